@@ -1,0 +1,37 @@
+// The one shape of every aggregate: a fold and decisions over it. design.md §3.
+import type { Rejection } from './rejection.ts';
+
+/**
+ * How a stream's events become a state.
+ * `evolve` is total: it never throws, never mutates, never validates, whatever history it is given.
+ */
+export interface Decider<State, Event> {
+  readonly initial: State;
+  readonly evolve: (state: State, event: Event) => State;
+}
+
+/** What a decision wants appended, and what it answers once that stands. No events: it was already so. */
+export interface Decided<Event, Reply> {
+  readonly events: readonly Event[];
+  readonly reply: Reply;
+}
+
+/**
+ * A decision: a function of its arguments (curried away) and the state, nothing else.
+ * Expected outcomes are values; a broken invariant throws. Repeating a decision already in effect gives no events.
+ */
+export type Decision<State, Event, Reply> = (state: State) => Decided<Event, Reply> | Rejection;
+
+export const fold = <State, Event>(decider: Decider<State, Event>, events: Iterable<Event>, from?: State): State => {
+  let state = from ?? decider.initial;
+  for (const event of events) state = decider.evolve(state, event);
+  return state;
+};
+
+/** For the end of every exhaustive switch in an `evolve`: the compiler proves it unreachable, old readers stay total. */
+export const ignore = <State>(state: State, _event: never): State => state;
+
+/** For the end of every other exhaustive switch: reaching it is a broken invariant. */
+export const unreachable = (value: never): never => {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`);
+};

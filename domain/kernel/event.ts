@@ -1,0 +1,28 @@
+// Events, and the one place where stream names are made and read (design.md §4).
+import type { AccountId, DeliveryId, EndpointId, PaymentId } from './ids.ts';
+
+/** A fact. `type` is past tense with the aggregate in its name; `data` is JSON-safe and frozen by convention. */
+export interface Fact<Type extends string, Data> {
+  readonly type: Type;
+  readonly data: Data;
+}
+
+export type Category = 'payment' | 'webhookDelivery' | 'webhookEndpoint' | 'keyring' | 'account';
+export const CATEGORIES: readonly Category[] = ['payment', 'webhookDelivery', 'webhookEndpoint', 'keyring', 'account'];
+
+declare const name: unique symbol;
+/** `<category>-<raw id>`. The category has no `-` in it, so that the first one ends it (EventStoreDB's rule). */
+export type StreamName = string & { readonly [name]: true };
+
+export const streamName = {
+  payment: (id: PaymentId): StreamName => `payment-${id}` as StreamName,
+  webhookDelivery: (id: DeliveryId): StreamName => `webhookDelivery-${id}` as StreamName,
+  webhookEndpoint: (id: EndpointId): StreamName => `webhookEndpoint-${id}` as StreamName,
+  keyring: (id: AccountId): StreamName => `keyring-${id}` as StreamName,
+  account: (id: AccountId): StreamName => `account-${id}` as StreamName,
+} as const;
+
+export const readStreamName = (stream: string): { category: string; id: string } => {
+  const dash = stream.indexOf('-');
+  return dash < 0 ? { category: stream, id: '' } : { category: stream.slice(0, dash), id: stream.slice(dash + 1) };
+};

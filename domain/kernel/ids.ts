@@ -1,0 +1,64 @@
+// Raw ids: 26 characters of lower-case Crockford base32 holding 128 bits (decisions I1). The bytes come from outside.
+
+declare const brand: unique symbol;
+type Id<Name extends string> = string & { readonly [brand]: Name };
+
+/** Raw id shared by a charge (`ch_…`) and its transaction (`tx_…`). */
+export type PaymentId = Id<'payment'>;
+export type EndpointId = Id<'endpoint'>;
+export type DeliveryId = Id<'delivery'>;
+export type EventId = Id<'event'>;
+export type KeyId = Id<'key'>;
+export type AccountId = Id<'account'>;
+export type RawId = PaymentId | EndpointId | DeliveryId | EventId | KeyId | AccountId;
+
+/** `test` is the sandbox, `live` reaches real providers. Nothing crosses from one to the other. */
+export type Mode = 'test' | 'live';
+export const isMode = (value: unknown): value is Mode => value === 'test' || value === 'live';
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const RAW = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+/** 16 bytes as 26 characters, most significant first: text order is byte order. */
+export const encodeRawId = (bytes: Uint8Array): string => {
+  if (bytes.length !== 16) throw new RangeError(`a raw id has 16 bytes, not ${bytes.length}`);
+  let text = '';
+  let pending = 0;
+  let bits = 2; // 128 bits fill 26 × 5 = 130: two zero bits lead
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += ALPHABET[(pending >>> bits) & 31];
+      pending &= (1 << bits) - 1;
+    }
+  }
+  return text;
+};
+
+export const isRawId = (value: unknown): value is string => typeof value === 'string' && RAW.test(value);
+
+/** The raw id inside `text`, which is raw or carries one of `prefixes`; null when it is neither. */
+export const parseId = <I extends RawId>(text: string, ...prefixes: string[]): I | null => {
+  if (isRawId(text)) return text as I;
+  for (const prefix of prefixes) {
+    if (text.startsWith(prefix) && isRawId(text.slice(prefix.length))) return text.slice(prefix.length) as I;
+  }
+  return null;
+};
+
+/** Like `parseId`, but the prefix must be there: for ids that the interface never shows raw. */
+export const parsePrefixedId = <I extends RawId>(text: string, prefix: string): I | null =>
+  text.startsWith(prefix) && isRawId(text.slice(prefix.length)) ? (text.slice(prefix.length) as I) : null;
+
+export const PREFIX = {
+  charge: 'ch_',
+  transaction: 'tx_',
+  endpoint: 'we_',
+  delivery: 'wd_',
+  event: 'evt_',
+  key: 'key_',
+  account: 'acct_',
+  request: 'req_',
+} as const;

@@ -1,0 +1,29 @@
+// Money is an integer of minor units behind a brand. Never a float: what can't be an exact integer throws.
+
+declare const minor: unique symbol;
+/** An amount in the smallest unit of its currency (centavos for BRL). May be negative in sums; safe-integer checked. */
+export type Minor = number & { readonly [minor]: true };
+
+export const toMinor = (value: number): Minor => {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`not a whole number of minor units: ${value}`);
+  return (value === 0 ? 0 : value) as Minor; // -0 would not survive JSON
+};
+
+export const ZERO = toMinor(0);
+export const add = (a: Minor, b: Minor): Minor => toMinor(a + b);
+export const subtract = (a: Minor, b: Minor): Minor => toMinor(a - b);
+export const negate = (a: Minor): Minor => toMinor(-a);
+export const least = (a: Minor, b: Minor): Minor => (a < b ? a : b);
+
+/**
+ * `bps` basis points (1/100 of a percent, 0 to 10,000) of a non-negative amount, rounded half-up (decisions M1).
+ * Exact for every amount up to 99,999,999,999: the product stays below 2^53.
+ */
+export const basisPointsOf = (amount: Minor, bps: number): Minor => {
+  if (amount < 0 || bps < 0 || bps > 10_000 || !Number.isInteger(bps)) throw new RangeError(`${bps} bps of ${amount}`);
+  return toMinor(Math.floor((amount * bps + 5_000) / 10_000));
+};
+
+/** Bounds of a payment's amount (decisions I4). */
+export const AMOUNT_MIN = 1;
+export const AMOUNT_MAX = 99_999_999_999;

@@ -1,0 +1,59 @@
+// Expected refusals are values with the error code of the interface. The HTTP status of each code is in http/errors.ts.
+
+/** Every `error.code` that Quita answers (interface.md Errors, decisions.md E1–E8). */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'invalid_amount'
+  | 'invalid_currency'
+  | 'invalid_payment_method'
+  | 'invalid_expires_in'
+  | 'invalid_description'
+  | 'invalid_customer'
+  | 'invalid_metadata'
+  | 'invalid_json'
+  | 'invalid_url'
+  | 'invalid_event'
+  | 'invalid_filter'
+  | 'invalid_cursor'
+  | 'invalid_payer_tax_id'
+  | 'payer_tax_id_mismatch'
+  | 'customer_name_required'
+  | 'idempotency_key_required'
+  | 'invalid_idempotency_key'
+  | 'idempotency_key_reused'
+  | 'idempotency_request_in_progress'
+  | 'endpoint_limit_reached'
+  | 'unauthorized'
+  | 'mode_not_allowed'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'payload_too_large'
+  | 'headers_too_large'
+  | 'unsupported_media_type'
+  | 'unprocessable_entity'
+  | 'rate_limited'
+  | 'internal_error'
+  | 'service_unavailable';
+
+export interface Problem {
+  /** Path of the field with dots, or the name of a header or query parameter. */
+  readonly param: string;
+  readonly message: string;
+}
+
+export interface Rejection {
+  readonly rejected: true;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly param?: string;
+  readonly details?: readonly Problem[];
+}
+
+export const reject = (
+  code: ErrorCode,
+  message: string,
+  more: { param?: string; details?: readonly Problem[] } = {},
+): Rejection => ({ rejected: true, code, message, ...more });
+
+export const isRejection = (value: unknown): value is Rejection =>
+  typeof value === 'object' && value !== null && (value as { rejected?: unknown }).rejected === true;

@@ -1,0 +1,125 @@
+// The stored format of events: explicit both ways, versioned, upcast at read (design.md §3).
+// A shape writes exactly its fields and refuses to read what is not of the shape: a poison event is found, never guessed.
+import type { Fact } from './event.ts';
+import { type Minor, toMinor } from './money.ts';
+import { isTimestamp, type Timestamp } from './time.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export interface Shape<T> {
+  readonly encode: (value: T) => Json;
+  readonly decode: (value: unknown, path: string) => T;
+}
+
+export class MalformedEvent extends Error {
+  override name = 'MalformedEvent';
+}
+const refuse = (path: string, expected: string): never => {
+  throw new MalformedEvent(`${path}: expected ${expected}`);
+};
+
+/** A string, of whatever brand. */
+export const text = <T extends string = string>(): Shape<T> => ({
+  encode: (value) => value,
+  decode: (value, path) => (typeof value === 'string' ? (value as T) : refuse(path, 'a string')),
+});
+export const oneOf = <const T extends string>(...values: readonly T[]): Shape<T> => ({
+  encode: (value) => value,
+  decode: (value, path) => (values.includes(value as T) ? (value as T) : refuse(path, values.join(' | '))),
+});
+export const time: Shape<Timestamp> = {
+  encode: (value) => value,
+  decode: (value, path) => (isTimestamp(value) ? value : refuse(path, 'a timestamp')),
+};
+export const integer: Shape<number> = {
+  encode: (value) => value,
+  decode: (value, path) => (Number.isSafeInteger(value) ? (value as number) : refuse(path, 'an integer')),
+};
+export const money: Shape<Minor> = {
+  encode: (value) => value,
+  decode: (value, path) => (Number.isSafeInteger(value) ? toMinor(value as number) : refuse(path, 'minor units')),
+};
+export const flag: Shape<boolean> = {
+  encode: (value) => value,
+  decode: (value, path) => (typeof value === 'boolean' ? value : refuse(path, 'a boolean')),
+};
+/** Free-form JSON, kept as it is (a merchant's metadata). */
+export const freeForm = <T>(): Shape<T> => ({
+  encode: (value) => value as Json,
+  decode: (value, path) => (value === undefined ? refuse(path, 'a value') : (value as T)),
+});
+export const nullable = <T>(inner: Shape<T>): Shape<T | null> => ({
+  encode: (value) => (value === null ? null : inner.encode(value)),
+  decode: (value, path) => (value === null || value === undefined ? null : inner.decode(value, path)),
+});
+export const listOf = <T>(inner: Shape<T>): Shape<readonly T[]> => ({
+  encode: (values) => values.map(inner.encode),
+  decode: (value, path) =>
+    Array.isArray(value) ? value.map((item, i) => inner.decode(item, `${path}[${i}]`)) : refuse(path, 'a list'),
+});
+export const record = <T extends object>(fields: { readonly [K in keyof T]-?: Shape<T[K]> }): Shape<T> => {
+  const names = Object.keys(fields) as (keyof T & string)[];
+  return {
+    encode: (value) => {
+      const out: Record<string, Json> = {};
+      for (const name of names) out[name] = fields[name].encode(value[name]);
+      return out;
+    },
+    decode: (value, path) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse(path, 'an object');
+      const out: Partial<T> = {};
+      for (const name of names)
+        out[name] = fields[name].decode((value as Record<string, unknown>)[name], `${path}.${name}`);
+      return out as T;
+    },
+  };
+};
+
+/** The stored format of one event type. */
+export interface EventSerde<Data> {
+  /** Version that is written. Older ones are lifted by `upcasts` before they are read. */
+  readonly version: number;
+  readonly shape: Shape<Data>;
+  /** `upcasts[v]` turns stored data of version v into version v + 1. */
+  readonly upcasts?: Readonly<Record<number, (data: Json) => Json>>;
+  /** Paths of personal data, so that sealing them later is a change of the serde alone. */
+  readonly personal: readonly string[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table over a union needs the widest member type
+type AnyFact = Fact<string, any>;
+export type SerdeTable<E extends AnyFact> = { readonly [T in E['type']]: EventSerde<Extract<E, { type: T }>['data']> };
+
+export interface StoredForm {
+  readonly type: string;
+  readonly version: number;
+  readonly data: Json;
+}
+
+export interface Serde<E extends AnyFact> {
+  readonly types: readonly string[];
+  readonly table: SerdeTable<E>;
+  encode(event: E): StoredForm;
+  /** Throws MalformedEvent on an unknown type, a version newer than known, or data that is not of the shape. */
+  decode(stored: { type: string; version: number; data: unknown }): E;
+}
+
+export const serdeOf = <E extends AnyFact>(table: SerdeTable<E>): Serde<E> => {
+  const entry = (type: string): EventSerde<E['data']> =>
+    (Object.hasOwn(table, type) ? table[type as E['type']] : refuse(type, 'a known event type')) as EventSerde<E['data']>;
+  return {
+    types: Object.keys(table),
+    table,
+    encode: (event) => {
+      const { version, shape } = entry(event.type);
+      return { type: event.type, version, data: shape.encode(event.data) };
+    },
+    decode: ({ type, version, data }) => {
+      const serde = entry(type);
+      if (!(version >= 1 && version <= serde.version)) refuse(type, `a version from 1 to ${serde.version}, not ${version}`);
+      let lifted = data as Json;
+      for (let v = version; v < serde.version; v++) lifted = (serde.upcasts?.[v] ?? refuse(type, `an upcast of version ${v}`))(lifted);
+      return { type, data: serde.shape.decode(lifted, type) } as E;
+    },
+  };
+};

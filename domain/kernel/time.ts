@@ -1,0 +1,27 @@
+// Instants are ISO 8601 UTC strings with milliseconds: they read well in a stored event and sort as text.
+
+declare const timestamp: unique symbol;
+/** `2026-11-21T13:00:00.000Z`. Always 24 characters, so that text order is time order. */
+export type Timestamp = string & { readonly [timestamp]: true };
+
+const SHAPE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+export const fromMillis = (millis: number): Timestamp => new Date(millis).toISOString() as Timestamp;
+export const toMillis = (at: Timestamp): number => Date.parse(at);
+export const isTimestamp = (value: unknown): value is Timestamp =>
+  typeof value === 'string' && SHAPE.test(value) && !Number.isNaN(Date.parse(value));
+export const parseTimestamp = (value: string): Timestamp => {
+  if (!isTimestamp(value)) throw new RangeError(`not a timestamp: ${value}`);
+  return value;
+};
+export const addMillis = (at: Timestamp, millis: number): Timestamp => fromMillis(toMillis(at) + millis);
+export const addSeconds = (at: Timestamp, seconds: number): Timestamp => addMillis(at, seconds * 1000);
+export const secondsBetween = (from: Timestamp, to: Timestamp): number =>
+  Math.round((toMillis(to) - toMillis(from)) / 1000);
+export const earlier = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b);
+export const later = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b);
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
