@@ -11,7 +11,10 @@ export interface SqlResult<Row> {
   readonly rowCount: number;
 }
 export interface Sql {
-  query<Row = Record<string, unknown>>(statement: SqlStatement | string, values?: readonly unknown[]): Promise<SqlResult<Row>>;
+  query<Row = Record<string, unknown>>(
+    statement: SqlStatement | string,
+    values?: readonly unknown[],
+  ): Promise<SqlResult<Row>>;
 }
 export interface SqlPool extends Sql {
   /** Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it rejects. */

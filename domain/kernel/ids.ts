@@ -37,7 +37,7 @@ export const encodeRawId = (bytes: Uint8Array): string => {
   return text;
 };
 
-export const isRawId = (value: unknown): value is string => typeof value === 'string' && RAW.test(value);
+export const isRawId = (value: unknown): boolean => typeof value === 'string' && RAW.test(value);
 
 /** The raw id inside `text`, which is raw or carries one of `prefixes`; null when it is neither. */
 export const parseId = <I extends RawId>(text: string, ...prefixes: string[]): I | null => {

@@ -106,7 +106,9 @@ export interface Serde<E extends AnyFact> {
 
 export const serdeOf = <E extends AnyFact>(table: SerdeTable<E>): Serde<E> => {
   const entry = (type: string): EventSerde<E['data']> =>
-    (Object.hasOwn(table, type) ? table[type as E['type']] : refuse(type, 'a known event type')) as EventSerde<E['data']>;
+    (Object.hasOwn(table, type) ? table[type as E['type']] : refuse(type, 'a known event type')) as EventSerde<
+      E['data']
+    >;
   return {
     types: Object.keys(table),
     table,
@@ -116,9 +118,11 @@ export const serdeOf = <E extends AnyFact>(table: SerdeTable<E>): Serde<E> => {
     },
     decode: ({ type, version, data }) => {
       const serde = entry(type);
-      if (!(version >= 1 && version <= serde.version)) refuse(type, `a version from 1 to ${serde.version}, not ${version}`);
+      if (!(Number.isInteger(version) && version >= 1 && version <= serde.version))
+        refuse(type, `a version from 1 to ${serde.version}, not ${version}`);
       let lifted = data as Json;
-      for (let v = version; v < serde.version; v++) lifted = (serde.upcasts?.[v] ?? refuse(type, `an upcast of version ${v}`))(lifted);
+      for (let v = version; v < serde.version; v++)
+        lifted = (serde.upcasts?.[v] ?? refuse(type, `an upcast of version ${v}`))(lifted);
       return { type, data: serde.shape.decode(lifted, type) } as E;
     },
   };

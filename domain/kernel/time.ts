@@ -6,10 +6,21 @@ export type Timestamp = string & { readonly [timestamp]: true };
 
 const SHAPE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-export const fromMillis = (millis: number): Timestamp => new Date(millis).toISOString() as Timestamp;
+/** Throws RangeError outside the years 0 to 9999: the text would no longer sort as time. */
+export const fromMillis = (millis: number): Timestamp => {
+  const text = new Date(millis).toISOString();
+  if (text.length !== 24) throw new RangeError(`${text} has more than four digits of a year`);
+  return text as Timestamp;
+};
 export const toMillis = (at: Timestamp): number => Date.parse(at);
 export const isTimestamp = (value: unknown): value is Timestamp =>
-  typeof value === 'string' && SHAPE.test(value) && !Number.isNaN(Date.parse(value));
+  typeof value === 'string' && SHAPE.test(value) && isCalendarInstant(value);
+
+/** Date.parse takes 30 February and 24:00 and reads them as something else. */
+const isCalendarInstant = (value: string): boolean => {
+  const millis = Date.parse(value);
+  return !Number.isNaN(millis) && new Date(millis).toISOString() === value;
+};
 export const parseTimestamp = (value: string): Timestamp => {
   if (!isTimestamp(value)) throw new RangeError(`not a timestamp: ${value}`);
   return value;
@@ -17,7 +28,7 @@ export const parseTimestamp = (value: string): Timestamp => {
 export const addMillis = (at: Timestamp, millis: number): Timestamp => fromMillis(toMillis(at) + millis);
 export const addSeconds = (at: Timestamp, seconds: number): Timestamp => addMillis(at, seconds * 1000);
 export const secondsBetween = (from: Timestamp, to: Timestamp): number =>
-  Math.round((toMillis(to) - toMillis(from)) / 1000);
+  Math.round((toMillis(to) - toMillis(from)) / 1000) + 0; // never -0
 export const earlier = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b);
 export const later = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b);
 

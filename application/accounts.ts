@@ -1,0 +1,39 @@
+// Accounts as commands and processes need them: settings, seed and clock, always from the account's own stream.
+import { accountTime, actingTime, type OpenAccount } from '../domain/account/account.ts';
+import { streamName } from '../domain/kernel/event.ts';
+import type { AccountId, Mode } from '../domain/kernel/ids.ts';
+import { fromMillis, type Timestamp } from '../domain/kernel/time.ts';
+import { ACCOUNT } from './aggregates.ts';
+import type { CommandHandler } from './commandHandler.ts';
+import type { Clock } from './ports/clock.ts';
+
+export class Accounts {
+  readonly #commands: CommandHandler;
+  readonly #clock: Clock;
+
+  constructor(commands: CommandHandler, clock: Clock) {
+    this.#commands = commands;
+    this.#clock = clock;
+  }
+
+  /** Remembered in this process; other processes' writes to it are announced (see infrastructure/boot/announcements). */
+  async get(id: AccountId): Promise<OpenAccount> {
+    const { state } = await this.#commands.loadRecent(ACCOUNT, streamName.account(id));
+    if (state.status !== 'open') throw new Error(`account ${id} was never opened`);
+    return state;
+  }
+
+  /** The account's time (I4). */
+  async now(id: AccountId, mode: Mode): Promise<Timestamp> {
+    return accountTime(await this.get(id), mode, this.#clock.now());
+  }
+
+  /** The instant at which something due at `dueAt` acts (X5). */
+  async actingAt(id: AccountId, mode: Mode, dueAt: Timestamp): Promise<Timestamp> {
+    return actingTime(await this.get(id), mode, dueAt, this.#clock.now());
+  }
+
+  realNow(): Timestamp {
+    return fromMillis(this.#clock.now());
+  }
+}

@@ -1,0 +1,12 @@
+// The aggregates, as the command handler takes them.
+import { account } from '../domain/account/account.ts';
+import { keyring } from '../domain/keyring/keyring.ts';
+import { payment } from '../domain/payment/payment.ts';
+import { webhookDelivery } from '../domain/webhookDelivery/webhookDelivery.ts';
+import { webhookEndpoint } from '../domain/webhookEndpoint/webhookEndpoint.ts';
+
+export const PAYMENT = { category: 'payment', decider: payment } as const;
+export const WEBHOOK_DELIVERY = { category: 'webhookDelivery', decider: webhookDelivery } as const;
+export const WEBHOOK_ENDPOINT = { category: 'webhookEndpoint', decider: webhookEndpoint } as const;
+export const KEYRING = { category: 'keyring', decider: keyring } as const;
+export const ACCOUNT = { category: 'account', decider: account } as const;

@@ -1,0 +1,87 @@
+// From recorded events to facts with their circumstances, decoded once however many readers share them.
+import { createHash } from 'node:crypto';
+import { type AnyEvent, type EventOf, SERDE } from '../domain/events.ts';
+import { type Category, readStreamName, type StreamName } from '../domain/kernel/event.ts';
+import type { AccountId, Mode } from '../domain/kernel/ids.ts';
+import { MalformedEvent, type StoredForm } from '../domain/kernel/serde.ts';
+import type { NewEvent, Position, RecordedEvent } from './ports/eventStore.ts';
+
+/** Who, on whose behalf, because of what. Stored beside every event. */
+export interface Circumstances {
+  readonly account: AccountId;
+  readonly mode: Mode;
+  /** `key:<fingerprint, 16 hex>` for an API key, `process:<name>`, or `operator:<name>`. */
+  readonly actor: string;
+  /** The X-Request-Id that led here; null for what happens by itself. */
+  readonly requestId: string | null;
+  /** The payment, or the root id of what is not about a payment. */
+  readonly correlationId: string;
+  /** The event or request that caused it. */
+  readonly causationId: string;
+}
+
+export interface LoggedEvent<C extends Category = Category> {
+  readonly category: C;
+  readonly stream: StreamName;
+  /** The part of the stream name after the category. */
+  readonly subject: string;
+  readonly id: string;
+  readonly revision: number;
+  readonly position: Position;
+  readonly account: AccountId;
+  readonly mode: Mode;
+  readonly correlationId: string;
+  readonly recordedAt: string;
+  readonly event: EventOf[C];
+}
+
+const decoded = new WeakMap<RecordedEvent, LoggedEvent>();
+
+/** Throws MalformedEvent (a poison event) when the event is of no known shape. */
+export const decodeEvent = (recorded: RecordedEvent): LoggedEvent => {
+  const known = decoded.get(recorded);
+  if (known) return known;
+  const { category, id: subject } = readStreamName(recorded.stream);
+  if (!Object.hasOwn(SERDE, category)) throw new MalformedEvent(`${recorded.stream}: no such category`);
+  const meta = JSON.parse(recorded.metadata) as { account: AccountId; mode: Mode; $correlationId: string; v: number };
+  const stored = { type: recorded.type, version: meta.v, data: JSON.parse(recorded.data) as unknown };
+  const event = SERDE[category as Category].decode(stored);
+  const { stream, id, revision, position, recordedAt } = recorded;
+  const logged = { category: category as Category, stream, subject, id, revision, position, recordedAt, event,
+    account: meta.account, mode: meta.mode, correlationId: meta.$correlationId };
+  decoded.set(recorded, logged);
+  return logged;
+};
+
+export const isOf = <C extends Category>(event: LoggedEvent, category: C): event is LoggedEvent<C> & LoggedEvent =>
+  event.category === category;
+
+/** UUID (version 8) from the first 16 bytes of a SHA-256. */
+const uuidOf = (text: string): string => {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+};
+
+/** The id of an event is a hash of (command id, index, bytes): only a repeat of the same append can carry it (design §3). */
+export const renderEvents = <C extends Category>(
+  category: C,
+  events: readonly EventOf[C][],
+  commandId: string,
+  why: Circumstances,
+): NewEvent[] => {
+  const encode = SERDE[category].encode as (event: AnyEvent) => StoredForm;
+  return events.map((event, index) => {
+    const { type, version, data: form } = encode(event);
+    const data = JSON.stringify(form);
+    const metadata = JSON.stringify({
+      account: why.account,
+      mode: why.mode,
+      actor: why.actor,
+      requestId: why.requestId,
+      $correlationId: why.correlationId,
+      $causationId: why.causationId,
+      v: version,
+    });
+    return { id: uuidOf(`${commandId}\n${index}\n${type}\n${data}`), type, data, metadata };
+  });
+};

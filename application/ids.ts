@@ -1,0 +1,28 @@
+// Ids that are derived, so that whoever computes them again gets the same (decisions I1, W2; design §4).
+import { createHash, createHmac } from 'node:crypto';
+import { type DeliveryId, encodeRawId, type EndpointId, type EventId, type Mode, type PaymentId } from '../domain/kernel/ids.ts';
+
+/** The one operation behind both creation routes of charges (K1). */
+export type Operation = 'charges.create';
+
+/** HMAC under the account's seed: ids in `/pay/<raw>` are capabilities and must not be guessable. */
+const keyed = (seed: string, text: string): Buffer => createHmac('sha256', Buffer.from(seed, 'base64')).update(text).digest();
+const hashed = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** The id of what (mode, operation, idempotency key) creates, and its txid, made apart (I3). */
+export const paymentIds = (seed: string, mode: Mode, operation: Operation, key: string): { paymentId: PaymentId; txid: string } => {
+  const bytes = keyed(seed, `${mode}\n${operation}\n${key}`);
+  return { paymentId: encodeRawId(bytes.subarray(0, 16)) as PaymentId, txid: bytes.toString('hex', 16, 32) };
+};
+
+/** One per event of the log and message name: the same on every endpoint and retry (W2). */
+export const eventIdOf = (stream: string, revision: number, type: string): EventId =>
+  encodeRawId(hashed(`${stream}\n${revision}\n${type}`).subarray(0, 16)) as EventId;
+
+/** Derived from event, endpoint and resend number (W2). */
+export const deliveryIdOf = (eventId: EventId, endpointId: EndpointId, resend: number): DeliveryId =>
+  encodeRawId(hashed(`${eventId}\n${endpointId}\n${resend}`).subarray(0, 16)) as DeliveryId;
+
+/** Names the return of a received Pix at the provider: 32 characters `[a-z0-9]`, one per Pix. */
+export const returnIdOf = (paymentId: PaymentId, endToEndId: string): string =>
+  hashed(`return\n${paymentId}\n${endToEndId}`).toString('hex', 0, 16);

@@ -1,0 +1,21 @@
+// One at a time per key, in order of arrival, inside this process.
+
+export class KeyedLock {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key);
+    const mine = before === undefined ? work() : before.then(work, work);
+    this.#tails.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#tails.get(key) === mine) this.#tails.delete(key);
+    }
+  }
+
+  /** Whether somebody holds or awaits the key. */
+  isBusy(key: string): boolean {
+    return this.#tails.has(key);
+  }
+}

@@ -1,0 +1,19 @@
+// Whoever follows the log: read models and reactions alike (design §6, §7).
+import type { Category } from '../../domain/kernel/event.ts';
+import type { LoggedEvent } from '../events.ts';
+import type { Sql } from './sql.ts';
+
+export interface LogConsumer {
+  /** Names its checkpoint. */
+  readonly name: string;
+  readonly categories: readonly Category[];
+  /** What it remembers between batches may be wrong: leadership was gained, or a batch was rolled back. */
+  reset(db: Sql): Promise<void>;
+  /**
+   * Writes what follows from the events, in the transaction that also moves the checkpoint. Events come in log order, each once
+   * past the checkpoint. Throwing takes this consumer out: it keeps its position and is reported; the others go on.
+   */
+  apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
+  /** The batch is committed. */
+  committed?(): void;
+}

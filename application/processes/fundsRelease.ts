@@ -1,0 +1,37 @@
+// Settled money that is held becomes available when its hold ends (M2).
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { releaseFunds } from '../../domain/payment/afterwards.ts';
+import type { Accounts } from '../accounts.ts';
+import { PAYMENT } from '../aggregates.ts';
+import { byProcess } from '../because.ts';
+import type { CommandHandler } from '../commandHandler.ts';
+import { isOf } from '../events.ts';
+import type { ProcessManager } from './process.ts';
+
+export const fundsRelease: ProcessManager = {
+  name: 'fundsRelease',
+  categories: ['payment'],
+  react: (logged) => {
+    if (!isOf(logged, 'payment') || logged.event.type !== 'TransactionSettled') return [];
+    const { account, mode, subject: key } = logged;
+    const dueAt = logged.event.data.availableAt;
+    return dueAt === null ? [] : [{ kind: 'timer', timer: { account, mode, kind: 'releaseFunds', key, group: null, dueAt } }];
+  },
+};
+
+/** Handler of one item of the queue `releaseFunds`: a payment id. */
+export const release =
+  ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
+  async (item: string): Promise<void> => {
+    const stream = streamName.payment(item as PaymentId);
+    const { state } = await commands.load(PAYMENT, stream);
+    if (state.charge.status === 'absent' || state.transaction.status !== 'settled') return;
+    const { terms } = state.charge;
+    const { availableAt } = state.transaction.settlement;
+    if (availableAt === null) return;
+    const now = await accounts.actingAt(terms.accountId, terms.mode, availableAt);
+    const outcome = await commands.execute(PAYMENT, stream, releaseFunds(now), byProcess('fundsRelease', terms, item, item));
+    if (isRejection(outcome)) throw new Error(`release of ${item} refused: ${outcome.message}`);
+  };

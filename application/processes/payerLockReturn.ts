@@ -1,0 +1,47 @@
+// A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { recordReturn } from '../../domain/payment/afterwards.ts';
+import type { Accounts } from '../accounts.ts';
+import { PAYMENT } from '../aggregates.ts';
+import { byProcess } from '../because.ts';
+import type { CommandHandler } from '../commandHandler.ts';
+import { isOf } from '../events.ts';
+import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import { job, type ProcessManager } from './process.ts';
+import { UnknownAtProvider } from './settlement.ts';
+
+export const payerLockReturn: ProcessManager = {
+  name: 'payerLockReturn',
+  categories: ['payment'],
+  react: (logged) =>
+    isOf(logged, 'payment') && logged.event.type === 'TransactionReceiptRejected'
+      ? [job('returnReceipt', `${logged.subject}:${logged.event.data.receipt.endToEndId}`)]
+      : [],
+};
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly providers: PaymentProviders;
+}
+
+/** Handler of one item of the queue `returnReceipt`: `<payment id>:<end-to-end id>`. Asked twice, the provider returns once. */
+export const returnReceipt =
+  ({ commands, accounts, providers }: Needs) =>
+  async (item: string): Promise<void> => {
+    const [paymentId = '', endToEndId = ''] = item.split(':');
+    const stream = streamName.payment(paymentId as PaymentId);
+    const { state } = await commands.load(PAYMENT, stream);
+    const receipt = state.transaction.receipts.find((seen) => seen.endToEndId === endToEndId);
+    if (state.charge.status === 'absent' || receipt?.outcome !== 'rejected' || receipt.returnId === null) return;
+    const { terms } = state.charge;
+    const back = { endToEndId, returnId: receipt.returnId, amount: receipt.amount };
+    const outcome = await providers.forPix(terms.mode)?.returnReceipt(terms, back);
+    if (outcome !== 'accepted') throw new UnknownAtProvider(`return of Pix ${endToEndId}`);
+    const at = await accounts.now(terms.accountId, terms.mode);
+    const why = byProcess('payerLockReturn', terms, paymentId, receipt.returnId);
+    const recorded = await commands.execute(PAYMENT, stream, recordReturn(endToEndId, at), why);
+    if (isRejection(recorded)) throw new Error(`return of ${endToEndId} refused: ${recorded.message}`);
+  };

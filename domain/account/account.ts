@@ -1,0 +1,119 @@
+// A merchant's account: the seed of its ids, its settings, and the clock of its test mode.
+import type { PaymentMethod } from '../charge/charge.ts';
+import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
+import type { Fact } from '../kernel/event.ts';
+import type { AccountId } from '../kernel/ids.ts';
+import { reject } from '../kernel/rejection.ts';
+import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
+import { DEFAULT_FEES, type FeeSchedule } from '../transaction/fees.ts';
+
+export interface AccountSettings {
+  readonly fees: FeeSchedule;
+  /** Days that settled money stays pending, by method (M2). */
+  readonly holdDays: { readonly [Method in PaymentMethod]: number };
+  /** Lifetime of a charge when the request names none, in seconds, 60 to 86,400. */
+  readonly chargeWindowSeconds: number;
+  /** Receiver on the BR code: name up to 25 and city up to 15 characters once folded to ASCII. */
+  readonly receiverName: string;
+  readonly receiverCity: string;
+}
+
+export const defaultSettings = (name: string): AccountSettings => ({
+  fees: DEFAULT_FEES,
+  holdDays: { PIX: 0, CREDIT_CARD: 2, MBWAY: 1, MULTIBANCO: 1, BOLETO: 1, CRYPTO: 1 },
+  chargeWindowSeconds: 3600,
+  receiverName: name,
+  receiverCity: 'SAO PAULO',
+});
+
+/** The account exists from here on. The seed never changes: ids made from it are capabilities (design §4). */
+export type AccountOpened = Fact<
+  'AccountOpened',
+  {
+    readonly accountId: AccountId;
+    readonly name: string;
+    readonly email: string;
+    /** 32 random bytes, base64. */
+    readonly idSeed: string;
+    readonly settings: AccountSettings;
+    readonly at: Timestamp;
+  }
+>;
+/** The merchant moved the clock of the account's test mode forward (X5). `from` and `to` are account time. */
+export type AccountTestClockAdvanced = Fact<
+  'AccountTestClockAdvanced',
+  { readonly seconds: number; readonly from: Timestamp; readonly to: Timestamp }
+>;
+export type AccountEvent = AccountOpened | AccountTestClockAdvanced;
+
+/** A span of account time that never happened in real time. What falls due inside acts at its own instant (X5). */
+export interface SkippedSpan {
+  readonly from: Timestamp;
+  readonly to: Timestamp;
+}
+export type AccountState =
+  | { readonly status: 'absent' }
+  | {
+      readonly status: 'open';
+      readonly accountId: AccountId;
+      readonly name: string;
+      readonly email: string;
+      readonly idSeed: string;
+      readonly settings: AccountSettings;
+      readonly openedAt: Timestamp;
+      readonly testClock: { readonly offsetSeconds: number; readonly skipped: readonly SkippedSpan[] };
+    };
+export type OpenAccount = Extract<AccountState, { status: 'open' }>;
+
+const evolve = (state: AccountState, event: AccountEvent): AccountState => {
+  switch (event.type) {
+    case 'AccountOpened': {
+      const { at: openedAt, ...opened } = event.data;
+      return { status: 'open', ...opened, openedAt, testClock: { offsetSeconds: 0, skipped: [] } };
+    }
+    case 'AccountTestClockAdvanced': {
+      if (state.status !== 'open') return state;
+      const { seconds, from, to } = event.data;
+      const { offsetSeconds, skipped } = state.testClock;
+      return { ...state, testClock: { offsetSeconds: offsetSeconds + seconds, skipped: [...skipped, { from, to }] } };
+    }
+    default:
+      return ignore(state, event);
+  }
+};
+
+export const account: Decider<AccountState, AccountEvent> = { initial: { status: 'absent' }, evolve };
+
+/** Opening the same account twice is one account; its seed and settings stay those of the first time. */
+export const openAccount =
+  (opening: Omit<AccountOpened['data'], 'settings'>): Decision<AccountState, AccountEvent, 'opened' | 'already_open'> =>
+  (state) =>
+    state.status === 'open'
+      ? { events: [], reply: 'already_open' }
+      : { events: [{ type: 'AccountOpened', data: { ...opening, settings: defaultSettings(opening.name) } }], reply: 'opened' };
+
+/** Farthest that account time may run ahead of real time: 100 years, so that every timestamp keeps its shape. */
+export const TEST_CLOCK_OFFSET_SECONDS_MAX = 100 * 366 * 86_400;
+
+/** Forward only. `realNow` is real time; the reply is the new account time. */
+export const advanceTestClock =
+  (seconds: number, realNow: Timestamp): Decision<AccountState, AccountEvent, { now: Timestamp; offsetSeconds: number }> =>
+  (state) => {
+    if (state.status !== 'open') throw new Error('the clock of an account that was never opened');
+    const offsetSeconds = state.testClock.offsetSeconds + seconds;
+    if (offsetSeconds > TEST_CLOCK_OFFSET_SECONDS_MAX)
+      return reject('invalid_request', 'The test clock can be at most 100 years ahead.', { param: 'seconds' });
+    const from = addSeconds(realNow, state.testClock.offsetSeconds);
+    const to = addSeconds(from, seconds);
+    return { events: [{ type: 'AccountTestClockAdvanced', data: { seconds, from, to } }], reply: { now: to, offsetSeconds } };
+  };
+
+/** The account's time: real time in live mode, real time and the offset in test mode (I4, X5). */
+export const accountTime = (state: OpenAccount, mode: 'test' | 'live', realNowMs: number): Timestamp =>
+  fromMillis(realNowMs + (mode === 'test' ? state.testClock.offsetSeconds * 1000 : 0));
+
+/** The instant at which something due at `dueAt` acts: its own, when the test clock jumped over it, else now. */
+export const actingTime = (state: OpenAccount, mode: 'test' | 'live', dueAt: Timestamp, realNowMs: number): Timestamp => {
+  const jumpedOver = mode === 'test' && state.testClock.skipped.some(({ from, to }) => from < dueAt && dueAt <= to);
+  return jumpedOver ? dueAt : accountTime(state, mode, realNowMs);
+};

@@ -1,0 +1,25 @@
+// Stored format of account events.
+import { integer, money, record, type Serde, type SerdeTable, serdeOf, text, time } from '../kernel/serde.ts';
+import type { Fee, FeePair, FeeSchedule } from '../transaction/fees.ts';
+import type { AccountEvent, AccountSettings } from './account.ts';
+
+const fee = record<Fee>({ percentBps: integer, fixed: money });
+const pair = record<FeePair>({ provider: fee, platform: fee });
+const perMethod = <T>(shape: T) => ({ PIX: shape, CREDIT_CARD: shape, MBWAY: shape, MULTIBANCO: shape, BOLETO: shape, CRYPTO: shape });
+const settings = record<AccountSettings>({
+  fees: record<FeeSchedule>(perMethod(pair)),
+  holdDays: record<AccountSettings['holdDays']>(perMethod(integer)),
+  chargeWindowSeconds: integer,
+  receiverName: text(),
+  receiverCity: text(),
+});
+
+export const accountEventTable: SerdeTable<AccountEvent> = {
+  AccountOpened: {
+    version: 1,
+    shape: record({ accountId: text(), name: text(), email: text(), idSeed: text(), settings, at: time }),
+    personal: ['name', 'email'],
+  },
+  AccountTestClockAdvanced: { version: 1, shape: record({ seconds: integer, from: time, to: time }), personal: [] },
+};
+export const accountSerde: Serde<AccountEvent> = serdeOf<AccountEvent>(accountEventTable);

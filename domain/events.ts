@@ -1,0 +1,27 @@
+// Every event there is, by category of stream: how readers of the log turn stored data back into facts.
+import type { AccountEvent } from './account/account.ts';
+import { accountSerde } from './account/serde.ts';
+import type { Category } from './kernel/event.ts';
+import type { Serde } from './kernel/serde.ts';
+import { type KeyringEvent, keyringSerde } from './keyring/keyring.ts';
+import { type PaymentEvent, paymentSerde } from './payment/payment.ts';
+import { webhookDeliverySerde } from './webhookDelivery/serde.ts';
+import type { WebhookDeliveryEvent } from './webhookDelivery/webhookDelivery.ts';
+import { type WebhookEndpointEvent, webhookEndpointSerde } from './webhookEndpoint/webhookEndpoint.ts';
+
+export interface EventOf {
+  readonly payment: PaymentEvent;
+  readonly webhookDelivery: WebhookDeliveryEvent;
+  readonly webhookEndpoint: WebhookEndpointEvent;
+  readonly keyring: KeyringEvent;
+  readonly account: AccountEvent;
+}
+export type AnyEvent = EventOf[Category];
+
+export const SERDE: { readonly [C in Category]: Serde<EventOf[C]> } = {
+  payment: paymentSerde,
+  webhookDelivery: webhookDeliverySerde,
+  webhookEndpoint: webhookEndpointSerde,
+  keyring: keyringSerde,
+  account: accountSerde,
+};

@@ -1,0 +1,76 @@
+// Money events as double-entry postings. A wallet is the sum of its postings; every event's postings sum to zero.
+import type { Minor } from '../kernel/money.ts';
+import { negate } from '../kernel/money.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import type { PaymentEvent } from '../payment/payment.ts';
+
+/**
+ * Credit is positive: a merchant's balance, fees earned and what is owed to a payer grow with positive amounts, and the clearing
+ * account goes down by what the provider holds for us.
+ */
+export const LEDGER_ACCOUNTS = [
+  'merchant_available',
+  'merchant_pending',
+  'provider_clearing',
+  'provider_fees',
+  'platform_fees',
+  'payer_returns',
+] as const;
+export type LedgerAccount = (typeof LEDGER_ACCOUNTS)[number];
+
+export interface Posting {
+  readonly account: LedgerAccount;
+  readonly currency: string;
+  /** Signed minor units, never 0. */
+  readonly amount: Minor;
+}
+export interface JournalEntry {
+  readonly at: Timestamp;
+  readonly postings: readonly Posting[];
+}
+
+/** The postings of an event, summing to zero per currency; null when it moves no money. */
+export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
+  switch (event.type) {
+    case 'TransactionSettled': {
+      const { receipt, netAmount, providerFee, platformFee, currency, availableAt, at } = event.data;
+      const merchant = availableAt === null ? 'merchant_available' : 'merchant_pending';
+      return entry(at, currency, [
+        ['provider_clearing', negate(receipt.amount)],
+        [merchant, netAmount],
+        ['provider_fees', providerFee],
+        ['platform_fees', platformFee],
+      ]);
+    }
+    case 'TransactionFundsReleased': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['merchant_pending', negate(amount)],
+        ['merchant_available', amount],
+      ]);
+    }
+    // Money that is not the merchant's: owed to the payer until it has gone back.
+    case 'TransactionHeld':
+    case 'TransactionReceiptRejected': {
+      const { receipt, currency, at } = event.data;
+      return entry(at, currency, [
+        ['provider_clearing', negate(receipt.amount)],
+        ['payer_returns', receipt.amount],
+      ]);
+    }
+    case 'TransactionReceiptReturned': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['payer_returns', negate(amount)],
+        ['provider_clearing', amount],
+      ]);
+    }
+    default:
+      return null;
+  }
+};
+
+const entry = (at: Timestamp, currency: string, lines: readonly (readonly [LedgerAccount, Minor])[]): JournalEntry => ({
+  at,
+  postings: lines.filter(([, amount]) => amount !== 0).map(([account, amount]) => ({ account, currency, amount })),
+});

@@ -1,0 +1,47 @@
+// What happens to a payment by itself: it expires, its money is released, a rejected Pix has gone back.
+import type { Decision } from '../kernel/decider.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
+
+type Recorded = 'recorded' | 'nothing';
+const NOTHING = { events: [], reply: 'nothing' } as const;
+
+/**
+ * The expiry has come and the provider knows of no payment made in time: the caller asked it first (M4).
+ * Money that arrived in any way, or another end, wins: nothing.
+ */
+export const expire =
+  (now: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const { charge, transaction } = assertExists(state);
+    if (charge.status !== 'open' || transaction.status !== 'none' || now < charge.pix.expiresAt) return NOTHING;
+    return { events: [{ type: 'ChargeExpired', data: { at: charge.pix.expiresAt } }], reply: 'recorded' };
+  };
+
+/** The hold of settled money is over (M2). Too early, twice, or nothing held: nothing. */
+export const releaseFunds =
+  (now: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const { transaction } = assertExists(state);
+    if (transaction.status !== 'settled' || transaction.releasedAt !== null) return NOTHING;
+    const { availableAt, netAmount, currency } = transaction.settlement;
+    if (availableAt === null || now < availableAt) return NOTHING;
+    return {
+      events: [{ type: 'TransactionFundsReleased', data: { amount: netAmount, currency, at: availableAt } }],
+      reply: 'recorded',
+    };
+  };
+
+/** The provider accepted the return of a rejected Pix. Twice, or of one that was not rejected: nothing. */
+export const recordReturn =
+  (endToEndId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const { charge, transaction } = assertExists(state);
+    const seen = transaction.receipts.find((r) => r.endToEndId === endToEndId);
+    if (seen?.outcome !== 'rejected') return NOTHING;
+    const { amount } = seen;
+    return {
+      events: [{ type: 'TransactionReceiptReturned', data: { endToEndId, amount, currency: charge.terms.currency, at } }],
+      reply: 'recorded',
+    };
+  };

@@ -1,0 +1,36 @@
+// The stream that charge and transaction share: one consistency boundary, so that expiry and settlement can't both win.
+import { type ChargeEvent, type ChargeState, charge } from '../charge/charge.ts';
+import { chargeSerde } from '../charge/serde.ts';
+import type { Decider } from '../kernel/decider.ts';
+import { type Serde, serdeOf } from '../kernel/serde.ts';
+import { transactionSerde } from '../transaction/serde.ts';
+import { type TransactionEvent, type TransactionState, transaction } from '../transaction/transaction.ts';
+
+export type PaymentEvent = ChargeEvent | TransactionEvent;
+
+export interface PaymentState {
+  readonly charge: ChargeState;
+  readonly transaction: TransactionState;
+}
+
+const isChargeEvent = (event: PaymentEvent): event is ChargeEvent => Object.hasOwn(chargeSerde, event.type);
+
+export const payment: Decider<PaymentState, PaymentEvent> = {
+  initial: { charge: charge.initial, transaction: transaction.initial },
+  evolve: (state, event) =>
+    isChargeEvent(event)
+      ? { ...state, charge: charge.evolve(state.charge, event) }
+      : { ...state, transaction: transaction.evolve(state.transaction, event) },
+};
+
+export const paymentSerde: Serde<PaymentEvent> = serdeOf<PaymentEvent>({ ...chargeSerde, ...transactionSerde });
+
+/** A payment whose creation is in the stream. */
+export type ExistingPayment = PaymentState & { readonly charge: Exclude<ChargeState, { status: 'absent' }> };
+export const exists = (state: PaymentState): state is ExistingPayment => state.charge.status !== 'absent';
+
+/** Commands on an id that no creation made are a broken invariant: the caller has checked that it exists. */
+export const assertExists = (state: PaymentState): ExistingPayment => {
+  if (!exists(state)) throw new Error('a decision on a payment that was never created');
+  return state;
+};

@@ -1,0 +1,24 @@
+// Transaction identifiers that the receiver chooses (Pix API 2.9.0; decisions I3).
+
+const COB_TXID = /^[a-zA-Z0-9]{26,35}$/;
+const RECEIVED_TXID = /^[a-zA-Z0-9]{1,35}$/;
+const STATIC_TXID = /^[a-zA-Z0-9]{1,25}$/;
+
+/** A txid that an immediate charge (cob) may have: 26 to 35 ASCII letters and digits. Case-sensitive. */
+export const isTxid = (text: string): boolean => COB_TXID.test(text);
+
+/** A txid as a provider's callback may carry it: 1 to 35 ASCII letters and digits (those of static codes are short). */
+export const isReceivedTxid = (text: string): boolean => RECEIVED_TXID.test(text);
+
+/** A txid that fits into a static BR code: 1 to 25 ASCII letters and digits. */
+export const isStaticTxid = (text: string): boolean => STATIC_TXID.test(text);
+
+/**
+ * The txid of a charge: 16 bytes as 32 lower-case hexadecimal digits. The bytes must not be those of the charge's id,
+ * so that neither tells the other; by its length the txid never equals a raw (26) or prefixed (29) charge id.
+ * Throws RangeError when there are not 16 bytes.
+ */
+export const txidFromBytes = (bytes: Uint8Array): string => {
+  if (bytes.length !== 16) throw new RangeError(`a txid is made of 16 bytes, not ${bytes.length}`);
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+};

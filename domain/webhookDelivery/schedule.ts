@@ -1,0 +1,37 @@
+// When a delivery is tried again (decisions W3).
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
+
+/** Delay before attempt n + 1 after attempt n failed, before jitter; the first attempt is at once. */
+const DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  30 * MINUTE_MS,
+  1 * HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+  6 * HOUR_MS,
+  8 * HOUR_MS,
+  12 * HOUR_MS,
+  12 * HOUR_MS,
+  12 * HOUR_MS,
+];
+
+/** Attempts of a delivery, the first one included. */
+export const MAX_ATTEMPTS = DELAYS_MS.length + 1;
+
+/** How far a delay may stray from the schedule, so that a burst does not come back as a burst. */
+export const JITTER = 0.2;
+
+/**
+ * Milliseconds until the attempt after attempt number `failed` (1-based, below MAX_ATTEMPTS).
+ * `random` is in [0, 1). A Retry-After replaces the schedule: up to 20 % is added to it, nothing taken off.
+ */
+export const retryDelayMs = (failed: number, random: number, retryAfterMs: number | null): number => {
+  if (retryAfterMs !== null) return Math.round(retryAfterMs * (1 + JITTER * random));
+  const delay = DELAYS_MS[failed - 1];
+  if (delay === undefined) throw new RangeError(`no attempt follows attempt ${failed}`);
+  return Math.round(delay * (1 + JITTER * (2 * random - 1)));
+};

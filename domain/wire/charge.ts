@@ -1,0 +1,61 @@
+// The Charge of the interface: an allow-list. Nothing reaches a merchant that is not named here.
+import type { ChargeTerms, Customer } from '../charge/charge.ts';
+import { PREFIX } from '../kernel/ids.ts';
+import type { Json } from '../kernel/serde.ts';
+import type { ExistingPayment } from '../payment/payment.ts';
+import { type PublicStatus, publicStatus } from './status.ts';
+
+export interface ChargeView {
+  readonly id: string;
+  readonly object: 'charge';
+  readonly amount: number;
+  readonly currency: string;
+  readonly status: PublicStatus;
+  readonly payment_method: string;
+  readonly customer: Customer;
+  /** Only for Pix, and only once the instrument exists. */
+  readonly pix?: { readonly br_code: string; readonly qr_code_url: string; readonly expires_at: string; readonly txid: string };
+  readonly checkout_url: string;
+  readonly settlement: { readonly end_to_end_id?: string };
+  readonly metadata: { readonly [key: string]: Json };
+  readonly created_at: string;
+  readonly expected_payer_tax_id?: string;
+}
+
+export const checkoutUrl = ({ baseUrl, paymentId }: ChargeTerms): string => `${baseUrl}/pay/${paymentId}`;
+
+export const chargeView = (payment: ExistingPayment): ChargeView => {
+  const { terms } = payment.charge;
+  const lock = terms.expectedPayerTaxId;
+  return {
+    id: PREFIX.charge + terms.paymentId,
+    object: 'charge',
+    amount: terms.amount,
+    currency: terms.currency,
+    status: publicStatus(payment),
+    payment_method: (terms.methods[0] ?? 'PIX').toLowerCase(),
+    customer: terms.customer,
+    ...pixBlock(payment),
+    checkout_url: checkoutUrl(terms),
+    settlement: settlementBlock(payment),
+    metadata: metadataBlock(payment),
+    created_at: terms.createdAt,
+    ...(lock === null ? {} : { expected_payer_tax_id: lock }),
+  };
+};
+
+const pixBlock = ({ charge }: ExistingPayment): Pick<ChargeView, 'pix'> => {
+  if (!('pix' in charge)) return {};
+  const { brCode, expiresAt, txid } = charge.pix;
+  return { pix: { br_code: brCode, qr_code_url: `${checkoutUrl(charge.terms)}/qr.png`, expires_at: expiresAt, txid } };
+};
+
+const settlementBlock = ({ transaction }: ExistingPayment): ChargeView['settlement'] =>
+  transaction.status === 'settled' ? { end_to_end_id: transaction.settlement.receipt.endToEndId } : {};
+
+const metadataBlock = ({ charge, transaction }: ExistingPayment): ChargeView['metadata'] => {
+  const { metadata, expiresInSeconds } = charge.terms;
+  if ((charge.status !== 'expired' && charge.status !== 'failed') || transaction.status !== 'none') return metadata;
+  const { reason, providerErrorCode, at } = charge.failure;
+  return { ...metadata, failure: { reason, providerErrorCode, ttlSeconds: expiresInSeconds, at } };
+};

@@ -1,0 +1,54 @@
+// LISTEN on one connection for all that want to be woken. A notice is a wake-up only: whoever missed one finds the work by polling.
+import { PgSession } from './session.ts';
+import type pg from 'pg';
+
+type Listener = (payload: string) => void;
+
+const RECONNECT_MS = 250;
+
+export class Notices {
+  readonly #config: pg.ClientConfig;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #session: PgSession | null = null;
+  #closed = false;
+  #reconnect: NodeJS.Timeout | null = null;
+
+  constructor(config: pg.ClientConfig) {
+    this.#config = config;
+  }
+
+  async open(): Promise<void> {
+    const session = await PgSession.open(this.#config, () => this.#lost());
+    session.client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
+    for (const channel of this.#listeners.keys()) await session.query(`LISTEN ${channel}`);
+    this.#session = session;
+    // What was said while nobody listened is unknown: everybody looks once.
+    for (const channel of this.#listeners.keys()) this.#tell(channel, '');
+  }
+
+  /** `channel` is a plain identifier. The payload is empty when notices may have been missed. Before `open`, or later. */
+  async on(channel: string, listener: Listener): Promise<() => void> {
+    const known = this.#listeners.get(channel);
+    const listeners = known ?? new Set();
+    listeners.add(listener);
+    this.#listeners.set(channel, listeners);
+    if (!known) await this.#session?.query(`LISTEN ${channel}`);
+    return () => void listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#reconnect) clearTimeout(this.#reconnect);
+    await this.#session?.close();
+  }
+
+  #tell(channel: string, payload: string): void {
+    for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
+  }
+
+  #lost(): void {
+    this.#session = null;
+    if (this.#closed) return;
+    this.#reconnect = setTimeout(() => this.open().catch(() => this.#lost()), RECONNECT_MS);
+  }
+}

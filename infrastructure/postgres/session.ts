@@ -1,0 +1,105 @@
+// Postgres through `pg`, as the Sql ports want it.
+import pg from 'pg';
+import type { Sql, SqlPool, SqlResult, SqlStatement } from '../../application/ports/sql.ts';
+
+/** Times come back as the text they are; the wire format of the interface never goes through a Date. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8
+      ? (text: string) => Number(text) // sums of money are checked against the safe range where they are written
+      : pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
+};
+
+/** A statement may take this long before the server ends it, unless the session says otherwise. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+export const connectionConfig = (connectionString: string, applicationName: string): pg.ClientConfig => ({
+  connectionString,
+  application_name: applicationName,
+  types,
+  keepAlive: true,
+  connectionTimeoutMillis: 10_000,
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+});
+
+const run = async <Row>(
+  client: Pick<pg.ClientBase, 'query'>,
+  statement: SqlStatement | string,
+  values?: readonly unknown[],
+): Promise<SqlResult<Row>> => {
+  const query = typeof statement === 'string' ? { text: statement, values: values as unknown[] } : (statement as pg.QueryConfig);
+  const result = await client.query(query);
+  return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
+};
+
+/** One connection, held. */
+export class PgSession implements Sql {
+  readonly client: pg.Client;
+
+  private constructor(client: pg.Client) {
+    this.client = client;
+  }
+
+  /** `onLost`: the connection broke while it was held. */
+  static async open(config: pg.ClientConfig, onLost: (error: Error) => void = () => undefined): Promise<PgSession> {
+    const client = new pg.Client(config);
+    client.on('error', onLost);
+    await client.connect();
+    return new PgSession(client);
+  }
+
+  query<Row>(statement: SqlStatement | string, values?: readonly unknown[]): Promise<SqlResult<Row>> {
+    return run<Row>(this.client, statement, values);
+  }
+
+  async transaction<T>(work: (tx: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+    await this.client.query(begin);
+    try {
+      const result = await work(this);
+      await this.client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await this.client.query('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.client.end().catch(() => undefined);
+  }
+}
+
+export class PgPool implements SqlPool {
+  readonly #pool: pg.Pool;
+
+  constructor(config: pg.ClientConfig, max: number, onError: (error: Error) => void) {
+    this.#pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000 });
+    this.#pool.on('error', onError); // an idle connection broke: the pool replaces it
+  }
+
+  query<Row>(statement: SqlStatement | string, values?: readonly unknown[]): Promise<SqlResult<Row>> {
+    return run<Row>(this.#pool as unknown as pg.ClientBase, statement, values);
+  }
+
+  async transaction<T>(work: (tx: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query(begin);
+      const result = await work({ query: (statement, values) => run(client, statement, values) });
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((e: Error) => {
+        broken = e;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}

@@ -1,0 +1,116 @@
+import { Buffer } from 'node:buffer';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { encodeRawId, isMode, isRawId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+
+const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
+const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
+const RAW = '01arz3ndektsv4rrffq69g5fav';
+
+describe('encodeRawId', () => {
+  for (const [hex, raw] of [
+    ['00000000000000000000000000000000', '00000000000000000000000000'],
+    ['00000000000000000000000000000001', '00000000000000000000000001'],
+    ['0000000000000000000000000000001f', '0000000000000000000000000z'],
+    ['00000000000000000000000000000020', '00000000000000000000000010'],
+    ['80000000000000000000000000000000', '40000000000000000000000000'],
+    ['ffffffffffffffffffffffffffffffff', '7zzzzzzzzzzzzzzzzzzzzzzzzz'],
+    ['01563e3ab5d3d6764c61efb99302bd5b', RAW], // the example of the ULID specification, which encodes alike
+  ] as const)
+    it(`writes ${hex} as ${raw}`, () => {
+      expect(encodeRawId(bytesOf(hex))).to.equal(raw);
+    });
+
+  for (const length of [0, 15, 17, 32])
+    it(`refuses ${length} bytes`, () => {
+      expect(() => encodeRawId(new Uint8Array(length))).to.throw(RangeError, `not ${length}`);
+    });
+
+  it('gives 26 characters of lower-case Crockford base32 that hold the number', () => {
+    const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+    fc.assert(
+      fc.property(bytes, (given) => {
+        const raw = encodeRawId(given);
+        expect(raw).to.match(/^[0-9a-hjkmnp-tv-z]{26}$/);
+        expect(isRawId(raw)).to.equal(true);
+        const number = [...raw].reduce((sum, digit) => sum * 32n + BigInt(alphabet.indexOf(digit)), 0n);
+        expect(number).to.equal(BigInt(`0x${Buffer.from(given).toString('hex')}`));
+      }),
+    );
+  });
+
+  it('keeps the order of the bytes', () => {
+    fc.assert(
+      fc.property(bytes, bytes, fc.nat({ max: 16 }), (a, other, shared) => {
+        const b = Uint8Array.from([...a.slice(0, shared), ...other.slice(shared)]);
+        const [rawA, rawB] = [encodeRawId(a), encodeRawId(b)];
+        expect(rawA < rawB ? -1 : rawA > rawB ? 1 : 0).to.equal(Buffer.compare(a, b));
+      }),
+    );
+  });
+});
+
+const NOT_RAW = [
+  '',
+  RAW.toUpperCase(),
+  RAW.slice(1),
+  `${RAW}0`,
+  `8${RAW.slice(1)}`, // more than 128 bits
+  `${RAW.slice(0, -1)}i`,
+  `${RAW.slice(0, -1)}l`,
+  `${RAW.slice(0, -1)}o`,
+  `${RAW.slice(0, -1)}u`,
+  `${RAW}\n`,
+  ` ${RAW}`,
+];
+
+describe('isRawId', () => {
+  it('accepts the lowest, the highest and another', () => {
+    expect(['0'.repeat(26), `7${'z'.repeat(25)}`, RAW].map(isRawId)).to.deep.equal([true, true, true]);
+  });
+
+  for (const value of [...NOT_RAW, `ch_${RAW}`, null, undefined, 1, [RAW]])
+    it(`refuses ${JSON.stringify(value)}`, () => {
+      expect(isRawId(value)).to.equal(false);
+    });
+});
+
+describe('parseId', () => {
+  it('takes the raw form and each prefixed one', () => {
+    const read = (text: string): string | null => parseId(text, PREFIX.charge, PREFIX.transaction);
+    expect([RAW, `ch_${RAW}`, `tx_${RAW}`].map(read)).to.deep.equal([RAW, RAW, RAW]);
+    expect([`we_${RAW}`, `ch_ch_${RAW}`, `CH_${RAW}`, 'ch_', 'ch'].map(read)).to.deep.equal(Array(5).fill(null));
+  });
+
+  it('takes the raw form alone when no prefix is given', () => {
+    expect([parseId(RAW), parseId(`ch_${RAW}`)]).to.deep.equal([RAW, null]);
+  });
+
+  for (const text of NOT_RAW)
+    it(`refuses ${JSON.stringify(text)}, raw or prefixed`, () => {
+      expect([parseId(text, 'ch_'), parseId(`ch_${text}`, 'ch_')]).to.deep.equal([null, null]);
+      expect(parsePrefixedId(`ch_${text}`, 'ch_')).to.equal(null);
+    });
+});
+
+describe('parsePrefixedId', () => {
+  it('takes the prefixed form alone', () => {
+    const read = (text: string): string | null => parsePrefixedId(text, PREFIX.endpoint);
+    expect([`we_${RAW}`, RAW, `wd_${RAW}`, `we_we_${RAW}`].map(read)).to.deep.equal([RAW, null, null, null]);
+  });
+});
+
+describe('PREFIX', () => {
+  it('has no prefix that begins another', () => {
+    const all = Object.values(PREFIX);
+    expect(all.filter((one) => all.some((other) => other !== one && other.startsWith(one)))).to.deep.equal([]);
+    expect(new Set(all).size).to.equal(all.length);
+  });
+});
+
+describe('isMode', () => {
+  it('knows test and live only', () => {
+    const values = ['test', 'live', 'TEST', '', null, undefined, 'sandbox', ['test']];
+    expect(values.map(isMode)).to.deep.equal([true, true, false, false, false, false, false, false]);
+  });
+});

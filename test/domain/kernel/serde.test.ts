@@ -1,0 +1,212 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Fact } from '../../../domain/kernel/event.ts';
+import { AMOUNT_MAX, type Minor, toMinor } from '../../../domain/kernel/money.ts';
+import {
+  flag,
+  freeForm,
+  integer,
+  type Json,
+  listOf,
+  MalformedEvent,
+  money,
+  nullable,
+  oneOf,
+  record,
+  type Shape,
+  serdeOf,
+  text,
+  time,
+} from '../../../domain/kernel/serde.ts';
+import { fromMillis, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+
+interface Sample {
+  readonly id: string;
+  readonly mode: 'test' | 'live';
+  readonly at: Timestamp;
+  readonly count: number;
+  readonly amount: Minor;
+  readonly isLate: boolean;
+  readonly note: string | null;
+  readonly parts: readonly { readonly amount: Minor }[];
+  readonly metadata: unknown;
+}
+const sampleShape: Shape<Sample> = record<Sample>({
+  id: text(),
+  mode: oneOf('test', 'live'),
+  at: time,
+  count: integer,
+  amount: money,
+  isLate: flag,
+  note: nullable(text()),
+  parts: listOf(record({ amount: money })),
+  metadata: freeForm(),
+});
+const sample: Sample = {
+  id: 'a',
+  mode: 'live',
+  at: parseTimestamp('2026-11-21T13:00:00.000Z'),
+  count: 3,
+  amount: toMinor(1_234),
+  isLate: false,
+  note: null,
+  parts: [{ amount: toMinor(1_000) }, { amount: toMinor(234) }],
+  metadata: { order: [1, 'two', null, { three: true }] },
+};
+const throughJson = (json: Json): unknown => JSON.parse(JSON.stringify(json));
+
+describe('shapes', () => {
+  const good: readonly (readonly [string, Shape<never>, readonly unknown[]])[] = [
+    ['text', text(), ['', 'a', 'é\u{1f4b8}']],
+    ['oneOf', oneOf('a', 'b'), ['a', 'b']],
+    ['time', time, ['2026-11-21T13:00:00.000Z']],
+    ['integer', integer, [0, -1, Number.MAX_SAFE_INTEGER]],
+    ['money', money, [0, -1, AMOUNT_MAX]],
+    ['flag', flag, [true, false]],
+    ['nullable', nullable(integer), [null, 1]],
+    ['listOf', listOf(integer), [[], [1, 2]]],
+    ['record', record<{ n: number }>({ n: integer }), [{ n: 1 }]],
+    ['freeForm', freeForm(), [null, 0, 'a', [], { a: { b: [1] } }]],
+  ] as never;
+  for (const [name, shape, values] of good)
+    it(`${name} writes and reads back what is of it`, () => {
+      for (const value of values) {
+        expect(shape.encode(value as never)).to.deep.equal(value);
+        expect(shape.decode(throughJson(shape.encode(value as never)), 'x')).to.deep.equal(value);
+      }
+    });
+
+  const bad: readonly (readonly [string, Shape<never>, readonly unknown[], string])[] = [
+    ['text', text(), [1, null, undefined, {}, ['a']], 'x: expected a string'],
+    ['oneOf', oneOf('a', 'b'), ['c', '', 'A', null, undefined, ['a']], 'x: expected a | b'],
+    ['time', time, ['2026-11-21', 0, null, undefined], 'x: expected a timestamp'],
+    ['integer', integer, [0.5, '1', null, undefined, 2 ** 53, Number.NaN], 'x: expected an integer'],
+    ['money', money, [0.5, '1', null, undefined, 2 ** 53], 'x: expected minor units'],
+    ['flag', flag, [0, 'true', null, undefined], 'x: expected a boolean'],
+    ['nullable', nullable(integer), ['1', false, {}], 'x: expected an integer'],
+    ['listOf', listOf(integer), [{}, 'ab', null, undefined, { length: 0 }], 'x: expected a list'],
+    ['an item of listOf', listOf(integer), [[1, 'b']], 'x[1]: expected an integer'],
+    ['record', record<{ n: number }>({ n: integer }), [[], null, undefined, 'a', 1], 'x: expected an object'],
+    [
+      'a field of record',
+      record<{ n: number }>({ n: integer }),
+      [{}, { n: '1' }, { N: 1 }],
+      'x.n: expected an integer',
+    ],
+    ['freeForm', freeForm(), [undefined], 'x: expected a value'],
+  ] as never;
+  for (const [name, shape, values, message] of bad)
+    it(`${name} refuses what is not of it, saying where`, () => {
+      for (const value of values) expect(() => shape.decode(value, 'x')).to.throw(MalformedEvent, message);
+    });
+
+  it('nullable reads a field that older data lacks as null', () => {
+    expect(record<{ n: number | null }>({ n: nullable(integer) }).decode({}, 'x')).to.deep.equal({ n: null });
+  });
+
+  it('record writes and reads exactly its fields', () => {
+    const shape = record<{ n: number }>({ n: integer });
+    expect(shape.encode({ n: 1, secret: 's' } as { n: number })).to.deep.equal({ n: 1 });
+    expect(shape.decode({ n: 1, extra: 2 }, 'x')).to.deep.equal({ n: 1 });
+  });
+
+  it('money reads one zero', () => {
+    expect(Object.is(money.decode(-0, 'x'), 0)).to.equal(true);
+  });
+
+  for (const [path, damaged] of [
+    ['x.at', { ...sample, at: 'yesterday' }],
+    ['x.mode', { ...sample, mode: 'LIVE' }],
+    ['x.parts[1].amount', { ...sample, parts: [{ amount: 1 }, { amount: '2' }] }],
+    ['x.metadata', { ...sample, metadata: undefined }],
+  ] as const)
+    it(`say where a nested one is damaged: ${path}`, () => {
+      expect(() => sampleShape.decode(damaged, 'x')).to.throw(MalformedEvent, `${path}: expected`);
+    });
+});
+
+type Counted = Fact<'Counted', { readonly total: number; readonly unit: string }>;
+type Sampled = Fact<'Sampled', Sample>;
+
+const upcasts = {
+  1: (data: Json): Json => ({ total: (data as { n: number }).n }),
+  2: (data: Json): Json => ({ ...(data as { total: number }), unit: 'piece' }),
+};
+const countedShape = record<Counted['data']>({ total: integer, unit: text() });
+const serde = serdeOf<Counted | Sampled>({
+  Counted: { version: 3, shape: countedShape, upcasts, personal: [] },
+  Sampled: { version: 1, shape: sampleShape, personal: ['note'] },
+});
+
+describe('serdeOf', () => {
+  it('names its types and keeps its table', () => {
+    expect(serde.types).to.deep.equal(['Counted', 'Sampled']);
+    expect(serde.table.Sampled.personal).to.deep.equal(['note']);
+  });
+
+  it('writes type, version and data', () => {
+    const event: Counted = { type: 'Counted', data: { total: 2, unit: 'box' } };
+    const stored = { type: 'Counted', version: 3, data: { total: 2, unit: 'box' } };
+    expect(serde.encode(event)).to.deep.equal(stored);
+    expect(serde.encode(event)).to.deep.equal(stored);
+    expect(serde.decode(stored)).to.deep.equal(event);
+  });
+
+  it('lifts older versions one by one', () => {
+    const read = (version: number, data: Json): unknown => serde.decode({ type: 'Counted', version, data }).data;
+    expect(read(1, { n: 5 })).to.deep.equal({ total: 5, unit: 'piece' });
+    expect(read(2, { total: 5 })).to.deep.equal({ total: 5, unit: 'piece' });
+    expect(read(3, { total: 5, unit: 'box' })).to.deep.equal({ total: 5, unit: 'box' });
+  });
+
+  it('does not lift what claims to be current', () => {
+    const stored = { type: 'Counted', version: 3, data: { n: 5 } };
+    expect(() => serde.decode(stored)).to.throw(MalformedEvent, 'Counted.total: expected an integer');
+  });
+
+  for (const version of [0, -1, 4, Number.NaN, 1.5, null, undefined])
+    it(`refuses version ${String(version)}`, () => {
+      const stored = { type: 'Counted', version: version as number, data: { total: 1, unit: 'box' } };
+      expect(() => serde.decode(stored)).to.throw(MalformedEvent, 'Counted: expected');
+    });
+
+  it('refuses an older version without an upcast', () => {
+    const holed = serdeOf<Counted>({
+      Counted: { version: 3, shape: countedShape, upcasts: { 1: upcasts[1] }, personal: [] },
+    });
+    expect(() => holed.decode({ type: 'Counted', version: 1, data: { n: 1 } })).to.throw(
+      MalformedEvent,
+      'Counted: expected an upcast of version 2',
+    );
+  });
+
+  for (const type of ['Unknown', '', 'counted', 'toString', 'constructor', '__proto__'])
+    it(`refuses the type "${type}", to write and to read`, () => {
+      const message = `${type}: expected a known event type`;
+      expect(() => serde.decode({ type, version: 1, data: {} })).to.throw(MalformedEvent, message);
+      expect(() => serde.encode({ type, data: {} } as never)).to.throw(MalformedEvent, message);
+    });
+
+  it('gives back every event through JSON', () => {
+    const minor = fc.maxSafeInteger().map(toMinor);
+    const data: fc.Arbitrary<Sample> = fc.record({
+      id: fc.string({ unit: 'grapheme' }),
+      mode: fc.constantFrom('test', 'live'),
+      at: fc.integer({ min: 0, max: Date.UTC(9999, 0, 1) }).map(fromMillis),
+      count: fc.maxSafeInteger(),
+      amount: minor,
+      isLate: fc.boolean(),
+      note: fc.option(fc.string()),
+      parts: fc.array(fc.record({ amount: minor })),
+      metadata: fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown),
+    });
+    fc.assert(
+      fc.property(data, (made) => {
+        const stored = serde.encode({ type: 'Sampled', data: made });
+        const read = JSON.parse(JSON.stringify(stored)) as typeof stored;
+        expect(serde.decode(read)).to.deep.equal({ type: 'Sampled', data: made });
+        expect(serde.encode(serde.decode(read))).to.deep.equal(stored);
+      }),
+    );
+  });
+});

@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  addMillis,
+  addSeconds,
+  DAY_MS,
+  earlier,
+  fromMillis,
+  HOUR_MS,
+  isTimestamp,
+  later,
+  MINUTE_MS,
+  parseTimestamp,
+  SECOND_MS,
+  secondsBetween,
+  toMillis,
+} from '../../../domain/kernel/time.ts';
+
+const at = parseTimestamp('2026-11-21T13:00:00.000Z');
+
+describe('Timestamp', () => {
+  for (const [millis, text] of [
+    [0, '1970-01-01T00:00:00.000Z'],
+    [-1, '1969-12-31T23:59:59.999Z'],
+    [951_782_400_000, '2000-02-29T00:00:00.000Z'],
+    [1_795_266_000_000, '2026-11-21T13:00:00.000Z'],
+    [253_402_300_799_999, '9999-12-31T23:59:59.999Z'],
+  ] as const)
+    it(`writes ${millis} as ${text} and reads it back`, () => {
+      expect([fromMillis(millis), toMillis(parseTimestamp(text))]).to.deep.equal([text, millis]);
+    });
+
+  for (const value of [
+    '',
+    '2026-11-21',
+    '2026-11-21T13:00:00Z',
+    '2026-11-21T13:00:00.00Z',
+    '2026-11-21T13:00:00.0000Z',
+    '2026-11-21T13:00:00.000',
+    '2026-11-21T13:00:00.000z',
+    '2026-11-21t13:00:00.000Z',
+    '2026-11-21 13:00:00.000Z',
+    '2026-11-21T13:00:00.000+00:00',
+    '2026-11-21T13:00:00.000-03:00',
+    '2026-13-21T13:00:00.000Z',
+    '2026-00-21T13:00:00.000Z',
+    '2026-11-32T13:00:00.000Z',
+    '2026-11-21T25:00:00.000Z',
+    '2026-11-21T13:60:00.000Z',
+    '2026-11-21T13:00:60.000Z',
+    '+010000-01-01T00:00:00.000Z',
+    '2026-11-21T13:00:00.000Z\n',
+    ' 2026-11-21T13:00:00.000Z',
+  ])
+    it(`refuses ${JSON.stringify(value)}`, () => {
+      expect(isTimestamp(value)).to.equal(false);
+      expect(() => parseTimestamp(value)).to.throw(RangeError);
+    });
+
+  it('is never anything but a string', () => {
+    expect([0, null, undefined, new Date(0), [at], {}].map(isTimestamp)).to.deep.equal(Array(6).fill(false));
+  });
+
+  it('throws on an instant that does not exist', () => {
+    for (const millis of [Number.NaN, Number.POSITIVE_INFINITY, 8_640_000_000_000_001])
+      expect(() => fromMillis(millis)).to.throw(RangeError);
+  });
+});
+
+describe('arithmetic of time', () => {
+  it('adds across days, leap days and years, forward and back', () => {
+    expect([
+      addMillis(at, 1),
+      addMillis(at, -1),
+      addMillis(at, 0),
+      addMillis(parseTimestamp('2028-02-28T12:00:00.000Z'), DAY_MS),
+      addMillis(parseTimestamp('2026-12-31T23:59:59.999Z'), 1),
+      addSeconds(at, 90),
+      addSeconds(at, -3_600),
+    ]).to.deep.equal([
+      '2026-11-21T13:00:00.001Z',
+      '2026-11-21T12:59:59.999Z',
+      '2026-11-21T13:00:00.000Z',
+      '2028-02-29T12:00:00.000Z',
+      '2027-01-01T00:00:00.000Z',
+      '2026-11-21T13:01:30.000Z',
+      '2026-11-21T12:00:00.000Z',
+    ]);
+  });
+
+  it('counts seconds between, to the nearest', () => {
+    const after = (millis: number): number => secondsBetween(at, addMillis(at, millis));
+    expect([0, 499, 500, 1_499, 90_000, -1_000].map(after)).to.deep.equal([0, 0, 1, 1, 90, -1]);
+  });
+
+  it('tells the earlier and the later one', () => {
+    const next = addMillis(at, 1);
+    expect([earlier(at, next), earlier(next, at), later(at, next), later(next, at), later(at, at)]).to.deep.equal([
+      at,
+      at,
+      next,
+      next,
+      at,
+    ]);
+  });
+
+  it('has its units', () => {
+    expect([SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS]).to.deep.equal([1_000, 60_000, 3_600_000, 86_400_000]);
+  });
+
+  const millis = fc.integer({ min: Date.UTC(1970, 0, 1), max: Date.UTC(9999, 11, 31) });
+
+  it('every instant comes back, in 24 characters', () => {
+    fc.assert(
+      fc.property(millis, (instant) => {
+        const text = fromMillis(instant);
+        expect([toMillis(text), text.length, isTimestamp(text)]).to.deep.equal([instant, 24, true]);
+      }),
+    );
+  });
+
+  it('text order is time order', () => {
+    const near = fc.integer({ min: -DAY_MS, max: DAY_MS });
+    fc.assert(
+      fc.property(fc.integer({ min: DAY_MS, max: Date.UTC(9999, 0, 1) }), near, (instant, by) => {
+        const [a, b] = [fromMillis(instant), fromMillis(instant + by)];
+        expect([a < b, a > b]).to.deep.equal([by > 0, by < 0]);
+        expect([earlier(a, b), later(a, b)]).to.deep.equal(by > 0 ? [a, b] : [b, a]);
+        expect(addMillis(a, by)).to.equal(b);
+      }),
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { parseTimestamp } from '../../../domain/kernel/time.ts';
+import {
+  isEndToEndId,
+  isProviderEndToEndId,
+  isProviderReturnId,
+  isReturnId,
+  makeEndToEndId,
+  makeReturnId,
+  parseEndToEndId,
+  parseReturnId,
+} from '../../../domain/pix/endToEndId.ts';
+import { endToEndVectors } from './vectors.ts';
+
+const parts = { ispb: '12345678', at: parseTimestamp('2020-09-09T12:21:59.999Z'), suffix: 'abcdef12345' };
+const atMinute = { ...parts, at: parseTimestamp('2020-09-09T12:21:00.000Z') };
+
+describe('end-to-end id', () => {
+  const strict = new RegExp(endToEndVectors.regex);
+  for (const { v, strict: expected } of endToEndVectors.vectors)
+    it(`${v} is ${expected ? '' : 'not '}strict`, () => {
+      expect(strict.test(v)).to.equal(expected);
+      expect(isEndToEndId(v)).to.equal(expected && v.startsWith('E'));
+      expect(isReturnId(v)).to.equal(expected && v.startsWith('D'));
+      const isTolerable = v.length === 32 && !v.includes('-');
+      expect([isProviderEndToEndId(v), isProviderReturnId(v)]).to.deep.equal([isTolerable, isTolerable]);
+    });
+
+  it('is made of its parts, to the minute', () => {
+    expect(makeEndToEndId(parts)).to.equal('E12345678202009091221abcdef12345');
+    expect(makeReturnId(parts)).to.equal('D12345678202009091221abcdef12345');
+    expect(makeEndToEndId({ ...parts, ispb: 'A1B2C3D4' })).to.equal('EA1B2C3D4202009091221abcdef12345');
+  });
+
+  it('of the same parts is the same, of others another', () => {
+    expect(makeEndToEndId(parts)).to.equal(makeEndToEndId({ ...parts }));
+    expect(makeEndToEndId({ ...parts, suffix: 'ABCDEF12345' })).to.not.equal(makeEndToEndId(parts));
+  });
+
+  it('is read back into its parts', () => {
+    expect(parseEndToEndId(makeEndToEndId(parts))).to.deep.equal(atMinute);
+    expect(parseReturnId(makeReturnId(parts))).to.deep.equal(atMinute);
+  });
+
+  it('of a payment is not one of a return', () => {
+    expect([parseReturnId(makeEndToEndId(parts)), parseEndToEndId(makeReturnId(parts))]).to.deep.equal([null, null]);
+  });
+
+  it('of a leap day is strict', () => {
+    expect(isEndToEndId('E12345678202402292359abcdef12345')).to.equal(true);
+  });
+
+  for (const [what, text] of [
+    ['a lower-case letter', 'e12345678202009091221abcdef12345'],
+    ['a lower-case ISPB', 'E1234567a202009091221abcdef12345'],
+    ['a 13th month', 'E12345678202013091221abcdef12345'],
+    ['a month 00', 'E12345678202000091221abcdef12345'],
+    ['30 February', 'E12345678202602301221abcdef12345'],
+    ['29 February of a common year', 'E12345678202602291221abcdef12345'],
+    ['31 April', 'E12345678202604311221abcdef12345'],
+    ['hour 24', 'E12345678202009092400abcdef12345'],
+    ['minute 60', 'E12345678202009091260abcdef12345'],
+    ['31 characters', 'E12345678202009091221abcdef1234'],
+    ['33 characters', 'E12345678202009091221abcdef123456'],
+    ['a line break', 'E12345678202009091221abcdef12345\n'],
+    ['full-width digits', 'E１2345678202009091221abcdef12345'],
+    ['nothing', ''],
+  ] as const)
+    it(`with ${what} is not strict`, () => {
+      expect([isEndToEndId(text), parseEndToEndId(text)]).to.deep.equal([false, null]);
+      const asReturn = text.replace(/^E/, 'D');
+      expect([isReturnId(asReturn), parseReturnId(asReturn)]).to.deep.equal([false, null]);
+    });
+
+  for (const [what, wrong] of [
+    ['a short ISPB', { ispb: '1234567' }],
+    ['a lower-case ISPB', { ispb: '1234567a' }],
+    ['a short suffix', { suffix: 'abcdef1234' }],
+    ['a suffix with a mark', { suffix: 'abcdef1234-' }],
+    ['30 February', { at: '2026-02-30T12:00:00.000Z' as typeof parts.at }],
+    ['another form of time', { at: '2026-02-20' as typeof parts.at }],
+  ] as const)
+    it(`is not made of ${what}`, () => {
+      expect(() => makeEndToEndId({ ...parts, ...wrong })).to.throw(RangeError);
+      expect(() => makeReturnId({ ...parts, ...wrong })).to.throw(RangeError);
+    });
+
+  for (const [text, expected] of [
+    ['a'.repeat(32), true],
+    ['0'.repeat(32), true],
+    ['a'.repeat(31), false],
+    ['a'.repeat(33), false],
+    [`${'a'.repeat(31)}-`, false],
+    [`${'a'.repeat(31)}é`, false],
+    [`${'a'.repeat(32)}\n`, false],
+  ] as const)
+    it(`from a provider: ${JSON.stringify(text)} is ${expected ? '' : 'not '}tolerable`, () => {
+      expect([isProviderEndToEndId(text), isProviderReturnId(text)]).to.deep.equal([expected, expected]);
+    });
+});
