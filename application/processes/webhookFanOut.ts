@@ -21,7 +21,7 @@ export const webhookFanOut: ProcessManager = {
   react: (logged, { endpoints }) => {
     if (!isOf(logged, 'payment') || SILENT.has(logged.event.type)) return [];
     const ids = endpoints(logged.account, logged.mode).map((endpoint) => endpoint.endpointId);
-    return ids.length === 0 ? [] : [job('fanOut', `${logged.subject}:${logged.revision}:${ids.join(',')}`)];
+    return ids.length === 0 ? [] : [job('fanOut', `${logged.subject}:${logged.revision}:${ids.join(',')}`, logged.account)];
   },
 };
 

@@ -1,0 +1,17 @@
+// POST /v1/sandbox/clock/advance (decisions X5).
+import { advanceTestClock } from '../../domain/account/account.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import type { Accounts } from '../accounts.ts';
+import { ACCOUNT } from '../aggregates.ts';
+import type { CommandHandler } from '../commandHandler.ts';
+
+export const advanceClock =
+  ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
+  async (accountId: AccountId, seconds: number, caller: { actor: string; requestId: string }): Promise<Rejection | null> => {
+    const { actor, requestId } = caller;
+    const why = { account: accountId, mode: 'test' as const, actor, requestId, correlationId: accountId, causationId: requestId };
+    const done = await commands.execute(ACCOUNT, streamName.account(accountId), advanceTestClock(seconds, accounts.realNow()), why);
+    return isRejection(done) ? done : null;
+  };

@@ -1,0 +1,123 @@
+// The HTTP application: a request passes request id, route, authentication, rate limit, body, schema, idempotency key, handler and
+// serializer, in this order (design §8).
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { CommandContention } from '../application/commandHandler.ts';
+import { ProviderUnavailable } from '../application/commands/createCharge.ts';
+import { AppendOutcomeUnknown, EventStoreUnavailable } from '../application/ports/eventStore.ts';
+import { isRejection, type Rejection, reject } from '../domain/kernel/rejection.ts';
+import { requestIdOf, sendError, sendJson } from './errors.ts';
+import { authenticate } from './middleware/authentication.ts';
+import { idempotencyKeyOf } from './middleware/idempotencyKey.ts';
+import { readJsonBody } from './middleware/jsonBody.ts';
+import type { RateLimit } from './middleware/rateLimit.ts';
+import { requestId } from './middleware/requestId.ts';
+import type { Answer, Ask, Caller, Route } from './route.ts';
+import type { Services } from './services.ts';
+import { bodyValidator, readQuery } from './validation.ts';
+
+export interface AppOptions {
+  readonly services: Services;
+  readonly routes: readonly Route[];
+  readonly rateLimit: RateLimit;
+  readonly trustProxy: string | number | boolean;
+  /** Every 5xx, with its request id. The answer never says more than its code. */
+  readonly onFault: (error: unknown, requestId: string) => void;
+  readonly onAnswer?: (route: string, status: number, seconds: number) => void;
+  /** Pages and operations: what is not of the JSON interface. */
+  readonly extend?: (app: Express) => void;
+}
+
+/** Worst case of read-your-writes (design §6). */
+const CATCH_UP_MS = 1_000;
+const NOBODY = null as unknown as Caller;
+
+export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+export const createApp = (options: AppOptions): Express => {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+  app.set('trust proxy', options.trustProxy);
+  app.use(requestId);
+  options.extend?.(app);
+  for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
+    const at = app.route(expressPath(path));
+    for (const route of routes) at[route.method.toLowerCase() as 'get' | 'post' | 'delete'](serve(route, options));
+    const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+    at.all((req, res) => {
+      res.setHeader('Allow', allow);
+      sendError(req, res, { code: 'method_not_allowed', message: `${req.method} is not allowed here.` });
+    });
+  }
+  app.use((req: Request, res: Response) => sendError(req, res, { code: 'not_found', message: 'There is no such route.' }));
+  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => fault(error, req, res, options));
+  return app;
+};
+
+const serve = (route: Route, options: AppOptions) => {
+  const validate = route.body && bodyValidator(route.body);
+  return async (req: Request, res: Response): Promise<void> => {
+    const started = performance.now();
+    try {
+      const answer = await answerOf(route, validate, req, res, options);
+      if (isRejection(answer)) sendError(req, res, answer);
+      else {
+        for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
+        sendJson(res, answer.status, answer.body);
+      }
+    } catch (error) {
+      fault(error, req, res, options);
+    }
+    options.onAnswer?.(route.operationId, res.statusCode, (performance.now() - started) / 1000);
+  };
+};
+
+const answerOf = async (
+  route: Route,
+  validate: ReturnType<typeof bodyValidator> | undefined,
+  req: Request,
+  res: Response,
+  { services, rateLimit }: AppOptions,
+): Promise<Answer | Rejection> => {
+  const caller = route.auth === 'none' ? NOBODY : await authenticate(req, route.auth, services);
+  if (isRejection(caller)) return caller;
+  const limited = route.auth === 'none' ? null : await rateLimit(caller.actor, res);
+  if (limited) return limited;
+  const query = readQuery(route.query ?? {}, req.query as Record<string, unknown>);
+  if (isRejection(query)) return query;
+  const body = await bodyOf(validate, req, res);
+  if (isRejection(body)) return body;
+  // Shape is judged before the key (K2a).
+  const idempotencyKey = route.idempotent ? idempotencyKeyOf(req) : '';
+  if (isRejection(idempotencyKey)) return idempotencyKey;
+  if (route.readsOwnWrites) await services.progress.caughtUp(CATCH_UP_MS);
+  const params = req.params as Record<string, string>;
+  const ask: Ask = { caller, params, query: query.query, body: body.body, idempotencyKey: idempotencyKey as string, requestId: requestIdOf(req), services };
+  return route.handle(ask);
+};
+
+const bodyOf = async (validate: ReturnType<typeof bodyValidator> | undefined, req: Request, res: Response): Promise<{ body: unknown } | Rejection> => {
+  if (!validate) return { body: undefined };
+  const read = await readJsonBody(req, res);
+  if (isRejection(read)) return read;
+  return validate(read.body === undefined ? {} : read.body, read.mayHoldBadStrings);
+};
+
+const fault = (error: unknown, req: Request, res: Response, { onFault }: AppOptions): void => {
+  if (res.headersSent) return void res.destroy();
+  const status = (error as { status?: number }).status;
+  if (status === 400) return sendError(req, res, reject('invalid_request', 'The request could not be read.'));
+  if (error instanceof ProviderUnavailable) return sendError(req, res, { code: 'service_unavailable', message: error.message });
+  onFault(error, requestIdOf(req));
+  const isAway = error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown || error instanceof CommandContention;
+  if (isAway || isDatabaseAway(error))
+    return sendError(req, res, { code: 'service_unavailable', message: 'The service is not available at the moment. Repeat the request with the same Idempotency-Key.' });
+  sendError(req, res, { code: 'internal_error', message: 'Something went wrong on our side. The request can be repeated with the same Idempotency-Key.' });
+};
+
+/** Connection failures of `pg`: class 08 and 57, socket errors, and the pool's own time-out. */
+const isDatabaseAway = (error: unknown): boolean => {
+  const { code, message = '' } = error as { code?: string; message?: string };
+  return /^(08|57)/.test(code ?? '') || /^E(CONN|PIPE|TIMEDOUT)/.test(code ?? '') || /Connection terminated|timeout exceeded when trying to connect/.test(message);
+};

@@ -1,0 +1,149 @@
+// Keeps the checkout page true while the payer pays: live status, countdown, copy button. All texts come with the page.
+
+const TICK_MS = 1_000;
+const POLL_TIMEOUT_MS = 5_000;
+const REOPEN_MS = 5_000; // a stream that the browser gave up is opened again, not at once
+const QUIET_MS = 15_000; // an open stream that says nothing may be dead (phones change networks): then ask
+const COPIED_MS = 4_000;
+const URGENT_MS = 60_000;
+
+const page = document.querySelector('[data-live]');
+const panel = page.querySelector('[data-panel]');
+const pay = page.querySelector('[data-pay]'); // null where there is nothing to pay with
+const clock = page.querySelector('[data-clock]');
+const offline = page.querySelector('[data-offline]');
+const base = page.dataset.base;
+// A page that came after the due time has no code either, but for another reason than one of a payment without Pix.
+const unpayable = page.dataset.state === 'verifying' ? 'verifying' : 'uncoded';
+
+let status = page.dataset.live;
+let expiresAt = Date.parse(page.dataset.expiresAt); // NaN when nothing falls due
+let serverAhead = Date.parse(page.dataset.now) - Date.now(); // the account's clock decides, never the device's
+let ended = false;
+let stream = null;
+let openedAt = 0;
+let heardAt = performance.now();
+let messages = 0;
+let asking = false;
+
+function remainingText(milliseconds) {
+  const seconds = Math.ceil(milliseconds / 1000);
+  const two = (value) => String(value % 60).padStart(2, '0');
+  const days = Math.floor(seconds / 86_400);
+  const hours = Math.floor(seconds / 3_600) % 24;
+  const rest = `${two(Math.floor(seconds / 60))}:${two(seconds)}`;
+  if (days > 0) return `${days}d ${two(hours)}:${rest}`;
+  return hours > 0 ? `${hours}:${rest}` : rest;
+}
+
+function enter(state) {
+  const hadFocus = pay?.contains(document.activeElement);
+  panel.replaceChildren(page.querySelector(`[data-for="${state}"]`).content.cloneNode(true));
+  page.dataset.state = state;
+  document.title = `${panel.querySelector('h2').textContent} · ${page.querySelector('.amount').textContent}`;
+  if (pay) pay.hidden = state !== 'pending';
+  if (hadFocus && pay.hidden) panel.focus();
+}
+
+// The same rule as pageState in states.ts.
+function show() {
+  const remaining = expiresAt - Date.now() - serverAhead;
+  let state = status;
+  if (status === 'pending' && remaining <= 0) state = 'verifying';
+  else if (status === 'pending' && !pay) state = unpayable;
+  if (state !== page.dataset.state) enter(state);
+  if (clock && remaining > 0) clock.textContent = remainingText(remaining);
+  page.toggleAttribute('data-urgent', remaining < URGENT_MS);
+}
+
+function accept(message) {
+  if (ended || !page.querySelector(`[data-for="${CSS.escape(message.status)}"]`)) return;
+  heardAt = performance.now();
+  offline.hidden = true;
+  status = message.status;
+  expiresAt = Date.parse(message.expires_at);
+  serverAhead = Date.parse(message.now) - Date.now();
+  show();
+  if (status !== 'pending' && status !== 'processing') end();
+}
+
+function end() {
+  ended = true;
+  clearInterval(ticking);
+  stream.close();
+  pay?.remove();
+}
+
+function listen() {
+  stream?.close();
+  openedAt = performance.now();
+  stream = new EventSource(`${base}/events`);
+  stream.addEventListener('status', (event) => {
+    messages += 1;
+    accept(JSON.parse(event.data));
+  });
+}
+
+async function ask() {
+  if (asking) return;
+  asking = true;
+  const messagesBefore = messages;
+  const abort = new AbortController();
+  const timeout = setTimeout(() => abort.abort(), POLL_TIMEOUT_MS);
+  try {
+    const response = await fetch(`${base}/status`, { cache: 'no-store', signal: abort.signal });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    const message = await response.json();
+    if (messages === messagesBefore) accept(message); // else the stream has told something newer meanwhile
+  } catch {
+    offline.hidden = ended;
+  } finally {
+    clearTimeout(timeout);
+    asking = false;
+  }
+}
+
+function tick() {
+  show();
+  const now = performance.now();
+  if (stream.readyState !== EventSource.OPEN || now - heardAt > QUIET_MS) ask();
+  if (stream.readyState === EventSource.CLOSED && now - openedAt > REOPEN_MS) listen();
+}
+
+// The payer comes back from the bank's app: a sleeping phone may have dropped the stream without a word.
+function wake() {
+  if (ended || document.visibilityState === 'hidden') return;
+  listen();
+  ask();
+}
+
+function copied(note, button, succeeded) {
+  note.textContent = succeeded ? note.dataset.done : note.dataset.failed;
+  button.toggleAttribute('data-copied', succeeded);
+  setTimeout(() => {
+    note.textContent = '';
+    button.removeAttribute('data-copied');
+  }, COPIED_MS);
+}
+
+async function copy(code, note, button) {
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    copied(note, button, true);
+  } catch {
+    // No clipboard outside https, or not allowed: select the code, so that the payer can at least copy it by hand.
+    getSelection().selectAllChildren(code);
+    copied(note, button, document.execCommand('copy'));
+  }
+}
+
+const button = page.querySelector('[data-copy]');
+button?.addEventListener('click', () =>
+  copy(page.querySelector('[data-code]'), page.querySelector('[data-note]'), button),
+);
+document.addEventListener('visibilitychange', wake);
+window.addEventListener('pageshow', (event) => event.persisted && wake());
+window.addEventListener('online', wake);
+const ticking = setInterval(tick, TICK_MS);
+listen();
+show();

@@ -1,0 +1,45 @@
+// The frame that all pages for payers share.
+import { checkoutAssetUrl } from './assets.ts';
+import { html, type Markup } from './html.ts';
+import { ICON, LOGO } from './icons.ts';
+
+interface Layout {
+  readonly title: string;
+  readonly testMode: boolean;
+  /** Whether the page watches the status and needs checkout.js. */
+  readonly script: boolean;
+  /** Attributes of the body, with a leading space: the state, and what checkout.js needs to know. */
+  readonly attributes: Markup;
+  readonly main: Markup;
+  readonly footnote: Markup;
+}
+
+/**
+ * A whole document. The page's address is a capability, so it is neither indexed nor sent as a referrer; digits are not
+ * made into phone links and nothing is zoom-locked.
+ */
+export const layout = ({ title, testMode, script, attributes, main, footnote }: Layout): string =>
+  html`<!doctype html>
+<html lang="pt-BR">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" content="#f1f5f3" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#0d1412" media="(prefers-color-scheme: dark)">
+<meta name="robots" content="noindex">
+<meta name="referrer" content="no-referrer">
+<meta name="format-detection" content="telephone=no">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${checkoutAssetUrl('favicon.svg')}">
+<link rel="stylesheet" href="${checkoutAssetUrl('preferences.css')}">
+<link rel="stylesheet" href="${checkoutAssetUrl('checkout.css')}">
+${script ? html`<script type="module" src="${checkoutAssetUrl('checkout.js')}"></script>\n` : null}</head>
+<body${attributes}>
+<header><span class="brand">${LOGO}Quita</span>${testMode ? html`<span class="badge">Ambiente de teste</span>` : null}</header>
+<main>
+${main}</main>
+<footer>${ICON.lock}<p>${footnote}</p></footer>
+</body>
+</html>
+`.markup;

@@ -1,0 +1,16 @@
+import { html } from './html.ts';
+import { ICON } from './icons.ts';
+import { layout } from './layout.ts';
+
+/** Body of the 404 under /pay. It repeats nothing of the request and does not tell why there is no such page. */
+export const renderCheckoutNotFound = (): string =>
+  layout({
+    title: 'Cobrança não encontrada',
+    testMode: false,
+    script: false,
+    attributes: html` data-state="missing"`,
+    main: html`<div class="summary"><div class="panel"><span class="mark">${ICON.search}</span><h1>Cobrança não encontrada</h1>
+<p>Confira se o endereço está completo ou peça um novo link à loja.</p></div></div>
+`,
+    footnote: html`Pagamentos processados pela Quita.`,
+  });

@@ -1,0 +1,26 @@
+// Query parameters, by kind.
+import type { QueryRule } from './route.ts';
+
+export const wholeNumber = (minimum: number, maximum: number, fallback: number): QueryRule => ({
+  description: `a whole number from ${minimum} to ${maximum}`,
+  schema: { type: 'integer', minimum, maximum },
+  parse: (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= minimum && value <= maximum ? value : undefined;
+  },
+  fallback,
+});
+
+export const oneOf = (values: readonly string[]): QueryRule => ({
+  description: `one of ${values.join(', ')}`,
+  schema: { type: 'string', enum: values },
+  parse: (text) => (values.includes(text) ? text : undefined),
+});
+
+export const matching = (description: string, parse: QueryRule['parse'], more: Partial<QueryRule> = {}): QueryRule => ({
+  description,
+  schema: { type: 'string', description },
+  parse,
+  ...more,
+});
+

@@ -1,0 +1,138 @@
+// The sandbox: what the outside world would do (decisions X). Answers come when the effect is visible in reads.
+import type { SandboxPayment } from '../../application/commands/payInSandbox.ts';
+import type { CodedProblem } from '../../domain/charge/request.ts';
+import { type PaymentId, parseId, PREFIX } from '../../domain/kernel/ids.ts';
+import { AMOUNT_MAX, AMOUNT_MIN } from '../../domain/kernel/money.ts';
+import { isRejection, reject } from '../../domain/kernel/rejection.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import type { SettleOutcome } from '../../domain/payment/settle.ts';
+import { isEndToEndId } from '../../domain/pix/endToEndId.ts';
+import { taxIdOf } from '../../domain/pix/taxId.ts';
+import { chargeView } from '../../domain/wire/charge.ts';
+import { findPayment } from '../../projections/payments/queries.ts';
+import type { Ask, Route } from '../route.ts';
+import { chargeSchema } from '../schemas/charge.ts';
+import { accepting, boolean, exactly, integer, orNull, string } from '../schemas/jsonSchema.ts';
+import { advanceBody, clockSchema, flushSchema } from '../schemas/others.ts';
+import { untilVisible } from './untilVisible.ts';
+
+/** Longest wait for the effect; then 202, and the rest goes on (X). */
+const VISIBLE_MS = 5_000;
+
+const payBody = accepting({
+  amount: integer(AMOUNT_MIN, AMOUNT_MAX),
+  payer: accepting({ name: string(200), document: orNull(string(32)) }),
+  end_to_end_id: string(32),
+  late: boolean,
+});
+
+const payProblems = ({ payer, end_to_end_id: id }: SandboxPayment): readonly CodedProblem[] => {
+  const problems: CodedProblem[] = [];
+  if (typeof payer?.document === 'string' && taxIdOf(payer.document) === null)
+    problems.push({ code: 'invalid_request', param: 'payer.document', message: 'must be a CPF or CNPJ with valid check digits, or null' });
+  if (id !== undefined && !isEndToEndId(id))
+    problems.push({ code: 'invalid_request', param: 'end_to_end_id', message: 'must be E, an ISPB, a UTC minute and 11 letters or digits' });
+  return problems;
+};
+
+type PayOutcome = SettleOutcome | 'refused';
+
+/** What became of a Pix, as the reads show it; null while they do not yet. */
+const outcomeOf = ({ transaction }: ExistingPayment, endToEndId: string): PayOutcome | null => {
+  const receipt = transaction.receipts.find((seen) => seen.endToEndId === endToEndId);
+  if (receipt === undefined || receipt.outcome === 'rejected') return null; // a rejected one is on its way back
+  if (receipt.outcome === 'returned') return receipt.reason === 'payer_mismatch' ? 'refunded' : 'returned';
+  return receipt.outcome;
+};
+
+const pay = async (ask: Ask) => {
+  const { caller, services } = ask;
+  const id = parseId<PaymentId>(ask.params['id'] as string, PREFIX.charge);
+  if (id === null) return reject('not_found', 'There is no such charge.');
+  const sent = await services.payInSandbox(caller.tenant, id, ask.body as SandboxPayment);
+  if (isRejection(sent)) return sent;
+  const read = async () => (await services.progress.caughtUp(VISIBLE_MS), findPayment(services.db, caller.tenant, id));
+  const answer = (payment: ExistingPayment | null, outcome: PayOutcome, status = 200) => ({
+    status,
+    body: { end_to_end_id: sent.kind === 'refused' ? null : sent.endToEndId, outcome, charge: payment && chargeView(payment) },
+  });
+  if (sent.kind !== 'sent') return answer(await read(), sent.kind);
+  const seen = await untilVisible(services.progress, VISIBLE_MS, async () => {
+    const payment = await findPayment(services.db, caller.tenant, id);
+    const outcome = payment && outcomeOf(payment, sent.endToEndId);
+    return payment && outcome ? { payment, outcome } : null;
+  });
+  return seen ? answer(seen.payment, seen.outcome) : answer(await read(), sent.expected, 202);
+};
+
+export const sandboxPayRoute: Route = {
+  method: 'POST',
+  path: '/v1/sandbox/charges/{id}/pay',
+  operationId: 'sandboxPay',
+  summary: 'A payer pays the charge',
+  auth: 'testKey',
+  body: { schema: payBody, codes: { amount: 'invalid_amount' }, refine: payProblems },
+  responses: {
+    200: {
+      description: 'The Pix arrived; what became of it shows in the reads.',
+      schema: exactly({
+        end_to_end_id: orNull(string(32)),
+        outcome: { type: 'string', enum: ['settled', 'returned', 'refunded', 'held', 'duplicate', 'refused'] },
+        charge: chargeSchema,
+      }),
+    },
+  },
+  errors: ['not_found', 'mode_not_allowed'],
+  handle: pay,
+};
+
+const clockView = async ({ caller, services }: Ask) => {
+  const account = await services.accounts.get(caller.tenant.accountId);
+  const now = await services.accounts.now(caller.tenant.accountId, 'test');
+  return { now, offset_seconds: account.testClock.offsetSeconds };
+};
+
+export const getClockRoute: Route = {
+  method: 'GET',
+  path: '/v1/sandbox/clock',
+  operationId: 'getSandboxClock',
+  summary: 'The time of the account’s test mode',
+  auth: 'testKey',
+  responses: { 200: { description: 'Account time and how far it is ahead of real time.', schema: clockSchema } },
+  errors: ['mode_not_allowed'],
+  handle: async (ask) => ({ status: 200, body: await clockView(ask) }),
+};
+
+export const advanceClockRoute: Route = {
+  method: 'POST',
+  path: '/v1/sandbox/clock/advance',
+  operationId: 'advanceSandboxClock',
+  summary: 'Move the test clock forward; what falls due happens first',
+  auth: 'testKey',
+  body: { schema: advanceBody, codes: {} },
+  responses: { 200: { description: 'The new time, after all that fell due has happened.', schema: clockSchema } },
+  errors: ['mode_not_allowed'],
+  handle: async (ask) => {
+    const { caller, services, requestId } = ask;
+    const { seconds } = ask.body as { seconds: number };
+    const refused = await services.advanceClock(caller.tenant.accountId, seconds, { actor: caller.actor, requestId });
+    if (refused) return refused;
+    const isDone = await services.clockDrained(caller.tenant.accountId, VISIBLE_MS);
+    return { status: isDone ? 200 : 202, body: await clockView(ask) };
+  },
+};
+
+export const flushDeliveriesRoute: Route = {
+  method: 'POST',
+  path: '/v1/sandbox/deliveries/flush',
+  operationId: 'flushSandboxDeliveries',
+  summary: 'Wait until no delivery is due',
+  auth: 'testKey',
+  body: { schema: accepting({}), codes: {} },
+  responses: { 200: { description: 'How many are still due, after at most 5 s.', schema: flushSchema } },
+  errors: ['mode_not_allowed'],
+  handle: async ({ caller, services }) => {
+    const pending = await services.deliveriesAtRest(caller.tenant, VISIBLE_MS);
+    return { status: pending === 0 ? 200 : 202, body: { pending } };
+  },
+};

@@ -1,0 +1,61 @@
+// Hears of what other processes append: LISTEN, and a look at the head every second, because a NOTIFY may be lost with the connection.
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import { backoffMs } from './failures.ts';
+import type { HeadWatch } from './headWatch.ts';
+import { answered, closeSession, openSession } from './session.ts';
+
+export interface AnnouncementsOptions {
+  readonly connectionString: string;
+  readonly head: HeadWatch;
+  readonly onError: (error: unknown) => void;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+const LOOK_EVERY_MS = 1_000;
+const ANSWER_MS_MAX = 3_000;
+const HEAD = {
+  name: 'head',
+  text: 'SELECT coalesce(max(position), 0) FROM event_store.events',
+  rowMode: 'array',
+} as const;
+
+const pauseUnless = async (ms: number, signal: AbortSignal): Promise<void> => {
+  await pause(ms, undefined, { signal }).catch(() => undefined);
+};
+
+/** Returns when the connection is lost (by rejecting) or the signal is given. */
+const listen = async (session: pg.Client, { head, signal }: AnnouncementsOptions): Promise<void> => {
+  const lost = new AbortController();
+  session.once('end', () => lost.abort());
+  session.on('notification', ({ payload }) => head.learn(Number(payload)));
+  await answered(session, session.query('LISTEN quita_events'), ANSWER_MS_MAX);
+  const either = AbortSignal.any([signal, lost.signal]);
+  while (!signal.aborted) {
+    const { rows } = await answered(session, session.query<[string]>(HEAD), ANSWER_MS_MAX);
+    head.learn(Number(rows[0]![0]));
+    await pauseUnless(LOOK_EVERY_MS, either);
+  }
+};
+
+/** Runs until the signal, through any number of lost connections. Never rejects. */
+export const followAnnouncements = async (options: AnnouncementsOptions): Promise<void> => {
+  const { connectionString, onError, signal } = options;
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    let session: pg.Client | null = null;
+    try {
+      session = await openSession({
+        connectionString,
+        name: 'quita event store: announcements',
+        settings: 'SET idle_session_timeout = 0',
+      });
+      attempt = 0;
+      await listen(session, options);
+    } catch (error) {
+      if (!signal.aborted) onError(error);
+    }
+    if (session !== null) await closeSession(session);
+    await pauseUnless(backoffMs(attempt), signal);
+  }
+};

@@ -1,0 +1,38 @@
+// What an error of the database means for an append or a read, and how long to wait before the next try.
+import pg from 'pg';
+
+const classOf = (error: unknown): string | null =>
+  error instanceof pg.DatabaseError && error.code !== undefined ? error.code : null;
+
+/**
+ * SQLSTATEs that may come with the end of the session (FATAL): shutdown, crash, connection, internal, idle and transaction timeouts.
+ * They may reach us after the commit, so they prove nothing. Judged by code, because the severity's word is translated.
+ */
+const ENDS_SESSION = /^(57P|08|XX|25P03|25P04)/;
+/** Resources, locks and timeouts, shutdown, I/O, deadlock, read-only (a failover): the same flush may succeed later. */
+const TRANSIENT = /^(08|25|40|53|55|57|58)/;
+const BAD_VALUE = /^22/;
+
+/** The server answered with an error and kept the session: the transaction was rolled back and nothing was written. */
+export const wasRolledBack = (error: unknown): boolean => {
+  const code = classOf(error);
+  return code !== null && !ENDS_SESSION.test(code);
+};
+
+/** Not the fault of what was sent: try again. A lost connection counts too. */
+export const isTransient = (error: unknown): boolean => {
+  const code = classOf(error);
+  return code === null || ENDS_SESSION.test(code) || TRANSIENT.test(code);
+};
+
+/** The server refused a value (SQLSTATE class 22). */
+export const isBadValue = (error: unknown): boolean => BAD_VALUE.test(classOf(error) ?? '');
+
+/** Half fixed, half random, doubling from 20 ms to 1 s: many processes must not come back in step. `attempt` from 0. */
+export const backoffMs = (attempt: number): number => {
+  const full = Math.min(1_000, 20 * 2 ** Math.min(attempt, 10));
+  return full / 2 + (Math.random() * full) / 2;
+};
+
+/** pg and Node may reject with several errors at once (AggregateError without a message). */
+export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -1,0 +1,173 @@
+// All reads: a small pool, one statement a page, a few tries when the connection is lost.
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { CategoryFilter } from './categoryFilter.ts';
+import { backoffMs, isTransient } from './failures.ts';
+import { positionOf } from './position.ts';
+import { COMMON_SETTINGS, clientConfig, cutSession } from './session.ts';
+
+export interface ReaderOptions {
+  readonly connectionString: string;
+  /** Connections at most. */
+  readonly poolSize: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Events of one query, and how far in the log they reach. */
+export interface LogPage {
+  readonly events: readonly RecordedEvent[];
+  /** Every event of the filter up to this place was given by this page or stands before it. */
+  readonly upTo: number;
+  /** Nothing stood behind `upTo` when the page was read. */
+  readonly atHead: boolean;
+}
+
+const STATEMENT_MS_MAX = 5_000;
+/** Above the statement's own limit, so that only a silent server is cut off by it. */
+const ANSWER_MS_MAX = 6_000;
+/** A read whose connection is lost is tried again for so long: a server that restarts is back by then. */
+const RETRY_MS_MAX = 3_000;
+const CLOSE_MS_MAX = 1_000;
+const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
+
+type Row = [
+  place: string,
+  stream: string,
+  revision: string,
+  id: string,
+  type: string,
+  data: string,
+  metadata: string,
+  at: string,
+];
+
+/** `2026-11-21 11:39:07.1+00`, in UTC with 0 to 3 decimals, as ISO 8601 with milliseconds. */
+const isoTime = (at: string): string => `${at.slice(0, 10)}T${at.slice(11, 19)}.${at.slice(20, -3).padEnd(3, '0')}Z`;
+
+const recordedEvent = ([place, stream, revision, id, type, data, metadata, at]: Row): RecordedEvent => ({
+  id,
+  type,
+  data,
+  metadata,
+  stream: stream as StreamName,
+  revision: Number(revision),
+  position: positionOf(Number(place)),
+  recordedAt: isoTime(at),
+});
+
+export class Reader {
+  readonly #pool: pg.Pool;
+  readonly #clients = new Set<pg.Client>();
+  readonly #onError: (error: unknown) => void;
+
+  constructor({ connectionString, poolSize, onError }: ReaderOptions) {
+    this.#onError = onError;
+    const name = 'quita event store: reads';
+    this.#pool = new pg.Pool({
+      ...clientConfig({ connectionString, name, settings: '' }),
+      max: poolSize,
+      query_timeout: ANSWER_MS_MAX,
+      idleTimeoutMillis: 30_000,
+      onConnect: async (client) => {
+        await client.query(`${COMMON_SETTINGS}; SET statement_timeout = ${STATEMENT_MS_MAX}`);
+      },
+    });
+    this.#pool.on('error', onError);
+    this.#pool.on('connect', (client) => this.#clients.add(client));
+    this.#pool.on('remove', (client) => this.#clients.delete(client));
+  }
+
+  /** Identity of the log. Throws EventStoreUnavailable, also when the migrations have not run. */
+  async storeId(): Promise<string> {
+    const [row] = await this.#rows<[string]>({ name: 'store', text: 'SELECT id FROM event_store.store', values: [] });
+    if (row === undefined) throw new EventStoreUnavailable('the event store has no identity: was it migrated?');
+    return row[0];
+  }
+
+  /** Place of the newest event; 0 when the log is empty. */
+  async head(): Promise<number> {
+    const text = 'SELECT coalesce(max(position), 0) FROM event_store.events';
+    const [row] = await this.#rows<[string]>({ name: 'head', text, values: [] });
+    return Number(row![0]);
+  }
+
+  /** At most `limit` events of a stream from a revision on. */
+  async streamPage(stream: string, from: number, limit: number): Promise<RecordedEvent[]> {
+    const text = `SELECT ${COLUMNS} FROM event_store.events WHERE stream = $1 AND revision >= $2 ORDER BY revision LIMIT $3`;
+    const rows = await this.#rows<Row>({ name: 'stream', text, values: [stream, from, limit] });
+    return rows.map(recordedEvent);
+  }
+
+  /**
+   * At most `limit` events of the log behind a place.
+   *
+   * No event can be skipped: positions are given under the append lock, which is held until the commit, so a snapshot that shows
+   * position n shows every position below n. "Seen up to n" therefore stays true for ever.
+   */
+  async logPage(after: number, filter: CategoryFilter | null, limit: number): Promise<LogPage> {
+    return filter === null ? await this.#wholePage(after, limit) : await this.#filteredPage(after, filter, limit);
+  }
+
+  /** Waits a second for reads in flight, then cuts them. */
+  async close(): Promise<void> {
+    const impatient = setTimeout(() => this.#clients.forEach(cutSession), CLOSE_MS_MAX);
+    await this.#pool.end();
+    clearTimeout(impatient);
+  }
+
+  async #wholePage(after: number, limit: number): Promise<LogPage> {
+    // The limit is part of the text, because a plan for an unknown limit may prefer to sort the whole table.
+    const text = `SELECT ${COLUMNS} FROM event_store.events WHERE position > $1 ORDER BY position LIMIT ${limit}`;
+    const rows = await this.#rows<Row>({ name: `log_${limit}`, text, values: [after] });
+    const last = rows.at(-1);
+    return {
+      events: rows.map(recordedEvent),
+      upTo: last === undefined ? after : Number(last[0]),
+      atHead: rows.length < limit,
+    };
+  }
+
+  /** Page and head come from one statement, so from one snapshot: what lies between the last match and the head holds no match. */
+  async #filteredPage(after: number, filter: CategoryFilter, limit: number): Promise<LogPage> {
+    const window = filter.windowPlaces === null ? '' : `AND position <= $1 + ${filter.windowPlaces}`;
+    const text = `SELECT head.place, page.*
+      FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head
+      LEFT JOIN LATERAL (
+        SELECT ${COLUMNS} FROM event_store.events
+        WHERE position > $1::bigint ${window} AND category IN (${filter.literals}) ORDER BY position LIMIT ${limit}
+      ) page ON true
+      ORDER BY page.position`;
+    const rows = await this.#rows<[string, ...(Row | null[])]>({
+      name: `log_${limit}_${filter.key}`,
+      text,
+      values: [after],
+    });
+    const head = Number(rows[0]![0]);
+    const matches = rows.filter((row) => row[1] !== null).map(([, ...row]) => row as Row);
+    if (matches.length === limit) {
+      const upTo = Number(matches.at(-1)![0]);
+      return { events: matches.map(recordedEvent), upTo, atHead: upTo >= head };
+    }
+    const reach = filter.windowPlaces === null ? head : Math.min(head, after + filter.windowPlaces);
+    const upTo = Math.max(after, reach);
+    return { events: matches.map(recordedEvent), upTo, atHead: upTo >= head };
+  }
+
+  /** Tries again while the fault is the connection's, then EventStoreUnavailable: after 3 s, or 9 s when the server is silent. */
+  async #rows<R extends unknown[]>(query: { name: string; text: string; values: unknown[] }): Promise<R[]> {
+    const giveUpAtMs = performance.now() + RETRY_MS_MAX;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return (await this.#pool.query<R>({ ...query, rowMode: 'array' })).rows;
+      } catch (error) {
+        if (this.#pool.ending || performance.now() > giveUpAtMs || !isTransient(error)) {
+          throw new EventStoreUnavailable('the database did not answer a read', { cause: error });
+        }
+        this.#onError(error);
+        await pause(backoffMs(attempt));
+      }
+    }
+  }
+}

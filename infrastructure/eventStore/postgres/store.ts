@@ -1,0 +1,130 @@
+// The event store port on Postgres (design.md §5). At most 2 + poolSize connections: appends, announcements, reads.
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type ReadOptions,
+  type RecordedEvent,
+  type SubscribeOptions,
+} from '../../../application/ports/eventStore.ts';
+import { followAnnouncements } from './announcements.ts';
+import { AppendQueue } from './appendQueue.ts';
+import { categoryFilter } from './categoryFilter.ts';
+import { checkAppend } from './checkAppend.ts';
+import { asError } from './failures.ts';
+import { Flusher } from './flusher.ts';
+import { HeadWatch } from './headWatch.ts';
+import { placeOf, positionOf, positionOrNull } from './position.ts';
+import { Reader } from './reader.ts';
+import { follow } from './subscription.ts';
+import { Tail } from './tail.ts';
+
+export interface PostgresEventStoreOptions {
+  readonly connectionString: string;
+  /** Connections for reads, 1 to 3. Default 3. */
+  readonly poolSize?: number;
+  /** Told of every fault that is mended inside (lost connections, repeated flushes). */
+  readonly onError?: (error: Error) => void;
+}
+
+const POOL_SIZE_MAX = 3;
+const STREAM_PAGE_EVENTS = 500;
+const BATCH_DEFAULT = 500;
+/** A page is held in memory twice at most; ten thousand events of 1 kB are 10 MB. */
+const BATCH_MAX = 10_000;
+
+const checkBatchSize = (batchSize: number): number => {
+  if (!Number.isSafeInteger(batchSize) || batchSize < 1) throw new RangeError(`bad batch size ${batchSize}`);
+  return Math.min(batchSize, BATCH_MAX);
+};
+
+/** Opens the log in a migrated database. Throws EventStoreUnavailable when it cannot be read. */
+export async function openPostgresEventStore(options: PostgresEventStoreOptions): Promise<EventStore> {
+  const { connectionString, poolSize = POOL_SIZE_MAX } = options;
+  const onError = (error: unknown): void => options.onError?.(asError(error));
+  const reader = new Reader({ connectionString, poolSize: Math.min(Math.max(poolSize, 1), POOL_SIZE_MAX), onError });
+  try {
+    const storeId = await reader.storeId();
+    const head = new HeadWatch(await reader.head(), onError);
+    return startStore({ connectionString, onError, reader, storeId, head });
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly connectionString: string;
+  readonly onError: (error: unknown) => void;
+  readonly reader: Reader;
+  readonly storeId: string;
+  readonly head: HeadWatch;
+}
+
+const startStore = ({ connectionString, onError, reader, storeId, head }: Parts): EventStore => {
+  const tail = new Tail();
+  const ended = new AbortController();
+  const flusher = new Flusher({
+    connectionString,
+    onError,
+    onWritten: (first, events) => {
+      tail.add(first, events);
+      head.learn(first + events.length - 1);
+    },
+  });
+  const queue = new AppendQueue((members) => flusher.flush(members));
+  const announcements = followAnnouncements({ connectionString, head, onError, signal: ended.signal });
+  let closing: Promise<void> | null = null;
+  const refuseWhenClosed = (): void => {
+    if (closing !== null) throw new EventStoreUnavailable('the event store is closed');
+  };
+
+  const close = async (): Promise<void> => {
+    await queue.idle();
+    ended.abort();
+    await Promise.all([announcements, flusher.close(), reader.close()]);
+  };
+
+  return {
+    storeId,
+    async append(stream, expected, events) {
+      refuseWhenClosed();
+      return await queue.add(checkAppend(stream, expected, events));
+    },
+    async *readStream(stream, { from = 0 }: ReadOptions = {}): AsyncGenerator<RecordedEvent, void> {
+      if (!Number.isSafeInteger(from) || from < 0) throw new RangeError(`bad revision ${from}`);
+      for (let next = from; ; ) {
+        refuseWhenClosed();
+        const page = await reader.streamPage(stream, next, STREAM_PAGE_EVENTS);
+        yield* page;
+        if (page.length < STREAM_PAGE_EVENTS) return;
+        next += page.length;
+      }
+    },
+    async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
+      refuseWhenClosed();
+      yield* follow(
+        { reader, tail, head, onError },
+        {
+          after: placeOf(after),
+          filter: categoryFilter(categories),
+          batchSize: checkBatchSize(batchSize),
+          signal: AbortSignal.any([signal, ended.signal]),
+        },
+      );
+    },
+    async head() {
+      refuseWhenClosed();
+      const place = await reader.head();
+      head.learn(place);
+      return positionOrNull(place);
+    },
+    onHead: (listener) => {
+      refuseWhenClosed();
+      return head.onHead((place) => listener(positionOf(place)));
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+};

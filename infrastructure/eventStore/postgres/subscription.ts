@@ -1,0 +1,143 @@
+// Following the log: from memory where this process wrote the events itself, else page by page from the database. Pull-based: nothing
+// is read ahead but the one page that is fetched while the consumer works on the page before it.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SubscriptionSignal } from '../../../application/ports/eventStore.ts';
+import type { CategoryFilter } from './categoryFilter.ts';
+import { backoffMs } from './failures.ts';
+import type { HeadWatch } from './headWatch.ts';
+import { positionOf, positionOrNull } from './position.ts';
+import type { LogPage, Reader } from './reader.ts';
+import type { Tail } from './tail.ts';
+
+export interface LogSources {
+  readonly reader: Reader;
+  readonly tail: Tail;
+  readonly head: HeadWatch;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Following {
+  /** Exclusive; 0 from the first event. */
+  readonly after: number;
+  readonly filter: CategoryFilter | null;
+  readonly batchSize: number;
+  /** Ends the subscription. */
+  readonly signal: AbortSignal;
+}
+
+/** A filter that gave nothing for so many positions, or for so long while the log grew, says how far it is. */
+const CHECKPOINT_PLACES = 1_000;
+const CHECKPOINT_MS = 5_000;
+/** How long a live subscription waits without being woken before it looks by itself. */
+const LOOK_EVERY_MS = 1_000;
+
+/** `fellBehind`: a whole page and more was missing, or the connection had to be mended. */
+interface Fetched {
+  readonly page: LogPage;
+  readonly fellBehind: boolean;
+}
+/** The page that is fetched while the consumer works. */
+type Ahead = Promise<Fetched | null> | null;
+
+const isWorthStoring = (places: number, sinceMs: number): boolean =>
+  places >= CHECKPOINT_PLACES || (places > 0 && sinceMs >= CHECKPOINT_MS);
+
+const fromTail = ({ tail, head }: LogSources, after: number, { filter, batchSize }: Following): LogPage | null => {
+  const events = tail.after(after, batchSize);
+  if (events === null) return null;
+  // The tail's run has no hole, so that the places are counted, not read.
+  const upTo = after + events.length;
+  return {
+    events: filter === null ? events : events.filter((event) => filter.matches(event.stream)),
+    upTo,
+    atHead: upTo >= head.known,
+  };
+};
+
+/** Tries for ever; null when the signal came first. Never rejects. */
+const fromLog = async (sources: LogSources, after: number, following: Following): Promise<Fetched | null> => {
+  const { signal } = following;
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      const page = await sources.reader.logPage(after, following.filter, following.batchSize);
+      return { page, fellBehind: attempt > 0 || !page.atHead };
+    } catch (error) {
+      if (signal.aborted) return null;
+      sources.onError(error);
+      await pause(backoffMs(attempt), undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return null;
+};
+
+/** The value, or null as soon as the signal is given: a subscription ends at once, whatever the database does. */
+const unlessAborted = async <T>(value: Promise<T | null>, signal: AbortSignal): Promise<T | null> => {
+  if (signal.aborted) return null;
+  let stop: () => void = () => undefined;
+  const stopped = new Promise<null>((resolve) => {
+    stop = () => resolve(null);
+    signal.addEventListener('abort', stop);
+  });
+  try {
+    return await Promise.race([value, stopped]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+};
+
+/** What stands directly behind that place, once; null when the signal came first. */
+const nextPage = async (
+  sources: LogSources,
+  after: number,
+  following: Following,
+  ahead: Ahead,
+): Promise<Fetched | null> => {
+  const remembered = ahead === null ? fromTail(sources, after, following) : null;
+  if (remembered !== null) return { page: remembered, fellBehind: false };
+  return await unlessAborted(ahead ?? fromLog(sources, after, following), following.signal);
+};
+
+/** Ends without an error when the signal is given. Throws nothing of the database's. */
+export async function* follow(sources: LogSources, asked: Following): AsyncGenerator<SubscriptionSignal, void> {
+  const left = new AbortController(); // given when the consumer breaks off: nothing may go on reading for it
+  const following = { ...asked, signal: AbortSignal.any([asked.signal, left.signal]) };
+  const { signal } = following;
+  let at = following.after;
+  let told = { place: at, atMs: performance.now() };
+  let live = false;
+  let ahead: Ahead = null;
+  const tell = (): void => {
+    told = { place: at, atMs: performance.now() };
+  };
+
+  try {
+    while (true) {
+      const known = sources.head.known;
+      const fetched = await nextPage(sources, at, following, ahead);
+      if (fetched === null || signal.aborted) return;
+      const { page, fellBehind } = fetched;
+      at = page.upTo;
+      live &&= !fellBehind;
+      ahead = page.atHead || sources.tail.after(at, 1) !== null ? null : fromLog(sources, at, following);
+
+      if (page.events.length > 0) {
+        yield { kind: 'events', events: page.events, position: positionOf(at) };
+        tell();
+      } else if (isWorthStoring(at - told.place, performance.now() - told.atMs)) {
+        tell();
+        yield { kind: 'checkpoint', position: positionOf(at) };
+      }
+      if (signal.aborted) return;
+      if (!page.atHead) continue;
+      if (!live) {
+        live = true;
+        tell();
+        yield { kind: 'caughtUp', position: positionOrNull(at) };
+      }
+      // Known before the page was read, so the page showed it, unless the log was put back to an older state under us.
+      await sources.head.wait(Math.max(at, known), LOOK_EVERY_MS, signal);
+    }
+  } finally {
+    left.abort();
+  }
+}

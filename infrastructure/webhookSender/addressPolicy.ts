@@ -1,0 +1,78 @@
+// Which addresses a delivery may be dialled to (decisions W5, W6). An IPv6 address has to be in the global unicast block
+// and outside its special ranges; an IPv4 address outside every range of the IANA special-purpose registry (RFC 6890).
+import { BlockList, isIP } from 'node:net';
+
+/** `public` may always be dialled, `loopback` and `private` where a deployment allows it, everything else never. */
+export type AddressClass =
+  | 'public'
+  | 'loopback'
+  | 'private'
+  | 'link-local'
+  | 'multicast'
+  | 'shared'
+  | 'embedded IPv4'
+  | 'documentation'
+  | 'benchmarking'
+  | 'reserved';
+
+type Ranges = readonly (readonly [AddressClass, readonly string[]])[];
+
+const IPV4_RANGES: Ranges = [
+  ['loopback', ['127.0.0.0/8']],
+  ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']],
+  ['link-local', ['169.254.0.0/16']],
+  ['shared', ['100.64.0.0/10']],
+  ['documentation', ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24']],
+  ['benchmarking', ['198.18.0.0/15']],
+  ['multicast', ['224.0.0.0/4']],
+  // 192.88.99.0/24 is the 6to4 relay; 168.63.129.16 is public by number, yet Azure's host agent from every machine there.
+  ['reserved', ['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '168.63.129.16/32', '240.0.0.0/4']],
+];
+
+// Read in this order, so that a range inside another comes first. What no line names is global unicast or reserved.
+const IPV6_RANGES: Ranges = [
+  ['loopback', ['::1/128']],
+  ['reserved', ['::/128', '100::/64', 'fec0::/10']],
+  // Compatible, mapped, translated, NAT64, 6to4, Teredo: each would reach an IPv4 address that nobody has checked.
+  [
+    'embedded IPv4',
+    ['::/96', '::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16', '2001::/32'],
+  ],
+  ['private', ['fc00::/7']],
+  ['link-local', ['fe80::/10']],
+  ['multicast', ['ff00::/8']],
+  ['documentation', ['2001:db8::/32', '3fff::/20']],
+  ['benchmarking', ['2001:2::/48']],
+  ['reserved', ['2001::/23']],
+  ['public', ['2000::/3']],
+];
+
+// One list for each line and family: a BlockList compares IPv4 addresses with mapped IPv6 ranges and the other way round.
+const compile = (ranges: Ranges, family: 'ipv4' | 'ipv6'): readonly (readonly [AddressClass, BlockList])[] =>
+  ranges.map(([addressClass, cidrs]) => {
+    const list = new BlockList();
+    for (const cidr of cidrs) {
+      const [network = '', prefix = ''] = cidr.split('/');
+      list.addSubnet(network, Number(prefix), family);
+    }
+    return [addressClass, list] as const;
+  });
+
+const IPV4 = compile(IPV4_RANGES, 'ipv4');
+const IPV6 = compile(IPV6_RANGES, 'ipv6');
+
+/** `address` as text without brackets. What is no address, or carries a zone id, is `reserved`. */
+export function classifyAddress(address: string): AddressClass {
+  const family = isIP(address);
+  if (family === 4) return IPV4.find(([, list]) => list.check(address, 'ipv4'))?.[0] ?? 'public';
+  if (family === 6 && !address.includes('%')) {
+    return IPV6.find(([, list]) => list.check(address, 'ipv6'))?.[0] ?? 'reserved';
+  }
+  return 'reserved';
+}
+
+/** `privateAllowed`: a test endpoint in a deployment with `WEBHOOK_ALLOW_PRIVATE=true`. */
+export function mayDial(address: string, privateAllowed: boolean): boolean {
+  const addressClass = classifyAddress(address);
+  return addressClass === 'public' || (privateAllowed && (addressClass === 'loopback' || addressClass === 'private'));
+}

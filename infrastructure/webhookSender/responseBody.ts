@@ -1,0 +1,121 @@
+// Reads the little of an answer's body that is worth keeping, and never more (decisions W4).
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, constants as zlib } from 'node:zlib';
+
+/** Decoded, and on the wire: what comes after this is dropped. */
+export const MAX_READ_BYTES = 16_384;
+/** Of the text kept, as UTF-8. */
+export const MAX_KEPT_BYTES = 4_096;
+
+export interface BodyReader {
+  push(chunk: Buffer): void;
+  /** The answer is complete. */
+  end(): void;
+  /** What has been decoded so far: at most 4 KiB of text, null when there was none. */
+  text(): string | null;
+  /** Frees what a decoder holds. */
+  close(): void;
+}
+
+/** `done` is called once: when the ended body is decoded, or as soon as more than 16 KiB have come. */
+export function openBodyReader(contentEncoding: unknown, done: () => void): BodyReader {
+  const decoder = decoderFor(contentEncoding);
+  return decoder === null ? plainReader(done) : decodingReader(decoder, done);
+}
+
+function plainReader(done: () => void): BodyReader {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return {
+    push(chunk) {
+      if (length > MAX_READ_BYTES) return;
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_READ_BYTES) done();
+    },
+    end: () => {
+      if (length <= MAX_READ_BYTES) done();
+    },
+    text: () => bodyText(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)),
+    close() {},
+  };
+}
+
+type Decoder = (first: Buffer) => NodeJS.ReadWriteStream & { destroy(): void };
+
+function decodingReader(open: Decoder, done: () => void): BodyReader {
+  let wireBytes = 0;
+  let ended = false;
+  let decoder: ReturnType<Decoder> | null = null;
+  const decoded = plainReader(finish);
+
+  function finish(): void {
+    if (ended) return;
+    ended = true;
+    decoder?.destroy();
+    done();
+  }
+
+  function start(first: Buffer): ReturnType<Decoder> {
+    // A body that can't be decoded ends where it broke: its coding is no reason to call a 2xx a failure.
+    return open(first).on('data', decoded.push).on('end', finish).on('error', finish);
+  }
+
+  return {
+    push(chunk) {
+      if (ended || wireBytes > MAX_READ_BYTES || chunk.length === 0) return;
+      decoder ??= start(chunk);
+      const room = MAX_READ_BYTES - wireBytes;
+      wireBytes += chunk.length;
+      decoder.write(chunk.subarray(0, room));
+      if (wireBytes > MAX_READ_BYTES) decoder.end();
+    },
+    end() {
+      if (decoder === null) finish();
+      else if (wireBytes <= MAX_READ_BYTES) decoder.end();
+    },
+    text: decoded.text,
+    close() {
+      ended = true;
+      decoder?.destroy();
+    },
+  };
+}
+
+// A flush at the end gives what a cut stream holds; a small chunk keeps a bomb to one chunk beyond the limit.
+const LIMITS = { chunkSize: MAX_READ_BYTES, finishFlush: zlib.Z_SYNC_FLUSH };
+
+/** null: not encoded, or in a way that is not read (several codings, unknown ones). */
+function decoderFor(contentEncoding: unknown): Decoder | null {
+  if (typeof contentEncoding !== 'string') return null;
+  switch (contentEncoding.trim().toLowerCase()) {
+    case 'gzip':
+    case 'x-gzip':
+      return () => createGunzip(LIMITS);
+    case 'deflate':
+      // Some servers mean raw deflate; the first nibble of a zlib stream is 8 (RFC 1950 §2.2).
+      return (first) => (((first[0] ?? 0) & 0x0f) === 8 ? createInflate(LIMITS) : createInflateRaw(LIMITS));
+    case 'br':
+      return () => createBrotliDecompress({ chunkSize: MAX_READ_BYTES, finishFlush: zlib.BROTLI_OPERATION_FLUSH });
+    default:
+      return null;
+  }
+}
+
+/** At most 4 KiB of UTF-8, cut between characters; what PostgreSQL can't store (NUL) and broken UTF-8 become U+FFFD. */
+export function bodyText(bytes: Buffer): string | null {
+  if (bytes.length === 0) return null;
+  const cut = bytes.length > MAX_KEPT_BYTES;
+  const head = cut ? bytes.subarray(0, MAX_KEPT_BYTES) : bytes;
+  // `stream` holds back a character that the cut went through, instead of calling it broken.
+  const text = cut
+    ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(head, { stream: true })
+    : head.toString('utf8');
+  return withinBytes(text.replaceAll('\0', '\uFFFD'));
+}
+
+// A replacement takes three bytes, so replaced text can be longer than its source.
+function withinBytes(text: string): string {
+  if (text.length * 3 <= MAX_KEPT_BYTES || Buffer.byteLength(text) <= MAX_KEPT_BYTES) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(MAX_KEPT_BYTES));
+  return text.slice(0, read);
+}

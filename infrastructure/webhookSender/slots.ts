@@ -1,0 +1,49 @@
+// At most so many attempts at once to one origin. The rest wait here, in order, before their deadline starts: a full
+// sender must not be written down as an endpoint that did not answer.
+
+export interface Slots {
+  /** Resolves with true when a slot is held, with false when the slots were closed. Each true needs one `release`. */
+  acquire(key: string): boolean | Promise<boolean>;
+  release(key: string): void;
+  close(): void;
+}
+
+interface Lane {
+  held: number;
+  readonly waiting: ((granted: boolean) => void)[];
+}
+
+export function openSlots(perKey: number): Slots {
+  const lanes = new Map<string, Lane>();
+  let closed = false;
+  return {
+    acquire(key) {
+      if (closed) return false;
+      let lane = lanes.get(key);
+      if (lane === undefined) {
+        lane = { held: 0, waiting: [] };
+        lanes.set(key, lane);
+      }
+      if (lane.held < perKey) {
+        lane.held += 1;
+        return true;
+      }
+      const { waiting } = lane;
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    release(key) {
+      const lane = lanes.get(key);
+      if (lane === undefined) return;
+      const next = lane.waiting.shift();
+      if (next !== undefined) return next(true);
+      lane.held -= 1;
+      if (lane.held === 0) lanes.delete(key);
+    },
+    close() {
+      closed = true;
+      for (const lane of lanes.values()) {
+        for (const refuse of lane.waiting.splice(0)) refuse(false);
+      }
+    },
+  };
+}

@@ -1,0 +1,65 @@
+// The URL of an endpoint: what is accepted at registration, and where an attempt then goes (decisions W5, W6).
+import { isIP } from 'node:net';
+import { classifyAddress, mayDial } from './addressPolicy.ts';
+
+export const MAX_URL_LENGTH = 2_048;
+const MAX_HOST_LENGTH = 253;
+const LOWEST_FREE_PORT = 1_024;
+
+export interface Target {
+  /** `https://host[:port]`, as the URL parser normalises it. */
+  readonly origin: string;
+  /** Path and query; a fragment is never sent. */
+  readonly path: string;
+}
+
+export interface Refusal {
+  /** One line for the merchant; holds nothing of the URL but the kind of its address. */
+  readonly message: string;
+}
+
+export interface TargetPolicy {
+  readonly mode: 'test' | 'live';
+  readonly privateAllowed: boolean;
+}
+
+export const isRefusal = (value: Target | Refusal): value is Refusal => 'message' in value;
+
+// The URL parser drops tabs and newlines, reads `\` as `/` and accepts `https:host`; what is stored should be what is meant.
+const ABSOLUTE = /^https?:\/\/[^/?#\\\p{Cc}\p{Z}][^\\\p{Cc}\p{Z}]*$/iu;
+const USERINFO = /^[a-z]+:\/\/[^/?#]*@/i;
+const LABEL = /^[^.]{1,63}$/;
+
+export function parseTarget(text: string, policy: TargetPolicy): Target | Refusal {
+  const url = parseUrl(text);
+  if (url === null) {
+    return { message: `url must be an absolute http or https URL of at most ${MAX_URL_LENGTH} characters` };
+  }
+  if (USERINFO.test(text)) return { message: 'url must not contain a user name or password' };
+  if (policy.mode === 'live' && url.protocol !== 'https:') {
+    return { message: 'url must be https: live events are sent over https only' };
+  }
+  if (url.port !== '' && Number(url.port) < LOWEST_FREE_PORT) {
+    return { message: `url must use the default port of its scheme or one from ${LOWEST_FREE_PORT} up` };
+  }
+  return judgeHost(url, policy) ?? { origin: url.origin, path: url.pathname + url.search };
+}
+
+function parseUrl(text: string): URL | null {
+  if (text.length > MAX_URL_LENGTH || !ABSOLUTE.test(text)) return null;
+  return URL.parse(text);
+}
+
+// Decimal, octal, hex and short IPv4 forms are already dotted here: the URL parser (WHATWG) normalises or refuses them.
+function judgeHost(url: URL, policy: TargetPolicy): Refusal | null {
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  if (isIP(host) !== 0) {
+    if (mayDial(host, policy.privateAllowed)) return null;
+    return { message: `url must not point to a ${classifyAddress(host)} address` };
+  }
+  const name = host.endsWith('.') ? host.slice(0, -1) : host;
+  if (name.length > MAX_HOST_LENGTH || !name.split('.').every((label) => LABEL.test(label))) {
+    return { message: 'url must have a valid host name' };
+  }
+  return null;
+}

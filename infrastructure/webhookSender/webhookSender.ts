@@ -1,0 +1,102 @@
+// The webhook sender on undici: kept-alive HTTP/1.1 connections, one deadline, addresses checked where they are dialled
+// (decisions W3–W6; interface.md, Delivery behaviour).
+import { Agent } from 'undici';
+import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../application/ports/webhookSender.ts';
+import { refusedOutcome, runAttempt } from './attempt.ts';
+import { cachedResolver } from './cachedResolver.ts';
+import { openDialer } from './dialer.ts';
+import { describeFailure, errorLine } from './failure.ts';
+import { hostsFile } from './hostsFile.ts';
+import { type AddressResolver, dnsResolver, hostsFirst } from './resolver.ts';
+import { openSlots } from './slots.ts';
+import { isRefusal, parseTarget } from './target.ts';
+
+export interface WebhookSenderOptions {
+  /** `WEBHOOK_ALLOW_PRIVATE`: test endpoints may be loopback and private addresses. */
+  readonly allowPrivate: boolean;
+  /** Over DNS, connect, TLS, headers and body of one attempt. Default 30,000. */
+  readonly deadlineMs?: number;
+  /** Asked for every new connection, nothing added. Default: hosts file, then DNS, answers kept for 10 s. */
+  readonly resolver?: AddressResolver;
+  /** Attempts at once to one origin of one mode; more wait for their turn, outside their deadline. Default 64. */
+  readonly connections?: number;
+  readonly userAgent?: string;
+}
+
+type Mode = WebhookRequest['mode'];
+
+const DEADLINE_MS = 30_000;
+const CONNECTIONS_PER_ORIGIN = 64;
+const USER_AGENT = 'Quita-Webhooks/1.0';
+/** An idle connection is closed after this, or when the receiver announces an earlier end. */
+const IDLE_MS = 4_000;
+const MAX_IDLE_MS = 60_000;
+/** A connection that never idles is replaced after this, so that a name that moved is followed. */
+const CONNECTION_LIFE_MS = 300_000;
+
+export function openWebhookSender(options: WebhookSenderOptions): WebhookSender {
+  const { allowPrivate, deadlineMs = DEADLINE_MS, userAgent = USER_AGENT } = options;
+  const resolver = options.resolver ?? cachedResolver(hostsFirst(hostsFile(), dnsResolver()));
+  const slots = openSlots(options.connections ?? CONNECTIONS_PER_ORIGIN);
+  const policyOf = (mode: Mode) => ({ mode, privateAllowed: mode === 'test' && allowPrivate });
+  // Two sets of connections: what was dialled under the rules for test may not carry a live event.
+  const lines = { live: openLine(resolver, false, deadlineMs), test: openLine(resolver, allowPrivate, deadlineMs) };
+  let closing: Promise<void> | null = null;
+
+  async function send(request: WebhookRequest): Promise<AttemptOutcome> {
+    const target = parseTarget(request.url, policyOf(request.mode));
+    if (isRefusal(target)) return refusedOutcome(errorLine('blocked', target.message));
+    const key = `${request.mode} ${target.origin}`;
+    if (!(await slots.acquire(key))) return refusedOutcome(errorLine('connection', 'the sender is closed'));
+    try {
+      // These two are the sender's own. An answer that is encoded although nobody asked for that is decoded all the same.
+      const headers = { ...request.headers, 'user-agent': userAgent, 'accept-encoding': 'identity' };
+      return await runAttempt(lines[request.mode].agent, { ...target, headers, body: request.body }, deadlineMs);
+    } catch (error) {
+      return refusedOutcome(describeFailure(error));
+    } finally {
+      slots.release(key);
+    }
+  }
+
+  async function closeAll(): Promise<void> {
+    slots.close();
+    await Promise.all([lines.live.close(), lines.test.close()]);
+    resolver.close();
+  }
+
+  return {
+    send,
+    judgeUrl(url, mode) {
+      const target = parseTarget(url, policyOf(mode));
+      return isRefusal(target) ? { message: target.message } : null;
+    },
+    /** Ends every socket at once; attempts in flight end as `connection`. */
+    close() {
+      closing ??= closeAll();
+      return closing;
+    },
+  };
+}
+
+function openLine(resolver: AddressResolver, privateAllowed: boolean, deadlineMs: number) {
+  const dialer = openDialer({ resolver, privateAllowed, deadlineMs });
+  const agent = new Agent({
+    connect: dialer.connect,
+    allowH2: false,
+    pipelining: 1,
+    // The attempt's own deadline is the only one.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: MAX_IDLE_MS,
+    clientTtl: CONNECTION_LIFE_MS,
+  });
+  return {
+    agent,
+    close: async (): Promise<void> => {
+      dialer.close();
+      await agent.destroy();
+    },
+  };
+}

@@ -1,0 +1,114 @@
+// The event log in Postgres: one table, one identity, one function that appends a whole flush (design.md §5).
+import type { Knex } from 'knex';
+
+const TABLES = `
+CREATE SCHEMA event_store;
+
+-- Identity of this log: a checkpoint of another log must never be used on it.
+CREATE TABLE event_store.store (
+  only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  id text NOT NULL
+);
+INSERT INTO event_store.store (id) VALUES (gen_random_uuid()::text);
+
+-- data and metadata are text, not jsonb: jsonb refuses \\u0000 and reorders keys. What was appended comes back.
+CREATE TABLE event_store.events (
+  position bigint PRIMARY KEY,
+  revision bigint NOT NULL,
+  recorded_at timestamptz(3) NOT NULL,
+  id uuid NOT NULL,
+  stream text COLLATE "C" NOT NULL,
+  category text COLLATE "C" NOT NULL GENERATED ALWAYS AS (split_part(stream, '-', 1)) STORED,
+  type text COLLATE "C" NOT NULL,
+  data text NOT NULL,
+  metadata text NOT NULL,
+  UNIQUE (stream, revision)
+);
+
+-- Whoever follows only these categories must not scan the payments.
+CREATE INDEX events_of_rare_categories ON event_store.events (position)
+  WHERE category IN ('account', 'keyring', 'webhookEndpoint');
+`;
+
+// Members are the appends of one flush, at most one a stream; they are numbered from 1 in array order. Events of all members
+// stand in one list: owners[i] is the member of event i, offsets[i] its 0-based place in that member.
+const APPEND = `
+CREATE FUNCTION event_store.append(
+  member_streams text[], member_expected bigint[], member_counts bigint[],
+  owners bigint[], offsets bigint[], ids uuid[], types text[], datas text[], metadatas text[]
+) RETURNS TABLE (outcome text, revision bigint, "position" bigint, recorded_at_ms bigint)
+LANGUAGE plpgsql VOLATILE AS $function$
+#variable_conflict use_column
+DECLARE
+  head bigint;
+  heads bigint[];
+  bases bigint[];
+  repeats bigint[];
+  written bigint;
+  clock timestamptz(3);
+BEGIN
+  -- Under any other level the statements below would see a snapshot from before the lock, and give positions twice.
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE EXCEPTION 'event_store.append needs read committed' USING ERRCODE = 'invalid_transaction_state';
+  END IF;
+  PERFORM pg_advisory_xact_lock(5860930411590117);
+  -- A statement of its own, so that its snapshot is taken after the lock was granted.
+  SELECT coalesce(max(e.position), 0) INTO head FROM event_store.events e;
+  clock := clock_timestamp();
+
+  SELECT array_agg(coalesce((
+      SELECT e.revision FROM event_store.events e WHERE e.stream = m.stream ORDER BY e.revision DESC LIMIT 1
+    ), -1) ORDER BY m.number)
+  INTO heads FROM unnest(member_streams) WITH ORDINALITY m(stream, number);
+
+  -- The position before each accepted member's first event; -1 for those that write nothing.
+  SELECT array_agg(CASE WHEN a.stands = a.expected THEN head + a.before ELSE -1 END ORDER BY a.number),
+         coalesce(sum(a.count) FILTER (WHERE a.stands = a.expected), 0)
+  INTO bases, written
+  FROM (
+    SELECT m.*, coalesce(sum(m.count) FILTER (WHERE m.stands = m.expected)
+      OVER (ORDER BY m.number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::bigint AS before
+    FROM unnest(heads, member_expected, member_counts) WITH ORDINALITY m(stands, expected, count, number)
+  ) a;
+
+  IF -1 = ANY (bases) THEN
+    -- Where the last event of a repeat stands; null when any id differs or is missing.
+    SELECT array_agg((
+        SELECT CASE WHEN count(*) = m.count THEN max(e.position) END
+        FROM unnest(owners, offsets, ids) n(owner, place, id)
+        JOIN event_store.events e
+          ON e.stream = member_streams[m.number] AND e.revision = m.expected + 1 + n.place AND e.id = n.id
+        WHERE n.owner = m.number AND m.base = -1 AND m.expected < m.stands
+      ) ORDER BY m.number)
+    INTO repeats
+    FROM unnest(heads, member_expected, member_counts, bases) WITH ORDINALITY m(stands, expected, count, base, number);
+  END IF;
+
+  IF written > 0 THEN
+    INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
+    SELECT bases[n.owner] + n.place + 1, member_expected[n.owner] + n.place + 1, clock,
+           n.id, member_streams[n.owner], n.type, n.data, n.metadata
+    FROM unnest(owners, offsets, ids, types, datas, metadatas) n(owner, place, id, type, data, metadata)
+    WHERE bases[n.owner] >= 0;
+    PERFORM pg_notify('quita_events', (head + written)::text);
+  END IF;
+
+  RETURN QUERY
+    SELECT CASE WHEN m.base >= 0 THEN 'written' WHEN repeats[m.number] IS NOT NULL THEN 'repeated' ELSE 'conflict' END,
+           CASE WHEN m.base >= 0 OR repeats[m.number] IS NOT NULL THEN m.expected + m.count ELSE m.stands END,
+           CASE WHEN m.base >= 0 THEN m.base + m.count ELSE repeats[m.number] END,
+           (extract(epoch FROM clock) * 1000)::bigint
+    FROM unnest(heads, member_expected, member_counts, bases) WITH ORDINALITY m(stands, expected, count, base, number)
+    ORDER BY m.number;
+END
+$function$;
+`;
+
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(TABLES);
+  await knex.raw(APPEND);
+}
+
+export async function down(): Promise<void> {
+  throw new Error('migrations go forward only: facts are never dropped');
+}

@@ -1,0 +1,50 @@
+// The copies of a projection: the live one that queries read, and one being built beside it.
+import type { Position } from '../../application/ports/eventStore.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { createCheckpoint, dropCheckpoint, readCheckpoints } from './checkpoints.ts';
+import { liveSchema, nextSchema, type Projection, verifySchema } from './projection.ts';
+
+export const dropSchema = (db: Sql, schema: string) => db.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+
+export const createSchema = async (db: Sql, projection: Projection, schema: string): Promise<void> => {
+  await dropSchema(db, schema);
+  await db.query(`CREATE SCHEMA ${schema}`);
+  await db.query(projection.ddl(schema));
+};
+
+export const nextName = (projection: Projection): string => `${projection.name}/next`;
+
+export type LiveCondition = 'current' | 'created' | 'outdated';
+
+/** First start: empty tables. Outdated: tables of another version, to be rebuilt while they are read. */
+export const ensureLive = async (tx: Sql, projection: Projection, storeId: string): Promise<LiveCondition> => {
+  const checkpoint = (await readCheckpoints(tx, [projection.name])).get(projection.name);
+  if (checkpoint) return checkpoint.version === projection.version ? 'current' : 'outdated';
+  await createSchema(tx, projection, liveSchema(projection.name));
+  await createCheckpoint(tx, { name: projection.name, version: projection.version, storeId, position: null });
+  return 'created';
+};
+
+/** The copy beside the live one: the one that a killed rebuild left, or a new one. Returns how far it is. */
+export const ensureNext = async (tx: Sql, projection: Projection, storeId: string): Promise<Position | null> => {
+  const checkpoint = (await readCheckpoints(tx, [nextName(projection)])).get(nextName(projection));
+  if (checkpoint?.version === projection.version && checkpoint.storeId === storeId) return checkpoint.position;
+  await createSchema(tx, projection, nextSchema(projection.name));
+  await createCheckpoint(tx, { name: nextName(projection), version: projection.version, storeId, position: null });
+  return null;
+};
+
+/** The copy becomes the live one. A leader at work notices by its compare-and-set and starts anew from here. */
+export const swap = async (tx: Sql, projection: Projection, storeId: string, position: Position | null): Promise<void> => {
+  await tx.query('SELECT FROM log_followers.checkpoints WHERE name = $1 FOR UPDATE', [projection.name]);
+  await dropSchema(tx, liveSchema(projection.name));
+  await tx.query(`ALTER SCHEMA ${nextSchema(projection.name)} RENAME TO ${liveSchema(projection.name)}`);
+  await createCheckpoint(tx, { name: projection.name, version: projection.version, storeId, position });
+  await dropCheckpoint(tx, nextName(projection));
+};
+
+export const createVerifyCopy = async (db: Sql, projection: Projection): Promise<string> => {
+  const schema = verifySchema(projection.name);
+  await createSchema(db, projection, schema);
+  return schema;
+};

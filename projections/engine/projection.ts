@@ -1,0 +1,35 @@
+// What a read model is: tables, and how events become rows. Rebuilt to the same bytes at any time (design §6).
+import type { LoggedEvent } from '../../application/events.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { Category } from '../../domain/kernel/event.ts';
+
+export interface ProjectionTable {
+  readonly name: string;
+  /** Columns of the primary key. */
+  readonly key: readonly string[];
+}
+
+export interface ProjectionWriter {
+  /** Forget what was remembered between batches. */
+  reset(): void;
+  /** Set-based: a statement per table and batch, not per event. */
+  apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
+}
+
+export interface Projection {
+  readonly name: string;
+  /** A change of tables or rows is a new version: the next start rebuilds it beside the live copy. */
+  readonly version: number;
+  readonly categories: readonly Category[];
+  readonly tables: readonly ProjectionTable[];
+  /** Statements that create the tables inside `schema`. */
+  ddl(schema: string): string;
+  writer(schema: string): ProjectionWriter;
+}
+
+/** Where the copies of a projection live. Queries always read the live one. */
+export const liveSchema = (name: string): string => `rm_${snake(name)}`;
+export const nextSchema = (name: string): string => `${liveSchema(name)}_next`;
+export const verifySchema = (name: string): string => `${liveSchema(name)}_verify`;
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

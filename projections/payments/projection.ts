@@ -1,0 +1,24 @@
+// Read model of payments: what GET /v1/charges and GET /v1/payments show.
+import { payment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { transactionStatus } from '../../domain/wire/status.ts';
+import { foldedTable } from '../engine/foldedTable.ts';
+
+export const paymentsProjection = foldedTable<'payment', PaymentState>({
+  name: 'payments',
+  version: 1,
+  category: 'payment',
+  decider: payment,
+  table: 'payments',
+  columns: [
+    { name: 'status', type: 'text', of: (state) => (exists(state) ? transactionStatus(state) : null) },
+    { name: 'amount', type: 'bigint', of: (state) => (exists(state) ? state.charge.terms.amount : null) },
+    { name: 'currency', type: 'text', of: (state) => (exists(state) ? state.charge.terms.currency : null) },
+    { name: 'created_at', type: 'timestamptz', of: (state) => (exists(state) ? state.charge.terms.createdAt : null) },
+    {
+      name: 'paid_at',
+      type: 'timestamptz',
+      of: ({ transaction }) => (transaction.status === 'settled' ? transaction.settlement.receipt.paidAt : null),
+    },
+  ],
+  indexes: [],
+});

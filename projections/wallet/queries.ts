@@ -1,0 +1,44 @@
+// Balances of one account and mode.
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+
+export interface CurrencyBalance {
+  readonly currency: string;
+  readonly available: number;
+  readonly pending: number;
+  /** When the next held tranches release, and how much then; null when nothing is held. */
+  readonly nextRelease: { readonly at: Timestamp; readonly amount: number } | null;
+}
+
+interface Row {
+  currency: string;
+  available: number;
+  pending: number;
+  next_release_ms: number | null;
+  next_release_amount: number | null;
+}
+
+/** Every currency ever used, in alphabetical order. */
+export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly CurrencyBalance[]> => {
+  const { rows } = await db.query<Row>({
+    name: 'find_balances',
+    text: `SELECT b.currency, b.available, b.pending, h.next_release_ms, h.next_release_amount FROM (
+        SELECT currency,
+          coalesce(sum(amount) FILTER (WHERE ledger_account = 'merchant_available'), 0)::bigint AS available,
+          coalesce(sum(amount) FILTER (WHERE ledger_account = 'merchant_pending'), 0)::bigint AS pending
+        FROM rm_wallet.balances WHERE account_id = $1 AND mode = $2 GROUP BY currency) b
+      LEFT JOIN LATERAL (
+        SELECT (extract(epoch FROM release_at) * 1000)::bigint AS next_release_ms, sum(amount)::bigint AS next_release_amount
+        FROM rm_wallet.held_tranches WHERE account_id = $1 AND mode = $2 AND currency = b.currency
+        GROUP BY release_at ORDER BY release_at LIMIT 1) h ON true
+      ORDER BY b.currency`,
+    values: [accountId, mode],
+  });
+  return rows.map(({ currency, available, pending, next_release_ms: ms, next_release_amount: amount }) => ({
+    currency,
+    available,
+    pending,
+    nextRelease: ms === null || amount === null ? null : { at: fromMillis(ms), amount },
+  }));
+};

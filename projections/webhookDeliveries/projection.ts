@@ -1,0 +1,23 @@
+// Read model of webhook deliveries.
+import { type WebhookDeliveryState, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { deliveryStatus } from '../../domain/wire/delivery.ts';
+import { foldedTable } from '../engine/foldedTable.ts';
+
+export const webhookDeliveriesProjection = foldedTable<'webhookDelivery', WebhookDeliveryState>({
+  name: 'webhookDeliveries',
+  version: 1,
+  category: 'webhookDelivery',
+  decider: webhookDelivery,
+  table: 'deliveries',
+  columns: [
+    { name: 'endpoint_id', type: 'text', of: (state) => (state.status === 'absent' ? null : state.delivery.endpointId) },
+    { name: 'event_type', type: 'text', of: (state) => (state.status === 'absent' ? null : state.delivery.eventType) },
+    { name: 'status', type: 'text', of: (state) => (state.status === 'absent' ? null : deliveryStatus(state)) },
+    { name: 'created_at', type: 'timestamptz', of: (state) => (state.status === 'absent' ? null : state.createdAt) },
+    { name: 'next_attempt_at', type: 'timestamptz', of: (state) => (state.status === 'pending' ? state.nextAttemptAt : null) },
+  ],
+  indexes: [
+    { columns: 'account_id, mode, created_at DESC, id' },
+    { columns: 'account_id, mode, next_attempt_at', where: 'next_attempt_at IS NOT NULL' },
+  ],
+});

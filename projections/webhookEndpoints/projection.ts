@@ -1,0 +1,16 @@
+// Read model of webhook endpoints.
+import { type WebhookEndpointState, webhookEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { foldedTable } from '../engine/foldedTable.ts';
+
+export const webhookEndpointsProjection = foldedTable<'webhookEndpoint', WebhookEndpointState>({
+  name: 'webhookEndpoints',
+  version: 1,
+  category: 'webhookEndpoint',
+  decider: webhookEndpoint,
+  table: 'endpoints',
+  columns: [
+    { name: 'status', type: 'text', of: ({ status }) => status },
+    { name: 'created_at', type: 'timestamptz', of: (state) => (state.status === 'absent' ? null : state.createdAt) },
+  ],
+  indexes: [{ columns: 'account_id, mode, created_at' }],
+});

@@ -1,0 +1,109 @@
+// Appends per second with 32 writers, one 700-byte event an append: our group commit against one INSERT per transaction through pg
+// (own simple table, 32 connections). Rounds alternate on one server in one run. `node test/bench/append.ts`
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { EventStore, NewEvent } from '../../application/ports/eventStore.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
+import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
+import { migratedDatabase, stopTestPostgres, type TestDatabase } from '../support/postgres.ts';
+
+const WRITERS = 32;
+const EVENT_BYTES = 700;
+const ROUND_MS = 2_000;
+const ROUNDS = 4;
+const WARM_UP_MS = 500;
+
+export interface AppendBench {
+  /** Medians over the rounds, events per second. */
+  readonly ours: number;
+  readonly counterpart: number;
+}
+
+const metadata = JSON.stringify({ account: 'a'.repeat(26), mode: 'test', actor: 'key', requestId: 'r'.repeat(30) });
+const data = JSON.stringify({ payload: 'x'.repeat(EVENT_BYTES - metadata.length - '{"payload":""}'.length) });
+const event = (): NewEvent => ({ id: randomUUID(), type: 'ChargeCreated', data, metadata });
+
+/** Each writer begins its next append when the last one is acknowledged. Events per second. */
+const round = async (append: (writer: number) => Promise<unknown>, forMs: number): Promise<number> => {
+  const beganAtMs = performance.now();
+  let appended = 0;
+  const write = async (writer: number): Promise<void> => {
+    while (performance.now() - beganAtMs < forMs) {
+      await append(writer);
+      appended += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+  return (appended * 1_000) / (performance.now() - beganAtMs);
+};
+
+const appendTo = (store: EventStore) => async (): Promise<void> => {
+  const result = await store.append(`payment-${randomUUID()}` as StreamName, -1, [event()]);
+  if (!result.ok) throw new Error('a conflict on a new stream');
+};
+
+const CREATE = `CREATE TABLE simple_events (
+  position bigserial PRIMARY KEY, stream text NOT NULL, revision bigint NOT NULL, id uuid NOT NULL, type text NOT NULL,
+  data jsonb NOT NULL, metadata jsonb NOT NULL, recorded_at timestamptz NOT NULL DEFAULT now(), UNIQUE (stream, revision))`;
+const INSERT = {
+  name: 'insert',
+  text: 'INSERT INTO simple_events (stream, revision, id, type, data, metadata) VALUES ($1, $2, $3, $4, $5, $6)',
+};
+
+const insertThrough = (clients: readonly pg.Client[]) => async (writer: number): Promise<void> => {
+  const { id, type } = event();
+  await clients[writer]!.query({ ...INSERT, values: [`payment-${randomUUID()}`, 0, id, type, data, metadata] });
+};
+
+const connect = async ({ connectionString }: TestDatabase): Promise<pg.Client[]> => {
+  const clients = Array.from({ length: WRITERS }, () => new pg.Client({ connectionString }));
+  await Promise.all(clients.map((client) => client.connect()));
+  await clients[0]!.query(CREATE);
+  return clients;
+};
+
+/** Every acknowledged append must be in its table: a round that lost some has no rate. */
+const reconcile = async (client: pg.Client, table: string, atLeast: number): Promise<void> => {
+  const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${table}`);
+  if (Number(rows[0]!.count) < atLeast) throw new Error(`${table} holds ${rows[0]!.count} of ${atLeast} events`);
+};
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+export const benchAppend = async (): Promise<AppendBench> => {
+  const database = await migratedDatabase();
+  const store = await openPostgresEventStore({ connectionString: database.connectionString });
+  const clients = await connect(database);
+  const counts = { ours: 0, counterpart: 0 };
+  const oursAppend = appendTo(store);
+  const theirAppend = insertThrough(clients);
+  const ours = async (): Promise<void> => {
+    await oursAppend();
+    counts.ours += 1;
+  };
+  const counterpart = async (writer: number): Promise<void> => {
+    await theirAppend(writer);
+    counts.counterpart += 1;
+  };
+  const rates: { ours: number[]; counterpart: number[] } = { ours: [], counterpart: [] };
+  await round(ours, WARM_UP_MS);
+  await round(counterpart, WARM_UP_MS);
+  for (let n = 0; n < ROUNDS; n++) {
+    rates.ours.push(await round(ours, ROUND_MS));
+    rates.counterpart.push(await round(counterpart, ROUND_MS));
+  }
+  await reconcile(clients[0]!, 'event_store.events', counts.ours);
+  await reconcile(clients[0]!, 'simple_events', counts.counterpart);
+  await Promise.all(clients.map((client) => client.end()));
+  await store.close();
+  await database.drop();
+  return { ours: median(rates.ours), counterpart: median(rates.counterpart) };
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { ours, counterpart } = await benchAppend();
+  await stopTestPostgres();
+  const factor = (ours / counterpart).toFixed(1);
+  console.log(`append, ${WRITERS} writers: ${ours.toFixed(0)} events/s, one INSERT per transaction ${counterpart.toFixed(0)}: ${factor}×`);
+}

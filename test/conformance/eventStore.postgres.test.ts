@@ -1,0 +1,4 @@
+import { postgresHarness } from '../support/postgresEventLog.ts';
+import { eventStoreConformance } from './eventStore.ts';
+
+eventStoreConformance('postgres', postgresHarness);

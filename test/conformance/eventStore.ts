@@ -1,0 +1,40 @@
+// The contract of application/ports/eventStore.ts as tests. An adapter's test file gives a harness and is done.
+import type { EventStore } from '../../application/ports/eventStore.ts';
+import { appending } from './eventStore/appending.ts';
+import { faults } from './eventStore/faults.ts';
+import type { EventStoreHarness, LogUnderTest } from './eventStore/harness.ts';
+import { reading } from './eventStore/reading.ts';
+import { subscribing } from './eventStore/subscribing.ts';
+import { untouched } from './eventStore/untouched.ts';
+
+export type { EventStoreHarness, HeldAppend, LogUnderTest } from './eventStore/harness.ts';
+
+export function eventStoreConformance(name: string, harness: EventStoreHarness): void {
+  describe(`event store conformance: ${name}`, () => {
+    let log: LogUnderTest;
+    let store: EventStore;
+
+    before(async () => {
+      log = await harness.createLog();
+      store = await log.connect();
+    });
+    after(async () => {
+      await log.dispose();
+    });
+
+    untouched(harness);
+    appending(() => store);
+    reading(
+      () => log,
+      () => store,
+    );
+    subscribing(
+      () => log,
+      () => store,
+    );
+    faults(
+      () => log,
+      () => store,
+    );
+  });
+}

@@ -1,0 +1,175 @@
+// Lost connections, unknown outcomes, slow writers: nothing acknowledged is lost, nothing is doubled, nothing is skipped.
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { EventStore, NewEvent, RecordedEvent } from '../../../application/ports/eventStore.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
+import {
+  appendUntilAnswered,
+  brief,
+  collect,
+  Follower,
+  idsOf,
+  type LogUnderTest,
+  newEvent,
+  newEvents,
+  newStream,
+} from './harness.ts';
+
+const WRITERS = 16;
+const STREAMS = 25;
+const APPENDS_PER_WRITER = 60;
+const CUTS = 8;
+
+export const faults = (log: () => LogUnderTest, store: () => EventStore): void => {
+  /** One process' worth of commands: load, decide, append; on a conflict load again. Gives what was acknowledged, by stream. */
+  const writeOptimistically = async (
+    to: EventStore,
+    streams: readonly StreamName[],
+    seed: number,
+  ): Promise<Written> => {
+    const acknowledged: Written = new Map();
+    const [first] = fc.sample(fc.integer({ min: 0, max: streams.length - 1 }), { numRuns: 1, seed });
+    for (let n = 0; n < APPENDS_PER_WRITER; n++) {
+      const stream = streams[(first! + n * (1 + (seed % 3))) % streams.length]!;
+      const events = newEvents(1 + (n % 3));
+      for (let expected = -1; ; ) {
+        const result = await appendUntilAnswered(to, stream, expected, events);
+        if (result.ok) break;
+        expected = result.actual;
+      }
+      acknowledged.set(stream, [...(acknowledged.get(stream) ?? []), ...idsOf(events)]);
+    }
+    return acknowledged;
+  };
+
+  const expectGapless = (events: readonly RecordedEvent[]): void => {
+    const next = new Map<string, number>();
+    for (const { stream, revision } of events) {
+      expect(revision, stream).to.equal(next.get(stream) ?? 0);
+      next.set(stream, revision + 1);
+    }
+  };
+
+  describe('faults', () => {
+    it('a connection cut at any moment of an append neither loses nor doubles it', async () => {
+      const jobs = Array.from({ length: 60 }, () => ({ stream: newStream(), events: newEvents(2) }));
+      for (const [n, { stream, events }] of jobs.entries()) {
+        const answer = appendUntilAnswered(store(), stream, -1, events);
+        for (let turns = 0; turns < n % 6; turns++) await turn();
+        if (n % 2 === 0) await log().cutConnections();
+        expect(brief(await answer)).to.deep.equal({ ok: true, revision: 1 });
+      }
+      for (const { stream, events } of jobs) {
+        expect(idsOf(await collect(store().readStream(stream)))).to.deep.equal(idsOf(events));
+      }
+    });
+
+    it('a repeat by another instance after a cut answers the original revision', async () => {
+      const other = await log().connect();
+      const stream = newStream();
+      const events = newEvents(3);
+      const first = appendUntilAnswered(store(), stream, -1, events);
+      await log().cutConnections();
+      expect(brief(await appendUntilAnswered(other, stream, -1, events))).to.deep.equal({ ok: true, revision: 2 });
+      expect(brief(await first)).to.deep.equal({ ok: true, revision: 2 });
+      expect(idsOf(await collect(other.readStream(stream)))).to.deep.equal(idsOf(events));
+    });
+
+    it(`${WRITERS} writers on ${STREAMS} streams in two instances, read by three subscriptions, all of them cut again and again`, async () => {
+      const other = await log().connect();
+      const after = await store().head();
+      const streams = Array.from({ length: STREAMS }, () => newStream());
+      const readers = [
+        new Follower(store(), { after }),
+        new Follower(other, { after, batchSize: 10 }),
+        new Follower(other, { after, categories: ['payment'] }),
+      ];
+      const writers = Array.from({ length: WRITERS }, (_, seed) =>
+        writeOptimistically(seed % 2 === 0 ? store() : other, streams, seed),
+      );
+      const done = Promise.all(writers);
+      for (let cut = 0; cut < CUTS; cut++) {
+        const seen = readers[0]!.events.length;
+        await readers[0]!.until(({ events }) => events.length > seen + 50 || events.length >= total);
+        await log().cutConnections();
+      }
+      const acknowledged = await done;
+
+      const expected = acknowledged.flatMap((written) => [...written.values()].flat()).sort();
+      expect(expected).to.have.length(total);
+      for (const reader of readers) {
+        await reader.until(({ events }) => events.length >= total);
+        await reader.stop();
+        expect(idsOf(reader.events).sort(), 'all of them, once').to.deep.equal(expected);
+        expectGapless(reader.events);
+        expect(reader.events).to.deep.equal(readers[0]!.events);
+      }
+      for (const stream of streams) {
+        const stored = await collect(store().readStream(stream));
+        const followed = readers[0]!.events.filter((event) => event.stream === stream);
+        expect(followed, 'the log has each stream in its order').to.deep.equal(stored);
+      }
+      for (const written of acknowledged) {
+        for (const [stream, ids] of written) {
+          const inLog = idsOf(readers[0]!.events.filter((event) => event.stream === stream && ids.includes(event.id)));
+          expect(inLog, 'in the order in which they were acknowledged').to.deep.equal(ids);
+        }
+      }
+    });
+
+    it('a subscription that was cut while it waited goes on by itself', async () => {
+      const follower = new Follower(store(), { after: await store().head() });
+      await follower.until(({ caughtUp }) => caughtUp.length === 1);
+      const ids: string[] = [];
+      for (let cut = 0; cut < 3; cut++) {
+        await log().cutConnections();
+        const event = newEvent();
+        await appendUntilAnswered(store(), newStream(), -1, [event]);
+        ids.push(event.id);
+        await follower.untilIds(ids);
+      }
+      await follower.stop();
+      expect(idsOf(follower.events)).to.deep.equal(ids);
+    });
+
+    it('a read that was cut half-way goes on', async () => {
+      const stream = newStream();
+      const events = newEvents(2_000);
+      await store().append(stream, -1, events);
+      const seen: string[] = [];
+      for await (const { id, revision } of store().readStream(stream)) {
+        seen.push(id);
+        if (revision % 700 === 10) await log().cutConnections();
+      }
+      expect(seen).to.deep.equal(idsOf(events));
+    });
+
+    it('an append under way elsewhere is not skipped by those who read meanwhile', async () => {
+      const after = await store().head();
+      const reader = new Follower(store(), { after });
+      await reader.until(({ caughtUp }) => caughtUp.length === 1);
+      const slow = newEvent();
+      const held = await log().holdAppend(newStream(), slow);
+      const quick: NewEvent[] = newEvents(20);
+      const answers = quick.map((event) => appendUntilAnswered(store(), newStream(), -1, [event]));
+      const meanwhile = new Follower(store(), { after });
+      await meanwhile.until(({ caughtUp }) => caughtUp.length === 1);
+      await held.release();
+      await Promise.all(answers);
+      const all = idsOf([slow, ...quick]).sort();
+      for (const follower of [reader, meanwhile]) {
+        await follower.until(({ events }) => events.length === all.length);
+        await follower.stop();
+        expect(idsOf(follower.events).sort()).to.deep.equal(all);
+        const positions = follower.events.map(({ position }) => position);
+        expect(positions).to.deep.equal([...positions].sort());
+      }
+      expect(idsOf(reader.events)).to.deep.equal(idsOf(meanwhile.events));
+    });
+  });
+};
+
+type Written = Map<StreamName, string[]>;
+/** One, two, three events in turn. */
+const total = WRITERS * (APPENDS_PER_WRITER / 3) * 6;

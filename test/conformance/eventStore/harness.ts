@@ -1,0 +1,143 @@
+// What the suite asks of an adapter, and the vocabulary of its tests.
+import { randomUUID } from 'node:crypto';
+import type {
+  AppendResult,
+  EventStore,
+  NewEvent,
+  Position,
+  RecordedEvent,
+  SubscribeOptions,
+  SubscriptionSignal,
+} from '../../../application/ports/eventStore.ts';
+import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
+
+/** An append that another process has begun: its outcome is decided when it is released. */
+export interface HeldAppend {
+  release(): Promise<void>;
+}
+
+export interface LogUnderTest {
+  /** A further instance on the same log, as another process would open it. */
+  connect(): Promise<EventStore>;
+  /** Cuts every connection of every instance, at once and without a goodbye. */
+  cutConnections(): Promise<void>;
+  /** Begins an append of one event to an empty stream and keeps it from ending. Where the engine knows no such state, it begins at the release. */
+  holdAppend(stream: StreamName, event: NewEvent): Promise<HeldAppend>;
+  /** Closes what `connect` opened, and removes the log. */
+  dispose(): Promise<void>;
+}
+
+export interface EventStoreHarness {
+  /** A log of its own that has never been written to. */
+  createLog(): Promise<LogUnderTest>;
+}
+
+export const newEvent = (content: Partial<NewEvent> = {}): NewEvent => ({
+  id: randomUUID(),
+  type: 'SomethingHappened',
+  data: '{"amount":1250}',
+  metadata: '{"actor":"test"}',
+  ...content,
+});
+
+export const newEvents = (count: number, content: Partial<NewEvent> = {}): NewEvent[] =>
+  Array.from({ length: count }, () => newEvent(content));
+
+let streams = 0;
+/** A stream that no other test uses. */
+export const newStream = (category = 'payment'): StreamName => {
+  streams += 1;
+  return `${category}-${streams}${randomUUID().replaceAll('-', '')}` as StreamName;
+};
+
+export const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};
+
+export const idsOf = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
+
+/** `ok` and the revision: the position of a repeat may be null. */
+export const brief = (result: AppendResult): object =>
+  result.ok ? { ok: true, revision: result.revision } : { ok: false, actual: result.actual };
+
+/** The error's name, or what came instead of an error. */
+export const failureOf = async (work: () => Promise<unknown>): Promise<string> => {
+  try {
+    return `no error but ${JSON.stringify(await work())}`;
+  } catch (error) {
+    return (error as Error).name;
+  }
+};
+
+/** What a command handler does: the same ids and the same expected revision until there is an answer. */
+export const appendUntilAnswered = async (
+  store: EventStore,
+  stream: StreamName,
+  expected: number,
+  events: readonly NewEvent[],
+): Promise<AppendResult> => {
+  for (;;) {
+    try {
+      return await store.append(stream, expected, events);
+    } catch (error) {
+      if (!(error instanceof AppendOutcomeUnknown || error instanceof EventStoreUnavailable)) throw error;
+    }
+  }
+};
+
+/** A subscription that is consumed in the background and can be waited for. */
+export class Follower {
+  readonly signals: SubscriptionSignal[] = [];
+  readonly events: RecordedEvent[] = [];
+  readonly ended: Promise<void>;
+  readonly #abort = new AbortController();
+  #waiting: { readonly condition: (follower: Follower) => boolean; readonly resolve: () => void }[] = [];
+
+  constructor(store: EventStore, options: Partial<Omit<SubscribeOptions, 'signal'>> = {}) {
+    this.ended = this.#consume(
+      store.subscribe({ after: null, categories: null, ...options, signal: this.#abort.signal }),
+    );
+    this.ended.catch(() => undefined);
+  }
+
+  get caughtUp(): (Position | null)[] {
+    return this.signals.filter((signal) => signal.kind === 'caughtUp').map(({ position }) => position);
+  }
+
+  get checkpoints(): Position[] {
+    return this.signals.filter((signal) => signal.kind === 'checkpoint').map(({ position }) => position);
+  }
+
+  /** Resolves as soon as the condition holds; rejects when the subscription ends without it. */
+  async until(condition: (follower: Follower) => boolean): Promise<void> {
+    if (condition(this)) return;
+    const met = new Promise<void>((resolve) => this.#waiting.push({ condition, resolve }));
+    const over = this.ended.then(() => {
+      throw new Error('the subscription ended before the condition held');
+    });
+    await Promise.race([met, over]);
+  }
+
+  async untilIds(ids: readonly string[]): Promise<void> {
+    const last = ids.at(-1);
+    await this.until(({ events }) => events.some(({ id }) => id === last));
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.ended;
+  }
+
+  async #consume(signals: AsyncIterable<SubscriptionSignal>): Promise<void> {
+    for await (const signal of signals) {
+      this.signals.push(signal);
+      if (signal.kind === 'events') this.events.push(...signal.events);
+      const met = this.#waiting.filter(({ condition }) => condition(this));
+      this.#waiting = this.#waiting.filter((waiting) => !met.includes(waiting));
+      for (const { resolve } of met) resolve();
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// A log that nobody has written to.
+import { expect } from 'chai';
+import type { EventStore } from '../../../application/ports/eventStore.ts';
+import {
+  collect,
+  type EventStoreHarness,
+  Follower,
+  idsOf,
+  type LogUnderTest,
+  newEvents,
+  newStream,
+} from './harness.ts';
+
+export const untouched = (harness: EventStoreHarness): void => {
+  describe('an untouched log', () => {
+    let log: LogUnderTest;
+    let store: EventStore;
+
+    before(async () => {
+      log = await harness.createLog();
+      store = await log.connect();
+    });
+    after(async () => {
+      await log.dispose();
+    });
+
+    it('has no head, is caught up at once, and gives its very first event', async () => {
+      expect(await store.head()).to.equal(null);
+      const followers = [new Follower(store), new Follower(store, { categories: ['account'] })];
+      for (const follower of followers) await follower.until(({ signals }) => signals.length === 1);
+      expect(followers.map(({ signals }) => signals)).to.deep.equal([
+        [{ kind: 'caughtUp', position: null }],
+        [{ kind: 'caughtUp', position: null }],
+      ]);
+      const events = newEvents(2);
+      const stream = newStream('account');
+      await store.append(stream, -1, events);
+      for (const follower of followers) {
+        await follower.untilIds(idsOf(events));
+        await follower.stop();
+        expect(idsOf(follower.events)).to.deep.equal(idsOf(events));
+      }
+      const [, last] = await collect(store.readStream(stream));
+      expect(await store.head()).to.equal(last!.position);
+    });
+
+    it('is another log than any other', async () => {
+      const other = await harness.createLog();
+      const foreign = await other.connect();
+      expect(foreign.storeId).to.not.equal(store.storeId);
+      await other.dispose();
+    });
+  });
+};

@@ -1,0 +1,283 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { AMOUNT_MAX } from '../../domain/kernel/money.ts';
+import { formatAmount } from '../../http/pages/checkout/amount.ts';
+import { checkoutAsset, checkoutAssetUrl } from '../../http/pages/checkout/assets.ts';
+import { checkoutContentSecurityPolicy } from '../../http/pages/checkout/contentSecurityPolicy.ts';
+import { escapeHtml } from '../../http/pages/checkout/html.ts';
+import { type CheckoutView, renderCheckout } from '../../http/pages/checkout/renderCheckout.ts';
+import { renderCheckoutNotFound } from '../../http/pages/checkout/renderCheckoutNotFound.ts';
+import type { CheckoutStatus } from '../../http/pages/checkout/states.ts';
+
+const RAW_ID = '01hzy3v7q9k2m4n6p8r0s2t4v6';
+const BR_CODE =
+  '00020101021226850014br.gov.bcb.pix2563pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca25abcdefgh' +
+  '5204000053039865406123.455802BR5912Loja Exemplo6009SAO PAULO62070503***6304ABCD';
+
+const viewOf = (changes: Partial<CheckoutView> = {}): CheckoutView => ({
+  rawId: RAW_ID,
+  amount: 12345,
+  currency: 'BRL',
+  status: 'pending',
+  brCode: BR_CODE,
+  expiresAt: '2026-11-21T13:30:00.000Z',
+  now: '2026-11-21T13:00:00.000Z',
+  testMode: true,
+  ...changes,
+});
+
+const pageOf = (changes: Partial<CheckoutView> = {}): string => renderCheckout(viewOf(changes));
+
+/** What a person sees: the panel's heading, without the templates that the script picks from. */
+const shown = (page: string): string => page.replace(/<template .*?<\/template>/gs, '');
+const headingOf = (page: string): string | undefined => /<h2>(.*?)<\/h2>/.exec(shown(page))?.[1];
+const stateOf = (page: string): string | undefined => /<body data-state="(.*?)"/.exec(page)?.[1];
+const watches = (page: string): boolean => page.includes('/pay/assets/checkout.js') && page.includes('data-live=');
+
+describe('amount on the checkout page', () => {
+  const cases: [number, string, string][] = [
+    [0, 'BRL', 'R$ 0,00'],
+    [1, 'BRL', 'R$ 0,01'],
+    [99, 'BRL', 'R$ 0,99'],
+    [100, 'BRL', 'R$ 1,00'],
+    [12345, 'BRL', 'R$ 123,45'],
+    [99999, 'BRL', 'R$ 999,99'],
+    [100000, 'BRL', 'R$ 1.000,00'],
+    [123456789, 'BRL', 'R$ 1.234.567,89'],
+    [AMOUNT_MAX, 'BRL', 'R$ 999.999.999,99'],
+    [Number.MAX_SAFE_INTEGER, 'BRL', 'R$ 90.071.992.547.409,91'],
+    [12345, 'EUR', '€ 123,45'],
+    [12345, 'USD', 'US$ 123,45'],
+    [12345, 'BTC', 'BTC 0,00012345'],
+    [1234567890, 'USDT', 'USDT 1.234,567890'],
+  ];
+  for (const [amount, currency, text] of cases) {
+    it(`${amount} of ${currency} is ${text}`, () => expect(formatAmount(amount, currency)).to.equal(text));
+  }
+
+  it('keeps every digit of every amount', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), (amount) => {
+        const text = formatAmount(amount, 'BRL');
+        expect(text).to.match(/^R\$ [1-9]?\d{0,2}(\.\d{3})*,\d\d$/);
+        expect(Number(text.replace(/\D/g, ''))).to.equal(amount);
+      }),
+    );
+  });
+
+  it('agrees with Intl for amounts that a float holds exactly', () => {
+    const format = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
+    fc.assert(
+      fc.property(fc.nat({ max: AMOUNT_MAX }), (amount) => {
+        expect(formatAmount(amount, 'BRL')).to.equal(format.format(amount / 100).replace(/\u00a0/g, ' '));
+      }),
+    );
+  });
+
+  for (const amount of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
+    it(`refuses ${amount}`, () => expect(() => formatAmount(amount, 'BRL')).to.throw(RangeError));
+  }
+});
+
+describe('checkout page', () => {
+  it('shows amount, QR image, code, due time and steps of a pending charge, in Portuguese', () => {
+    const page = shown(pageOf());
+    expect(page).to.match(/^<!doctype html>\n<html lang="pt-BR">/);
+    expect(page).to.include('<p class="amount">R$ 123,45</p>');
+    expect(page).to.include(
+      `<img src="/pay/${RAW_ID}/qr.png" width="240" height="240" alt="QR Code Pix para pagar R$ 123,45">`,
+    );
+    expect(page).to.include(`<code class="code" translate="no" data-code>${BR_CODE}</code>`);
+    expect(page).to.include('Copiar código');
+    expect(page).to.include('role="timer" data-clock');
+    expect(page).to.include(
+      'Pague até <time datetime="2026-11-21T13:30:00.000Z">21/11/2026, 10:30</time> (horário de Brasília)',
+    );
+    expect(page.match(/<li>/g)).to.have.length(3);
+    expect(page).to.include('<title>Aguardando pagamento · R$ 123,45</title>');
+    expect(page).to.include(
+      '<noscript><p class="note">Para ver se o pagamento foi confirmado, recarregue esta página.</p></noscript>',
+    );
+  });
+
+  it("gives the script the account's time, the due time and the address", () => {
+    expect(pageOf()).to.include(
+      `<body data-state="pending" data-live="pending" data-base="/pay/${RAW_ID}" data-now="2026-11-21T13:00:00.000Z" data-expires-at="2026-11-21T13:30:00.000Z">`,
+    );
+    expect(pageOf({ expiresAt: null })).to.include('data-expires-at="">');
+  });
+
+  it('is the same page for the same view, twice', () => expect(pageOf()).to.equal(pageOf()));
+
+  const headings: [CheckoutStatus, string, boolean][] = [
+    ['pending', 'Aguardando pagamento', true],
+    ['processing', 'Pagamento em análise', true],
+    ['paid', 'Pagamento confirmado', false],
+    ['failed', 'Pagamento não concluído', false],
+    ['expired', 'Cobrança expirada', false],
+    ['cancelled', 'Cobrança cancelada', false],
+    ['refunded', 'Pagamento devolvido', false],
+    ['disputed', 'Pagamento em disputa', false],
+  ];
+  for (const [status, heading, live] of headings) {
+    it(`says "${heading}" when ${status} and ${live ? 'goes on watching' : 'watches no more'}`, () => {
+      const page = pageOf({ status });
+      expect([stateOf(page), headingOf(page), watches(page)]).to.deep.equal([status, heading, live]);
+      expect(page.includes('<template')).to.equal(live);
+      expect(page.includes('/pay/assets/checkout.js')).to.equal(live);
+      expect(page).to.include('R$ 123,45');
+    });
+
+    if (status !== 'pending') {
+      it(`holds neither QR image nor code when ${status}`, () => {
+        const page = pageOf({ status });
+        expect([page.includes('qr.png'), page.includes(BR_CODE), page.includes('data-pay')]).to.deep.equal([
+          false,
+          false,
+          false,
+        ]);
+      });
+    }
+  }
+
+  it('carries a template for every state that may come', () => {
+    const states = [...pageOf().matchAll(/<template data-for="(.*?)">/g)].map((match) => match[1]);
+    expect(states.toSorted()).to.deep.equal([...headings.map(([status]) => status), 'uncoded', 'verifying'].toSorted());
+  });
+
+  it('takes the code away at the due time, before the status says so', () => {
+    const before = pageOf({ now: '2026-11-21T13:29:59.999Z' });
+    const at = pageOf({ now: '2026-11-21T13:30:00.000Z' });
+    expect([stateOf(before), headingOf(before), before.includes(BR_CODE)]).to.deep.equal([
+      'pending',
+      'Aguardando pagamento',
+      true,
+    ]);
+    expect([stateOf(at), headingOf(at), at.includes(BR_CODE)]).to.deep.equal(['verifying', 'O prazo terminou', false]);
+    expect(watches(at)).to.equal(true);
+  });
+
+  it('has neither countdown nor date when nothing falls due', () => {
+    const page = pageOf({ expiresAt: null });
+    expect([page.includes('data-clock'), page.includes('Pague até'), page.includes(BR_CODE)]).to.deep.equal([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('sends the payer of a charge without Pix code to the shop', () => {
+    const page = pageOf({ brCode: null });
+    expect([stateOf(page), page.includes('qr.png'), watches(page)]).to.deep.equal(['uncoded', false, true]);
+    expect(shown(page)).to.include('Esta cobrança não tem código Pix.');
+    expect(page).to.include('<h1>Pagamento</h1>');
+  });
+
+  it('says so in the test environment, and only there', () => {
+    expect(pageOf()).to.include('<span class="badge">Ambiente de teste</span>');
+    expect(pageOf({ testMode: false })).to.not.include('Ambiente de teste');
+  });
+
+  it('escapes whatever it shows', () => {
+    const hostile = `"><script>alert('x')</script>&amp;\ud800`;
+    const page = pageOf({ rawId: hostile, brCode: hostile, currency: hostile });
+    const escaped = '&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;\ud800';
+    expect(page).to.include(`data-code>${escaped}</code>`);
+    expect(page).to.include(`<span class="id">${escaped}</span>`);
+    expect(page).to.include(`<p class="amount long">${escaped} 123,45</p>`);
+    const inUrl = '/pay/%22%3E%3Cscript%3Ealert(&#39;x&#39;)%3C%2Fscript%3E%26amp%3B%EF%BF%BD';
+    expect(page).to.include(`data-base="${inUrl}"`).and.to.include(`<img src="${inUrl}/qr.png"`);
+    expect(page.match(/<script/g)).to.have.length(1);
+  });
+
+  it('lets no text break out of its place', () => {
+    const text = fc.string({
+      unit: fc.constantFrom('<', '>', '"', "'", '&', ';', '/', 'a', ' ', '$', '`', '\u0000', '\ud800'),
+    });
+    fc.assert(
+      fc.property(text, (part) => {
+        const page = pageOf({ rawId: part, brCode: part });
+        expect(page.split(/[<>"]/).length).to.equal(pageOf({ rawId: '', brCode: '' }).split(/[<>"]/).length);
+        expect(page).to.include(`data-code>${escapeHtml(part)}</code>`);
+      }),
+    );
+  });
+
+  it('stays below 20 kB with style and script, for the longest code', () => {
+    const page = pageOf({ brCode: BR_CODE.padEnd(512, '0'), amount: AMOUNT_MAX });
+    const files = ['checkout.css', 'preferences.css', 'checkout.js'].map((name) => checkoutAsset(name)!.body.length);
+    expect(Buffer.byteLength(page) + files.reduce((sum, bytes) => sum + bytes)).to.be.below(20_000);
+  });
+});
+
+describe('every page for payers', () => {
+  const statuses: CheckoutStatus[] = [
+    'pending',
+    'processing',
+    'paid',
+    'failed',
+    'expired',
+    'cancelled',
+    'refunded',
+    'disputed',
+  ];
+  const pages = [
+    ...statuses.map((status) => [status, pageOf({ status })] as const),
+    ['404', renderCheckoutNotFound()] as const,
+  ];
+  for (const [name, page] of pages) {
+    it(`keeps to the content security policy: ${name}`, () => {
+      expect(page).to.not.match(/<style|<script(?![^>]* src="\/pay\/assets\/)|<form|<base|<iframe/i);
+      expect(page).to.not.match(/\s(style|on[a-z]+|href="javascript:[^"]*)\s*=/i);
+      expect(page.replace(BR_CODE, '')).to.not.match(/https?:|"\/\/|url\(/i);
+    });
+
+    it(`names only files that are there: ${name}`, () => {
+      const urls = [...page.matchAll(/(?:href|src)="(\/pay\/assets\/[^"]*)"/g)].map((match) => match[1]!);
+      expect(urls).to.include(checkoutAssetUrl('checkout.css'));
+      for (const url of urls) {
+        const [, file, version] = /^\/pay\/assets\/(.*)\?v=(.*)$/.exec(url)!;
+        expect(checkoutAsset(file!)?.version).to.equal(version);
+      }
+    });
+
+    it(`is neither indexed nor told to other sites: ${name}`, () => {
+      expect(page).to.include('<meta name="robots" content="noindex">');
+      expect(page).to.include('<meta name="referrer" content="no-referrer">');
+    });
+
+    it(`has one first heading: ${name}`, () => expect(page.match(/<h1>/g)).to.have.length(1));
+  }
+
+  it('the policy allows own files and nothing else', () => {
+    expect(checkoutContentSecurityPolicy).to.equal(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+  });
+
+  it('the files name nothing outside', () => {
+    for (const name of ['checkout.css', 'preferences.css', 'checkout.js', 'favicon.svg']) {
+      const text = checkoutAsset(name)!.body.toString().replace('xmlns="http://www.w3.org/2000/svg"', '');
+      expect(text, name).to.not.match(/https?:|url\(|@import|eval\(|new Function|innerHTML|\.style\b/);
+    }
+  });
+
+  it('the files have their types; no other file is served', () => {
+    expect(
+      ['checkout.css', 'preferences.css', 'checkout.js', 'favicon.svg'].map((name) => checkoutAsset(name)?.contentType),
+    ).to.deep.equal([
+      'text/css; charset=utf-8',
+      'text/css; charset=utf-8',
+      'text/javascript; charset=utf-8',
+      'image/svg+xml',
+    ]);
+    for (const name of ['states.ts', '', '../qrPng.ts', 'constructor', '__proto__'])
+      expect(checkoutAsset(name)).to.equal(null);
+  });
+
+  it('the 404 says what to do, without a status or a script', () => {
+    const page = renderCheckoutNotFound();
+    expect(page).to.include('<h1>Cobrança não encontrada</h1>').and.to.include('<html lang="pt-BR">');
+    expect(page.includes('<script')).to.equal(false);
+  });
+});

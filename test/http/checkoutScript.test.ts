@@ -1,0 +1,225 @@
+import { expect } from 'chai';
+import { CODE, DUE, openCheckout as open, RAW_ID, START, Stream } from './checkoutBrowser.ts';
+
+const message = (status: string, now = START, expires_at: string | null = DUE) => ({ status, expires_at, now });
+
+describe('checkout script', () => {
+  it("counts down by the account's clock", () => {
+    const page = open();
+    expect(page.find('clock').textContent).to.equal('30:00');
+    page.pass(1);
+    expect(page.find('clock').textContent).to.equal('29:59');
+  });
+
+  const remaining: [string, string][] = [
+    ['2026-11-21T13:00:00.001Z', '00:01'],
+    ['2026-11-21T13:00:59.000Z', '00:59'],
+    ['2026-11-21T13:59:59.000Z', '59:59'],
+    ['2026-11-21T14:00:00.000Z', '1:00:00'],
+    ['2026-11-22T12:59:59.000Z', '23:59:59'],
+    ['2026-11-23T14:02:03.000Z', '2d 01:02:03'],
+  ];
+  for (const [expiresAt, text] of remaining) {
+    it(`shows ${text} until ${expiresAt}`, () => expect(open({ expiresAt }).find('clock').textContent).to.equal(text));
+  }
+
+  it('marks the last minute', () => {
+    const page = open({ expiresAt: '2026-11-21T13:01:00.000Z' });
+    expect(page.body.attributes.has('data-urgent')).to.equal(false);
+    page.pass(1);
+    expect(page.body.attributes.has('data-urgent')).to.equal(true);
+  });
+
+  it('hides the code at the due time, and shows it again when more time is given', () => {
+    const page = open();
+    page.pass(1_799);
+    expect([page.state(), page.find('pay').hidden]).to.deep.equal(['pending', false]);
+    page.pass(1);
+    expect([page.state(), page.find('pay').hidden]).to.deep.equal(['verifying', true]);
+    page.say(message('pending', DUE, '2026-11-21T14:00:00.000Z'));
+    expect([page.state(), page.find('pay').hidden]).to.deep.equal(['pending', false]);
+  });
+
+  it('follows a test clock that is advanced', () => {
+    const page = open();
+    page.say(message('pending', '2026-11-21T13:29:00.000Z'));
+    expect(page.find('clock').textContent).to.equal('01:00');
+    page.say(message('pending', DUE));
+    expect(page.state()).to.equal('verifying');
+  });
+
+  it('keeps saying that it verifies, on a page that came without the code after the due time', () => {
+    const page = open({ now: DUE });
+    page.say(message('pending', '2026-11-21T13:29:59.990Z'));
+    expect(page.state()).to.equal('verifying');
+  });
+
+  it('has no due time where there is none', () => {
+    const page = open({ expiresAt: null });
+    page.pass(100_000);
+    expect(page.state()).to.equal('pending');
+  });
+
+  const finals = {
+    paid: 'Pagamento confirmado',
+    failed: 'Pagamento não concluído',
+    expired: 'Cobrança expirada',
+    cancelled: 'Cobrança cancelada',
+    refunded: 'Pagamento devolvido',
+    disputed: 'Pagamento em disputa',
+  };
+  for (const [status, heading] of Object.entries(finals)) {
+    it(`shows at once what the stream tells, and stops: ${status}`, () => {
+      const page = open();
+      expect(Stream.all.map((stream) => stream.url)).to.deep.equal([`/pay/${RAW_ID}/events`]);
+      page.say(message(status));
+      expect([page.state(), page.find('panel').querySelector('h2')!.textContent]).to.deep.equal([status, heading]);
+      expect(page.root.title).to.equal(`${heading} · R$ 1,00`);
+      expect([page.find('pay').removed, page.ticking()]).to.deep.equal([true, false]);
+      expect(Stream.all.map((stream) => stream.readyState)).to.deep.equal([Stream.CLOSED]);
+    });
+  }
+
+  it('lets nothing follow a final status: said twice, or taken back', () => {
+    const page = open();
+    page.say(message('paid'));
+    page.say(message('paid'));
+    page.say(message('pending'));
+    page.root.listeners.get('visibilitychange')!({});
+    expect([page.state(), Stream.all.length, page.answers.length]).to.deep.equal(['paid', 1, 0]);
+  });
+
+  it('goes on watching while a payment is looked at', () => {
+    const page = open();
+    page.say(message('processing'));
+    expect([page.state(), page.find('pay').hidden, page.ticking()]).to.deep.equal(['processing', true, true]);
+    page.say(message('paid'));
+    expect(page.state()).to.equal('paid');
+  });
+
+  it('ignores a status that it has no text for', () => {
+    const page = open();
+    page.say(message('"]'));
+    page.say(message('settled'));
+    expect([page.state(), page.ticking()]).to.deep.equal(['pending', true]);
+  });
+
+  it('moves the focus to the news when it was in what goes away', () => {
+    const page = open();
+    page.root.activeElement = page.find('copy');
+    page.say(message('paid'));
+    expect(page.find('panel').focused).to.equal(true);
+  });
+
+  it('asks every second while the stream is down, one question at a time', async () => {
+    const page = open();
+    Stream.all[0]!.readyState = Stream.CONNECTING;
+    page.pass(3);
+    expect(page.answers.map(({ url }) => url)).to.deep.equal([`/pay/${RAW_ID}/status`]);
+    await page.answers[0]!.answer(message('pending'));
+    page.pass(1);
+    expect(page.answers).to.have.length(2);
+    await page.answers[1]!.answer(message('paid'));
+    expect([page.state(), page.ticking()]).to.deep.equal(['paid', false]);
+  });
+
+  it('asks nothing while the stream speaks', () => {
+    const page = open();
+    for (let round = 0; round < 10; round++) {
+      page.pass(15);
+      page.say(message('pending'));
+    }
+    expect(page.answers).to.have.length(0);
+  });
+
+  it('asks when an open stream has been silent for more than 15 seconds', () => {
+    const page = open();
+    page.pass(15);
+    expect(page.answers).to.have.length(0);
+    page.pass(1);
+    expect(page.answers).to.have.length(1);
+  });
+
+  it('opens the stream again when the browser has given it up', () => {
+    const page = open();
+    Stream.all[0]!.readyState = Stream.CLOSED;
+    page.pass(5);
+    expect(Stream.all).to.have.length(1);
+    page.pass(1);
+    expect(Stream.all.map((stream) => stream.readyState)).to.deep.equal([Stream.CLOSED, Stream.OPEN]);
+  });
+
+  it('drops an answer that the stream has overtaken', async () => {
+    const page = open();
+    Stream.all[0]!.readyState = Stream.CONNECTING;
+    page.pass(1);
+    page.say(message('processing'));
+    await page.answers[0]!.answer(message('pending'));
+    expect(page.state()).to.equal('processing');
+  });
+
+  it('tells when there is no connection, and when it is back', async () => {
+    const page = open();
+    Stream.all[0]!.readyState = Stream.CONNECTING;
+    page.pass(1);
+    await page.answers[0]!.answer(null);
+    expect(page.find('offline').hidden).to.equal(false);
+    page.pass(1);
+    await page.answers[1]!.answer(message('pending'));
+    expect(page.find('offline').hidden).to.equal(true);
+  });
+
+  it('asks at once when the payer comes back from the app of the bank', async () => {
+    for (const [target, type, event] of [
+      ['root', 'visibilitychange', {}],
+      ['window', 'pageshow', { persisted: true }],
+      ['window', 'online', {}],
+    ] as const) {
+      const page = open();
+      page[target].listeners.get(type)!(event);
+      expect([type, Stream.all.length, page.answers.length]).to.deep.equal([type, 2, 1]);
+      await page.answers[0]!.answer(message('paid'));
+      expect(page.state()).to.equal('paid');
+    }
+  });
+
+  it('does nothing when the page is left or shown for the first time', () => {
+    const page = open();
+    page.window.listeners.get('pageshow')!({ persisted: false });
+    page.root.visibilityState = 'hidden';
+    page.root.listeners.get('visibilitychange')!({});
+    expect([Stream.all.length, page.answers.length]).to.deep.equal([1, 0]);
+  });
+
+  it('copies the code and says so for a while', async () => {
+    const page = open();
+    await page.find('copy').listeners.get('click')!({});
+    expect(page.clipboard.text).to.equal(CODE);
+    expect([page.find('note').textContent, page.find('copy').attributes.has('data-copied')]).to.deep.equal([
+      'done',
+      true,
+    ]);
+    expect(page.timeouts.map(({ milliseconds }) => milliseconds)).to.deep.equal([4_000]);
+    page.timeouts[0]!.run();
+    expect([page.find('note').textContent, page.find('copy').attributes.has('data-copied')]).to.deep.equal(['', false]);
+  });
+
+  it('selects the code where the clipboard is closed', async () => {
+    const page = open();
+    page.clipboard.allowed = false;
+    await page.find('copy').listeners.get('click')!({});
+    expect(page.selection).to.deep.equal([page.find('code')]);
+    expect([page.find('note').textContent, page.find('copy').attributes.has('data-copied')]).to.deep.equal([
+      'failed',
+      false,
+    ]);
+  });
+
+  it('watches a charge without Pix code', () => {
+    const page = open({ brCode: null });
+    page.pass(1);
+    expect(page.state()).to.equal('uncoded');
+    page.say(message('paid'));
+    expect(page.state()).to.equal('paid');
+  });
+});

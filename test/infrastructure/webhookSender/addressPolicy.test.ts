@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import { type AddressClass, classifyAddress, mayDial } from '../../../infrastructure/webhookSender/addressPolicy.ts';
+
+const CLASSES: readonly (readonly [AddressClass, readonly string[]])[] = [
+  [
+    'public',
+    [
+      '1.1.1.1',
+      '8.8.8.8',
+      '100.63.255.255',
+      '100.128.0.0',
+      '126.255.255.255',
+      '128.0.0.0',
+      '169.253.255.255',
+      '172.15.255.255',
+      '172.32.0.0',
+      '192.0.1.0',
+      '198.17.255.255',
+      '198.20.0.0',
+      '223.255.255.255',
+      '2606:4700::1111',
+      '2001:4860:4860::8888',
+      '2003::1',
+      '3ffe:ffff::1',
+    ],
+  ],
+  ['loopback', ['127.0.0.0', '127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1']],
+  [
+    'private',
+    [
+      '10.0.0.0',
+      '10.255.255.255',
+      '172.16.0.0',
+      '172.31.255.255',
+      '192.168.0.0',
+      '192.168.255.255',
+      'fc00::',
+      'fd00:ec2::254',
+    ],
+  ],
+  ['link-local', ['169.254.0.0', '169.254.169.254', '169.254.255.255', 'fe80::1', 'febf::1']],
+  ['shared', ['100.64.0.0', '100.100.100.200', '100.127.255.255']],
+  ['multicast', ['224.0.0.1', '239.255.255.255', 'ff02::1', 'ff0e::1']],
+  ['documentation', ['192.0.2.1', '198.51.100.1', '203.0.113.255', '2001:db8::1', '3fff::1', '3fff:fff::1']],
+  ['benchmarking', ['198.18.0.0', '198.19.255.255', '2001:2::1']],
+  [
+    'embedded IPv4',
+    [
+      '::ffff:8.8.8.8',
+      '::ffff:127.0.0.1',
+      '::ffff:a00:1',
+      '::8.8.8.8',
+      '::ffff:0:1.2.3.4',
+      '64:ff9b::8.8.8.8',
+      '64:ff9b:1::1',
+      '64:ff9b:1:ffff::1',
+      '2002:7f00:1::',
+      '2001::1',
+      '2001:0:7f00:1::1',
+    ],
+  ],
+  [
+    'reserved',
+    [
+      '0.0.0.0',
+      '0.255.255.255',
+      '192.0.0.192',
+      '192.88.99.1',
+      '168.63.129.16',
+      '240.0.0.0',
+      '255.255.255.255',
+      '::',
+      '100::1',
+      'fec0::1',
+      '2001:1::1',
+      '2001:10::1',
+      '2001:20::1',
+      '5f00::1',
+      '4000::1',
+      '64:ff9a::1',
+      '1::1',
+      'fe00::1',
+    ],
+  ],
+  ['reserved', ['fe80::1%eth0', '::1%lo', '2606:4700::1111%1', '[::1]', '127.1', '0x7f000001', 'localhost', '']],
+];
+
+describe('classifyAddress', () => {
+  for (const [addressClass, addresses] of CLASSES) {
+    for (const address of addresses) {
+      it(`'${address}' is ${addressClass}`, () => {
+        expect(classifyAddress(address)).to.equal(addressClass);
+      });
+    }
+  }
+});
+
+describe('mayDial', () => {
+  it('without private addresses allows public ones only', () => {
+    for (const [addressClass, addresses] of CLASSES) {
+      for (const address of addresses) expect(mayDial(address, false), address).to.equal(addressClass === 'public');
+    }
+  });
+
+  it('with private addresses allows loopback and private ones too, and nothing else', () => {
+    const allowed = new Set<AddressClass>(['public', 'loopback', 'private']);
+    for (const [addressClass, addresses] of CLASSES) {
+      for (const address of addresses) expect(mayDial(address, true), address).to.equal(allowed.has(addressClass));
+    }
+  });
+});

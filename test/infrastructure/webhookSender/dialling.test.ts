@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import type { WebhookSender } from '../../../application/ports/webhookSender.ts';
+import { checkedAddresses } from '../../../infrastructure/webhookSender/dialer.ts';
+import { AttemptFailure } from '../../../infrastructure/webhookSender/failure.ts';
+import type { AddressResolver } from '../../../infrastructure/webhookSender/resolver.ts';
+import { openWebhookSender } from '../../../infrastructure/webhookSender/webhookSender.ts';
+import { openReceiver, type Receiver, timeless, webhook } from './receiver.ts';
+
+const OK = { ok: true, statusCode: 200, error: null, responseBody: 'ok', retryAfterMs: null };
+const failed = (error: string) => ({ ok: false, statusCode: null, error, responseBody: null, retryAfterMs: null });
+const blocked = (host: string) => failed(`blocked: ${host} has no address that deliveries may go to`);
+
+type Answer = readonly string[] | Error | 'silence';
+
+/** Answers each question for a name with the next of its answers, the last one again and again. */
+function resolverOf(names: Readonly<Record<string, readonly Answer[]>>): AddressResolver & { asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    async resolve(name) {
+      const answers = names[name] ?? [];
+      const answer = answers[asked.filter((each) => each === name).length] ?? answers.at(-1);
+      asked.push(name);
+      if (answer === 'silence') return new Promise(() => {});
+      if (answer === undefined || answer instanceof Error)
+        throw Object.assign(answer ?? new Error(), { code: 'ENOTFOUND' });
+      return answer;
+    },
+    close() {},
+  };
+}
+
+describe('dialling', () => {
+  let receiver: Receiver;
+  let sender: WebhookSender;
+  const openSender = (resolver: AddressResolver, allowPrivate = true): void => {
+    sender = openWebhookSender({ allowPrivate, deadlineMs: 1_000, resolver });
+  };
+  const send = async (host: string, mode: 'test' | 'live' = 'test') => {
+    const scheme = mode === 'live' ? 'https' : 'http';
+    return timeless(await sender.send(webhook(`${scheme}://${host}:${receiver.port}/`, { mode })));
+  };
+
+  beforeEach(async () => {
+    receiver = await openReceiver((response) => response.setHeader('connection', 'close').end('ok'));
+  });
+  afterEach(async () => {
+    await sender.close();
+    await receiver.close();
+  });
+
+  it('sends to the address of a name, with the name as host', async () => {
+    openSender(resolverOf({ 'hooks.example.test': [['127.0.0.1']] }));
+    expect(await send('hooks.example.test')).to.deep.equal(OK);
+    expect(receiver.requests[0]?.headers.host).to.equal(`hooks.example.test:${receiver.port}`);
+  });
+
+  it('asks for a name in lower case and without its trailing dot', async () => {
+    const resolver = resolverOf({ 'hooks.example.test': [['127.0.0.1']] });
+    openSender(resolver);
+    expect(await send('Hooks.Example.TEST.')).to.deep.equal(OK);
+    expect(resolver.asked).to.deep.equal(['hooks.example.test']);
+  });
+
+  it('asks no resolver about a literal address', async () => {
+    const resolver = resolverOf({});
+    openSender(resolver);
+    expect(await send('127.0.0.1')).to.deep.equal(OK);
+    expect(await send('2130706433')).to.deep.equal(OK);
+    expect(resolver.asked).to.deep.equal([]);
+  });
+
+  it('checks again at every new connection: a name rebound to a forbidden address is blocked', async () => {
+    const resolver = resolverOf({ 'rebound.example': [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']] });
+    openSender(resolver);
+    expect(await send('rebound.example')).to.deep.equal(OK);
+    expect(await send('rebound.example')).to.deep.equal(blocked('rebound.example'));
+    expect(await send('rebound.example')).to.deep.equal(OK);
+    expect([resolver.asked.length, receiver.sockets.length]).to.deep.equal([3, 2]);
+  });
+
+  it('checks again at every new connection: first public, then private', async () => {
+    const resolver = resolverOf({ 'rebound.example': [['93.184.215.14'], ['10.0.0.1']] });
+    openSender(resolver);
+    const policy = { resolver, privateAllowed: false };
+    expect(await checkedAddresses('rebound.example', policy)).to.deep.equal(['93.184.215.14']);
+    const failure = await checkedAddresses('rebound.example', policy).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(AttemptFailure);
+    expect((failure as AttemptFailure).kind).to.equal('blocked');
+  });
+
+  it('blocks live deliveries to names with private addresses, even where test ones are allowed', async () => {
+    openSender(resolverOf({ 'hooks.example.test': [['127.0.0.1', '10.0.0.1', '::1', '::ffff:127.0.0.1']] }));
+    expect(await send('hooks.example.test', 'live')).to.deep.equal(blocked('hooks.example.test'));
+    expect(await send('hooks.example.test', 'test')).to.deep.equal(OK);
+    expect(await send('hooks.example.test', 'live')).to.deep.equal(blocked('hooks.example.test'));
+    expect(receiver.sockets.length).to.equal(1);
+  });
+
+  it('blocks test deliveries to names with private addresses where the deployment does not allow them', async () => {
+    openSender(resolverOf({ 'hooks.example.test': [['127.0.0.1']] }), false);
+    expect(await send('hooks.example.test')).to.deep.equal(blocked('hooks.example.test'));
+    expect(receiver.sockets.length).to.equal(0);
+  });
+
+  it('blocks a forbidden URL before anything is asked or dialled', async () => {
+    const resolver = resolverOf({});
+    openSender(resolver);
+    const refused = await sender.send(webhook(`https://127.0.0.1:${receiver.port}/`, { mode: 'live' }));
+    expect(refused).to.deep.equal({ ...failed('blocked: url must not point to a loopback address'), durationMs: 0 });
+    const garbage = await sender.send(webhook('no url'));
+    expect(garbage).to.deep.equal({
+      ...failed('blocked: url must be an absolute http or https URL of at most 2048 characters'),
+      durationMs: 0,
+    });
+    expect([resolver.asked.length, receiver.sockets.length]).to.deep.equal([0, 0]);
+  });
+
+  it('leaves out the forbidden addresses of a name and dials the others in turn', async () => {
+    openSender(resolverOf({ 'many.example': [['169.254.169.254', '0.0.0.0', '127.0.0.2', '127.0.0.1']] }));
+    expect(await send('many.example')).to.deep.equal(OK);
+    expect(receiver.sockets.length).to.equal(1);
+  });
+
+  it('names each address when none answers', async () => {
+    const { port } = receiver;
+    await receiver.close();
+    openSender(resolverOf({ 'many.example': [['127.0.0.2', '127.0.0.3']] }));
+    expect(await send('many.example')).to.deep.equal(
+      failed(`connection: connect ECONNREFUSED 127.0.0.2:${port}; connect ECONNREFUSED 127.0.0.3:${port}`),
+    );
+    receiver = await openReceiver(() => {});
+  });
+
+  it('takes no text for an address that is none', async () => {
+    openSender(resolverOf({ 'odd.example': [['localhost', '127.1', '::1%lo', '']] }));
+    expect(await send('odd.example')).to.deep.equal(blocked('odd.example'));
+  });
+
+  it('fails on names that do not resolve', async () => {
+    openSender(resolverOf({ 'empty.example': [[]] }));
+    expect(await send('unknown.example')).to.deep.equal(failed('dns: ENOTFOUND unknown.example'));
+    expect(await send('unknown.example')).to.deep.equal(failed('dns: ENOTFOUND unknown.example'));
+    expect(await send('empty.example')).to.deep.equal(failed('dns: ENODATA empty.example'));
+  });
+
+  it('ends at the deadline when a name does not resolve, while other names are served', async () => {
+    openSender(resolverOf({ 'silent.example': ['silence'], 'hooks.example.test': [['127.0.0.1']] }));
+    const silent = Array.from({ length: 100 }, () => send('silent.example'));
+    expect(await send('hooks.example.test')).to.deep.equal(OK);
+    const outcomes = await Promise.all(silent);
+    expect(outcomes).to.deep.equal(outcomes.map(() => failed('timeout: no connection within 1000 ms')));
+    expect(await send('hooks.example.test')).to.deep.equal(OK);
+  });
+
+  it('gives up what it is dialling when it is closed', async () => {
+    openSender(resolverOf({ 'silent.example': ['silence'] }));
+    const silent = send('silent.example');
+    await sender.close();
+    const { error } = await silent;
+    expect(error).to.match(/^connection: /);
+  });
+
+  it('serves localhost and the hosts file without a resolver of its own', async () => {
+    sender = openWebhookSender({ allowPrivate: true });
+    expect(await send('localhost')).to.deep.equal(OK);
+    expect(await send('shop.localhost')).to.deep.equal(OK);
+  });
+});

@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { bodyText, openBodyReader } from '../../../infrastructure/webhookSender/responseBody.ts';
+
+const KEPT = 4_096;
+
+/** Pushes the parts, ends the body, and gives the text when the reader says that it is done. */
+function read(encoding: unknown, parts: readonly Buffer[]): Promise<string | null> {
+  return new Promise((resolve) => {
+    const reader = openBodyReader(encoding, () => resolve(reader.text()));
+    for (const part of parts) reader.push(part);
+    reader.end();
+  });
+}
+
+/** Pushes the parts and never ends the body: only the limit can finish it. */
+function readEndless(encoding: unknown, parts: readonly Buffer[]): Promise<string | null> {
+  return new Promise((resolve) => {
+    const reader = openBodyReader(encoding, () => resolve(reader.text()));
+    for (const part of parts) reader.push(part);
+  });
+}
+
+const inParts = (bytes: Buffer, size: number): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+
+describe('bodyText', () => {
+  const CASES: readonly (readonly [string, Buffer, string | null])[] = [
+    ['nothing', Buffer.alloc(0), null],
+    ['plain text', Buffer.from('olá, ação €😀'), 'olá, ação €😀'],
+    ['a byte order mark', Buffer.from('\uFEFFok'), '\uFEFFok'],
+    ['NUL', Buffer.from('a\0b\0'), 'a\uFFFDb\uFFFD'],
+    ['broken UTF-8', Buffer.from([0x61, 0xff, 0x62, 0xc3]), 'a\uFFFDb\uFFFD'],
+    ['an encoded surrogate', Buffer.from([0xed, 0xa0, 0x80]), '\uFFFD\uFFFD\uFFFD'],
+    ['exactly 4 KiB', Buffer.alloc(KEPT, 'a'), 'a'.repeat(KEPT)],
+    ['more than 4 KiB', Buffer.alloc(KEPT + 1, 'a'), 'a'.repeat(KEPT)],
+    ['4 KiB that end inside é', Buffer.from(`${'a'.repeat(KEPT - 1)}é`), 'a'.repeat(KEPT - 1)],
+    ['4 KiB that end inside an emoji', Buffer.from(`${'a'.repeat(KEPT - 2)}😀`), 'a'.repeat(KEPT - 2)],
+    ['4 KiB that end after an emoji', Buffer.from(`${'a'.repeat(KEPT - 4)}😀b`), `${'a'.repeat(KEPT - 4)}😀`],
+    ['4 KiB of broken bytes, which grow', Buffer.alloc(KEPT, 0xff), '\uFFFD'.repeat(1_365)],
+    ['4 KiB of NUL, which grow', Buffer.alloc(KEPT), '\uFFFD'.repeat(1_365)],
+  ];
+  for (const [name, bytes, text] of CASES) {
+    it(`keeps of ${name} what fits`, () => {
+      expect(bodyText(bytes)).to.equal(text);
+    });
+  }
+
+  it('is well-formed, without NUL and at most 4 KiB, whatever the bytes', () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 6_000, size: 'max' }),
+      fc.string({ unit: 'binary', maxLength: 5_000, size: 'max' }).map((text) => Buffer.from(text)),
+    );
+    fc.assert(
+      fc.property(bytes, (body) => {
+        const text = bodyText(Buffer.from(body)) ?? '';
+        expect(text.isWellFormed()).to.equal(true);
+        expect(text.includes('\0')).to.equal(false);
+        expect(Buffer.byteLength(text)).to.be.at.most(KEPT);
+      }),
+    );
+  });
+});
+
+describe('body reader', () => {
+  const text = 'pago: R$ 10,00 às 12h. '.repeat(50);
+  const CODINGS: readonly (readonly [string, string, (bytes: Buffer) => Buffer])[] = [
+    ['gzip', 'gzip', gzipSync],
+    ['gzip by its old name', 'X-GZIP', gzipSync],
+    ['deflate', 'deflate', deflateSync],
+    ['raw deflate', 'deflate', deflateRawSync],
+    ['brotli', ' br ', brotliCompressSync],
+  ];
+  for (const [name, coding, encode] of CODINGS) {
+    it(`decodes ${name}, in one part and in many`, async () => {
+      const bytes = encode(Buffer.from(text));
+      expect(await read(coding, [bytes])).to.equal(text);
+      expect(await read(coding, inParts(bytes, 7))).to.equal(text);
+    });
+
+    it(`stops a ${name} bomb without waiting for its end`, async () => {
+      const bomb = encode(Buffer.alloc(4_000_000, 'a'));
+      expect(await readEndless(coding, [bomb])).to.equal('a'.repeat(KEPT));
+    });
+
+    it(`gives what a cut ${name} body holds`, async () => {
+      const noise = Buffer.from(Array.from({ length: 250 }, (_, i) => hash('sha256', `${i}`)).join(''));
+      const bytes = encode(noise);
+      const cut = (await read(coding, [bytes.subarray(0, bytes.length - 20)])) ?? '';
+      expect(cut).to.equal(noise.toString().slice(0, KEPT));
+    });
+  }
+
+  it('reads an uncompressed body in many parts', async () => {
+    expect(await read(undefined, inParts(Buffer.from(text), 3))).to.equal(text);
+  });
+
+  it('has no text for an empty body, encoded or not', async () => {
+    expect(await read(undefined, [])).to.equal(null);
+    expect(await read('gzip', [])).to.equal(null);
+    expect(await read('gzip', [gzipSync('')])).to.equal(null);
+  });
+
+  it('has no text for a body that is not what its coding says', async () => {
+    expect(await read('gzip', [Buffer.from('plain after all')])).to.equal(null);
+    expect(await read('br', [Buffer.from([0xff, 0xff, 0xff, 0xff])])).to.equal(null);
+  });
+
+  it('keeps what broke half-way up to there', async () => {
+    const good = gzipSync(Buffer.from('a'.repeat(100)));
+    expect(await read('gzip', [good, Buffer.from([0x1f, 0x8b, 0xff, 0xff])])).to.equal('a'.repeat(100));
+  });
+
+  it('leaves unknown and several codings undecoded', async () => {
+    expect(await read('zstd', [Buffer.from('as it came')])).to.equal('as it came');
+    expect(await read('gzip, br', [Buffer.from('as it came')])).to.equal('as it came');
+    expect(await read('identity', [Buffer.from('as it came')])).to.equal('as it came');
+  });
+
+  it('is done once, at more than 16 KiB and not at 16 KiB', () => {
+    let done = 0;
+    const reader = openBodyReader(undefined, () => {
+      done += 1;
+    });
+    reader.push(Buffer.alloc(16_384, 'a'));
+    expect(done).to.equal(0);
+    reader.push(Buffer.from('b'));
+    expect(done).to.equal(1);
+    reader.push(Buffer.from('c'));
+    reader.end();
+    expect(done).to.equal(1);
+    expect(reader.text()).to.equal('a'.repeat(KEPT));
+  });
+
+  it('reads no more than 16 KiB from the wire, even when they decode to less', async () => {
+    const emptyBlock = Buffer.from([0x00, 0x00, 0x00, 0xff, 0xff]);
+    const endless = Buffer.concat([Buffer.from([0x78, 0x01]), ...Array.from({ length: 4_000 }, () => emptyBlock)]);
+    expect(await readEndless('deflate', inParts(endless, 1_000))).to.equal(null);
+    const textBlock = Buffer.from([0x01, 0x02, 0x00, 0xfd, 0xff, 0x6f, 0x6b]);
+    expect(await read('deflate', [Buffer.concat([endless, textBlock])])).to.equal(null);
+    expect(await read('deflate', [Buffer.concat([endless.subarray(0, 2 + 5 * 3_000), textBlock])])).to.equal('ok');
+  });
+});

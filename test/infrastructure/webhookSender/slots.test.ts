@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { openSlots } from '../../../infrastructure/webhookSender/slots.ts';
+
+describe('slots', () => {
+  it('grants so many at once and the next in order', async () => {
+    const slots = openSlots(2);
+    expect([slots.acquire('a'), slots.acquire('a')]).to.deep.equal([true, true]);
+    const order: string[] = [];
+    const third = Promise.resolve(slots.acquire('a')).then((granted) => order.push(`third ${granted}`));
+    const fourth = Promise.resolve(slots.acquire('a')).then((granted) => order.push(`fourth ${granted}`));
+    slots.release('a');
+    await third;
+    expect(order).to.deep.equal(['third true']);
+    slots.release('a');
+    await fourth;
+    expect(order).to.deep.equal(['third true', 'fourth true']);
+  });
+
+  it('keeps the keys apart', () => {
+    const slots = openSlots(1);
+    expect(slots.acquire('a')).to.equal(true);
+    expect(slots.acquire('b')).to.equal(true);
+    expect(slots.acquire('a')).to.not.equal(true);
+  });
+
+  it('grants anew what was released', () => {
+    const slots = openSlots(1);
+    expect(slots.acquire('a')).to.equal(true);
+    slots.release('a');
+    expect(slots.acquire('a')).to.equal(true);
+  });
+
+  it('refuses who waits and who comes after closing, once or twice', async () => {
+    const slots = openSlots(1);
+    slots.acquire('a');
+    const waiting = slots.acquire('a');
+    slots.close();
+    slots.close();
+    expect(await waiting).to.equal(false);
+    expect(slots.acquire('b')).to.equal(false);
+  });
+});

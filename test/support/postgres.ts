@@ -1,0 +1,115 @@
+// One PostgreSQL for all tests of a mocha process: started at the first use, stopped by a root hook. Each suite takes a fresh database,
+// copied from a migrated template. TEST_DATABASE_URL, when set, names a server (and a role that may create databases) to use instead.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import knex from 'knex';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../infrastructure/postgres/embedded/embeddedPostgres.ts';
+
+export interface TestDatabase {
+  readonly connectionString: string;
+  /** Drops it, with whatever is still connected. */
+  drop(): Promise<void>;
+}
+
+interface Server {
+  /** Of the maintenance database. */
+  readonly connectionString: string;
+  stop(): Promise<void>;
+}
+interface Cluster {
+  readonly server: Server;
+  readonly admin: pg.Client;
+  readonly template: string;
+}
+
+const MIGRATIONS = join(import.meta.dirname, '../../migrations');
+let cluster: Promise<Cluster> | null = null;
+let databases = 0;
+
+const startServer = async (): Promise<Server> => {
+  const given = process.env['TEST_DATABASE_URL'];
+  if (given !== undefined && given !== '') return { connectionString: given, stop: async () => undefined };
+  const dataDir = await mkdtemp(join(tmpdir(), 'quita-test-pg-'));
+  const embedded = await startEmbeddedPostgres({ dataDir });
+  const stop = async (): Promise<void> => {
+    await embedded.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  return { connectionString: embedded.connectionString, stop };
+};
+
+const inDatabase = (connectionString: string, name: string): string => {
+  const url = new URL(connectionString);
+  url.pathname = `/${name}`;
+  return url.href;
+};
+
+/** Runs every migration on that database. */
+export const migrate = async (connectionString: string): Promise<void> => {
+  const db = knex({ client: 'pg', connection: connectionString, pool: { min: 0, max: 1 } });
+  try {
+    await db.migrate.latest({ directory: MIGRATIONS });
+  } finally {
+    await db.destroy();
+  }
+};
+
+const startCluster = async (): Promise<Cluster> => {
+  const server = await startServer();
+  const admin = new pg.Client({ connectionString: server.connectionString });
+  admin.on('error', () => undefined);
+  await admin.connect();
+  const template = `quita_template_${process.pid}`;
+  await admin.query(`DROP DATABASE IF EXISTS ${template}`);
+  await admin.query(`CREATE DATABASE ${template}`);
+  await migrate(inDatabase(server.connectionString, template));
+  return { server, admin, template };
+};
+
+const newDatabase = async (template: 'migrated' | 'empty'): Promise<TestDatabase> => {
+  cluster ??= startCluster();
+  const { server, admin, template: migrated } = await cluster;
+  databases += 1;
+  const name = `quita_test_${process.pid}_${databases}`;
+  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template === 'migrated' ? migrated : 'template0'}`);
+  const connectionString = inDatabase(server.connectionString, name);
+  return {
+    connectionString,
+    drop: async () => {
+      await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
+};
+
+/** A database with every migration run, and an event log with an identity of its own. */
+export const migratedDatabase = async (): Promise<TestDatabase> => {
+  const database = await newDatabase('migrated');
+  const client = new pg.Client({ connectionString: database.connectionString });
+  await client.connect();
+  await client.query('UPDATE event_store.store SET id = gen_random_uuid()::text');
+  await client.end();
+  return database;
+};
+
+/** A database in which nothing has run yet. */
+export const emptyDatabase = (): Promise<TestDatabase> => newDatabase('empty');
+
+/** For programs outside mocha; the root hook calls it otherwise. */
+export const stopTestPostgres = async (): Promise<void> => {
+  if (cluster === null) return;
+  const { server, admin, template } = await cluster;
+  cluster = null;
+  await admin.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
+  await admin.end();
+  await server.stop();
+};
+
+// This module is loaded while mocha reads the test files, outside any describe: the hook belongs to the root suite.
+if (typeof after === 'function') {
+  after('stop the PostgreSQL of the tests', async function stopAll() {
+    this.timeout(30_000);
+    await stopTestPostgres();
+  });
+}
