@@ -4,6 +4,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { CommandContention } from '../application/commandHandler.ts';
 import { ProviderUnavailable } from '../application/commands/createCharge.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../application/ports/eventStore.ts';
+import { ReadModelsBehind } from '../application/ports/readModels.ts';
 import { isRejection, type Rejection, reject } from '../domain/kernel/rejection.ts';
 import { requestIdOf, sendError, sendJson } from './errors.ts';
 import { authenticate } from './middleware/authentication.ts';
@@ -110,7 +111,7 @@ const fault = (error: unknown, req: Request, res: Response, { onFault }: AppOpti
   if (status === 400) return sendError(req, res, reject('invalid_request', 'The request could not be read.'));
   if (error instanceof ProviderUnavailable) return sendError(req, res, { code: 'service_unavailable', message: error.message });
   onFault(error, requestIdOf(req));
-  const isAway = error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown || error instanceof CommandContention;
+  const isAway = error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown || error instanceof CommandContention || error instanceof ReadModelsBehind;
   if (isAway || isDatabaseAway(error))
     return sendError(req, res, { code: 'service_unavailable', message: 'The service is not available at the moment. Repeat the request with the same Idempotency-Key.' });
   sendError(req, res, { code: 'internal_error', message: 'Something went wrong on our side. The request can be repeated with the same Idempotency-Key.' });

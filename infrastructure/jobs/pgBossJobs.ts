@@ -15,7 +15,7 @@ const ITEMS_PER_JOB = 20;
 
 const QUEUE_OPTIONS = {
   // A job whose worker died is given to another one after this: longer than the longest attempt (30 s) and its record.
-  expireInSeconds: 90,
+  expireInSeconds: 120,
   retryLimit: 30,
   retryDelay: 1,
   retryBackoff: true,
@@ -96,7 +96,7 @@ export class PgBossJobs implements JobQueue {
   work(queue: QueueName, handler: JobHandler, limits: { concurrency: number; perGroup: number }): void {
     const claims = {
       claim: async (batchSize: number, ignoreGroups: readonly string[]) => {
-        const options = { batchSize, priority: false, ...(ignoreGroups.length > 0 && { ignoreGroups: [...ignoreGroups] }) };
+        const options = { batchSize, ...(ignoreGroups.length > 0 && { ignoreGroups: [...ignoreGroups] }) };
         const jobs = await this.#boss.fetch<JobData>(queue, options);
         return jobs.map(({ id, data, groupId }) => ({ id, items: data.items, group: groupId ?? null }));
       },

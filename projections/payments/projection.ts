@@ -1,6 +1,7 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show.
 import { payment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/wire/status.ts';
+import { awaited } from './awaited.ts';
 import { foldedTable } from '../engine/foldedTable.ts';
 
 export const paymentsProjection = foldedTable<'payment', PaymentState>({
@@ -19,6 +20,8 @@ export const paymentsProjection = foldedTable<'payment', PaymentState>({
       type: 'timestamptz',
       of: ({ transaction }) => (transaction.status === 'settled' ? transaction.settlement.receipt.paidAt : null),
     },
+    { name: 'awaits_at', type: 'timestamptz', of: (state) => awaited(state)?.at ?? null },
   ],
-  indexes: [],
+  // For the watchdog: what should have happened by itself.
+  indexes: [{ columns: 'awaits_at', where: 'awaits_at IS NOT NULL' }],
 });

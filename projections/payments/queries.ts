@@ -1,8 +1,11 @@
 // Reads of payments, always of one account and mode.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { JobRequest } from '../../application/ports/jobs.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
+import { awaited } from './awaited.ts';
 
 const parse = (state: string): ExistingPayment => assertExists(JSON.parse(state) as PaymentState);
 
@@ -23,4 +26,13 @@ export const findPaymentsForPayer = async (db: Sql, ids: readonly PaymentId[]): 
     values: [ids],
   });
   return new Map(rows.map(({ id, state }) => [id, parse(state)]));
+};
+
+/** What should have happened to payments before `before`, as jobs. */
+export const overduePayments = async (db: Sql, before: Timestamp, limit: number): Promise<readonly JobRequest[]> => {
+  const { rows } = await db.query<{ state: string }>(
+    'SELECT state FROM rm_payments.payments WHERE awaits_at < $1 ORDER BY awaits_at LIMIT $2',
+    [before, limit],
+  );
+  return rows.flatMap(({ state }) => awaited(parse(state))?.job ?? []);
 };

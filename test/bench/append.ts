@@ -51,10 +51,12 @@ const INSERT = {
   text: 'INSERT INTO simple_events (stream, revision, id, type, data, metadata) VALUES ($1, $2, $3, $4, $5, $6)',
 };
 
-const insertThrough = (clients: readonly pg.Client[]) => async (writer: number): Promise<void> => {
-  const { id, type } = event();
-  await clients[writer]!.query({ ...INSERT, values: [`payment-${randomUUID()}`, 0, id, type, data, metadata] });
-};
+const insertThrough =
+  (clients: readonly pg.Client[]) =>
+  async (writer: number): Promise<void> => {
+    const { id, type } = event();
+    await clients[writer]!.query({ ...INSERT, values: [`payment-${randomUUID()}`, 0, id, type, data, metadata] });
+  };
 
 const connect = async ({ connectionString }: TestDatabase): Promise<pg.Client[]> => {
   const clients = Array.from({ length: WRITERS }, () => new pg.Client({ connectionString }));
@@ -105,5 +107,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { ours, counterpart } = await benchAppend();
   await stopTestPostgres();
   const factor = (ours / counterpart).toFixed(1);
-  console.log(`append, ${WRITERS} writers: ${ours.toFixed(0)} events/s, one INSERT per transaction ${counterpart.toFixed(0)}: ${factor}×`);
+  console.log(
+    `append, ${WRITERS} writers: ${ours.toFixed(0)} events/s, one INSERT per transaction ${counterpart.toFixed(0)}: ${factor}×`,
+  );
 }

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { backoffMs } from './failures.ts';
 import type { HeadWatch } from './headWatch.ts';
 import { answered, closeSession, openSession } from './session.ts';
+import { HEAD_TEXT } from './statements.ts';
 
 export interface AnnouncementsOptions {
   readonly connectionString: string;
@@ -17,7 +18,7 @@ const LOOK_EVERY_MS = 1_000;
 const ANSWER_MS_MAX = 3_000;
 const HEAD = {
   name: 'head',
-  text: 'SELECT coalesce(max(position), 0) FROM event_store.events',
+  text: HEAD_TEXT,
   rowMode: 'array',
 } as const;
 

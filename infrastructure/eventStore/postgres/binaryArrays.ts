@@ -7,6 +7,8 @@ const UUID_OID = 2950;
 /** Dimensions, has-null flag, element type, length, lower bound: four bytes each. */
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
+/** Room for one character too many, so that a size that was said too small shows instead of cutting the last text. */
+const SLACK_BYTES = 4;
 
 const arrayBuffer = (elementOid: number, count: number, payloadBytes: number): Buffer => {
   if (count === 0) throw new RangeError('an empty array has no dimension in this format');
@@ -27,15 +29,17 @@ const utf8Bytes = (values: readonly string[]): number => {
 
 /** `text[]`. `payloadBytes`, when the caller knows it, is the exact sum of the values' UTF-8 lengths. */
 export const textArray = (values: readonly string[], payloadBytes: number = utf8Bytes(values)): Buffer => {
-  const buffer = arrayBuffer(TEXT_OID, values.length, payloadBytes);
+  const buffer = arrayBuffer(TEXT_OID, values.length, payloadBytes + SLACK_BYTES);
+  const size = buffer.length - SLACK_BYTES;
   let at = HEADER_BYTES;
   for (const value of values) {
     const bytes = buffer.write(value, at + LENGTH_BYTES);
     buffer.writeInt32BE(bytes, at);
     at += LENGTH_BYTES + bytes;
+    if (at > size) throw new RangeError('text[] holds more bytes than announced');
   }
-  if (at !== buffer.length) throw new RangeError(`text[] holds ${at} bytes, not the ${buffer.length} announced`);
-  return buffer;
+  if (at !== size) throw new RangeError('text[] holds fewer bytes than announced');
+  return buffer.subarray(0, size);
 };
 
 /** `int8[]` of safe integers. */

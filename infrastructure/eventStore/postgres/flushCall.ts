@@ -25,7 +25,7 @@ const CALL = {
 export const WRITER_SETTINGS = [
   `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'`,
   `SET default_transaction_isolation = 'read committed'`,
-  `SET lock_timeout = '4s'`,
+  `SET lock_timeout = '2s'`,
   `SET statement_timeout = '5s'`,
   `SET idle_in_transaction_session_timeout = '5s'`,
   `SET idle_session_timeout = 0`,

@@ -47,6 +47,8 @@ export class Flusher {
       for (const member of open) member.cause = failure;
       this.#options.onError(failure);
       if (!isTransient(failure)) return await this.#oneByOne(open, failure);
+      // Now, while it is known that nothing was written: another attempt would put the outcome in doubt again.
+      for (const member of open) if (!member.settled && member.isOverdue()) member.giveUp();
       await pause(backoffMs(attempt));
     }
   }

@@ -7,6 +7,7 @@ import type { CategoryFilter } from './categoryFilter.ts';
 import { backoffMs, isTransient } from './failures.ts';
 import { positionOf } from './position.ts';
 import { COMMON_SETTINGS, clientConfig, cutSession } from './session.ts';
+import { filteredPageText, HEAD_TEXT, STORE_ID_TEXT, STREAM_PAGE_TEXT, wholePageText } from './statements.ts';
 
 export interface ReaderOptions {
   readonly connectionString: string;
@@ -30,7 +31,6 @@ const ANSWER_MS_MAX = 6_000;
 /** A read whose connection is lost is tried again for so long: a server that restarts is back by then. */
 const RETRY_MS_MAX = 3_000;
 const CLOSE_MS_MAX = 1_000;
-const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
 
 type Row = [
   place: string,
@@ -81,22 +81,20 @@ export class Reader {
 
   /** Identity of the log. Throws EventStoreUnavailable, also when the migrations have not run. */
   async storeId(): Promise<string> {
-    const [row] = await this.#rows<[string]>({ name: 'store', text: 'SELECT id FROM event_store.store', values: [] });
+    const [row] = await this.#rows<[string]>({ name: 'store', text: STORE_ID_TEXT, values: [] });
     if (row === undefined) throw new EventStoreUnavailable('the event store has no identity: was it migrated?');
     return row[0];
   }
 
   /** Place of the newest event; 0 when the log is empty. */
   async head(): Promise<number> {
-    const text = 'SELECT coalesce(max(position), 0) FROM event_store.events';
-    const [row] = await this.#rows<[string]>({ name: 'head', text, values: [] });
+    const [row] = await this.#rows<[string]>({ name: 'head', text: HEAD_TEXT, values: [] });
     return Number(row![0]);
   }
 
   /** At most `limit` events of a stream from a revision on. */
   async streamPage(stream: string, from: number, limit: number): Promise<RecordedEvent[]> {
-    const text = `SELECT ${COLUMNS} FROM event_store.events WHERE stream = $1 AND revision >= $2 ORDER BY revision LIMIT $3`;
-    const rows = await this.#rows<Row>({ name: 'stream', text, values: [stream, from, limit] });
+    const rows = await this.#rows<Row>({ name: 'stream', text: STREAM_PAGE_TEXT, values: [stream, from, limit] });
     return rows.map(recordedEvent);
   }
 
@@ -118,9 +116,7 @@ export class Reader {
   }
 
   async #wholePage(after: number, limit: number): Promise<LogPage> {
-    // The limit is part of the text, because a plan for an unknown limit may prefer to sort the whole table.
-    const text = `SELECT ${COLUMNS} FROM event_store.events WHERE position > $1 ORDER BY position LIMIT ${limit}`;
-    const rows = await this.#rows<Row>({ name: `log_${limit}`, text, values: [after] });
+    const rows = await this.#rows<Row>({ name: `log_${limit}`, text: wholePageText(limit), values: [after] });
     const last = rows.at(-1);
     return {
       events: rows.map(recordedEvent),
@@ -129,19 +125,10 @@ export class Reader {
     };
   }
 
-  /** Page and head come from one statement, so from one snapshot: what lies between the last match and the head holds no match. */
   async #filteredPage(after: number, filter: CategoryFilter, limit: number): Promise<LogPage> {
-    const window = filter.windowPlaces === null ? '' : `AND position <= $1 + ${filter.windowPlaces}`;
-    const text = `SELECT head.place, page.*
-      FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head
-      LEFT JOIN LATERAL (
-        SELECT ${COLUMNS} FROM event_store.events
-        WHERE position > $1::bigint ${window} AND category IN (${filter.literals}) ORDER BY position LIMIT ${limit}
-      ) page ON true
-      ORDER BY page.position`;
     const rows = await this.#rows<[string, ...(Row | null[])]>({
       name: `log_${limit}_${filter.key}`,
-      text,
+      text: filteredPageText(filter, limit),
       values: [after],
     });
     const head = Number(rows[0]![0]);

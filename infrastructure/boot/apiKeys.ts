@@ -1,0 +1,43 @@
+// Whom a presented key belongs to: the keyring read model, remembered until some keyring changes.
+import { keyFingerprint } from '../../application/commands/openAccount.ts';
+import { LruMap } from '../../application/lruMap.ts';
+import type { Progress } from '../../application/ports/readModels.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { findKey, type KnownKey } from '../../projections/keyring/queries.ts';
+
+const REMEMBERED = 10_000;
+/** A key issued a moment ago must work: its event is waited for. */
+const CATCH_UP_MS = 1_000;
+
+export class ApiKeys {
+  readonly #db: Sql;
+  readonly #progress: Progress;
+  readonly #known = new LruMap<string, KnownKey>(REMEMBERED);
+  #generation = 0;
+
+  constructor(db: Sql, progress: Progress) {
+    this.#db = db;
+    this.#progress = progress;
+  }
+
+  /** Some keyring changed: nothing that was remembered, or is being looked up, can be relied on. */
+  forget(): void {
+    this.#generation++;
+    this.#known.clear();
+  }
+
+  async find(cleartext: string): Promise<KnownKey | null> {
+    const fingerprint = keyFingerprint(cleartext);
+    const remembered = this.#known.get(fingerprint);
+    if (remembered) return remembered;
+    const generation = this.#generation;
+    const key = (await findKey(this.#db, fingerprint)) ?? (await this.#afterCatchUp(fingerprint));
+    if (key && generation === this.#generation) this.#known.set(fingerprint, key);
+    return key;
+  }
+
+  async #afterCatchUp(fingerprint: string): Promise<KnownKey | null> {
+    await this.#progress.caughtUp(CATCH_UP_MS);
+    return findKey(this.#db, fingerprint);
+  }
+}

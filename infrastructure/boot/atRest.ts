@@ -1,0 +1,63 @@
+// Whether what is under way for an account has come to rest: the sandbox's flush and the drain of its clock (decisions X5, X7).
+import type { Accounts } from '../../application/accounts.ts';
+import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
+import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { countDueDeliveries } from '../../projections/webhookDeliveries/queries.ts';
+import type { LogProgress } from './progress.ts';
+
+interface Needs {
+  readonly db: Sql;
+  readonly jobs: JobQueue;
+  readonly accounts: Accounts;
+  readonly projected: LogProgress;
+  readonly reacted: LogProgress;
+}
+
+export class AtRest {
+  readonly #needs: Needs;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  /** How many messages of the tenant are still on their way when none is, or after `timeoutMs`. */
+  async deliveries(tenant: Tenant, timeoutMs: number): Promise<number> {
+    let pending = 0;
+    const look = async () => {
+      const now = await this.#needs.accounts.now(tenant.accountId, tenant.mode);
+      pending = await this.#onTheirWay(tenant, timeoutMs, now);
+      return pending === 0 ? true : null;
+    };
+    await untilVisible(this.#needs.projected, timeoutMs, look);
+    return pending;
+  }
+
+  /** For the drain of a test clock: retries that wait for their timer are at rest, whatever the clock says. */
+  async messages(account: AccountId, timeoutMs: number): Promise<boolean> {
+    const tenant: Tenant = { accountId: account, mode: 'test' };
+    const look = async () => ((await this.#onTheirWay(tenant, timeoutMs, '-infinity')) === 0 ? true : null);
+    return (await untilVisible(this.#needs.projected, timeoutMs, look)) === true;
+  }
+
+  async clockDrained(account: AccountId, timeoutMs: number): Promise<boolean> {
+    const { db, jobs, projected, reacted } = this.#needs;
+    const look = async () => {
+      if (!(await reacted.caughtUp(timeoutMs)) || (await jobs.open('drainClock', account)) > 0) return null;
+      const { rows } = await db.query<{ draining: boolean }>('SELECT draining FROM operations.test_clocks WHERE account_id = $1', [account]);
+      return rows[0]?.draining ? null : true;
+    };
+    return (await untilVisible(projected, timeoutMs, look)) === true && projected.caughtUp(timeoutMs);
+  }
+
+  async #onTheirWay(tenant: Tenant, timeoutMs: number, timersAfter: Parameters<typeof countDueDeliveries>[3]): Promise<number> {
+    const { db, jobs, accounts, projected, reacted } = this.#needs;
+    await reacted.caughtUp(timeoutMs);
+    const unwritten = await jobs.open('fanOut', tenant.accountId);
+    if (unwritten > 0) return unwritten;
+    await projected.caughtUp(timeoutMs);
+    return countDueDeliveries(db, tenant, await accounts.now(tenant.accountId, tenant.mode), timersAfter);
+  }
+}

@@ -1,0 +1,111 @@
+// The whole program in one process: database, API, projector, reactor and workers (decisions S1–S6).
+import type { Express } from 'express';
+import { createApp } from '../../http/app.ts';
+import { mountOperations } from '../../http/health.ts';
+import { rateLimit } from '../../http/middleware/rateLimit.ts';
+import { mountCheckout } from '../../http/pages/checkoutRoutes.ts';
+import type { StatusStreams } from '../../http/pages/statusStreams.ts';
+import { ROUTES } from '../../http/routes/registry.ts';
+import { type Gateway, openGateway } from './compose.ts';
+import type { Config } from './config.ts';
+import { type DemoAccount, ensureDemoAccount } from './demoAccount.ts';
+import { type HttpServer, listen } from './httpServer.ts';
+import type { Log } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { type Database, openDatabase } from './database.ts';
+import { unreadiness } from './readiness.ts';
+import { secretsKeyOf } from './secretsKey.ts';
+import { openStorage, type Storage } from './storage.ts';
+
+/** What is in flight at a stop may take this long. */
+const REQUESTS_GRACE_MS = 5_000;
+const JOBS_GRACE_MS = 5_000;
+/** What was cut off goes on within 5 s of ready; catching up after a long stop may take longer and readiness waits for it. */
+const CATCH_UP_MS = 600_000;
+
+export interface Program {
+  /** null with a database of one's own. */
+  readonly demo: DemoAccount | null;
+  /** Stopped or broken: the reason, never rejects. */
+  readonly broken: Promise<Error>;
+  stop(): Promise<void>;
+}
+
+/** Closes in reverse order of opening, whatever was opened when something failed. */
+class Openings {
+  readonly #closers: (() => Promise<void>)[] = [];
+  onClose(close: () => Promise<void>): void {
+    this.#closers.unshift(close);
+  }
+  async close(): Promise<void> {
+    for (const close of this.#closers.splice(0)) await close();
+  }
+}
+
+export const startProgram = async (config: Config, log: Log): Promise<Program> => {
+  const openings = new Openings();
+  let breakProgram: (error: Error) => void = () => undefined;
+  const broken = new Promise<Error>((resolve) => {
+    breakProgram = resolve;
+  });
+  try {
+    const server = await listen(config.host, config.port);
+    openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
+    const database = await openDatabase(config, log, breakProgram);
+    openings.onClose(() => database.close());
+    const storage = await openStorage(database.connectionString, (err) => log.warn({ err }, 'a database connection failed'));
+    openings.onClose(() => storage.close());
+    const gateway = await openGateway({
+      storage,
+      secretsKey: await secretsKeyOf(config),
+      publicUrl: config.publicUrl,
+      webhookAllowPrivate: config.webhookAllowPrivate,
+      log,
+      clock: { now: Date.now },
+      isAlone: database.isEmbedded,
+      onMismatch: breakProgram,
+    });
+    openings.onClose(() => gateway.stop(JOBS_GRACE_MS));
+    const demo = await readyToServe(config, database, gateway);
+    const streams = serve(config, log, server, storage, gateway);
+    // Requests end before the processes they wait for do.
+    openings.onClose(async () => {
+      streams.close();
+      await server.stop(REQUESTS_GRACE_MS);
+    });
+    return { demo, broken, stop: () => openings.close() };
+  } catch (error) {
+    await openings.close();
+    throw error;
+  }
+};
+
+const readyToServe = async (config: Config, database: Database, { projected, reacted, commands, accounts }: Gateway): Promise<DemoAccount | null> => {
+  const demo = database.isEmbedded ? await ensureDemoAccount(config.dataDir, config.publicUrl, { commands, accounts }) : null;
+  await Promise.all([projected.caughtUp(CATCH_UP_MS), reacted.caughtUp(CATCH_UP_MS)]);
+  return demo;
+};
+
+const serve = (config: Config, log: Log, server: HttpServer, storage: Storage, gateway: Gateway): StatusStreams => {
+  const { services } = gateway;
+  const metrics = createMetrics(gateway);
+  let streams: StatusStreams | null = null;
+  const app = createApp({
+    services,
+    routes: ROUTES,
+    rateLimit: rateLimit(config.rateLimitPerMinute),
+    trustProxy: config.trustProxy,
+    onFault: (err, requestId) => log.error({ err, requestId }, 'a request failed'),
+    onAnswer: metrics.onAnswer,
+    extend: (express: Express) => {
+      mountOperations(express, {
+        unreadiness: () => unreadiness(storage, gateway),
+        metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+        metricsToken: config.metricsToken,
+      });
+      streams = mountCheckout(express, services);
+    },
+  });
+  server.serve(app);
+  return streams as unknown as StatusStreams;
+};

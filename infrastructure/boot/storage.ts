@@ -1,0 +1,50 @@
+// Everything that stands on Postgres: connections, event store, notices, with one way to close them.
+import type { EventStore } from '../../application/ports/eventStore.ts';
+import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import { openPostgresEventStore } from '../eventStore/postgres/store.ts';
+import { leaderSessions } from '../postgres/leaderSession.ts';
+import { Notices } from '../postgres/notices.ts';
+import { connectionConfig, PgPool } from '../postgres/session.ts';
+import { migrate } from './migrate.ts';
+
+// At most 20 connections a process (design §9): event store 5, reads 4, operations 4, jobs 3, notices 1, two leaders, one spare.
+const READS_MAX = 4;
+const OPERATIONS_MAX = 4;
+const JOBS_MAX = 3;
+
+export interface Storage {
+  readonly store: EventStore;
+  /** Read models. */
+  readonly reads: PgPool;
+  /** Operational tables, durable. */
+  readonly operations: PgPool;
+  /** Derived work: its commits do not wait for the disk. */
+  readonly derived: PgPool;
+  readonly notices: Notices;
+  readonly openSession: OpenLeaderSession;
+  close(): Promise<void>;
+}
+
+export const openStorage = async (connectionString: string, onError: (error: Error) => void): Promise<Storage> => {
+  await migrate(connectionString);
+  const store = await openPostgresEventStore({ connectionString, onError });
+  const config = connectionConfig(connectionString, 'quita');
+  const reads = new PgPool(config, READS_MAX, onError);
+  const operations = new PgPool(config, OPERATIONS_MAX, onError);
+  const derived = new PgPool({ ...config, options: '-c synchronous_commit=off' }, JOBS_MAX, onError);
+  const notices = new Notices(config);
+  await notices.open();
+  return {
+    store,
+    reads,
+    operations,
+    derived,
+    notices,
+    openSession: leaderSessions(config),
+    close: async () => {
+      await store.close();
+      await notices.close();
+      await Promise.all([reads.close(), operations.close(), derived.close()]);
+    },
+  };
+};
