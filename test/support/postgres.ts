@@ -3,8 +3,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import knex from 'knex';
 import pg from 'pg';
+import { migrate } from '../../infrastructure/boot/migrate.ts';
 import { startEmbeddedPostgres } from '../../infrastructure/postgres/embedded/embeddedPostgres.ts';
 
 export interface TestDatabase {
@@ -24,7 +24,6 @@ interface Cluster {
   readonly template: string;
 }
 
-const MIGRATIONS = join(import.meta.dirname, '../../migrations');
 let cluster: Promise<Cluster> | null = null;
 let databases = 0;
 
@@ -44,16 +43,6 @@ const inDatabase = (connectionString: string, name: string): string => {
   const url = new URL(connectionString);
   url.pathname = `/${name}`;
   return url.href;
-};
-
-/** Runs every migration on that database. */
-export const migrate = async (connectionString: string): Promise<void> => {
-  const db = knex({ client: 'pg', connection: connectionString, pool: { min: 0, max: 1 } });
-  try {
-    await db.migrate.latest({ directory: MIGRATIONS });
-  } finally {
-    await db.destroy();
-  }
 };
 
 const startCluster = async (): Promise<Cluster> => {

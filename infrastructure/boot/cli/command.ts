@@ -1,0 +1,44 @@
+// A command as data: name, options, and what it does.
+import type { Accounts } from '../../../application/accounts.ts';
+import type { CommandHandler } from '../../../application/commandHandler.ts';
+import type { Storage } from '../storage.ts';
+
+export interface CliOption {
+  readonly description: string;
+  readonly required?: true;
+  /** Takes no value. */
+  readonly flag?: true;
+}
+
+export interface CliWorld {
+  readonly storage: Storage;
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  /** Ends with SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+export interface CliResult {
+  /** Printed with --json, as one JSON text. */
+  readonly json: unknown;
+  /** Printed otherwise. */
+  readonly text: string;
+  /** Something is wrong with the data: exit code 1. */
+  readonly isBad?: boolean;
+}
+
+export interface CliCommand {
+  /** `account create`. */
+  readonly name: string;
+  readonly summary: string;
+  /** Names of positional arguments; all required unless the last begins with `?`. */
+  readonly args: readonly string[];
+  readonly options: { readonly [name: string]: CliOption };
+  /** May print by itself through `print` when it has no end of its own. */
+  run(world: CliWorld, input: { args: readonly string[]; options: { readonly [name: string]: string | boolean | undefined }; print: (line: string) => void }): Promise<CliResult>;
+}
+
+/** The operator's fault, in one line. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}

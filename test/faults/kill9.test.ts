@@ -1,0 +1,22 @@
+// Nothing acknowledged is lost and nothing counts twice, wherever kill -9 falls (README "What it promises").
+import { expect } from 'chai';
+import { type KillReport, killRounds } from '../support/killRounds.ts';
+
+describe('kill -9 of the whole process group under 40 clients', () => {
+  let report: KillReport;
+  before(async function run() {
+    this.timeout(120_000);
+    report = await killRounds(4, 150);
+  });
+
+  it('was killed four times between charges', () => {
+    expect(report.kills).to.equal(4);
+    expect(report.charges).to.be.at.least(750);
+  });
+  it('gives the one original to every repeated request', () => expect(report.otherReplays).to.deep.equal([]));
+  it('has every acknowledged charge, paid by its own Pix', () => expect(report.unpaid).to.deep.equal([]));
+  it('counts every payment once', () => expect(report.wallet.available).to.equal(report.wallet.expected));
+  it('delivers every event at least once', () => expect(report.undelivered).to.deep.equal([]));
+  it('has read models equal to the replay', () => expect(report.verify.differences).to.deep.equal([]));
+  it('has a ledger that sums to zero', () => expect(report.ledger.sums.map(({ sum }) => sum)).to.deep.equal([0]));
+});

@@ -1,0 +1,168 @@
+// The whole gateway inside the test process: real Postgres, real HTTP on a free port, a clock that the test can move.
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import { randomBytes } from 'node:crypto';
+import { openAccountWithKeys } from '../../application/commands/openAccount.ts';
+import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { createApp } from '../../http/app.ts';
+import { rateLimit } from '../../http/middleware/rateLimit.ts';
+import { mountCheckout } from '../../http/pages/checkoutRoutes.ts';
+import type { StatusStreams } from '../../http/pages/statusStreams.ts';
+import { ROUTES } from '../../http/routes/registry.ts';
+import { type Gateway, openGateway } from '../../infrastructure/boot/compose.ts';
+import { openLog } from '../../infrastructure/boot/log.ts';
+import { newApiKey } from '../../infrastructure/boot/newSecrets.ts';
+import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
+import { migratedDatabase, type TestDatabase } from './postgres.ts';
+
+export interface TestTenant {
+  readonly accountId: AccountId;
+  readonly testKey: string;
+  readonly liveKey: string;
+}
+
+export interface Reply<T = unknown> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: T;
+}
+
+export interface CallOptions {
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Buffer;
+  readonly idempotencyKey?: string;
+}
+
+export class TestGateway {
+  readonly baseUrl: string;
+  readonly storage: Storage;
+  readonly gateway: Gateway;
+  readonly tenant: TestTenant;
+  /** Every 5xx that was answered, with its cause: must be empty unless the test wanted one. */
+  readonly faults: unknown[];
+  readonly #close: () => Promise<void>;
+
+  private constructor(parts: { baseUrl: string; storage: Storage; gateway: Gateway; tenant: TestTenant; faults: unknown[]; close: () => Promise<void> }) {
+    this.baseUrl = parts.baseUrl;
+    this.storage = parts.storage;
+    this.gateway = parts.gateway;
+    this.tenant = parts.tenant;
+    this.faults = parts.faults;
+    this.#close = parts.close;
+  }
+
+  /** `database`: use this one (and leave it) instead of a fresh one; `perMinute`: rate limit, none by default. */
+  static async open(options: { database?: TestDatabase; perMinute?: number; secretsKey?: Buffer; isAlone?: boolean } = {}): Promise<TestGateway> {
+    const database = options.database ?? (await migratedDatabase());
+    const server = await listening();
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const log = openLog('silent');
+    const storage = await openStorage(database.connectionString, () => undefined);
+    const faults: unknown[] = [];
+    const gateway = await openGateway({
+      storage,
+      secretsKey: options.secretsKey ?? Buffer.alloc(32, 7),
+      publicUrl: baseUrl,
+      webhookAllowPrivate: true,
+      log,
+      clock: { now: Date.now },
+      isAlone: options.isAlone ?? true,
+      onMismatch: (error) => faults.push(error),
+    });
+    let streams: StatusStreams | undefined;
+    const app = createApp({
+      services: gateway.services,
+      routes: ROUTES,
+      rateLimit: rateLimit(options.perMinute ?? 0),
+      trustProxy: false,
+      onFault: (error) => faults.push(error),
+      extend: (express) => {
+        streams = mountCheckout(express, gateway.services);
+      },
+    });
+    server.on('request', app);
+    const tenant = await newTenant(gateway);
+    const close = async () => {
+      streams?.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await gateway.stop(2_000);
+      await storage.close();
+      if (!options.database) await database.drop();
+    };
+    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, close });
+  }
+
+  /** Another account of the same gateway. */
+  newTenant(): Promise<TestTenant> {
+    return newTenant(this.gateway);
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  /** `key`: default the test key of the first tenant; null: none. */
+  async call<T = Record<string, unknown>>(method: string, path: string, options: CallOptions = {}): Promise<Reply<T>> {
+    const key = options.key === undefined ? this.tenant.testKey : options.key;
+    const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const response = await fetch(this.baseUrl + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key !== null && { apikey: key }),
+        ...(options.body !== undefined && { 'content-type': 'application/json' }),
+        ...(options.idempotencyKey !== undefined && { 'idempotency-key': options.idempotencyKey }),
+        ...options.headers,
+      },
+      ...(payload !== undefined && { body: payload as string }),
+    });
+    const text = await response.text();
+    let body: unknown = text;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      // not JSON: the text is the body
+    }
+    return { status: response.status, headers: response.headers, text, body: body as T };
+  }
+
+  get<T = Record<string, unknown>>(path: string, options: CallOptions = {}): Promise<Reply<T>> {
+    return this.call<T>('GET', path, options);
+  }
+  post<T = Record<string, unknown>>(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Reply<T>> {
+    return this.call<T>('POST', path, { body, ...options });
+  }
+  charge<T = Record<string, unknown>>(body: Record<string, unknown> = {}, options: CallOptions = {}): Promise<Reply<T>> {
+    return this.post<T>('/v1/charges', { amount: 1234, payment_method: 'pix', ...body }, { idempotencyKey: newKey(), ...options });
+  }
+}
+
+export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
+
+const listening = (): Promise<Server> =>
+  new Promise((resolve) => {
+    const server = createServer({ maxHeaderSize: 16 * 1024 });
+    server.listen(0, '127.0.0.1', () => resolve(server));
+  });
+
+const newTenant = async ({ commands, accounts }: Gateway): Promise<TestTenant> => {
+  const accountId = encodeRawId(randomBytes(16)) as AccountId;
+  const [testKey, liveKey] = [newApiKey('test'), newApiKey('live')];
+  await openAccountWithKeys({ commands, accounts })({
+    accountId,
+    name: 'Loja de Teste',
+    email: 'teste@example.com',
+    idSeed: randomBytes(32).toString('base64'),
+    keys: [
+      { mode: 'test', cleartext: testKey, label: 'test' },
+      { mode: 'live', cleartext: liveKey, label: 'live' },
+    ],
+    actor: 'operator:test',
+  });
+  return { accountId, testKey, liveKey };
+};
