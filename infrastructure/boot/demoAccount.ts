@@ -33,6 +33,13 @@ const read = async (path: string): Promise<DemoAccount | null> => {
   throw new ConfigError(`DATA_DIR: ${path} is not what the first start wrote: restore it, or move it away for a new demo account`);
 };
 
+/** For tools beside the running program. */
+export const readDemoAccount = async (path: string): Promise<DemoAccount> => {
+  const demo = await read(path);
+  if (demo === null) throw new ConfigError(`there is no demo account in ${path}: start it first with npm start`);
+  return demo;
+};
+
 /** Derived from the file, so that completing a half-made account finds the same one. */
 const derived = (demo: DemoAccount, what: string): Buffer => createHash('sha256').update(`${what}\n${demo.testApiKey}\n${demo.liveApiKey}`).digest();
 

@@ -136,7 +136,7 @@ const report = async (world: {
     unpaid,
     undelivered,
     wallet: { available, expected },
-    verify: (await cli(dataDir, 'projections', 'verify')) as KillReport['verify'],
-    ledger: (await cli(dataDir, 'ledger', 'check')) as KillReport['ledger'],
+    verify: (await cli(dataDir, ['projections', 'verify'])) as KillReport['verify'],
+    ledger: (await cli(dataDir, ['ledger', 'check'])) as KillReport['ledger'],
   };
 };

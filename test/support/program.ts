@@ -110,9 +110,9 @@ export class Program {
 export const removeDataDir = (dataDir: string): Promise<void> => rm(join(dataDir, '..'), { recursive: true, force: true });
 
 /** A command line tool on the data directory; rejects unless it exits 0. */
-export const cli = (dataDir: string, ...args: string[]): Promise<unknown> =>
+export const cli = (dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<unknown> =>
   new Promise((resolve, reject) => {
-    const options = { cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir } };
+    const options = { cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, ...env } };
     execFile(process.execPath, [join(ROOT, 'infrastructure/boot/cli.ts'), ...args, '--json'], options, (error, stdout, stderr) => {
       if (error) reject(new Error(`${args.join(' ')}: ${stderr}${stdout}`));
       else resolve(JSON.parse(stdout));

@@ -40,15 +40,17 @@ export interface WebhookInbox {
   close(): void;
 }
 
-export const openInbox = async (): Promise<WebhookInbox> => {
+export const openInbox = async (onWebhook: (webhook: Webhook) => void = () => undefined): Promise<WebhookInbox> => {
   const came: Webhook[] = [];
   let wake: () => void = () => undefined;
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
-      came.push({ headers: req.headers, rawBody: Buffer.concat(chunks).toString('utf8'), arrivedAt: performance.now() });
+      const webhook = { headers: req.headers, rawBody: Buffer.concat(chunks).toString('utf8'), arrivedAt: performance.now() };
+      came.push(webhook);
       res.end();
+      onWebhook(webhook);
       wake();
     });
   });
@@ -69,10 +71,13 @@ export const openInbox = async (): Promise<WebhookInbox> => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`, next, close: () => server.closeAllConnections() };
 };
 
-/** What every receiver should do (interface.md Headers on each delivery): true when the signature is right. */
+/** What every receiver should do (interface.md Headers on each delivery): true when the signature is right, in either family's form. */
 export const isSigned = ({ headers, rawBody }: Webhook, secret: string): boolean => {
-  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-acme-signature'])) ?? [];
-  if (t === undefined || v1 === undefined) return false;
-  const mine = createHmac('sha256', secret).update(`${t}.${rawBody}`).digest();
-  return timingSafeEqual(mine, Buffer.from(v1, 'hex'));
+  const signature = String(headers['x-acme-signature']);
+  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
+  const [, legacy] = /^sha256=([0-9a-f]{64})$/.exec(signature) ?? [];
+  const sent = v1 ?? legacy;
+  if (sent === undefined) return false;
+  const mine = createHmac('sha256', secret).update(t === undefined ? rawBody : `${t}.${rawBody}`).digest();
+  return timingSafeEqual(mine, Buffer.from(sent, 'hex'));
 };

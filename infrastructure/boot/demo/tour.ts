@@ -1,12 +1,11 @@
 // The tour, step by step.
-import { readFile } from 'node:fs/promises';
 import QRCode from 'qrcode';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import { verify } from '../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { attachToEmbeddedPostgres } from '../../postgres/embedded/attach.ts';
 import { ConfigError, loadConfig } from '../config.ts';
-import { type DemoAccount, demoFile } from '../demoAccount.ts';
+import { demoFile, readDemoAccount } from '../demoAccount.ts';
 import { openStorage, type Storage } from '../storage.ts';
 import { DemoMerchant, isSigned, openInbox } from './merchant.ts';
 
@@ -23,18 +22,10 @@ interface Charge {
 const AMOUNT = 12_345;
 const reais = (centavos: number): string => `R$ ${Math.trunc(centavos / 100)},${String(Math.abs(centavos % 100)).padStart(2, '0')}`;
 
-const demoAccount = async (path: string): Promise<DemoAccount> => {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as DemoAccount;
-  } catch {
-    throw new ConfigError(`there is no demo account in ${path}: start it first with npm start`);
-  }
-};
-
 export const demoTour = async (env: NodeJS.ProcessEnv, say: Say): Promise<void> => {
   const config = loadConfig(env);
   if (config.databaseUrl !== null) throw new ConfigError('DATABASE_URL is set: the demo runs on the embedded default');
-  const { baseUrl, testApiKey } = await demoAccount(demoFile(config.dataDir));
+  const { baseUrl, testApiKey } = await readDemoAccount(demoFile(config.dataDir));
   const storage = await openStorage(await attachToEmbeddedPostgres(config.dataDir), () => undefined);
   try {
     const charge = await payAndReceive(new DemoMerchant(baseUrl, testApiKey), say);

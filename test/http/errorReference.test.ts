@@ -1,0 +1,9 @@
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { errorReference } from '../../http/errorReference.ts';
+
+describe('docs/errors.md', () => {
+  it('is what the error table says (node -e "…errorReference()" writes it)', async () => {
+    expect(await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8')).to.equal(errorReference());
+  });
+});
