@@ -1,5 +1,5 @@
 // POST /v1/charges and POST /v1/pix/charges: one operation (K1). The intent is stored before any outside call (K7).
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import { accountTime } from '../../domain/account/account.ts';
 import { CHARGE_FINGERPRINT_VERSION, type ChargeRequest, canonicalRequest } from '../../domain/charge/request.ts';
@@ -68,7 +68,7 @@ export class CreateChargeHandler {
     const draft = { charge: { status: 'requested', terms, fingerprint: { version: 0, hash: '' } } } as ExistingPayment;
     const decide = createCharge({
       terms,
-      fingerprintUnder: (version) => hash(canonicalRequest(command.request, version)),
+      fingerprintUnder: (version) => hash('sha256', canonicalRequest(command.request, version), 'base64url'),
       fingerprintVersion: CHARGE_FINGERPRINT_VERSION,
       instrument: provider.issueLocally(instrumentRequest(draft, command.account.settings)),
     });
@@ -77,8 +77,9 @@ export class CreateChargeHandler {
     const why = { account: accountId, mode, actor, requestId, correlationId: paymentId, causationId: requestId };
     const outcome = await commands.execute(PAYMENT, streamName.payment(paymentId), decide, why, { creates: true });
     if (isRejection(outcome)) return outcome;
-    const replayed = outcome.reply === 'replayed';
-    if (!replayed && outcome.state.charge.status === 'open') return { payment: assertExists(outcome.state), replayed };
+    // Resuming what was cut off is the first answer of a charge, not a replay of one.
+    const replayed = outcome.reply === 'replayed' && outcome.state.charge.status !== 'requested';
+    if (outcome.reply === 'created' && outcome.state.charge.status === 'open') return { payment: assertExists(outcome.state), replayed };
     return { payment: await this.#asCreated(outcome, provider), replayed };
   }
 
@@ -121,8 +122,6 @@ const termsOf = (
   baseUrl,
   createdAt: accountTime(account, mode, nowMs),
 });
-
-const hash = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 const withinTime = <T>(work: Promise<T>): Promise<T | Rejection> => {
   const late = reject('idempotency_request_in_progress', 'A request with this Idempotency-Key is still running.', {

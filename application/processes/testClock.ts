@@ -13,7 +13,10 @@ export const testClock: ProcessManager = {
   react: (logged) => {
     if (!isOf(logged, 'account') || logged.event.type !== 'AccountTestClockAdvanced') return [];
     const { seconds } = logged.event.data;
-    return [{ kind: 'drainClock', account: logged.subject, offsetSeconds: seconds }, job('drainClock', logged.subject, logged.subject)];
+    return [
+      { kind: 'drainClock', account: logged.subject, offsetSeconds: seconds },
+      job('drainClock', logged.subject, logged.subject),
+    ];
   },
 };
 
@@ -40,6 +43,7 @@ export const drainClock =
   ({ accounts, timers, runJob, settled }: Needs) =>
   async (item: string): Promise<void> => {
     const account = item as AccountId;
+    await accounts.refresh(account); // the clock may have been moved by another process
     for (;;) {
       if (!(await settled(account))) throw new Error(`the work of account ${account} did not come to rest`);
       const due = await timers.earliest(account, await accounts.now(account, 'test'));

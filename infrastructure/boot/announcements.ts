@@ -3,7 +3,13 @@ import type { CommandHandler } from '../../application/commandHandler.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { ApiKeys } from './apiKeys.ts';
 
-export const followAnnouncements = async (store: EventStore, commands: CommandHandler, keys: ApiKeys, signal: AbortSignal, onError: (error: Error) => void): Promise<void> => {
+export const followAnnouncements = async (
+  store: EventStore,
+  commands: CommandHandler,
+  keys: ApiKeys,
+  signal: AbortSignal,
+  onError: (error: Error) => void,
+): Promise<void> => {
   const after = await store.head();
   void (async () => {
     for await (const batch of store.subscribe({ after, categories: ['account', 'keyring'], signal })) {

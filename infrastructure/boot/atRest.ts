@@ -46,13 +46,20 @@ export class AtRest {
     const { db, jobs, projected, reacted } = this.#needs;
     const look = async () => {
       if (!(await reacted.caughtUp(timeoutMs)) || (await jobs.open('drainClock', account)) > 0) return null;
-      const { rows } = await db.query<{ draining: boolean }>('SELECT draining FROM operations.test_clocks WHERE account_id = $1', [account]);
+      const { rows } = await db.query<{ draining: boolean }>(
+        'SELECT draining FROM operations.test_clocks WHERE account_id = $1',
+        [account],
+      );
       return rows[0]?.draining ? null : true;
     };
     return (await untilVisible(projected, timeoutMs, look)) === true && projected.caughtUp(timeoutMs);
   }
 
-  async #onTheirWay(tenant: Tenant, timeoutMs: number, timersAfter: Parameters<typeof countDueDeliveries>[3]): Promise<number> {
+  async #onTheirWay(
+    tenant: Tenant,
+    timeoutMs: number,
+    timersAfter: Parameters<typeof countDueDeliveries>[3],
+  ): Promise<number> {
     const { db, jobs, accounts, projected, reacted } = this.#needs;
     await reacted.caughtUp(timeoutMs);
     const unwritten = await jobs.open('fanOut', tenant.accountId);

@@ -7,6 +7,11 @@ import { ledgerCommands } from './cli/ledger.ts';
 import { projectionCommands } from './cli/projections.ts';
 import { runCli } from './cli/run.ts';
 
-const COMMANDS: readonly CliCommand[] = [...accountCommands, ...projectionCommands, ...eventCommands, ...ledgerCommands];
+const COMMANDS: readonly CliCommand[] = [
+  ...accountCommands,
+  ...projectionCommands,
+  ...eventCommands,
+  ...ledgerCommands,
+];
 
 process.exit(await runCli(COMMANDS, process.argv.slice(2), process.env, process.stdout, process.stderr));

@@ -1,4 +1,5 @@
 // Configuration from the environment, typed and checked at once (decisions S1, S6). An empty variable is an unset one.
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 
 /** Names the variable; the program stops with exit code 2. */
@@ -40,7 +41,9 @@ const wholeNumber = (env: Env, name: string, min: number, max: number, fallback:
   const text = read(env, name);
   if (text === null) return fallback;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max ? value : wrong(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
+  return value >= min && value <= max
+    ? value
+    : wrong(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
 };
 
 const yesOrNo = (env: Env, name: string, fallback: boolean): boolean => {
@@ -61,15 +64,24 @@ const publicUrl = (env: Env, host: string, port: number): string => {
 const postgresUrl = (env: Env): string | null => {
   const text = read(env, 'DATABASE_URL');
   if (text === null) return null;
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : wrong('DATABASE_URL', 'must be a postgres:// URL');
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
+    ? text
+    : wrong('DATABASE_URL', 'must be a postgres:// URL');
+};
+
+const IP_BITS: { readonly [version: number]: number } = { 4: 32, 6: 128 };
+/** As Express takes them: a named range, an address, or an address with the length of its prefix. */
+const isProxyRange = (text: string): boolean => {
+  if (/^(loopback|linklocal|uniquelocal)$/.test(text)) return true;
+  const [, address = '', prefix = '1'] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? [];
+  return Number(prefix) <= (IP_BITS[isIP(address)] ?? 0);
 };
 
 const trustProxy = (env: Env): boolean | number | string => {
   const text = read(env, 'TRUST_PROXY');
   if (text === null || text === 'false') return false;
   if (/^[1-9]\d?$/.test(text)) return Number(text);
-  const entry = /^(loopback|linklocal|uniquelocal|[0-9a-fA-F.:]+(\/\d{1,3})?)$/;
-  return text.split(',').every((part) => entry.test(part.trim()))
+  return text.split(',').every((part) => isProxyRange(part.trim()))
     ? text
     : wrong('TRUST_PROXY', `must be false, a number of proxies from 1 to 99, or a list of addresses, not "${text}"`);
 };
@@ -78,26 +90,35 @@ const SECRETS_KEY_BYTES = 32;
 const secretsKey = (env: Env, isProduction: boolean): Buffer | null => {
   const text = read(env, 'SECRETS_KEY');
   if (text === null)
-    return isProduction ? wrong('SECRETS_KEY', 'must be set in production: 32 random bytes in base64 (openssl rand -base64 32)') : null;
+    return isProduction
+      ? wrong('SECRETS_KEY', 'must be set in production: 32 random bytes in base64 (openssl rand -base64 32)')
+      : null;
   const key = /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : Buffer.alloc(0);
-  if (key.length !== SECRETS_KEY_BYTES) return wrong('SECRETS_KEY', 'must be 32 bytes in base64 (openssl rand -base64 32)');
+  if (key.length !== SECRETS_KEY_BYTES)
+    return wrong('SECRETS_KEY', 'must be 32 bytes in base64 (openssl rand -base64 32)');
   return new Set(key).size > 4 ? key : wrong('SECRETS_KEY', 'is not random: make one with openssl rand -base64 32');
 };
 
 const logLevel = (env: Env): LogLevel => {
   const text = read(env, 'LOG_LEVEL') ?? 'info';
-  return (LOG_LEVELS as readonly string[]).includes(text) ? (text as LogLevel) : wrong('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}, not "${text}"`);
+  return (LOG_LEVELS as readonly string[]).includes(text)
+    ? (text as LogLevel)
+    : wrong('LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}, not "${text}"`);
 };
 
 const METRICS_TOKEN_LENGTH_MIN = 16;
 const metricsToken = (env: Env): string | null => {
   const text = read(env, 'METRICS_TOKEN');
-  return text === null || text.length >= METRICS_TOKEN_LENGTH_MIN ? text : wrong('METRICS_TOKEN', `must have at least ${METRICS_TOKEN_LENGTH_MIN} characters`);
+  return text === null || text.length >= METRICS_TOKEN_LENGTH_MIN
+    ? text
+    : wrong('METRICS_TOKEN', `must have at least ${METRICS_TOKEN_LENGTH_MIN} characters`);
 };
 
 const hostOf = (env: Env): string => {
   const text = read(env, 'HOST') ?? '127.0.0.1';
-  return /^[A-Za-z0-9.:_-]{1,255}$/.test(text) ? text : wrong('HOST', `must be an address or a host name, not "${text}"`);
+  return /^[A-Za-z0-9.:_-]{1,255}$/.test(text)
+    ? text
+    : wrong('HOST', `must be an address or a host name, not "${text}"`);
 };
 
 /** Throws ConfigError with one line that names the variable. */
@@ -105,7 +126,11 @@ export const loadConfig = (env: Env): Config => {
   const host = hostOf(env);
   const port = wholeNumber(env, 'PORT', 1, 65_535, 3000);
   const databaseUrl = postgresUrl(env);
-  if (read(env, 'EVENTSTORE_URL') !== null) wrong('EVENTSTORE_URL', 'is set, but this version has no EventStoreDB adapter: unset it, and events are kept in Postgres');
+  if (read(env, 'EVENTSTORE_URL') !== null)
+    wrong(
+      'EVENTSTORE_URL',
+      'is set, but this version has no EventStoreDB adapter: unset it, and events are kept in Postgres',
+    );
   return {
     host,
     port,

@@ -1,5 +1,9 @@
 // The database: the embedded one in DATA_DIR, or the one of DATABASE_URL.
-import { acquireInstanceLock, EmbeddedPostgresError, startEmbeddedPostgres } from '../postgres/embedded/embeddedPostgres.ts';
+import {
+  acquireInstanceLock,
+  EmbeddedPostgresError,
+  startEmbeddedPostgres,
+} from '../postgres/embedded/embeddedPostgres.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Log } from './log.ts';
 
@@ -10,10 +14,13 @@ export interface Database {
 }
 
 export const openDatabase = async (config: Config, log: Log, onLost: (error: Error) => void): Promise<Database> => {
-  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl, isEmbedded: false, close: async () => undefined };
+  if (config.databaseUrl !== null)
+    return { connectionString: config.databaseUrl, isEmbedded: false, close: async () => undefined };
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) });
   const { connectionString } = postgres;
-  const lock = await acquireInstanceLock(connectionString, { onLost: (reason) => onLost(new Error(`the embedded database is gone: ${reason.message}`)) });
+  const lock = await acquireInstanceLock(connectionString, {
+    onLost: (reason) => onLost(new Error(`the embedded database is gone: ${reason.message}`)),
+  });
   if (lock === null) {
     await postgres.stop();
     throw new ConfigError(`DATA_DIR ${config.dataDir} is in use by another program`);
@@ -29,4 +36,5 @@ export const openDatabase = async (config: Config, log: Log, onLost: (error: Err
 };
 
 /** Faults of the environment that one line explains: exit code 2 (decisions S4). */
-export const isOperatorsError = (error: unknown): error is Error => error instanceof ConfigError || error instanceof EmbeddedPostgresError;
+export const isOperatorsError = (error: unknown): error is Error =>
+  error instanceof ConfigError || error instanceof EmbeddedPostgresError;

@@ -1,6 +1,7 @@
 // `npm run demo`: a told tour on the running system, in well under a minute (charge, QR, payment, webhook, wallet, events, verify).
-import { demoTour } from './demo/tour.ts';
+
 import { isOperatorsError } from './database.ts';
+import { demoTour } from './demo/tour.ts';
 
 try {
   await demoTour(process.env, (text) => process.stdout.write(`${text}\n`));

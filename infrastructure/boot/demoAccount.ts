@@ -1,13 +1,14 @@
 // The demo account of the embedded default (decisions S2): demo.json first, then the account from it; a half-made one is completed.
+
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { openAccountWithKeys } from '../../application/commands/openAccount.ts';
-import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../../application/accounts.ts';
 import type { CommandHandler } from '../../application/commandHandler.ts';
+import { openAccountWithKeys } from '../../application/commands/openAccount.ts';
+import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { ConfigError } from './config.ts';
 import { readIfThere, writeWhole } from './files.ts';
 import { newApiKey, newPassword } from './newSecrets.ts';
-import { createHash } from 'node:crypto';
 
 export interface DemoAccount {
   readonly baseUrl: string;
@@ -30,7 +31,9 @@ const read = async (path: string): Promise<DemoAccount | null> => {
   } catch {
     // told below
   }
-  throw new ConfigError(`DATA_DIR: ${path} is not what the first start wrote: restore it, or move it away for a new demo account`);
+  throw new ConfigError(
+    `DATA_DIR: ${path} is not what the first start wrote: restore it, or move it away for a new demo account`,
+  );
 };
 
 /** For tools beside the running program. */
@@ -41,14 +44,29 @@ export const readDemoAccount = async (path: string): Promise<DemoAccount> => {
 };
 
 /** Derived from the file, so that completing a half-made account finds the same one. */
-const derived = (demo: DemoAccount, what: string): Buffer => createHash('sha256').update(`${what}\n${demo.testApiKey}\n${demo.liveApiKey}`).digest();
+const derived = (demo: DemoAccount, what: string): Buffer =>
+  createHash('sha256').update(`${what}\n${demo.testApiKey}\n${demo.liveApiKey}`).digest();
 
-export const ensureDemoAccount = async (dataDir: string, baseUrl: string, needs: { commands: CommandHandler; accounts: Accounts }): Promise<DemoAccount> => {
+export const ensureDemoAccount = async (
+  dataDir: string,
+  baseUrl: string,
+  needs: { commands: CommandHandler; accounts: Accounts },
+): Promise<DemoAccount> => {
   const path = demoFile(dataDir);
   let demo = await read(path);
   if (demo === null || demo.baseUrl !== baseUrl) {
-    const fresh = { email: 'demo@quita.example', password: newPassword(), testApiKey: newApiKey('test'), liveApiKey: newApiKey('live') };
-    demo = { baseUrl, ...(demo ? { email: demo.email, password: demo.password, testApiKey: demo.testApiKey, liveApiKey: demo.liveApiKey } : fresh) };
+    const fresh = {
+      email: 'demo@quita.example',
+      password: newPassword(),
+      testApiKey: newApiKey('test'),
+      liveApiKey: newApiKey('live'),
+    };
+    demo = {
+      baseUrl,
+      ...(demo
+        ? { email: demo.email, password: demo.password, testApiKey: demo.testApiKey, liveApiKey: demo.liveApiKey }
+        : fresh),
+    };
     await writeWhole(path, `${JSON.stringify(demo, null, 2)}\n`);
   }
   await openAccountWithKeys(needs)({

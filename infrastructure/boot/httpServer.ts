@@ -14,9 +14,22 @@ const starting: Handler = (req, res) => {
   const id = newRequestId();
   const isLive = req.url?.split('?')[0] === '/health/live';
   const isReady = req.url?.split('?')[0] === '/health/ready';
-  res.writeHead(isLive ? 200 : 503, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'X-Request-Id': id, 'Retry-After': '1' });
+  res.writeHead(isLive ? 200 : 503, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Request-Id': id,
+    'Retry-After': '1',
+  });
   const message = 'The service is starting.';
-  res.end(JSON.stringify(isLive ? { status: 'live' } : isReady ? { status: 'not_ready', reason: 'starting' } : errorBody({ code: 'service_unavailable', message }, id)));
+  res.end(
+    JSON.stringify(
+      isLive
+        ? { status: 'live' }
+        : isReady
+          ? { status: 'not_ready', reason: 'starting' }
+          : errorBody({ code: 'service_unavailable', message }, id),
+    ),
+  );
 };
 
 /** What the HTTP parser refuses still gets the interface's error body and a request id (E7). */
@@ -27,7 +40,12 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
   const status = isLarge ? '431 Request Header Fields Too Large' : isSlow ? '408 Request Timeout' : '400 Bad Request';
   const id = newRequestId();
   const body = JSON.stringify(
-    errorBody(isLarge ? { code: 'headers_too_large', message: 'The request headers are too large.' } : { code: 'invalid_request', message: 'The request is not valid HTTP.' }, id),
+    errorBody(
+      isLarge
+        ? { code: 'headers_too_large', message: 'The request headers are too large.' }
+        : { code: 'invalid_request', message: 'The request is not valid HTTP.' },
+      id,
+    ),
   );
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${id}\r\nConnection: close\r\n\r\n${body}`,
@@ -43,7 +61,10 @@ export interface HttpServer {
 
 export const listen = async (host: string, port: number): Promise<HttpServer> => {
   let handler = starting;
-  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: 65_000, requestTimeout: 60_000 }, (req, res) => handler(req, res));
+  const server = createServer(
+    { maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: 65_000, requestTimeout: 60_000 },
+    (req, res) => handler(req, res),
+  );
   server.on('clientError', refuse);
   await bind(server, host, port);
   return {
@@ -65,9 +86,14 @@ export const listen = async (host: string, port: number): Promise<HttpServer> =>
 const bind = (server: Server, host: string, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') reject(new ConfigError(`PORT ${port} on ${host} is in use by another program: stop it, or set PORT to a free one`));
-      else if (error.code === 'EACCES') reject(new ConfigError(`PORT ${port} on ${host} may not be used by this user: set PORT to one above 1023`));
-      else if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') reject(new ConfigError(`HOST ${host} is not an address of this machine`));
+      if (error.code === 'EADDRINUSE')
+        reject(
+          new ConfigError(`PORT ${port} on ${host} is in use by another program: stop it, or set PORT to a free one`),
+        );
+      else if (error.code === 'EACCES')
+        reject(new ConfigError(`PORT ${port} on ${host} may not be used by this user: set PORT to one above 1023`));
+      else if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')
+        reject(new ConfigError(`HOST ${host} is not an address of this machine`));
       else reject(error);
     });
     server.listen(port, host, () => {

@@ -4,4 +4,5 @@ import type { LogLevel } from './config.ts';
 
 export type Log = pino.Logger;
 
-export const openLog = (level: LogLevel): Log => pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+export const openLog = (level: LogLevel): Log =>
+  pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));

@@ -1,7 +1,7 @@
 // Metrics for Prometheus (design §9): what an operator watches. No labels that grow with merchants.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { QUEUES } from '../../application/ports/jobs.ts';
-import type { Gateway } from './compose.ts';
+import type { Gateway } from './gateway.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -13,8 +13,19 @@ export interface Metrics {
 export const createMetrics = (gateway: Gateway): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'quita_' });
-  const answers = new Histogram({ name: 'quita_http_answer_seconds', help: 'Time to answer, by operation and status.', labelNames: ['operation', 'status'], buckets: SECONDS, registers: [registry] });
-  const gauge = <L extends string>(name: string, help: string, labelNames: L[], collect: (set: (labels: Record<L, string>, value: number) => void) => void | Promise<void>) =>
+  const answers = new Histogram({
+    name: 'quita_http_answer_seconds',
+    help: 'Time to answer, by operation and status.',
+    labelNames: ['operation', 'status'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  const gauge = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: L[],
+    collect: (set: (labels: Record<L, string>, value: number) => void) => void | Promise<void>,
+  ) =>
     new Gauge({
       name,
       help,
@@ -24,16 +35,24 @@ export const createMetrics = (gateway: Gateway): Metrics => {
         await collect((labels, value) => this.set(labels, value));
       },
     });
-  gauge('quita_follower_stuck_seconds', 'Seconds without a move while there is something to take.', ['group'], (set) => {
-    set({ group: 'projector' }, gateway.projected.stuckMs() / 1000);
-    set({ group: 'reactor' }, gateway.reacted.stuckMs() / 1000);
-  });
+  gauge(
+    'quita_follower_stuck_seconds',
+    'Seconds without a move while there is something to take.',
+    ['group'],
+    (set) => {
+      set({ group: 'projector' }, gateway.projected.stuckMs() / 1000);
+      set({ group: 'reactor' }, gateway.reacted.stuckMs() / 1000);
+    },
+  );
   gauge('quita_follower_faults', 'Read models and processes that stepped aside. Must be 0.', ['group'], (set) => {
-    set({ group: 'projector' }, gateway.projector.faults().length);
-    set({ group: 'reactor' }, gateway.reactor.faults().length);
+    set({ group: 'projector' }, gateway.projector?.faults().length ?? 0);
+    set({ group: 'reactor' }, gateway.reactor?.faults().length ?? 0);
   });
   gauge('quita_jobs_open', 'Jobs that wait or run.', ['queue'], async (set) => {
     for (const queue of QUEUES) set({ queue }, await gateway.jobs.open(queue));
   });
-  return { registry, onAnswer: (operation, status, seconds) => answers.observe({ operation, status: String(status) }, seconds) };
+  return {
+    registry,
+    onAnswer: (operation, status, seconds) => answers.observe({ operation, status: String(status) }, seconds),
+  };
 };

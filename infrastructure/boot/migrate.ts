@@ -29,7 +29,11 @@ const TABLE = 'schema_migrations';
 const LOCK = 'SELECT pg_advisory_lock(1903520116, 1)';
 
 export const migrate = async (connectionString: string): Promise<void> => {
-  const db = knex({ client: 'pg', connection: { connectionString, application_name: 'quita migrate' }, pool: { min: 0, max: 2 } });
+  const db = knex({
+    client: 'pg',
+    connection: { connectionString, application_name: 'quita migrate' },
+    pool: { min: 0, max: 2 },
+  });
   try {
     const lock = await db.client.acquireConnection();
     try {
@@ -48,7 +52,10 @@ const run = async (db: Knex): Promise<void> => {
   if (await db.schema.hasTable(TABLE)) {
     const done = await db<{ name: string }>(TABLE).select('name');
     const unknown = done.filter(({ name }) => !(name in MIGRATIONS)).map(({ name }) => name);
-    if (unknown.length > 0) throw new NewerSchema(`the database has the schema of a newer version (${unknown.join(', ')}): start that version`);
+    if (unknown.length > 0)
+      throw new NewerSchema(
+        `the database has the schema of a newer version (${unknown.join(', ')}): start that version`,
+      );
     // A process killed while it migrated leaves knex's own lock behind; we hold ours, so nobody is migrating.
     await db.migrate.forceFreeMigrationsLock({ tableName: TABLE, migrationSource: source });
   }

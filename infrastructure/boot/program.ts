@@ -6,13 +6,14 @@ import { rateLimit } from '../../http/middleware/rateLimit.ts';
 import { mountCheckout } from '../../http/pages/checkoutRoutes.ts';
 import type { StatusStreams } from '../../http/pages/statusStreams.ts';
 import { ROUTES } from '../../http/routes/registry.ts';
-import { type Gateway, openGateway } from './compose.ts';
+import { openGateway } from './compose.ts';
 import type { Config } from './config.ts';
+import { type Database, openDatabase } from './database.ts';
 import { type DemoAccount, ensureDemoAccount } from './demoAccount.ts';
+import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { type Database, openDatabase } from './database.ts';
 import { unreadiness } from './readiness.ts';
 import { secretsKeyOf } from './secretsKey.ts';
 import { openStorage, type Storage } from './storage.ts';
@@ -42,7 +43,10 @@ class Openings {
   }
 }
 
-export const startProgram = async (config: Config, log: Log): Promise<Program> => {
+/** Everything in one process (`npm start`). */
+export const ALL_ROLES: Roles = { serves: true, projects: true, works: true };
+
+export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_ROLES): Promise<Program> => {
   const openings = new Openings();
   let breakProgram: (error: Error) => void = () => undefined;
   const broken = new Promise<Error>((resolve) => {
@@ -53,7 +57,9 @@ export const startProgram = async (config: Config, log: Log): Promise<Program> =
     openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
     const database = await openDatabase(config, log, breakProgram);
     openings.onClose(() => database.close());
-    const storage = await openStorage(database.connectionString, (err) => log.warn({ err }, 'a database connection failed'));
+    const storage = await openStorage(database.connectionString, (err) =>
+      log.warn({ err }, 'a database connection failed'),
+    );
     openings.onClose(() => storage.close());
     const gateway = await openGateway({
       storage,
@@ -63,14 +69,15 @@ export const startProgram = async (config: Config, log: Log): Promise<Program> =
       log,
       clock: { now: Date.now },
       isAlone: database.isEmbedded,
+      roles,
       onMismatch: breakProgram,
     });
     openings.onClose(() => gateway.stop(JOBS_GRACE_MS));
-    const demo = await readyToServe(config, database, gateway);
-    const streams = serve(config, log, server, storage, gateway);
+    const demo = await readyToServe(config, database, gateway, roles);
+    const streams = serve(config, log, server, storage, gateway, roles);
     // Requests end before the processes they wait for do.
     openings.onClose(async () => {
-      streams.close();
+      streams?.close();
       await server.stop(REQUESTS_GRACE_MS);
     });
     return { demo, broken, stop: () => openings.close() };
@@ -80,19 +87,35 @@ export const startProgram = async (config: Config, log: Log): Promise<Program> =
   }
 };
 
-const readyToServe = async (config: Config, database: Database, { projected, reacted, commands, accounts }: Gateway): Promise<DemoAccount | null> => {
-  const demo = database.isEmbedded ? await ensureDemoAccount(config.dataDir, config.publicUrl, { commands, accounts }) : null;
-  await Promise.all([projected.caughtUp(CATCH_UP_MS), reacted.caughtUp(CATCH_UP_MS)]);
+const readyToServe = async (
+  config: Config,
+  database: Database,
+  { projected, reacted, commands, accounts }: Gateway,
+  roles: Roles,
+): Promise<DemoAccount | null> => {
+  const demo = database.isEmbedded
+    ? await ensureDemoAccount(config.dataDir, config.publicUrl, { commands, accounts })
+    : null;
+  // What other processes follow is theirs to wait for; /health/ready tells how far they are.
+  if (roles.projects) await projected.caughtUp(CATCH_UP_MS);
+  if (roles.works) await reacted.caughtUp(CATCH_UP_MS);
   return demo;
 };
 
-const serve = (config: Config, log: Log, server: HttpServer, storage: Storage, gateway: Gateway): StatusStreams => {
+const serve = (
+  config: Config,
+  log: Log,
+  server: HttpServer,
+  storage: Storage,
+  gateway: Gateway,
+  roles: Roles,
+): StatusStreams | null => {
   const { services } = gateway;
   const metrics = createMetrics(gateway);
   let streams: StatusStreams | null = null;
   const app = createApp({
     services,
-    routes: ROUTES,
+    routes: roles.serves ? ROUTES : [],
     rateLimit: rateLimit(config.rateLimitPerMinute),
     trustProxy: config.trustProxy,
     onFault: (err, requestId) => log.error({ err, requestId }, 'a request failed'),
@@ -103,9 +126,9 @@ const serve = (config: Config, log: Log, server: HttpServer, storage: Storage, g
         metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
         metricsToken: config.metricsToken,
       });
-      streams = mountCheckout(express, services);
+      if (roles.serves) streams = mountCheckout(express, services);
     },
   });
   server.serve(app);
-  return streams as unknown as StatusStreams;
+  return streams;
 };

@@ -1,7 +1,7 @@
 // The key that seals secrets: SECRETS_KEY, or one made on the first start in the data directory (decisions S6).
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { ConfigError, type Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { readIfThere, writeWhole } from './files.ts';
 
 const BYTES = 32;
@@ -16,6 +16,7 @@ export const secretsKeyOf = async ({ secretsKey, dataDir }: Config): Promise<Buf
     return key;
   }
   const key = Buffer.from(known.trim(), 'base64');
-  if (key.length !== BYTES) throw new ConfigError(`SECRETS_KEY is unset and ${path} does not hold 32 bytes in base64: restore that file`);
+  if (key.length !== BYTES)
+    throw new ConfigError(`SECRETS_KEY is unset and ${path} does not hold 32 bytes in base64: restore that file`);
   return key;
 };

@@ -2,8 +2,8 @@
 import cron from 'node-cron';
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { PixNotifications } from '../../application/ports/pixNotifications.ts';
-import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
 import { overduePayments } from '../../projections/payments/queries.ts';
 import { overdueDeliveries } from '../../projections/webhookDeliveries/queries.ts';
 
@@ -25,7 +25,11 @@ export const pump = async ({ db, jobs, notifications, now, onFound }: Needs): Pr
   const found: JobRequest[] = [
     ...(await notifications.unhandled(CUTOFF_MS, LIMIT)).map((item) => ({ queue: 'settle' as const, item })),
     ...(await overduePayments(db, before, LIMIT)),
-    ...(await overdueDeliveries(db, before, LIMIT)).map(({ id, endpointId }) => ({ queue: 'deliver' as const, item: id, group: endpointId })),
+    ...(await overdueDeliveries(db, before, LIMIT)).map(({ id, endpointId }) => ({
+      queue: 'deliver' as const,
+      item: id,
+      group: endpointId,
+    })),
   ];
   if (found.length === 0) return;
   onFound(found);

@@ -3,7 +3,8 @@ import type { Config } from './config.ts';
 import type { DemoAccount } from './demoAccount.ts';
 
 export const welcome = ({ publicUrl }: Config, demo: DemoAccount | null, demoPath: string): string => {
-  if (demo === null) return `Quita is ready at ${publicUrl}\nMake an account with: npm run cli -- account create --name "My shop" --email me@example.com\n`;
+  if (demo === null)
+    return `Quita is ready at ${publicUrl}\nMake an account with: npm run cli -- account create --name "My shop" --email me@example.com\n`;
   return `Quita is ready at ${publicUrl}
 The demo account is in ${demoPath}
 Create a Pix charge:

@@ -1,6 +1,7 @@
 // Work that must count before it adds: alone among all processes for one tenant, on a count that misses nothing.
-import { type Progress, ReadModelsBehind } from '../../application/ports/readModels.ts';
+
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import { type Progress, ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { listEndpoints } from '../../projections/webhookEndpoints/queries.ts';
 import { LOCK_CLASS } from '../postgres/leaderSession.ts';
@@ -12,7 +13,10 @@ export const whileAlone =
   (locks: SqlPool, reads: Sql, progress: Progress, learnHead: () => Promise<void>) =>
   <T>(tenant: Tenant, work: (count: number) => Promise<T>): Promise<T> =>
     locks.transaction(async (tx) => {
-      await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK_CLASS, `endpoints ${tenant.accountId} ${tenant.mode}`]);
+      await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [
+        LOCK_CLASS,
+        `endpoints ${tenant.accountId} ${tenant.mode}`,
+      ]);
       await learnHead(); // what the one before us wrote may not have been announced yet
       if (!(await progress.caughtUp(CATCH_UP_MS))) throw new ReadModelsBehind('the endpoints could not be counted');
       return work((await listEndpoints(reads, tenant)).length);

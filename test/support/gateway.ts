@@ -1,7 +1,8 @@
 // The whole gateway inside the test process: real Postgres, real HTTP on a free port, a clock that the test can move.
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server } from 'node:http';
+
 import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { openAccountWithKeys } from '../../application/commands/openAccount.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { createApp } from '../../http/app.ts';
@@ -9,7 +10,8 @@ import { rateLimit } from '../../http/middleware/rateLimit.ts';
 import { mountCheckout } from '../../http/pages/checkoutRoutes.ts';
 import type { StatusStreams } from '../../http/pages/statusStreams.ts';
 import { ROUTES } from '../../http/routes/registry.ts';
-import { type Gateway, openGateway } from '../../infrastructure/boot/compose.ts';
+import { openGateway } from '../../infrastructure/boot/compose.ts';
+import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
 import { openLog } from '../../infrastructure/boot/log.ts';
 import { newApiKey } from '../../infrastructure/boot/newSecrets.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
@@ -46,7 +48,14 @@ export class TestGateway {
   readonly faults: unknown[];
   readonly #close: () => Promise<void>;
 
-  private constructor(parts: { baseUrl: string; storage: Storage; gateway: Gateway; tenant: TestTenant; faults: unknown[]; close: () => Promise<void> }) {
+  private constructor(parts: {
+    baseUrl: string;
+    storage: Storage;
+    gateway: Gateway;
+    tenant: TestTenant;
+    faults: unknown[];
+    close: () => Promise<void>;
+  }) {
     this.baseUrl = parts.baseUrl;
     this.storage = parts.storage;
     this.gateway = parts.gateway;
@@ -56,7 +65,15 @@ export class TestGateway {
   }
 
   /** `database`: use this one (and leave it) instead of a fresh one; `perMinute`: rate limit, none by default. */
-  static async open(options: { database?: TestDatabase; perMinute?: number; secretsKey?: Buffer; isAlone?: boolean } = {}): Promise<TestGateway> {
+  static async open(
+    options: {
+      database?: TestDatabase;
+      perMinute?: number;
+      secretsKey?: Buffer;
+      isAlone?: boolean;
+      roles?: Roles;
+    } = {},
+  ): Promise<TestGateway> {
     const database = options.database ?? (await migratedDatabase());
     const server = await listening();
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -72,6 +89,7 @@ export class TestGateway {
       clock: { now: Date.now },
       isAlone: options.isAlone ?? true,
       onMismatch: (error) => faults.push(error),
+      roles: options.roles ?? { serves: true, projects: true, works: true },
     });
     let streams: StatusStreams | undefined;
     const app = createApp({
@@ -137,8 +155,15 @@ export class TestGateway {
   post<T = Record<string, unknown>>(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Reply<T>> {
     return this.call<T>('POST', path, { body, ...options });
   }
-  charge<T = Record<string, unknown>>(body: Record<string, unknown> = {}, options: CallOptions = {}): Promise<Reply<T>> {
-    return this.post<T>('/v1/charges', { amount: 1234, payment_method: 'pix', ...body }, { idempotencyKey: newKey(), ...options });
+  charge<T = Record<string, unknown>>(
+    body: Record<string, unknown> = {},
+    options: CallOptions = {},
+  ): Promise<Reply<T>> {
+    return this.post<T>(
+      '/v1/charges',
+      { amount: 1234, payment_method: 'pix', ...body },
+      { idempotencyKey: newKey(), ...options },
+    );
   }
 }
 

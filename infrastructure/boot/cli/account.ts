@@ -18,7 +18,8 @@ const create: CliCommand = {
   },
   run: async ({ commands, accounts }, { options }) => {
     const [name, email] = [String(options['name']).trim(), String(options['email']).trim()];
-    if (name === '' || name.length > NAME_LENGTH_MAX) throw new UsageError(`--name must have 1 to ${NAME_LENGTH_MAX} characters`);
+    if (name === '' || name.length > NAME_LENGTH_MAX)
+      throw new UsageError(`--name must have 1 to ${NAME_LENGTH_MAX} characters`);
     if (!EMAIL.test(email)) throw new UsageError('--email must be an e-mail address');
     const accountId = encodeRawId(randomBytes(16)) as AccountId;
     const [testApiKey, liveApiKey] = [newApiKey('test'), newApiKey('live')];

@@ -35,7 +35,14 @@ export interface CliCommand {
   readonly args: readonly string[];
   readonly options: { readonly [name: string]: CliOption };
   /** May print by itself through `print` when it has no end of its own. */
-  run(world: CliWorld, input: { args: readonly string[]; options: { readonly [name: string]: string | boolean | undefined }; print: (line: string) => void }): Promise<CliResult>;
+  run(
+    world: CliWorld,
+    input: {
+      args: readonly string[];
+      options: { readonly [name: string]: string | boolean | undefined };
+      print: (line: string) => void;
+    },
+  ): Promise<CliResult>;
 }
 
 /** The operator's fault, in one line. */

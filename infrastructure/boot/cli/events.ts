@@ -13,14 +13,16 @@ const shown = (event: RecordedEvent) => ({
   data: JSON.parse(event.data) as unknown,
   metadata: JSON.parse(event.metadata) as unknown,
 });
-const line = (event: RecordedEvent): string => `${event.recordedAt}  ${event.stream}@${event.revision}  ${event.type}  ${event.data}`;
+const line = (event: RecordedEvent): string =>
+  `${event.recordedAt}  ${event.stream}@${event.revision}  ${event.type}  ${event.data}`;
 
 /** `payment-<raw>`, or an id with or without its prefix of a payment. */
 const streamOf = (text: string): StreamName => {
   const raw = text.replace(/^(ch_|tx_)/, '');
   if (isRawId(raw)) return `payment-${raw}` as StreamName;
   const [category = '', id = ''] = text.split('-');
-  if (!(CATEGORIES as readonly string[]).includes(category) || !isRawId(id)) throw new UsageError(`"${text}" names no stream: payment-<raw id>, or a ch_ id`);
+  if (!(CATEGORIES as readonly string[]).includes(category) || !isRawId(id))
+    throw new UsageError(`"${text}" names no stream: payment-<raw id>, or a ch_ id`);
   return text as StreamName;
 };
 
@@ -32,7 +34,11 @@ const show: CliCommand = {
   run: async ({ storage }, { args }) => {
     const events: RecordedEvent[] = [];
     for await (const event of storage.store.readStream(streamOf(args[0] as string))) events.push(event);
-    return { json: events.map(shown), text: events.length > 0 ? events.map(line).join('\n') : 'no events', isBad: events.length === 0 };
+    return {
+      json: events.map(shown),
+      text: events.length > 0 ? events.map(line).join('\n') : 'no events',
+      isBad: events.length === 0,
+    };
   },
 };
 
@@ -44,7 +50,8 @@ const tail: CliCommand = {
   run: async ({ storage: { store }, signal }, { options, print }) => {
     const after = options['all'] ? null : await store.head();
     for await (const batch of store.subscribe({ after, categories: null, signal }))
-      if (batch.kind === 'events') for (const event of batch.events) print(options['json'] ? JSON.stringify(shown(event)) : line(event));
+      if (batch.kind === 'events')
+        for (const event of batch.events) print(options['json'] ? JSON.stringify(shown(event)) : line(event));
     return { json: null, text: '' };
   },
 };

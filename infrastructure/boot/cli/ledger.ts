@@ -13,7 +13,14 @@ const check: CliCommand = {
     const { rows: entries } = await reads.query<{ payment_id: string; revision: number; sum: number }>(
       'SELECT payment_id, revision, sum(amount)::bigint AS sum FROM rm_wallet.postings GROUP BY payment_id, revision, currency HAVING sum(amount) <> 0 LIMIT 100',
     );
-    const { rows: balances } = await reads.query<{ account_id: string; mode: string; currency: string; ledger_account: string; balance: number; postings: number }>(
+    const { rows: balances } = await reads.query<{
+      account_id: string;
+      mode: string;
+      currency: string;
+      ledger_account: string;
+      balance: number;
+      postings: number;
+    }>(
       `SELECT account_id, mode, currency, ledger_account, coalesce(b.amount, 0)::bigint AS balance, coalesce(p.amount, 0)::bigint AS postings
        FROM rm_wallet.balances b FULL JOIN (SELECT account_id, mode, currency, ledger_account, sum(amount) AS amount FROM rm_wallet.postings GROUP BY 1, 2, 3, 4) p
        USING (account_id, mode, currency, ledger_account) WHERE b.amount IS DISTINCT FROM p.amount LIMIT 100`,
@@ -22,7 +29,10 @@ const check: CliCommand = {
     const lines = [
       ...sums.map(({ currency, sum, postings }) => `${currency}: ${postings} postings sum to ${sum}`),
       ...entries.map((entry) => `payment-${entry.payment_id}@${entry.revision} sums to ${entry.sum}`),
-      ...balances.map((b) => `${b.account_id} ${b.mode} ${b.currency} ${b.ledger_account}: balance ${b.balance}, postings ${b.postings}`),
+      ...balances.map(
+        (b) =>
+          `${b.account_id} ${b.mode} ${b.currency} ${b.ledger_account}: balance ${b.balance}, postings ${b.postings}`,
+      ),
       isBad ? 'the ledger does not balance' : 'the ledger balances',
     ];
     return { json: { sums, entries, balances }, text: lines.join('\n'), isBad };

@@ -1,9 +1,9 @@
 // Read models: how far they are, building them anew, and comparing them with the events.
 import { readCheckpoints } from '../../../projections/engine/checkpoints.ts';
-import { rebuild, RebuildRunning } from '../../../projections/engine/rebuild.ts';
+import { RebuildRunning, rebuild } from '../../../projections/engine/rebuild.ts';
 import { verify } from '../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
-import { PROCESSES } from '../processes.ts';
+import { PROCESSES } from '../processManagers.ts';
 import { type CliCommand, UsageError } from './command.ts';
 
 const status: CliCommand = {
@@ -15,8 +15,15 @@ const status: CliCommand = {
     const head = await storage.store.head();
     const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(({ name }) => `process/${name}`)];
     const checkpoints = await readCheckpoints(storage.reads, names);
-    const followers = names.map((name) => ({ name, position: checkpoints.get(name)?.position ?? null, isLevel: (checkpoints.get(name)?.position ?? null) === head }));
-    const lines = followers.map(({ name, position, isLevel }) => `${name.padEnd(28)} ${position ?? '-'.padEnd(19)}  ${isLevel ? 'level' : 'behind'}`);
+    const followers = names.map((name) => ({
+      name,
+      position: checkpoints.get(name)?.position ?? null,
+      isLevel: (checkpoints.get(name)?.position ?? null) === head,
+    }));
+    const lines = followers.map(
+      ({ name, position, isLevel }) =>
+        `${name.padEnd(28)} ${position ?? '-'.padEnd(19)}  ${isLevel ? 'level' : 'behind'}`,
+    );
     return { json: { head, followers }, text: [`${'head of the log'.padEnd(28)} ${head ?? '-'}`, ...lines].join('\n') };
   },
 };
@@ -28,7 +35,10 @@ const rebuildCommand: CliCommand = {
   options: {},
   run: async ({ storage, signal }, { args: [name], print }) => {
     const chosen = PROJECTIONS.filter((projection) => name === 'all' || projection.name === name);
-    if (chosen.length === 0) throw new UsageError(`there is no read model "${name}"; there are: ${PROJECTIONS.map((p) => p.name).join(', ')}, all`);
+    if (chosen.length === 0)
+      throw new UsageError(
+        `there is no read model "${name}"; there are: ${PROJECTIONS.map((p) => p.name).join(', ')}, all`,
+      );
     const reports = [];
     for (const projection of chosen) {
       try {
@@ -38,20 +48,28 @@ const rebuildCommand: CliCommand = {
         throw error;
       }
     }
-    for (const { projection, events, seconds } of reports) print(`${projection}: ${events} events in ${seconds.toFixed(1)} s`);
+    for (const { projection, events, seconds } of reports)
+      print(`${projection}: ${events} events in ${seconds.toFixed(1)} s`);
     return { json: { rebuilt: reports }, text: '' };
   },
 };
 
 const verifyCommand: CliCommand = {
   name: 'projections verify',
-  summary: 'Compare every read model with a replay of the log, and each row with the fold of its stream; 0 differences is the only good answer',
+  summary:
+    'Compare every read model with a replay of the log, and each row with the fold of its stream; 0 differences is the only good answer',
   args: [],
   options: {},
   run: async ({ storage }) => {
     const { position, rows, differences } = await verify(PROJECTIONS, storage.store, storage.openSession);
-    const lines = differences.map(({ table, live, replayed }) => `${table}\n  live     ${live ?? '(missing)'}\n  replayed ${replayed ?? '(missing)'}`);
-    const text = [...lines, `${rows} rows compared at ${position ?? 'an empty log'}: ${differences.length} differences`].join('\n');
+    const lines = differences.map(
+      ({ table, live, replayed }) =>
+        `${table}\n  live     ${live ?? '(missing)'}\n  replayed ${replayed ?? '(missing)'}`,
+    );
+    const text = [
+      ...lines,
+      `${rows} rows compared at ${position ?? 'an empty log'}: ${differences.length} differences`,
+    ].join('\n');
     return { json: { position, rows, differences }, text, isBad: differences.length > 0 };
   },
 };

@@ -29,7 +29,10 @@ const help = (command: CliCommand): string => {
   return `Usage: npm run cli -- ${signature(command)}\n\n${command.summary}\n${options.length > 0 ? `\n${options.join('')}` : ''}  --json  machine-readable output\n`;
 };
 
-const find = (commands: readonly CliCommand[], words: readonly string[]): { command: CliCommand; rest: string[] } | null => {
+const find = (
+  commands: readonly CliCommand[],
+  words: readonly string[],
+): { command: CliCommand; rest: string[] } | null => {
   for (const command of commands) {
     const name = command.name.split(' ');
     if (name.every((word, i) => words[i] === word)) return { command, rest: words.slice(name.length) };
@@ -38,7 +41,10 @@ const find = (commands: readonly CliCommand[], words: readonly string[]): { comm
 };
 
 const readInput = (command: CliCommand, rest: string[]) => {
-  const spec = { json: { type: 'boolean' }, help: { type: 'boolean' } } as Record<string, { type: 'boolean' | 'string' }>;
+  const spec = { json: { type: 'boolean' }, help: { type: 'boolean' } } as Record<
+    string,
+    { type: 'boolean' | 'string' }
+  >;
   for (const [name, { flag }] of Object.entries(command.options)) spec[name] = { type: flag ? 'boolean' : 'string' };
   let parsed: ReturnType<typeof parseArgs>;
   try {
@@ -46,11 +52,16 @@ const readInput = (command: CliCommand, rest: string[]) => {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-  const { values, positionals } = parsed as { values: Record<string, string | boolean | undefined>; positionals: string[] };
+  const { values, positionals } = parsed as {
+    values: Record<string, string | boolean | undefined>;
+    positionals: string[];
+  };
   if (values['help']) return { isHelp: true as const };
-  for (const [name, { required }] of Object.entries(command.options)) if (required && !values[name]) throw new UsageError(`--${name} is required`);
+  for (const [name, { required }] of Object.entries(command.options))
+    if (required && !values[name]) throw new UsageError(`--${name} is required`);
   const least = command.args.filter((arg) => !arg.startsWith('?')).length;
-  if (positionals.length < least || positionals.length > command.args.length) throw new UsageError(`expected: ${signature(command)}`);
+  if (positionals.length < least || positionals.length > command.args.length)
+    throw new UsageError(`expected: ${signature(command)}`);
   return { isHelp: false as const, args: positionals, options: values, isJson: values['json'] === true };
 };
 
@@ -65,16 +76,28 @@ const connect = async (config: Config): Promise<{ world: CliWorld; close: () => 
 };
 
 /** The tools seal nothing: a missing SECRETS_KEY must not keep an operator from looking. */
-const toolEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ ...env, SECRETS_KEY: env['SECRETS_KEY'] || Buffer.from(Array.from({ length: 32 }, (_, i) => i)).toString('base64') });
+const toolEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...env,
+  SECRETS_KEY: env['SECRETS_KEY'] || Buffer.from(Array.from({ length: 32 }, (_, i) => i)).toString('base64'),
+});
 
-export const runCli = async (commands: readonly CliCommand[], words: readonly string[], env: NodeJS.ProcessEnv, out: Out, err: Out): Promise<number> => {
+export const runCli = async (
+  commands: readonly CliCommand[],
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  out: Out,
+  err: Out,
+): Promise<number> => {
   if (words.length === 0 || words[0] === '--help' || words[0] === 'help') {
     out.write(usage(commands));
     return words.length === 0 ? 2 : 0;
   }
   try {
     const found = find(commands, words);
-    if (!found) throw new UsageError(`there is no command "${words.filter((word) => !word.startsWith('-')).join(' ')}"; npm run cli -- --help lists them`);
+    if (!found)
+      throw new UsageError(
+        `there is no command "${words.filter((word) => !word.startsWith('-')).join(' ')}"; npm run cli -- --help lists them`,
+      );
     const input = readInput(found.command, found.rest);
     if (input.isHelp) {
       out.write(help(found.command));
@@ -82,7 +105,11 @@ export const runCli = async (commands: readonly CliCommand[], words: readonly st
     }
     const { world, close } = await connect(loadConfig(toolEnv(env)));
     try {
-      const result = await found.command.run(world, { args: input.args, options: input.options, print: (line) => out.write(`${line}\n`) });
+      const result = await found.command.run(world, {
+        args: input.args,
+        options: input.options,
+        print: (line) => out.write(`${line}\n`),
+      });
       const text = input.isJson ? JSON.stringify(result.json) : result.text;
       if (text !== '') out.write(`${text}\n`);
       return result.isBad ? 1 : 0;

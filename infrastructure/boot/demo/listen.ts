@@ -9,7 +9,10 @@ export const listenForWebhooks = async (env: NodeJS.ProcessEnv, say: (text: stri
   const merchant = new DemoMerchant(demo.baseUrl, demo.testApiKey);
   const secret = { value: '' };
   const inbox = await openInbox((webhook) => say(line(webhook, secret.value)));
-  const endpoint = await merchant.call<{ id: string; secret: string }>('POST', '/v1/webhooks/endpoints', { url: inbox.url, events: ['*'] });
+  const endpoint = await merchant.call<{ id: string; secret: string }>('POST', '/v1/webhooks/endpoints', {
+    url: inbox.url,
+    events: ['*'],
+  });
   secret.value = endpoint.secret;
   say(`Listening at ${inbox.url} as ${endpoint.id}; Ctrl-C ends it.`);
   await new Promise<void>((resolve) => {

@@ -47,7 +47,11 @@ export const openInbox = async (onWebhook: (webhook: Webhook) => void = () => un
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
-      const webhook = { headers: req.headers, rawBody: Buffer.concat(chunks).toString('utf8'), arrivedAt: performance.now() };
+      const webhook = {
+        headers: req.headers,
+        rawBody: Buffer.concat(chunks).toString('utf8'),
+        arrivedAt: performance.now(),
+      };
       came.push(webhook);
       res.end();
       onWebhook(webhook);
@@ -68,7 +72,11 @@ export const openInbox = async (onWebhook: (webhook: Webhook) => void = () => un
       });
     }
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`, next, close: () => server.closeAllConnections() };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    next,
+    close: () => server.closeAllConnections(),
+  };
 };
 
 /** What every receiver should do (interface.md Headers on each delivery): true when the signature is right, in either family's form. */
@@ -78,6 +86,8 @@ export const isSigned = ({ headers, rawBody }: Webhook, secret: string): boolean
   const [, legacy] = /^sha256=([0-9a-f]{64})$/.exec(signature) ?? [];
   const sent = v1 ?? legacy;
   if (sent === undefined) return false;
-  const mine = createHmac('sha256', secret).update(t === undefined ? rawBody : `${t}.${rawBody}`).digest();
+  const mine = createHmac('sha256', secret)
+    .update(t === undefined ? rawBody : `${t}.${rawBody}`)
+    .digest();
   return timingSafeEqual(mine, Buffer.from(sent, 'hex'));
 };

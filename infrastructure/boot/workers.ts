@@ -1,4 +1,4 @@
-// Which process managers run, on which queues, with which limits.
+// Which work runs on which queue, with which limits.
 import type { Accounts } from '../../application/accounts.ts';
 import type { CommandHandler } from '../../application/commandHandler.ts';
 import type { Clock } from '../../application/ports/clock.ts';
@@ -7,23 +7,18 @@ import type { PaymentProviders } from '../../application/ports/paymentProvider.t
 import type { PixNotifications } from '../../application/ports/pixNotifications.ts';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
-import { type CreationProcess, creation } from '../../application/processes/creation.ts';
-import { expireCharge, expiry } from '../../application/processes/expiry.ts';
-import { fundsRelease, release } from '../../application/processes/fundsRelease.ts';
-import { payerLockReturn, returnReceipt } from '../../application/processes/payerLockReturn.ts';
-import type { ProcessManager } from '../../application/processes/process.ts';
+import type { CreationProcess } from '../../application/processes/creation.ts';
+import { expireCharge } from '../../application/processes/expiry.ts';
+import { release } from '../../application/processes/fundsRelease.ts';
+import { returnReceipt } from '../../application/processes/payerLockReturn.ts';
 import { Settler, settleNotification } from '../../application/processes/settlement.ts';
-import { drainClock, testClock } from '../../application/processes/testClock.ts';
-import { DeliveryWorker, webhookDelivery } from '../../application/processes/webhookDelivery.ts';
-import { fanOut, webhookFanOut } from '../../application/processes/webhookFanOut.ts';
+import { drainClock } from '../../application/processes/testClock.ts';
+import { DeliveryWorker } from '../../application/processes/webhookDelivery.ts';
+import { fanOut } from '../../application/processes/webhookFanOut.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import { setTimers, testTimers } from '../processes/timerTable.ts';
 import type { AtRest } from './atRest.ts';
 import type { Storage } from './storage.ts';
-
-export const PROCESSES: readonly ProcessManager[] = [creation, expiry, fundsRelease, payerLockReturn, webhookFanOut, webhookDelivery, testClock];
-/** The one whose reactions decide on the set of endpoints. */
-export const KEEPS_ENDPOINTS = webhookFanOut.name;
 
 interface Needs {
   readonly storage: Storage;
@@ -33,7 +28,7 @@ interface Needs {
   readonly clock: Clock;
   readonly providers: PaymentProviders;
   readonly notifications: PixNotifications;
-  readonly creationProcess: CreationProcess;
+  readonly creation: CreationProcess;
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
   readonly atRest: AtRest;
@@ -46,12 +41,29 @@ const MESSAGES_MS = 40_000;
 
 /** Starts the workers of all queues in this process. */
 export const startWorkers = (needs: Needs): void => {
-  const { storage, jobs, commands, accounts, clock, providers, notifications, creationProcess, sender, secrets, atRest } = needs;
+  const {
+    storage,
+    jobs,
+    commands,
+    accounts,
+    clock,
+    providers,
+    notifications,
+    creation: creationProcess,
+    sender,
+    secrets,
+    atRest,
+  } = needs;
   const settler = new Settler(commands, accounts);
   const setTimer = (timer: Parameters<typeof setTimers>[1][number]) => setTimers(storage.operations, [timer]);
   const deliveries = new DeliveryWorker({ commands, accounts, clock, random: Math.random, sender, secrets, setTimer });
   const items: { readonly [Q in Exclude<QueueName, 'deliver' | 'drainClock'>]: RunItem } = {
-    settle: settleNotification({ notifications, providers, settler, resumeCreation: (id) => creationProcess.resume(id) }),
+    settle: settleNotification({
+      notifications,
+      providers,
+      settler,
+      resumeCreation: (id) => creationProcess.resume(id),
+    }),
     returnReceipt: returnReceipt({ commands, accounts, providers }),
     resumeCreation: (item) => creationProcess.resume(item),
     expire: expireCharge({ commands, accounts, providers, settler }),
@@ -61,9 +73,19 @@ export const startWorkers = (needs: Needs): void => {
   const deliver = (list: readonly string[], group: string | null) => deliveries.run(list, group as string);
   const runJob = (queue: QueueName, item: string, group: string | null) =>
     queue === 'deliver' ? deliver([item], group) : items[queue as keyof typeof items](item, group);
-  const drain = drainClock({ accounts, timers: testTimers(storage.operations), runJob, settled: (account) => atRest.messages(account, MESSAGES_MS) });
+  const drain = drainClock({
+    accounts,
+    timers: testTimers(storage.operations),
+    runJob,
+    settled: (account) => atRest.messages(account, MESSAGES_MS),
+  });
 
-  for (const [queue, run] of Object.entries(items)) jobs.work(queue as QueueName, { run: (list, group) => eachOf(list, (item) => run(item, group)) }, { concurrency: 8, perGroup: 8 });
+  for (const [queue, run] of Object.entries(items))
+    jobs.work(
+      queue as QueueName,
+      { run: (list, group) => eachOf(list, (item) => run(item, group)) },
+      { concurrency: 8, perGroup: 8 },
+    );
   // Many endpoints may be slow at once; one of them holds at most a quarter of the places.
   jobs.work('deliver', { run: deliver }, { concurrency: 32, perGroup: 8 });
   jobs.work('drainClock', { run: (list) => eachOf(list, drain) }, { concurrency: 4, perGroup: 1 });

@@ -1,0 +1,116 @@
+// What every role needs: commands, accounts, how far the followers are, the job queue, and the adapters of the outside world.
+import { Accounts } from '../../application/accounts.ts';
+import { CommandHandler } from '../../application/commandHandler.ts';
+import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
+import type { PixNotifications } from '../../application/ports/pixNotifications.ts';
+import type { WebhookSecrets } from '../../application/ports/secrets.ts';
+import type { WebhookSender } from '../../application/ports/webhookSender.ts';
+import { CreationProcess } from '../../application/processes/creation.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
+import { PgBossJobs } from '../jobs/pgBossJobs.ts';
+import { pixNotifications } from '../processes/pixNotifications.ts';
+import { SandboxBank } from '../providers/sandbox/bank.ts';
+import { isRightSecretsKey } from '../secrets/keyCheck.ts';
+import { webhookSecrets } from '../secrets/webhookSecrets.ts';
+import { openWebhookSender } from '../webhookSender/webhookSender.ts';
+import { followAnnouncements } from './announcements.ts';
+import { ApiKeys } from './apiKeys.ts';
+import { AtRest } from './atRest.ts';
+import { ConfigError } from './config.ts';
+import { watchCheckpoints } from './followedElsewhere.ts';
+import type { GatewayOptions } from './gateway.ts';
+import type { Log } from './log.ts';
+import { PROCESSES } from './processManagers.ts';
+import { LogProgress } from './progress.ts';
+
+export interface Core {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly keys: ApiKeys;
+  readonly projected: LogProgress;
+  readonly reacted: LogProgress;
+  readonly jobs: PgBossJobs;
+  readonly providers: PaymentProviders;
+  readonly notifications: PixNotifications;
+  readonly secrets: WebhookSecrets;
+  readonly sender: WebhookSender;
+  readonly creation: CreationProcess;
+  readonly atRest: AtRest;
+  /** Ends the subscriptions that this core holds, and the sender's connections. */
+  close(): Promise<void>;
+}
+
+export const warnings =
+  (log: Log) =>
+  (what: string) =>
+  (error: Error): void =>
+    log.warn({ err: error }, what);
+
+/** `names`: the followers whose checkpoints tell, when they run in other processes; null: they run in this one. */
+const progressOf = async ({ storage, log }: GatewayOptions, role: string, names: readonly string[] | null) => {
+  const progress = new LogProgress(() => performance.now());
+  await progress.follow(storage.store, storage.notices, role);
+  const onError = warnings(log)(`how far the ${role} is could not be read`);
+  const stop = names ? await watchCheckpoints(storage.reads, names, progress, onError) : () => undefined;
+  return { progress, stop };
+};
+
+const PROJECTION_NAMES = PROJECTIONS.map(({ name }) => name);
+const PROCESS_NAMES = PROCESSES.map(({ name }) => `process/${name}`);
+
+export const openCore = async (options: GatewayOptions): Promise<Core> => {
+  const { storage, log, clock } = options;
+  const { store, reads, operations, derived, notices } = storage;
+  if (!(await isRightSecretsKey(operations, options.secretsKey)))
+    throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
+  const commands = new CommandHandler(store);
+  const accounts = new Accounts(commands, clock);
+  const { progress: projected, stop: stopProjected } = await progressOf(
+    options,
+    'projector',
+    options.roles.projects ? null : PROJECTION_NAMES,
+  );
+  const { progress: reacted, stop: stopReacted } = await progressOf(
+    options,
+    'reactor',
+    options.roles.works ? null : PROCESS_NAMES,
+  );
+  const keys = new ApiKeys(reads, projected);
+  const stopping = new AbortController();
+  await followAnnouncements(
+    store,
+    commands,
+    keys,
+    stopping.signal,
+    warnings(log)('following accounts and keys failed'),
+  );
+  const jobs = await PgBossJobs.open({
+    pool: derived,
+    notices,
+    onError: (err, queue) => log.warn({ err, queue }, 'a job failed and will be tried again'),
+  });
+  if (options.isAlone) await jobs.releaseClaims();
+  const bank = new SandboxBank(operations, (ms) => new Promise((resolve) => setTimeout(resolve, ms)));
+  const providers: PaymentProviders = { forPix: (mode) => (mode === 'test' ? bank : null) };
+  const sender = openWebhookSender({ allowPrivate: options.webhookAllowPrivate });
+  return {
+    commands,
+    accounts,
+    keys,
+    projected,
+    reacted,
+    jobs,
+    providers,
+    notifications: pixNotifications(operations, jobs),
+    secrets: webhookSecrets(operations, options.secretsKey),
+    sender,
+    creation: new CreationProcess({ commands, accounts, providers }),
+    atRest: new AtRest({ db: reads, jobs, accounts, projected, reacted }),
+    close: async () => {
+      stopping.abort();
+      stopProjected();
+      stopReacted();
+      await sender.close();
+    },
+  };
+};

@@ -1,0 +1,45 @@
+// What a composed gateway is, and what is needed to compose one.
+import type { Accounts } from '../../application/accounts.ts';
+import type { CommandHandler } from '../../application/commandHandler.ts';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Services } from '../../http/services.ts';
+import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
+import type { Followers } from '../../projections/engine/followers.ts';
+import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
+import type { Log } from './log.ts';
+import type { LogProgress } from './progress.ts';
+import type { Storage } from './storage.ts';
+
+/** What this process does; several processes may do each. */
+export interface Roles {
+  readonly serves: boolean;
+  readonly projects: boolean;
+  readonly works: boolean;
+}
+
+export interface GatewayOptions {
+  readonly storage: Storage;
+  readonly secretsKey: Buffer;
+  readonly publicUrl: string;
+  readonly webhookAllowPrivate: boolean;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly roles: Roles;
+  /** No other process works on this database: claims of a killed one are open again at once. */
+  readonly isAlone: boolean;
+  readonly onMismatch: (error: CheckpointMismatch) => void;
+}
+
+export interface Gateway {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly services: Services;
+  readonly projected: LogProgress;
+  readonly reacted: LogProgress;
+  /** null: another process's part. */
+  readonly projector: Followers | null;
+  readonly reactor: Followers | null;
+  readonly jobs: PgBossJobs;
+  /** Stops following and working; what runs is finished within `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}

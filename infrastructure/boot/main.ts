@@ -1,0 +1,66 @@
+// The life of a process of any role. Exit code 0 after SIGTERM or SIGINT, 2 when the environment is wrong, 1 on a fault.
+import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
+import { isOperatorsError } from './database.ts';
+import { demoFile } from './demoAccount.ts';
+import type { Roles } from './gateway.ts';
+import { type Log, openLog } from './log.ts';
+import { NewerSchema } from './migrate.ts';
+import { ALL_ROLES, startProgram } from './program.ts';
+import { welcome } from './welcome.ts';
+
+export type RoleName = 'all' | 'api' | 'projector' | 'worker';
+
+const ROLES: { readonly [Name in RoleName]: Roles } = {
+  all: ALL_ROLES,
+  api: { serves: true, projects: false, works: false },
+  projector: { serves: false, projects: true, works: false },
+  worker: { serves: false, projects: false, works: true },
+};
+
+const explain = (error: unknown): number => {
+  const { message, stack } = error as Error;
+  const isExplained = isOperatorsError(error) || error instanceof NewerSchema || error instanceof CheckpointMismatch;
+  process.stderr.write(isExplained ? `quita: ${message}\n` : `quita: ${stack ?? message}\n`);
+  return isExplained ? 2 : 1;
+};
+
+/** Resolves at the first SIGTERM or SIGINT; later ones change nothing: the stop is bounded. */
+const stopAsked = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
+  });
+
+const configOf = (name: RoleName): Config => {
+  const config = loadConfig(process.env);
+  if (name !== 'all' && config.databaseUrl === null)
+    throw new ConfigError('DATABASE_URL must be set: the embedded database serves one process only (npm start)');
+  return config;
+};
+
+const run = async (name: RoleName, log: Log, asked: Promise<void>): Promise<number> => {
+  const config = configOf(name);
+  log.level = config.logLevel;
+  const program = await startProgram(config, log, ROLES[name]);
+  process.stdout.write(
+    name === 'all'
+      ? welcome(config, program.demo, demoFile(config.dataDir))
+      : `Quita ${name} is ready at http://${config.host}:${config.port}\n`,
+  );
+  const broken = await Promise.race([asked.then(() => null), program.broken]);
+  if (broken) process.stderr.write(`quita: ${broken.message}\n`);
+  await program.stop();
+  if (broken === null) return 0;
+  return broken instanceof CheckpointMismatch ? 2 : 1;
+};
+
+export const runRole = async (name: RoleName): Promise<never> => {
+  const log = openLog('info');
+  // What nobody expected ends the program: it starts again from what is stored, which is always whole.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, (err: unknown) => {
+      log.fatal({ err }, event);
+      process.exit(1);
+    });
+  process.exit(await run(name, log, stopAsked()).catch(explain));
+};

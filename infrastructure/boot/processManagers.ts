@@ -1,0 +1,21 @@
+// Every process manager there is.
+import { creation } from '../../application/processes/creation.ts';
+import { expiry } from '../../application/processes/expiry.ts';
+import { fundsRelease } from '../../application/processes/fundsRelease.ts';
+import { payerLockReturn } from '../../application/processes/payerLockReturn.ts';
+import type { ProcessManager } from '../../application/processes/process.ts';
+import { testClock } from '../../application/processes/testClock.ts';
+import { webhookDelivery } from '../../application/processes/webhookDelivery.ts';
+import { webhookFanOut } from '../../application/processes/webhookFanOut.ts';
+
+export const PROCESSES: readonly ProcessManager[] = [
+  creation,
+  expiry,
+  fundsRelease,
+  payerLockReturn,
+  webhookFanOut,
+  webhookDelivery,
+  testClock,
+];
+/** The one whose reactions decide on the set of endpoints. */
+export const KEEPS_ENDPOINTS = webhookFanOut.name;
