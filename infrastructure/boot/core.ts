@@ -17,11 +17,11 @@ import { followAnnouncements } from './announcements.ts';
 import { ApiKeys } from './apiKeys.ts';
 import { AtRest } from './atRest.ts';
 import { ConfigError } from './config.ts';
-import { watchCheckpoints } from './followedElsewhere.ts';
 import type { GatewayOptions } from './gateway.ts';
 import type { Log } from './log.ts';
 import { PROCESSES } from './processManagers.ts';
 import { LogProgress } from './progress.ts';
+import { watchCheckpoints } from './watchCheckpoints.ts';
 
 export interface Core {
   readonly commands: CommandHandler;
@@ -46,12 +46,12 @@ export const warnings =
   (error: Error): void =>
     log.warn({ err: error }, what);
 
-/** `names`: the followers whose checkpoints tell, when they run in other processes; null: they run in this one. */
-const progressOf = async ({ storage, log }: GatewayOptions, role: string, names: readonly string[] | null) => {
+/** `names`: the followers of the role. They may run in other processes, whatever this one does: it may be the standby. */
+const progressOf = async ({ storage, log }: GatewayOptions, role: string, names: readonly string[]) => {
   const progress = new LogProgress(() => performance.now());
   await progress.follow(storage.store, storage.notices, role);
   const onError = warnings(log)(`how far the ${role} is could not be read`);
-  const stop = names ? await watchCheckpoints(storage.reads, names, progress, onError) : () => undefined;
+  const stop = await watchCheckpoints(storage.reads, names, progress, onError);
   return { progress, stop };
 };
 
@@ -65,16 +65,8 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
   const commands = new CommandHandler(store);
   const accounts = new Accounts(commands, clock);
-  const { progress: projected, stop: stopProjected } = await progressOf(
-    options,
-    'projector',
-    options.roles.projects ? null : PROJECTION_NAMES,
-  );
-  const { progress: reacted, stop: stopReacted } = await progressOf(
-    options,
-    'reactor',
-    options.roles.works ? null : PROCESS_NAMES,
-  );
+  const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', PROJECTION_NAMES);
+  const { progress: reacted, stop: stopReacted } = await progressOf(options, 'reactor', PROCESS_NAMES);
   const keys = new ApiKeys(reads, projected);
   const stopping = new AbortController();
   await followAnnouncements(

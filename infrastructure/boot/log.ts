@@ -4,5 +4,16 @@ import type { LogLevel } from './config.ts';
 
 export type Log = pino.Logger;
 
+/** Errors of drivers carry their connection, statement and values: only what was said is logged, and where. */
+const errorWithoutData = (error: unknown): object => {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack } = error;
+  const { code } = error as { code?: unknown };
+  return { name, message, ...(typeof code === 'string' && { code }), stack };
+};
+
 export const openLog = (level: LogLevel): Log =>
-  pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+  pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: errorWithoutData } },
+    pino.destination({ fd: 2, sync: true }),
+  );

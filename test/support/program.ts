@@ -1,14 +1,14 @@
 // The program as an operator runs it: a process of its own, on a free port and a data directory of its own.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DemoAccount } from '../../infrastructure/boot/demoAccount.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const START = join(ROOT, 'infrastructure/boot/start.ts');
+export type RoleName = 'start' | 'api' | 'projector' | 'worker';
 const READY_MS = 60_000;
 
 export const freePort = (): Promise<number> =>
@@ -38,6 +38,8 @@ export interface StartOptions {
   /** Through npm, as the README says; default: node itself. */
   readonly viaNpm?: boolean;
   readonly uid?: number;
+  /** Default: everything in one process. */
+  readonly role?: RoleName;
 }
 
 export class Program {
@@ -47,11 +49,18 @@ export class Program {
   readonly exited: Promise<Exit>;
   output = '';
 
-  constructor({ dataDir, port, env = {}, viaNpm = false, uid }: StartOptions) {
+  constructor({ dataDir, port, env = {}, viaNpm = false, uid, role = 'start' }: StartOptions) {
     this.dataDir = dataDir;
     this.baseUrl = `http://127.0.0.1:${port}`;
-    const [command, args] = viaNpm ? ['npm', ['run', '-s', 'start']] : [process.execPath, [START]];
-    const clean = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: '0' };
+    const [command, args] = viaNpm
+      ? ['npm', ['run', '-s', role]]
+      : [process.execPath, [join(ROOT, `infrastructure/boot/${role}.ts`)]];
+    const clean = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '/',
+      LOG_LEVEL: 'warn',
+      RATE_LIMIT_PER_MINUTE: '0',
+    };
     this.process = spawn(command as string, args as string[], {
       cwd: ROOT,
       detached: true, // a process group of its own, to be killed as one
@@ -71,7 +80,7 @@ export class Program {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`not ready within ${READY_MS} ms: ${this.output}`)), READY_MS);
       const look = () => {
-        if (!/curl|account create/.test(this.output)) return;
+        if (!/Quita (is|\w+ is) ready/.test(this.output)) return;
         clearTimeout(timer);
         resolve(this);
       };
@@ -107,14 +116,24 @@ export class Program {
   }
 }
 
-export const removeDataDir = (dataDir: string): Promise<void> => rm(join(dataDir, '..'), { recursive: true, force: true });
+export const removeDataDir = (dataDir: string): Promise<void> =>
+  rm(join(dataDir, '..'), { recursive: true, force: true });
 
 /** A command line tool on the data directory; rejects unless it exits 0. */
-export const cli = (dataDir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<unknown> =>
+export const cli = (
+  dataDir: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const options = { cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, ...env } };
-    execFile(process.execPath, [join(ROOT, 'infrastructure/boot/cli.ts'), ...args, '--json'], options, (error, stdout, stderr) => {
-      if (error) reject(new Error(`${args.join(' ')}: ${stderr}${stdout}`));
-      else resolve(JSON.parse(stdout));
-    });
+    execFile(
+      process.execPath,
+      [join(ROOT, 'infrastructure/boot/cli.ts'), ...args, '--json'],
+      options,
+      (error, stdout, stderr) => {
+        if (error) reject(new Error(`${args.join(' ')}: ${stderr}${stdout}`));
+        else resolve(JSON.parse(stdout));
+      },
+    );
   });

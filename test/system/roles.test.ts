@@ -1,0 +1,92 @@
+// Several processes on one database: API, projector and worker apart, and a second of each.
+import { expect } from 'chai';
+import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
+import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
+import { Receiver, typeOf } from '../support/receiver.ts';
+
+const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 5)).toString('base64');
+
+describe('api, projector and worker as processes of their own', function suite() {
+  this.timeout(120_000);
+  let database: TestDatabase;
+  let dataDir: string;
+  let receiver: Receiver;
+  let apikey: string;
+  const running: Program[] = [];
+  const start = async (role: RoleName): Promise<Program> => {
+    const env = { DATABASE_URL: database.connectionString, SECRETS_KEY, WEBHOOK_ALLOW_PRIVATE: 'true' };
+    const program = new Program({ dataDir, port: await freePort(), env, role });
+    running.push(program);
+    return program.ready();
+  };
+  const call = async (api: Program, method: string, path: string, body?: unknown, key?: string) => {
+    const headers = { apikey, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) };
+    const response = await fetch(api.baseUrl + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, never> };
+  };
+
+  before(async () => {
+    database = await emptyDatabase();
+    dataDir = await newDataDir();
+    receiver = await Receiver.open();
+  });
+  after(async () => {
+    for (const program of running) await program.kill9();
+    await receiver.close();
+    await database.drop();
+    await removeDataDir(dataDir);
+  });
+
+  it('do the main job together, and go on when the leaders are killed', async () => {
+    const [projector, worker] = [await start('projector'), await start('worker')];
+    const [one, two] = [await start('api'), await start('api')];
+    const account = (await cli(dataDir, ['account', 'create', '--name', 'Loja', '--email', 'l@example.com'], {
+      DATABASE_URL: database.connectionString,
+    })) as { testApiKey: string };
+    apikey = account.testApiKey;
+    expect(
+      (await call(one, 'POST', '/v1/webhooks/endpoints', { url: receiver.url, events: ['charge.paid'] })).status,
+    ).to.equal(201);
+
+    const pay = async (first: Program, second: Program, key: string) => {
+      const created = await call(first, 'POST', '/v1/charges', { amount: 1000, payment_method: 'pix' }, key);
+      expect(created.status).to.equal(201);
+      const id = String(created.body['id']);
+      // Read your writes over processes: the other API knows of it at once.
+      expect((await call(second, 'GET', `/v1/charges/${id}`)).status).to.equal(200);
+      expect((await call(second, 'POST', `/v1/sandbox/charges/${id}/pay`, {})).body['outcome']).to.equal('settled');
+      expect((await call(first, 'GET', `/v1/charges/${id}`)).body['status']).to.equal('paid');
+      await receiver.until((hit) => typeOf(hit) === 'charge.paid' && JSON.stringify(hit.body).includes(id));
+    };
+    await pay(one, two, 'roles-first-1');
+
+    const [projector2, worker2] = [await start('projector'), await start('worker')];
+    await projector.kill9();
+    await worker.kill9();
+    const killedAt = performance.now();
+    await pay(two, one, 'roles-second-2');
+    expect(performance.now() - killedAt).to.be.below(5_000);
+
+    const advanced = await call(one, 'POST', '/v1/sandbox/clock/advance', { seconds: 3600 });
+    expect(advanced.status).to.equal(200);
+    expect(advanced.body['offset_seconds']).to.equal(3600);
+    const verified = (await cli(dataDir, ['projections', 'verify'], { DATABASE_URL: database.connectionString })) as {
+      differences: unknown[];
+    };
+    expect(verified.differences).to.deep.equal([]);
+    for (const program of [one, two, projector2, worker2])
+      expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('ask for a database of their own', async () => {
+    const program = new Program({ dataDir, port: await freePort(), role: 'worker' });
+    expect(await program.exited).to.deep.equal({ code: 2, signal: null });
+    expect(program.output).to.equal(
+      'quita: DATABASE_URL must be set: the embedded database serves one process only (npm start)\n',
+    );
+  });
+});
