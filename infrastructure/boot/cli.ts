@@ -2,6 +2,7 @@
 // 2 when the command or the environment is.
 import { accountCommands } from './cli/account.ts';
 import type { CliCommand } from './cli/command.ts';
+import { doctorCommands } from './cli/doctor.ts';
 import { eventCommands } from './cli/events.ts';
 import { ledgerCommands } from './cli/ledger.ts';
 import { projectionCommands } from './cli/projections.ts';
@@ -12,6 +13,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...projectionCommands,
   ...eventCommands,
   ...ledgerCommands,
+  ...doctorCommands,
 ];
 
 process.exit(await runCli(COMMANDS, process.argv.slice(2), process.env, process.stdout, process.stderr));
