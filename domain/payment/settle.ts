@@ -1,7 +1,7 @@
 // What becomes of a Pix that arrived. The first rule that applies decides; the order is part of the contract (design §3, M4, M5):
 //   1 this end-to-end id was seen             → duplicate, nothing
 //   2 the money is there already or decided   → returned, second_payment
-//   3 paid after expiry, or the charge failed → returned, charge_ended
+//   3 paid after expiry, or the charge failed or has no instrument → returned, charge_ended
 //   4 another amount                          → returned, wrong_amount
 //   5 payer lock, no document                 → held
 //   6 payer lock, other document              → returned to the payer, the payment becomes refunded (payer_mismatch)

@@ -25,12 +25,15 @@ export const MAX_ATTEMPTS = DELAYS_MS.length + 1;
 /** How far a delay may stray from the schedule, so that a burst does not come back as a burst. */
 export const JITTER = 0.2;
 
+/** Longest wait that a Retry-After can ask for. */
+const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
+
 /**
  * Milliseconds until the attempt after attempt number `failed` (1-based, below MAX_ATTEMPTS).
- * `random` is in [0, 1). A Retry-After replaces the schedule: up to 20 % is added to it, nothing taken off.
+ * `random` is in [0, 1). A Retry-After replaces the schedule: up to 20 % is added to it, nothing taken off, 24 h at most.
  */
 export const retryDelayMs = (failed: number, random: number, retryAfterMs: number | null): number => {
-  if (retryAfterMs !== null) return Math.round(retryAfterMs * (1 + JITTER * random));
+  if (retryAfterMs !== null) return Math.min(Math.round(retryAfterMs * (1 + JITTER * random)), RETRY_AFTER_MAX_MS);
   const delay = DELAYS_MS[failed - 1];
   if (delay === undefined) throw new RangeError(`no attempt follows attempt ${failed}`);
   return Math.round(delay * (1 + JITTER * (2 * random - 1)));

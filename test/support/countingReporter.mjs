@@ -5,6 +5,8 @@ import mocha from 'mocha';
 export default class CountingReporter extends mocha.reporters.Dot {
   constructor(runner, options) {
     super(runner, options);
-    runner.once('end', () => writeFileSync(options.reporterOptions.output, `${this.stats.passes} ${this.stats.failures}\n`));
+    runner.once('end', () =>
+      writeFileSync(options.reporterOptions.output, `${this.stats.passes} ${this.stats.failures}\n`),
+    );
   }
 }

@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'undici';
 import { add, toMinor } from '../../domain/kernel/money.ts';
-import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
-import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
-import { Program, cli, freePort, newDataDir, removeDataDir } from './program.ts';
+import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
+import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
+import { cli, freePort, newDataDir, Program, removeDataDir } from './program.ts';
 import { Receiver, typeOf } from './receiver.ts';
 
 const CLIENTS = 40;
@@ -49,9 +49,23 @@ export const killRounds = async (kills: number, chargesPerRound: number): Promis
   let up: Promise<unknown> = Promise.resolve();
 
   const once = async (method: 'GET' | 'POST', path: string, body?: unknown, key?: string): Promise<Answer> => {
-    const headers = { apikey, ...(key && { 'idempotency-key': key }), ...(body !== undefined && { 'content-type': 'application/json' }) };
-    const answer = await request(base + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }), bodyTimeout: 20_000, headersTimeout: 20_000 });
-    return { status: answer.statusCode, text: await answer.body.text(), replayed: answer.headers['idempotent-replayed'] === 'true' };
+    const headers = {
+      apikey,
+      ...(key && { 'idempotency-key': key }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
+    const answer = await request(base + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      bodyTimeout: 20_000,
+      headersTimeout: 20_000,
+    });
+    return {
+      status: answer.statusCode,
+      text: await answer.body.text(),
+      replayed: answer.headers['idempotent-replayed'] === 'true',
+    };
   };
   /** As a merchant does: repeats the same request until it is answered. */
   const insist = async (...args: Parameters<typeof once>): Promise<Answer> => {
@@ -75,7 +89,11 @@ export const killRounds = async (kills: number, chargesPerRound: number): Promis
         const created = await insist('POST', '/v1/charges', { amount, payment_method: 'pix' }, key);
         if (created.status !== 201) throw new Error(`a charge was refused: ${created.status} ${created.text}`);
         const { id } = JSON.parse(created.text) as { id: string };
-        const endToEndId = makeEndToEndId({ ispb: '99999004', at: fromMillis(Date.now()), suffix: randomBytes(6).toString('hex').slice(0, 11) });
+        const endToEndId = makeEndToEndId({
+          ispb: '99999004',
+          at: fromMillis(Date.now()),
+          suffix: randomBytes(6).toString('hex').slice(0, 11),
+        });
         const paid = await insist('POST', `/v1/sandbox/charges/${id}/pay`, { end_to_end_id: endToEndId });
         if (paid.status > 202) throw new Error(`a payment was refused: ${paid.status} ${paid.text}`);
         acknowledged.push({ key, amount, text: created.text, id, endToEndId });
@@ -121,13 +139,26 @@ const report = async (world: {
   for (const { key, amount, text, id, endToEndId } of acknowledged) {
     const again = await insist('POST', '/v1/charges', { amount, payment_method: 'pix' }, key);
     if (again.text !== text || !again.replayed || again.status !== 201) otherReplays.push(`${id}: ${again.text}`);
-    const read = JSON.parse((await insist('GET', `/v1/charges/${id}`)).text) as { status: string; settlement: { end_to_end_id?: string } };
-    if (read.status !== 'paid' || read.settlement.end_to_end_id !== endToEndId) unpaid.push(`${id}: ${JSON.stringify(read)}`);
+    const read = JSON.parse((await insist('GET', `/v1/charges/${id}`)).text) as {
+      status: string;
+      settlement: { end_to_end_id?: string };
+    };
+    if (read.status !== 'paid' || read.settlement.end_to_end_id !== endToEndId)
+      unpaid.push(`${id}: ${JSON.stringify(read)}`);
   }
-  for (let pending = 1; pending > 0; ) pending = (JSON.parse((await insist('POST', '/v1/sandbox/deliveries/flush', {})).text) as { pending: number }).pending;
-  const got = new Set(receiver.got.map((hit) => `${typeOf(hit)} ${(hit.body['data'] as { object: { id: string } }).object.id}`));
-  const undelivered = acknowledged.flatMap(({ id }) => ['charge.created', 'charge.paid'].map((type) => `${type} ${id}`)).filter((name) => !got.has(name));
-  const expected = acknowledged.reduce((sum, { amount }) => add(sum, chargeFees(toMinor(amount), DEFAULT_FEES.PIX).netAmount), toMinor(0));
+  for (let pending = 1; pending > 0; )
+    pending = (JSON.parse((await insist('POST', '/v1/sandbox/deliveries/flush', {})).text) as { pending: number })
+      .pending;
+  const got = new Set(
+    receiver.got.map((hit) => `${typeOf(hit)} ${(hit.body['data'] as { object: { id: string } }).object.id}`),
+  );
+  const undelivered = acknowledged
+    .flatMap(({ id }) => ['charge.created', 'charge.paid'].map((type) => `${type} ${id}`))
+    .filter((name) => !got.has(name));
+  const expected = acknowledged.reduce(
+    (sum, { amount }) => add(sum, chargeFees(toMinor(amount), DEFAULT_FEES.PIX).netAmount),
+    toMinor(0),
+  );
   const { available } = JSON.parse((await insist('GET', '/v1/wallets/balance')).text) as { available: number };
   return {
     charges: acknowledged.length,

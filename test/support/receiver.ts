@@ -31,7 +31,13 @@ export class Receiver {
       req.on('data', (chunk: Buffer) => chunks.push(chunk));
       req.on('end', () => {
         const rawBody = Buffer.concat(chunks).toString('utf8');
-        const hit: Hit = { at: Date.now(), path: req.url ?? '', headers: req.headers, rawBody, body: JSON.parse(rawBody || '{}') as Hit['body'] };
+        const hit: Hit = {
+          at: Date.now(),
+          path: req.url ?? '',
+          headers: req.headers,
+          rawBody,
+          body: JSON.parse(rawBody || '{}') as Hit['body'],
+        };
         receiver.got.push(hit);
         script(hit, res, receiver.got.length);
         for (const wake of receiver.#waiters) wake();

@@ -1,0 +1,263 @@
+// Settlement, expiry and returns when the outside world does not answer, and when we are killed at the worst moment.
+import { expect } from 'chai';
+import { PAYMENT } from '../../application/aggregates.ts';
+import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
+import type { PixNotification, PixNotifications } from '../../application/ports/pixNotifications.ts';
+import { expireCharge } from '../../application/processes/expiry.ts';
+import { release } from '../../application/processes/fundsRelease.ts';
+import { returnReceipt } from '../../application/processes/payerLockReturn.ts';
+import { Settler, settleNotification, UnknownAtProvider } from '../../application/processes/settlement.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { toMinor } from '../../domain/kernel/money.ts';
+import { DAY_MS, toMillis } from '../../domain/kernel/time.ts';
+import { settleReceipt } from '../../domain/payment/settle.ts';
+import type { Receipt } from '../../domain/transaction/transaction.ts';
+import { type Core, newId, openCore, why } from '../support/core.ts';
+import { at, CREATED_AT, EXPIRES_AT, LOCKED_TO, receipt, SETTLED_AT, SOMEBODY_ELSE } from '../support/samples.ts';
+
+/** The notifications' table, in memory. */
+class Told implements PixNotifications {
+  readonly rows = new Map<string, PixNotification>();
+  readonly handled: string[] = [];
+  async store(notification: PixNotification): Promise<boolean> {
+    const isNew = !this.rows.has(notification.endToEndId);
+    if (isNew) this.rows.set(notification.endToEndId, notification);
+    return isNew;
+  }
+  async find(id: string): Promise<PixNotification | null> {
+    return this.rows.get(id) ?? null;
+  }
+  async markHandled(id: string, outcome: 'settled' | 'not_confirmed'): Promise<void> {
+    this.handled.push(`${id} ${outcome}`);
+  }
+  async unhandled(): Promise<readonly string[]> {
+    return [...this.rows.keys()].filter((id) => !this.handled.some((row) => row.startsWith(id)));
+  }
+}
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('did not throw'),
+    (error: Error) => error,
+  );
+
+describe('the money processes, on Postgres', () => {
+  let core: Core;
+  let settler: Settler;
+  let told: Told;
+  let pixes = 0;
+  before(async () => {
+    core = await openCore();
+    settler = new Settler(core.commands, core.accounts);
+  });
+  after(() => core.close());
+  beforeEach(() => {
+    told = new Told();
+    core.clock.nowMs = toMillis(SETTLED_AT);
+    core.provider.calls.length = 0;
+    core.provider.returns.clear();
+  });
+  afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
+
+  const historyOf = (id: PaymentId) => core.eventsOf(streamName.payment(id));
+  const typesOf = async (id: PaymentId) => (await historyOf(id)).map(({ type }) => type);
+  const OPEN = ['ChargeCreated', 'ChargePixIssued'];
+  /** A charge, and a Pix for it in the provider's books. */
+  const paid = async (
+    pix: Partial<Receipt> = {},
+    lock: string | null = null,
+  ): Promise<{ id: PaymentId; endToEndId: string }> => {
+    const txid = newId<string>();
+    const id = await core.openCharge({ txid, expectedPayerTaxId: lock });
+    const endToEndId = `E${String(++pixes)}`;
+    core.provider.receipts.set(txid, [receipt({ endToEndId, ...pix })]);
+    return { id, endToEndId };
+  };
+  const killedOn = (type: string) => {
+    core.spies.beforeAppend = async (_stream, events) => {
+      if (events.some((event) => event.type === type)) throw new EventStoreUnavailable('killed');
+    };
+  };
+
+  describe('settlement', () => {
+    const settle = async ({ id, endToEndId }: { id: PaymentId; endToEndId: string }) => {
+      const tenant = { accountId: core.account.accountId, mode: 'test' as const };
+      await told.store({ tenant, endToEndId, paymentId: id });
+      const needs = { notifications: told, providers: core.provider, settler, resumeCreation: async () => undefined };
+      return settleNotification(needs)(endToEndId);
+    };
+    it('asks the provider again and credits what it confirms, once', async () => {
+      const pix = await paid();
+      await settle(pix);
+      await settle(pix);
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+      expect(core.provider.calls).to.deep.equal([`findReceipt ${pix.endToEndId}`, `findReceipt ${pix.endToEndId}`]);
+    });
+    it('records nothing while the provider does not say; the repeat settles', async () => {
+      const pix = await paid();
+      core.provider.next('findReceipt', 'unknown');
+      expect(await thrown(settle(pix))).to.be.instanceOf(UnknownAtProvider);
+      expect([await typesOf(pix.id), told.handled]).to.deep.equal([OPEN, []]);
+      await settle(pix);
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+      expect(told.handled).to.deep.equal([`${pix.endToEndId} settled`]);
+    });
+    it('credits nothing that the provider does not know', async () => {
+      const id = await core.openCharge();
+      await settle({ id, endToEndId: 'E-forged' });
+      expect([await typesOf(id), told.handled]).to.deep.equal([OPEN, ['E-forged not_confirmed']]);
+    });
+    it('believes the provider’s amount, not the notification', async () => {
+      const pix = await paid({ amount: toMinor(1) });
+      await settle(pix);
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionReceiptRejected']);
+    });
+    it('killed before the record: the repeat settles once', async () => {
+      const pix = await paid();
+      killedOn('TransactionSettled');
+      expect(await thrown(settle(pix))).to.be.instanceOf(EventStoreUnavailable);
+      core.spies.beforeAppend = null;
+      expect([await typesOf(pix.id), told.handled]).to.deep.equal([OPEN, []]);
+      await settle(pix);
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+    });
+    it('concurrently: settles once', async () => {
+      const pix = await paid();
+      await Promise.all(Array.from({ length: 5 }, () => settle(pix)));
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+    });
+    it('of a notification that is not there does nothing', async () => {
+      await settleNotification({
+        notifications: told,
+        providers: core.provider,
+        settler,
+        resumeCreation: async () => undefined,
+      })('E-none');
+      expect([core.provider.calls, told.handled]).to.deep.equal([[], []]);
+    });
+  });
+
+  describe('returns', () => {
+    const rejected = async (): Promise<{ id: PaymentId; endToEndId: string; item: string }> => {
+      const { id, endToEndId } = await paid({ payer: { name: 'X', document: SOMEBODY_ELSE } }, LOCKED_TO);
+      const arrived = receipt({ endToEndId, payer: { name: 'X', document: SOMEBODY_ELSE } });
+      expect(await settler.settle(id, arrived)).to.equal('refunded');
+      return { id, endToEndId, item: `${id}:${endToEndId}` };
+    };
+    const back = (item: string) =>
+      returnReceipt({ commands: core.commands, accounts: core.accounts, providers: core.provider })(item);
+    const REJECTED = [...OPEN, 'TransactionReceiptRejected'];
+
+    it('sends it back in full by its end-to-end id, once', async () => {
+      const { id, endToEndId, item } = await rejected();
+      await back(item);
+      await back(item);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect(core.provider.calls).to.have.length(1);
+    });
+    it('records nothing while the provider does not say; the repeat asks under the same name and returns once', async () => {
+      const { id, item } = await rejected();
+      core.provider.next('returnReceipt', 'unknown');
+      expect(await thrown(back(item))).to.be.instanceOf(UnknownAtProvider);
+      expect(await typesOf(id)).to.deep.equal(REJECTED);
+      await back(item);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect(core.provider.returns.size).to.equal(1);
+      expect(new Set(core.provider.calls).size).to.equal(1);
+    });
+    it('killed between the return and its record: the repeat returns once', async () => {
+      const { id, endToEndId, item } = await rejected();
+      killedOn('TransactionReceiptReturned');
+      expect(await thrown(back(item))).to.be.instanceOf(EventStoreUnavailable);
+      core.spies.beforeAppend = null;
+      expect([await typesOf(id), core.provider.returns.size]).to.deep.equal([REJECTED, 1]);
+      await back(item);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect(core.provider.calls).to.have.length(2);
+    });
+    it('never returns what was settled', async () => {
+      const { id, endToEndId } = await paid();
+      await settler.settle(id, receipt({ endToEndId }));
+      await back(`${id}:${endToEndId}`);
+      expect([await typesOf(id), core.provider.calls]).to.deep.equal([[...OPEN, 'TransactionSettled'], []]);
+    });
+  });
+
+  describe('expiry', () => {
+    const expire = (id: PaymentId) => {
+      const { commands, accounts, provider: providers } = core;
+      return expireCharge({ commands, accounts, providers, settler })(id);
+    };
+    it('asks the provider first, then expires at the very expiry, once', async () => {
+      const txid = newId<string>();
+      const id = await core.openCharge({ txid });
+      core.clock.nowMs = toMillis(at('14:07:00'));
+      await expire(id);
+      await expire(id);
+      expect((await historyOf(id)).slice(2)).to.deep.equal([{ type: 'ChargeExpired', data: { at: EXPIRES_AT } }]);
+      expect(core.provider.calls).to.deep.equal([`receiptsOf ${txid}`]);
+    });
+    it('stays pending while the provider does not say; the repeat expires', async () => {
+      const id = await core.openCharge({ txid: newId<string>() });
+      core.clock.nowMs = toMillis(EXPIRES_AT);
+      core.provider.next('receiptsOf', 'unknown');
+      expect(await thrown(expire(id))).to.be.instanceOf(UnknownAtProvider);
+      expect(await typesOf(id)).to.deep.equal(OPEN);
+      await expire(id);
+      expect(await typesOf(id)).to.deep.equal([...OPEN, 'ChargeExpired']);
+    });
+    it('settles what was paid in time and heard of only now', async () => {
+      const { id } = await paid();
+      core.clock.nowMs = toMillis(at('15:00:00'));
+      await expire(id);
+      expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+    });
+    it('sends back what was paid too late, and expires', async () => {
+      const { id } = await paid({ paidAt: at('14:00:01') });
+      core.clock.nowMs = toMillis(at('15:00:00'));
+      await expire(id);
+      expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionReceiptRejected', 'ChargeExpired']);
+    });
+    it('before its time is nothing', async () => {
+      const id = await core.openCharge({ txid: newId<string>() });
+      core.clock.nowMs = toMillis(CREATED_AT);
+      await expire(id);
+      expect(await typesOf(id)).to.deep.equal(OPEN);
+    });
+  });
+
+  describe('the release of funds', () => {
+    const run = (id: PaymentId) => release({ commands: core.commands, accounts: core.accounts })(id);
+    /** Settled on an account that holds Pix money for two days. */
+    const heldFor = async (holdDays: number): Promise<PaymentId> => {
+      const { id, endToEndId } = await paid();
+      const decide = settleReceipt({
+        receipt: receipt({ endToEndId }),
+        fees: core.account.settings.fees,
+        holdDays,
+        returnId: 'r',
+        at: SETTLED_AT,
+      });
+      await core.commands.execute(PAYMENT, streamName.payment(id), decide, why(core.account.accountId));
+      return id;
+    };
+    it('waits for the end of the hold, then releases once', async () => {
+      const id = await heldFor(2);
+      await run(id);
+      expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+      core.clock.nowMs += 2 * DAY_MS;
+      await run(id);
+      await run(id);
+      const data = { amount: 12_212, currency: 'BRL', at: '2026-11-23T13:05:01.000Z' };
+      expect((await historyOf(id)).slice(3)).to.deep.equal([{ type: 'TransactionFundsReleased', data }]);
+    });
+    it('has nothing to do for money that was available at once, nor for unpaid or unknown charges', async () => {
+      const items = [await heldFor(0), await core.openCharge(), newId<PaymentId>()];
+      const head = await core.store.head();
+      for (const id of items) await run(id);
+      expect(await core.store.head()).to.equal(head);
+    });
+  });
+});

@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import {
+  type AccountEvent,
+  account,
+  accountTime,
+  actingTime,
+  advanceTestClock,
+  type OpenAccount,
+  openAccount,
+  TEST_CLOCK_OFFSET_SECONDS_MAX,
+} from '../../../domain/account/account.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { addSeconds, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { given } from '../../support/given.ts';
+import { ACCOUNT_ID, at } from '../../support/samples.ts';
+
+const opening = {
+  accountId: ACCOUNT_ID,
+  name: 'Loja',
+  email: 'loja@example.com',
+  idSeed: 'c2VlZA==',
+  at: at('12:00:00'),
+};
+const fee = (percentBps: number, fixed: number) => ({ percentBps, fixed: toMinor(fixed) });
+const others = { provider: fee(150, 0), platform: fee(100, 0) };
+/** Written out here: what M1 and M2 promise to a new account. */
+const settings = {
+  fees: {
+    PIX: { provider: fee(0, 10), platform: fee(100, 0) },
+    CREDIT_CARD: { provider: fee(250, 30), platform: fee(100, 0) },
+    MBWAY: others,
+    MULTIBANCO: others,
+    BOLETO: others,
+    CRYPTO: others,
+  },
+  holdDays: { PIX: 0, CREDIT_CARD: 2, MBWAY: 1, MULTIBANCO: 1, BOLETO: 1, CRYPTO: 1 },
+  chargeWindowSeconds: 3600,
+  receiverName: 'Loja',
+  receiverCity: 'SAO PAULO',
+};
+const opened: AccountEvent = { type: 'AccountOpened', data: { ...opening, settings } };
+const advanced = (seconds: number, from: string, to: string): AccountEvent => ({
+  type: 'AccountTestClockAdvanced',
+  data: { seconds, from: at(from), to: at(to) },
+});
+const open = (...events: AccountEvent[]): OpenAccount => given(account, opened, ...events).state as OpenAccount;
+
+describe('openAccount', () => {
+  it('opens with the default settings, once', () => {
+    given(account).when(openAccount(opening)).then(opened, 'opened').again('already_open');
+  });
+  it('again with other content keeps seed and settings of the first time', () => {
+    const other = { ...opening, name: 'Outra', idSeed: 'b3RoZXI=', at: at('13:00:00') };
+    given(account, opened).when(openAccount(other)).then('already_open');
+  });
+});
+
+describe('advanceTestClock', () => {
+  it('moves account time on, from where it is', () => {
+    given(account, opened)
+      .when(advanceTestClock(600, at('13:00:00')))
+      .then(advanced(600, '13:00:00', '13:10:00'), { now: at('13:10:00'), offsetSeconds: 600 })
+      .and()
+      .when(advanceTestClock(60, at('13:00:30')))
+      .then(advanced(60, '13:10:30', '13:11:30'), { now: at('13:11:30'), offsetSeconds: 660 });
+  });
+  it('twice is two advances: the merchant asked for both', () => {
+    given(account, opened, advanced(600, '13:00:00', '13:10:00'))
+      .when(advanceTestClock(600, at('13:00:00')))
+      .then(advanced(600, '13:10:00', '13:20:00'), { now: at('13:20:00'), offsetSeconds: 1200 });
+  });
+  it('goes at most 100 years ahead', () => {
+    const real = at('13:00:00');
+    const to = addSeconds(real, TEST_CLOCK_OFFSET_SECONDS_MAX);
+    const farthest: AccountEvent = {
+      type: 'AccountTestClockAdvanced',
+      data: { seconds: TEST_CLOCK_OFFSET_SECONDS_MAX, from: real, to },
+    };
+    given(account, opened)
+      .when(advanceTestClock(TEST_CLOCK_OFFSET_SECONDS_MAX, real))
+      .then(farthest, { now: to, offsetSeconds: 3_162_240_000 });
+    given(account, opened, farthest).when(advanceTestClock(1, real)).rejected('invalid_request', 'seconds');
+  });
+  it('of an account that was never opened is a broken invariant', () => {
+    given(account)
+      .when(advanceTestClock(1, at('13:00:00')))
+      .throws(/never opened/);
+  });
+});
+
+describe('account time', () => {
+  const nowMs = toMillis(at('13:30:00'));
+  const jumped = open(advanced(600, '13:00:00', '13:10:00'), advanced(3600, '13:20:00', '14:20:00'));
+
+  it('is real time until the clock is advanced, and in live mode always', () => {
+    expect(accountTime(open(), 'test', nowMs)).to.equal('2026-11-21T13:30:00.000Z');
+    expect(accountTime(jumped, 'live', nowMs)).to.equal('2026-11-21T13:30:00.000Z');
+  });
+  it('runs ahead of real time by all advances, in test mode', () => {
+    expect(accountTime(jumped, 'test', nowMs + 7)).to.equal('2026-11-21T14:40:00.007Z');
+  });
+
+  const acting = (mode: 'test' | 'live', dueAt: string) => actingTime(jumped, mode, at(dueAt), nowMs);
+  it('lets what the clock jumped over act at its own instant (X5)', () => {
+    expect(acting('test', '13:00:01')).to.equal(at('13:00:01'));
+    expect(acting('test', '13:10:00')).to.equal(at('13:10:00'));
+    expect(acting('test', '14:20:00')).to.equal(at('14:20:00'));
+  });
+  it('lets everything else act now: due before a jump, between jumps, after them', () => {
+    expect(acting('test', '13:00:00')).to.equal(at('14:40:00'));
+    expect(acting('test', '13:15:00')).to.equal(at('14:40:00'));
+    expect(acting('test', '13:20:00')).to.equal(at('14:40:00'));
+    expect(acting('test', '14:30:00')).to.equal(at('14:40:00'));
+  });
+  it('knows no jumps in live mode', () => {
+    expect(acting('live', '13:05:00')).to.equal(parseTimestamp('2026-11-21T13:30:00.000Z'));
+  });
+});

@@ -1,0 +1,79 @@
+// The stored format is a promise to every event ever written: one golden file per event type and version.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { SERDE } from '../../domain/events.ts';
+import { CATEGORIES } from '../../domain/kernel/event.ts';
+import type { EventSerde, Json } from '../../domain/kernel/serde.ts';
+
+interface Golden {
+  /** As it stands in the store, of that version. */
+  readonly stored: { readonly type: string; readonly version: number; readonly data: Json };
+  /** What readers of today get. */
+  readonly event: { readonly type: string; readonly data: Json };
+}
+
+const FOLDER = new URL('./golden/', import.meta.url);
+const HOW_TO_ADD =
+  'Add test/domain/golden/<EventType>.v<version>.json with {"stored": {"type", "version", "data"}, "event": {"type", "data"}}: ' +
+  'every field set, nullable ones not null. Never change or delete one that was released: stored events look like it for ever.';
+
+const TYPES = CATEGORIES.flatMap((category) =>
+  SERDE[category].types.map((type) => {
+    const serde = SERDE[category] as unknown as {
+      table: Record<string, EventSerde<unknown>>;
+      encode(event: unknown): Golden['stored'];
+      decode(stored: Golden['stored']): Golden['event'];
+    };
+    return { type, serde, entry: serde.table[type] as EventSerde<unknown> };
+  }),
+);
+const expected = TYPES.flatMap(({ type, entry }) =>
+  Array.from({ length: entry.version }, (_, i) => `${type}.v${i + 1}.json`),
+);
+const found = readdirSync(FOLDER);
+const read = (file: string): Golden => JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Golden;
+
+/** The values at a path of dots; undefined when the path leads nowhere. */
+const valueAt = (data: Json, path: string): Json | undefined =>
+  path.split('.').reduce<Json | undefined>((value, key) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return Object.hasOwn(value, key) ? (value as { [key: string]: Json })[key] : undefined;
+  }, data);
+
+describe('golden events', () => {
+  it('there is one for each type and version', () => {
+    expect(
+      expected.filter((file) => !found.includes(file)),
+      HOW_TO_ADD,
+    ).to.deep.equal([]);
+  });
+  it('none is of a type or version that does not exist', () => {
+    expect(
+      found.filter((file) => !expected.includes(file)),
+      'A type or version was taken away that events have',
+    ).to.deep.equal([]);
+  });
+
+  for (const { type, serde, entry } of TYPES)
+    for (let version = 1; version <= entry.version; version++) {
+      const file = `${type}.v${version}.json`;
+      if (!found.includes(file)) continue; // told above
+      it(`${file} reads as it always did`, () => {
+        const { stored, event } = read(file);
+        expect([stored.type, stored.version]).to.deep.equal([type, version]);
+        expect(serde.decode(stored)).to.deep.equal(event);
+      });
+      if (version === entry.version)
+        it(`${file} is written as it is stored`, () => {
+          const { stored, event } = read(file);
+          expect(JSON.stringify(serde.encode(event))).to.equal(JSON.stringify(stored));
+        });
+    }
+
+  for (const { type, entry } of TYPES)
+    it(`${type}: its personal fields exist`, () => {
+      const { stored } = read(`${type}.v${entry.version}.json`);
+      const lost = entry.personal.filter((path) => (valueAt(stored.data, path) ?? null) === null);
+      expect(lost, 'paths of `personal` that lead to nothing in the golden event').to.deep.equal([]);
+    });
+});

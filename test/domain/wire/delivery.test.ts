@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { fold } from '../../../domain/kernel/decider.ts';
+import type { DeliveryId, EndpointId, EventId } from '../../../domain/kernel/ids.ts';
+import { type WebhookDeliveryEvent, webhookDelivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { DELIVERY_STATUSES, deliveryView, type ExistingDelivery, endpointView } from '../../../domain/wire/delivery.ts';
+import { ACCOUNT_ID, at } from '../../support/samples.ts';
+
+const endpointId = '00000000000000000000000003' as EndpointId;
+const scheduled: WebhookDeliveryEvent = {
+  type: 'WebhookDeliveryScheduled',
+  data: {
+    deliveryId: '00000000000000000000000004' as DeliveryId,
+    accountId: ACCOUNT_ID,
+    mode: 'test',
+    endpointId,
+    eventId: '00000000000000000000000005' as EventId,
+    eventType: 'charge.paid',
+    family: 'canonical',
+    body: '{"z":1,"a":{"y":[2]}}',
+    maxAttempts: 15,
+    at: at('13:00:00'),
+  },
+};
+const attempt = (responseBody: string | null): WebhookDeliveryEvent => ({
+  type: 'WebhookDeliveryAttemptFailed',
+  data: {
+    number: 1,
+    endpointId,
+    at: at('13:00:01'),
+    statusCode: 500,
+    error: 'status: 500',
+    responseBody,
+    durationMs: 9,
+    nextAttemptAt: at('13:00:06'),
+  },
+});
+const delivered: WebhookDeliveryEvent = {
+  type: 'WebhookDeliverySucceeded',
+  data: { number: 2, at: at('13:00:06'), statusCode: 204, durationMs: 3 },
+};
+const viewAfter = (...events: WebhookDeliveryEvent[]) =>
+  deliveryView(fold(webhookDelivery, events) as ExistingDelivery);
+
+const pending = {
+  id: 'wd_00000000000000000000000004',
+  endpointId: 'we_00000000000000000000000003',
+  eventType: 'charge.paid',
+  status: 'PENDING',
+  attempts: 0,
+  maxAttempts: 15,
+  lastStatusCode: null,
+  lastError: null,
+  nextRetryAt: '2026-11-21T13:00:00.000Z',
+  deliveredAt: null,
+  createdAt: '2026-11-21T13:00:00.000Z',
+  updatedAt: '2026-11-21T13:00:00.000Z',
+  payload: { z: 1, a: { y: [2] } },
+};
+const failing = { attempts: 1, lastStatusCode: 500, lastError: 'status: 500', updatedAt: '2026-11-21T13:00:01.000Z' };
+
+describe('deliveryView', () => {
+  it('PENDING, never tried', () => expect(viewAfter(scheduled)).to.deep.equal(pending));
+  it('PENDING, failed once', () => {
+    const next = '2026-11-21T13:00:06.000Z';
+    expect(viewAfter(scheduled, attempt('oops'))).to.deep.equal({
+      ...pending,
+      ...failing,
+      lastResponseBody: 'oops',
+      nextRetryAt: next,
+    });
+    expect(viewAfter(scheduled, attempt(null))).to.deep.equal({ ...pending, ...failing, nextRetryAt: next });
+  });
+  it('DELIVERED', () => {
+    expect(viewAfter(scheduled, attempt('oops'), delivered)).to.deep.equal({
+      ...pending,
+      status: 'DELIVERED',
+      attempts: 2,
+      lastStatusCode: 204,
+      nextRetryAt: null,
+      deliveredAt: '2026-11-21T13:00:06.000Z',
+      updatedAt: '2026-11-21T13:00:06.000Z',
+    });
+  });
+  it('FAILED once it is dead-lettered', () => {
+    const dead: WebhookDeliveryEvent = { type: 'WebhookDeliveryDeadLettered', data: { at: at('13:00:01') } };
+    expect(viewAfter(scheduled, attempt('oops'), dead)).to.deep.equal({
+      ...pending,
+      ...failing,
+      status: 'FAILED',
+      lastResponseBody: 'oops',
+      nextRetryAt: null,
+    });
+  });
+  it('CANCELLED', () => {
+    const cancelled: WebhookDeliveryEvent = {
+      type: 'WebhookDeliveryCancelled',
+      data: { reason: 'gone', at: at('13:00:02') },
+    };
+    const view = { ...pending, status: 'CANCELLED', nextRetryAt: null, updatedAt: '2026-11-21T13:00:02.000Z' };
+    expect(viewAfter(scheduled, cancelled)).to.deep.equal(view);
+  });
+  it('shows the payload with its key order', () => {
+    expect(JSON.stringify(viewAfter(scheduled).payload)).to.equal('{"z":1,"a":{"y":[2]}}');
+  });
+  it('knows the five statuses of the interface', () => {
+    expect(DELIVERY_STATUSES).to.deep.equal(['PENDING', 'PROCESSING', 'DELIVERED', 'FAILED', 'CANCELLED']);
+  });
+});
+
+describe('endpointView', () => {
+  it('shows what is public, never a secret or its version', () => {
+    const endpoint = {
+      endpointId,
+      accountId: ACCOUNT_ID,
+      mode: 'test' as const,
+      url: 'https://a.example',
+      events: ['*'],
+      secretVersion: 3,
+    };
+    expect(endpointView(endpoint)).to.deep.equal({
+      id: 'we_00000000000000000000000003',
+      url: 'https://a.example',
+      events: ['*'],
+      status: 'ACTIVE',
+    });
+  });
+});

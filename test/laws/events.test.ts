@@ -1,0 +1,81 @@
+// Laws of every aggregate's events, whatever the history.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ACCOUNT, KEYRING, PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../application/aggregates.ts';
+import { type AnyEvent, SERDE } from '../../domain/events.ts';
+import type { Decider } from '../../domain/kernel/decider.ts';
+import { fold } from '../../domain/kernel/decider.ts';
+import { CATEGORIES, type Category } from '../../domain/kernel/event.ts';
+import type { Serde } from '../../domain/kernel/serde.ts';
+import { journalEntry } from '../../domain/ledger/postings.ts';
+import { ANY_DATA, anyEventOf } from '../support/arbitraries.ts';
+import { deepFreeze } from '../support/deepFreeze.ts';
+
+const DECIDERS: { readonly [C in Category]: unknown } = {
+  payment: PAYMENT.decider,
+  webhookDelivery: WEBHOOK_DELIVERY.decider,
+  webhookEndpoint: WEBHOOK_ENDPOINT.decider,
+  keyring: KEYRING.decider,
+  account: ACCOUNT.decider,
+};
+
+for (const category of CATEGORIES) {
+  const serde = SERDE[category] as unknown as Serde<AnyEvent>;
+  const decider = DECIDERS[category] as Decider<unknown, AnyEvent>;
+
+  describe(`laws of ${category} events`, () => {
+    it('evolve never throws and never mutates, whatever the history', () => {
+      fc.assert(
+        fc.property(fc.array(anyEventOf(serde.types), { maxLength: 12 }), (events) => {
+          let state = deepFreeze(decider.initial);
+          for (const event of events) state = deepFreeze(decider.evolve(state, deepFreeze(event) as AnyEvent));
+          expect(state).to.not.equal(undefined);
+        }),
+      );
+    });
+    it('the same history gives the same state, in one go or in two', () => {
+      const history = fc.array(anyEventOf(serde.types), { maxLength: 8 });
+      fc.assert(
+        fc.property(history, history, (first, second) => {
+          const whole = fold(decider, [...first, ...second] as AnyEvent[]);
+          expect(fold(decider, second as AnyEvent[], fold(decider, first as AnyEvent[]))).to.deep.equal(whole);
+        }),
+      );
+    });
+    for (const type of serde.types)
+      it(`${type} comes back from its stored form as it was`, () => {
+        fc.assert(
+          fc.property(anyEventOf([type]), (event) => {
+            const stored = JSON.parse(JSON.stringify(serde.encode(event as AnyEvent))) as ReturnType<
+              typeof serde.encode
+            >;
+            const back = serde.decode(stored);
+            expect(back).to.deep.equal(event);
+            expect(serde.encode(back)).to.deep.equal(stored);
+          }),
+        );
+      });
+  });
+}
+
+describe('laws of money events', () => {
+  it('postings sum to zero in every currency, and none is empty', () => {
+    fc.assert(
+      fc.property(anyEventOf<'payment'>(SERDE.payment.types), (event) => {
+        const sums = new Map<string, number>();
+        for (const { currency, amount } of journalEntry(event)?.postings ?? []) {
+          expect(amount).to.not.equal(0);
+          sums.set(currency, (sums.get(currency) ?? 0) + amount);
+        }
+        expect([...sums.values()].filter((sum) => sum !== 0)).to.deep.equal([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the arbitraries', () => {
+  it('have an entry for every event type and no other', () => {
+    expect(Object.keys(ANY_DATA).sort()).to.deep.equal(CATEGORIES.flatMap((category) => SERDE[category].types).sort());
+  });
+});

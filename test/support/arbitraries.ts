@@ -1,0 +1,175 @@
+// Arbitrary events of every type, each field free within its shape: for laws that must hold whatever the history.
+import fc from 'fast-check';
+import type { AccountSettings } from '../../domain/account/account.ts';
+import { type Customer, PAYMENT_METHODS } from '../../domain/charge/charge.ts';
+import type { AnyEvent, EventOf } from '../../domain/events.ts';
+import type { Category } from '../../domain/kernel/event.ts';
+import type { AccountId, DeliveryId, EndpointId, EventId, KeyId, PaymentId } from '../../domain/kernel/ids.ts';
+import { encodeRawId } from '../../domain/kernel/ids.ts';
+import { AMOUNT_MAX, toMinor } from '../../domain/kernel/money.ts';
+import type { Json } from '../../domain/kernel/serde.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
+import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
+import type { Receipt } from '../../domain/transaction/transaction.ts';
+
+const YEAR_2100_MS = Date.parse('2100-01-01T00:00:00.000Z');
+
+export const anyText = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 20 }));
+export const anyTime = fc.integer({ min: 0, max: YEAR_2100_MS }).map(fromMillis);
+export const anyAmount = fc.integer({ min: 1, max: AMOUNT_MAX }).map(toMinor);
+const share = fc.integer({ min: 0, max: AMOUNT_MAX }).map(toMinor);
+const count = fc.nat({ max: 1_000_000 });
+const orNull = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { nil: null });
+const rawId = <Id extends string>() =>
+  fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => encodeRawId(bytes) as Id);
+/** As it comes out of a body: JSON, with keys of any kind. */
+const metadata = fc
+  .dictionary(anyText, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as { [key: string]: Json });
+
+const mode = fc.constantFrom('test' as const, 'live' as const);
+const method = fc.constantFrom(...PAYMENT_METHODS);
+const optional = orNull(anyText);
+const customer: fc.Arbitrary<Customer> = fc.record({
+  name: optional,
+  document: optional,
+  email: optional,
+  phone: optional,
+});
+/** Few end-to-end ids, so that histories meet them again. */
+const endToEndId = fc.constantFrom('E1', 'E2', 'E3');
+const receipt: fc.Arbitrary<Receipt> = fc.record({
+  endToEndId,
+  amount: anyAmount,
+  payer: fc.record({ name: optional, document: optional }),
+  paidAt: anyTime,
+});
+const fee: fc.Arbitrary<Fee> = fc.record({ percentBps: fc.integer({ min: 0, max: 10_000 }), fixed: share });
+const pair: fc.Arbitrary<FeePair> = fc.record({ provider: fee, platform: fee });
+const perMethod = <T>(each: fc.Arbitrary<T>) =>
+  fc.record({ PIX: each, CREDIT_CARD: each, MBWAY: each, MULTIBANCO: each, BOLETO: each, CRYPTO: each });
+const settings: fc.Arbitrary<AccountSettings> = fc.record({
+  fees: perMethod(pair),
+  holdDays: perMethod(count),
+  chargeWindowSeconds: count,
+  receiverName: anyText,
+  receiverCity: anyText,
+});
+
+type DataOf = { readonly [T in AnyEvent['type']]: fc.Arbitrary<Extract<AnyEvent, { type: T }>['data']> };
+/** One entry an event type: the compiler asks for it when a type is added. */
+export const ANY_DATA: DataOf = {
+  ChargeCreated: fc.record({
+    paymentId: rawId<PaymentId>(),
+    accountId: rawId<AccountId>(),
+    mode,
+    amount: anyAmount,
+    currency: anyText,
+    methods: fc.array(method, { minLength: 1, maxLength: 3 }),
+    customer,
+    customerId: optional,
+    metadata,
+    expectedPayerTaxId: optional,
+    expiresInSeconds: count,
+    txid: anyText,
+    baseUrl: anyText,
+    createdAt: anyTime,
+    fingerprint: fc.record({ version: count, hash: anyText }),
+  }),
+  ChargePixIssued: fc.record({ provider: anyText, txid: anyText, brCode: anyText, expiresAt: anyTime, at: anyTime }),
+  ChargeExpired: fc.record({ at: anyTime }),
+  ChargeFailed: fc.record({ reason: anyText, providerErrorCode: anyText, at: anyTime }),
+  TransactionSettled: fc
+    .record({
+      receipt,
+      method,
+      currency: fc.constantFrom('BRL', 'EUR'),
+      availableAt: orNull(anyTime),
+      at: anyTime,
+      a: fc.nat(1_000),
+      b: fc.nat(1_000),
+    })
+    .map(({ a, b, ...rest }) => {
+      const providerFee = Math.min(a, rest.receipt.amount);
+      const platformFee = Math.min(b, rest.receipt.amount - providerFee);
+      const netAmount = rest.receipt.amount - providerFee - platformFee;
+      return {
+        ...rest,
+        providerFee: toMinor(providerFee),
+        platformFee: toMinor(platformFee),
+        netAmount: toMinor(netAmount),
+      };
+    }),
+  TransactionHeld: fc.record({ receipt, currency: anyText, at: anyTime }),
+  TransactionReceiptRejected: fc.record({
+    receipt,
+    currency: anyText,
+    reason: fc.constantFrom(
+      'wrong_amount' as const,
+      'second_payment' as const,
+      'charge_ended' as const,
+      'payer_mismatch' as const,
+    ),
+    returnId: anyText,
+    at: anyTime,
+  }),
+  TransactionReceiptReturned: fc.record({ endToEndId, amount: anyAmount, currency: anyText, at: anyTime }),
+  TransactionFundsReleased: fc.record({ amount: anyAmount, currency: anyText, at: anyTime }),
+  WebhookDeliveryScheduled: fc.record({
+    deliveryId: rawId<DeliveryId>(),
+    accountId: rawId<AccountId>(),
+    mode,
+    endpointId: rawId<EndpointId>(),
+    eventId: rawId<EventId>(),
+    eventType: anyText,
+    family: fc.constantFrom('canonical' as const, 'legacy' as const),
+    body: anyText,
+    maxAttempts: count,
+    at: anyTime,
+  }),
+  WebhookDeliveryAttemptFailed: fc.record({
+    number: count,
+    endpointId: rawId<EndpointId>(),
+    at: anyTime,
+    statusCode: orNull(count),
+    error: anyText,
+    responseBody: optional,
+    durationMs: count,
+    nextAttemptAt: orNull(anyTime),
+  }),
+  WebhookDeliverySucceeded: fc.record({ number: count, at: anyTime, statusCode: count, durationMs: count }),
+  WebhookDeliveryDeadLettered: fc.record({ at: anyTime }),
+  WebhookDeliveryCancelled: fc.record({ reason: anyText, at: anyTime }),
+  WebhookEndpointRegistered: fc.record({
+    endpointId: rawId<EndpointId>(),
+    accountId: rawId<AccountId>(),
+    mode,
+    url: anyText,
+    events: fc.array(anyText, { maxLength: 3 }),
+    secretVersion: count,
+    at: anyTime,
+  }),
+  WebhookEndpointDeleted: fc.record({ at: anyTime }),
+  ApiKeyIssued: fc.record({
+    keyId: rawId<KeyId>(),
+    accountId: rawId<AccountId>(),
+    mode,
+    fingerprint: anyText,
+    prefix: anyText,
+    label: optional,
+    issuedAt: anyTime,
+  }),
+  AccountOpened: fc.record({
+    accountId: rawId<AccountId>(),
+    name: anyText,
+    email: anyText,
+    idSeed: anyText,
+    settings,
+    at: anyTime,
+  }),
+  AccountTestClockAdvanced: fc.record({ seconds: count, from: anyTime, to: anyTime }),
+};
+
+/** An arbitrary event of one of these types. */
+export const anyEventOf = <C extends Category>(types: readonly string[]): fc.Arbitrary<EventOf[C]> =>
+  fc.oneof(...types.map((type) => ANY_DATA[type as AnyEvent['type']].map((data) => ({ type, data }) as EventOf[C])));

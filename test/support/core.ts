@@ -1,0 +1,135 @@
+// The application core on a real Postgres event store, with a clock and a provider that the test holds in its hands.
+import { Accounts } from '../../application/accounts.ts';
+import { ACCOUNT, PAYMENT } from '../../application/aggregates.ts';
+import { CommandHandler } from '../../application/commandHandler.ts';
+import type { Circumstances } from '../../application/events.ts';
+import type { EventStore, NewEvent, RecordedEvent } from '../../application/ports/eventStore.ts';
+import { type OpenAccount, openAccount } from '../../domain/account/account.ts';
+import { type AnyEvent, SERDE } from '../../domain/events.ts';
+import { type Category, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
+import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
+import { toMillis } from '../../domain/kernel/time.ts';
+import { createCharge } from '../../domain/payment/create.ts';
+import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
+import { FakeProvider } from './fakeProvider.ts';
+import { migratedDatabase } from './postgres.ts';
+import { CREATED_AT, instrument, terms } from './samples.ts';
+
+export interface Spies {
+  /** Before each append of the commands: it may throw instead. */
+  beforeAppend: ((stream: StreamName, events: readonly NewEvent[]) => Promise<void>) | null;
+  /** After each append that the store answered: it may throw the answer away. */
+  afterAppend: (() => Promise<void>) | null;
+  /** With each stream that the commands read. */
+  onRead: ((stream: StreamName) => void) | null;
+}
+
+export interface Core {
+  /** The real one: what it holds is the truth. */
+  readonly store: EventStore;
+  /** What happens on the way from the commands to the store. */
+  readonly spies: Spies;
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly clock: { now(): number; nowMs: number };
+  readonly provider: FakeProvider;
+  readonly account: OpenAccount;
+  /** Commands of another process on the same log. */
+  anotherProcess(): CommandHandler;
+  eventsOf(stream: StreamName): Promise<readonly AnyEvent[]>;
+  /** A charge with its pay code, of the samples' terms; `over` changes them. */
+  openCharge(over?: Parameters<typeof terms>[0]): Promise<PaymentId>;
+  close(): Promise<void>;
+}
+
+/** From the stored bytes, past every cache. */
+const stored = ({ stream, type, data, metadata }: RecordedEvent): AnyEvent => {
+  const { v: version } = JSON.parse(metadata) as { v: number };
+  return SERDE[readStreamName(stream).category as Category].decode({
+    type,
+    version,
+    data: JSON.parse(data) as unknown,
+  });
+};
+
+let ids = 0;
+export const newId = <Id extends string>(): Id => {
+  const bytes = new Uint8Array(16);
+  new DataView(bytes.buffer).setUint32(12, ++ids);
+  return encodeRawId(bytes) as Id;
+};
+
+export const openCore = async (): Promise<Core> => {
+  const database = await migratedDatabase();
+  const store = await openPostgresEventStore({ connectionString: database.connectionString });
+  const spies: Spies = { beforeAppend: null, afterAppend: null, onRead: null };
+  const spied: EventStore = {
+    storeId: store.storeId,
+    append: async (stream, expected, events) => {
+      await spies.beforeAppend?.(stream, events);
+      const result = await store.append(stream, expected, events);
+      await spies.afterAppend?.();
+      return result;
+    },
+    readStream: (stream, options) => {
+      spies.onRead?.(stream);
+      return store.readStream(stream, options);
+    },
+    subscribe: (options) => store.subscribe(options),
+    head: () => store.head(),
+    onHead: (listener) => store.onHead(listener),
+    close: () => store.close(),
+  };
+  const commands = new CommandHandler(spied);
+  const clock = { nowMs: toMillis(CREATED_AT), now: () => clock.nowMs };
+  const accounts = new Accounts(commands, clock);
+  const accountId = newId<AccountId>();
+  const opening = {
+    accountId,
+    name: 'Loja',
+    email: 'loja@example.com',
+    idSeed: Buffer.alloc(32, 1).toString('base64'),
+    at: CREATED_AT,
+  };
+  await commands.execute(ACCOUNT, streamName.account(accountId), openAccount(opening), why(accountId));
+  return {
+    store,
+    spies,
+    commands,
+    accounts,
+    clock,
+    provider: new FakeProvider(),
+    account: await accounts.get(accountId),
+    anotherProcess: () => new CommandHandler(store),
+    eventsOf: async (stream) => {
+      const events: AnyEvent[] = [];
+      for await (const recorded of store.readStream(stream)) events.push(stored(recorded));
+      return events;
+    },
+    openCharge: async (over = {}) => {
+      const paymentId = newId<PaymentId>();
+      const asked = terms({ accountId, paymentId, ...over });
+      const decide = createCharge({
+        terms: asked,
+        fingerprintUnder: () => 'hash',
+        fingerprintVersion: 1,
+        instrument: instrument({ txid: asked.txid }),
+      });
+      await commands.execute(PAYMENT, streamName.payment(paymentId), decide, why(accountId), { creates: true });
+      return paymentId;
+    },
+    close: async () => {
+      await store.close();
+      await database.drop();
+    },
+  };
+};
+
+export const why = (account: AccountId): Circumstances => ({
+  account,
+  mode: 'test',
+  actor: 'operator:test',
+  requestId: null,
+  correlationId: account,
+  causationId: account,
+});

@@ -1,0 +1,89 @@
+// Who may import whom (design §2).
+import { importsOf, type Problem, type Source } from './source.ts';
+
+/** Folders, or files, of ours; `packages`: which packages and node: modules; null: any. */
+interface Allowance {
+  readonly ours: readonly string[];
+  readonly packages: readonly string[] | null;
+}
+/** The log as the rooms around the core see it: decoded events, and the reactions that they carry out. Named by the port LogConsumer. */
+const LOG = [
+  'application/events.ts',
+  'application/lruMap.ts',
+  'application/processes/process.ts',
+  'application/processes/testClock.ts',
+];
+
+const ALLOWED: Readonly<Record<string, Allowance>> = {
+  domain: { ours: ['domain/'], packages: [] },
+  application: { ours: ['domain/', 'application/'], packages: ['node:crypto'] },
+  projections: { ours: ['domain/', 'application/ports/', 'projections/', ...LOG.slice(0, 2)], packages: ['knex'] },
+  http: { ours: ['domain/', 'application/', 'http/', 'projections/*/queries.ts'], packages: null },
+  infrastructure: { ours: ['domain/', 'application/ports/', 'infrastructure/', ...LOG], packages: null },
+  'infrastructure/boot': {
+    ours: ['domain/', 'application/', 'projections/', 'infrastructure/', 'http/', 'migrations/'],
+    packages: null,
+  },
+  migrations: { ours: ['migrations/'], packages: ['knex'] },
+};
+
+const matches = (target: string, allowed: string): boolean => {
+  if (!allowed.includes('*')) return allowed.endsWith('/') ? target.startsWith(allowed) : target === allowed;
+  const [before = '', after = ''] = allowed.split('*');
+  return target.startsWith(before) && target.endsWith(after) && target.split('/').length === allowed.split('/').length;
+};
+
+const allowanceOf = (path: string): readonly [string, Allowance] | null => {
+  const room = path.startsWith('infrastructure/boot/') ? 'infrastructure/boot' : (path.split('/')[0] as string);
+  const allowance = ALLOWED[room];
+  return allowance === undefined ? null : [room, allowance]; // tests may import anything
+};
+
+export const roomProblems = (sources: readonly Source[]): readonly Problem[] =>
+  sources.flatMap((source) => {
+    const found = allowanceOf(source.path);
+    if (found === null) return [];
+    const [room, { ours, packages }] = found;
+    const isAllowed = (target: string, isOurs: boolean) =>
+      isOurs ? ours.some((allowed) => matches(target, allowed)) : packages === null || packages.includes(target);
+    return importsOf(source)
+      .filter(({ target, isOurs }) => !isAllowed(target, isOurs))
+      .map(
+        ({ target }) =>
+          `${source.path} imports ${target}: ${room} may import ${[...ours, ...(packages ?? ['any package'])].join(', ')}`,
+      );
+  });
+
+/** What other folders of the domain may build on. */
+const AGGREGATES = ['account', 'charge', 'keyring', 'transaction', 'webhookDelivery', 'webhookEndpoint'];
+const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  pix: ['kernel'],
+  payment: ['kernel', ...AGGREGATES],
+  ledger: ['kernel', 'payment', ...AGGREGATES],
+  wire: ['kernel', 'payment', ...AGGREGATES],
+  ...Object.fromEntries(AGGREGATES.map((name) => [name, ['kernel', 'pix']])),
+};
+
+/** An aggregate takes types of a sibling, and the constants that spell those types out; what needs both stands in payment/. */
+export const siblingProblems = (sources: readonly Source[]): readonly Problem[] =>
+  sources.flatMap((source) => {
+    const [room, folder, file] = source.path.split('/');
+    if (room !== 'domain' || file === undefined || folder === undefined) return []; // domain/events.ts lists them all
+    const layers = DOMAIN_LAYERS[folder];
+    if (layers === undefined)
+      return [`${source.path}: tell test/support/tidy/rooms.ts what domain/${folder} may build on`];
+    return importsOf(source).flatMap(({ target, isOurs, values }) => {
+      const [, sibling = ''] = target.split('/');
+      if (!isOurs || sibling === folder || layers.includes(sibling)) return [];
+      const isVocabulary =
+        AGGREGATES.includes(folder) &&
+        AGGREGATES.includes(sibling) &&
+        values.every((name) => /^[A-Z][A-Z0-9_]*$/.test(name));
+      return isVocabulary
+        ? []
+        : [
+            `${source.path} reaches into ${target} (${values.join(', ')}): what needs two aggregates stands in payment/`,
+          ];
+    });
+  });

@@ -1,0 +1,83 @@
+// Rules about the text of single files.
+import type { Problem, Source } from './source.ts';
+
+/** Files that must name what they forbid. */
+const ABOUT_THE_RULES = ['test/tidy.test.ts', 'test/support/tidy/'];
+export const LINES_MAX = 400;
+export const COLUMNS_MAX = 140;
+/** Of a line with text in it. */
+export const TEXT_COLUMNS_MAX = 240;
+
+interface Ban {
+  readonly pattern: RegExp;
+  readonly where: (path: string) => boolean;
+  readonly instead: string;
+}
+const isCore = (path: string) => /^(domain|application|projections)\//.test(path);
+const isTest = (path: string) => path.startsWith('test/');
+const everywhere = () => true;
+
+/** Files of tests that may hold a timer, and why. */
+export const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
+  'test/http/checkoutBrowser.ts': 'the window that the checkout script believes in: its timers never run by themselves',
+  'test/support/receiver.ts': 'a time-out on a wait for a signal',
+  'test/support/program.ts': 'a time-out on a wait for a line of output',
+  'test/infrastructure/webhookSender/send.test.ts': 'a server that drips its answer: slowness is what is tested',
+  'test/application/createCharge.test.ts': 'holds the 10 s bound of K4 in its hand: no timer is started',
+};
+
+const BANS: readonly Ban[] = [
+  { pattern: /\bDate\.now\b/, where: isCore, instead: 'take the time as an argument, or from the port Clock' },
+  { pattern: /\bMath\.random\b/, where: isCore, instead: 'take randomness as an argument: `random: () => number`' },
+  { pattern: /\bnew Date\(\)/, where: isCore, instead: 'take the time as an argument, or from the port Clock' },
+  { pattern: /\b(?:TODO|FIXME|XXX|HACK)\b/, where: everywhere, instead: 'do it, or open an issue' },
+  { pattern: /\bfor now\b/i, where: everywhere, instead: 'do it right, or say why it is right' },
+  {
+    pattern: /\b(?:describe|context|it|specify)\.(?:skip|only)\b|\bx(?:it|describe)\(|\bthis\.skip\(/,
+    where: isTest,
+    instead: 'every test runs, always',
+  },
+  {
+    pattern: /\b(?:setTimeout|setInterval|sleep|scheduler\.wait)\(|\bset(?:Timeout|Interval)\b.*'node:timers/,
+    where: (path) =>
+      isTest(path) &&
+      !path.startsWith('test/bench/') &&
+      !path.startsWith('test/soak/') &&
+      !Object.hasOwn(TIMERS_ALLOWED, path),
+    instead: 'wait on a signal; a time-out on such a wait is allowed by name in test/support/tidy/text.ts',
+  },
+];
+
+export const textProblems = (sources: readonly Source[]): readonly Problem[] =>
+  sources
+    .filter(({ path }) => !ABOUT_THE_RULES.some((own) => path.startsWith(own)))
+    .flatMap(({ path, text }) =>
+      BANS.filter(({ where }) => where(path)).flatMap(({ pattern, instead }) =>
+        text.split('\n').flatMap((line, i) => {
+          const found = pattern.exec(line)?.[0];
+          return found === undefined ? [] : [`${path}:${i + 1}: "${found}": ${instead}`];
+        }),
+      ),
+    );
+
+/** Names of the allow-list that no file has any more. */
+export const staleTimers = (sources: readonly Source[]): readonly Problem[] =>
+  Object.keys(TIMERS_ALLOWED)
+    .filter(
+      (path) => !/\bsetTimeout\b|\bsetInterval\b/.test(sources.find((source) => source.path === path)?.text ?? ''),
+    )
+    .map((path) => `${path} holds no timer: take it off the list in test/support/tidy/text.ts`);
+
+/** The formatter holds code to 120 columns, but breaks neither comments nor texts: a message, a query, a header line. */
+const columnsMax = (line: string): number =>
+  /^\s*(?:\/\/|\/?\*)/.test(line) || !/['"`<]|\$\{/.test(line) ? COLUMNS_MAX : TEXT_COLUMNS_MAX;
+
+export const sizeProblems = (sources: readonly Source[]): readonly Problem[] =>
+  sources.flatMap(({ path, text }) => {
+    const lines = text.replace(/\n$/, '').split('\n');
+    const tooLong = `${path}: ${lines.length} lines, at most ${LINES_MAX}: give each purpose its own file`;
+    const wide = lines.flatMap((line, i) =>
+      line.length > columnsMax(line) ? [`${path}:${i + 1}: ${line.length} columns, at most ${columnsMax(line)}`] : [],
+    );
+    return lines.length > LINES_MAX ? [tooLong, ...wide] : wide;
+  });

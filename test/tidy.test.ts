@@ -1,0 +1,231 @@
+// The house stays as it was drawn (design §2). Every rule has an example that it must refuse.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import {
+  deadFileProblems,
+  type Manifest,
+  migrationProblems,
+  readmeProblems,
+  scriptProblems,
+  variableProblems,
+  variablesRead,
+} from './support/tidy/project.ts';
+import { roomProblems, siblingProblems } from './support/tidy/rooms.ts';
+import { importsOf, type Problem, readSources, type Source } from './support/tidy/source.ts';
+import { sizeProblems, staleTimers, textProblems } from './support/tidy/text.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const read = (path: string): string => (existsSync(ROOT + path) ? readFileSync(ROOT + path, 'utf8') : '');
+const sources = readSources(ROOT);
+const manifest = JSON.parse(read('package.json')) as Manifest;
+const none = (problems: readonly Problem[]) => expect(problems, `\n${problems.join('\n')}\n`).to.have.length(0);
+
+describe('the house is tidy', () => {
+  it('rooms import only what they may', () => none(roomProblems(sources)));
+  it('aggregates do not reach into each other', () => none(siblingProblems(sources)));
+  it('no clock, dice, reminders, switched-off tests or sleeps', () => none(textProblems(sources)));
+  it('the list of timers in tests is not older than the tests', () => none(staleTimers(sources)));
+  it('files and lines are short', () => none(sizeProblems(sources)));
+  it('no file is dead', () => none(deadFileProblems(sources, manifest)));
+  it('migrations are numbered without gaps', () => none(migrationProblems(readdirSync(`${ROOT}migrations`))));
+  it('scripts exist and begin with exec', () => none(scriptProblems(manifest, (path) => existsSync(ROOT + path))));
+  it('the README names the two commands', () => none(readmeProblems(read('README.md'))));
+  it('every variable is read, listed and explained', () => {
+    none(variableProblems(read('infrastructure/boot/config.ts'), read('.env.example'), read('README.md')));
+  });
+});
+
+const file = (path: string, text: string): Source => ({ path, text });
+/** The rule refuses `bad` and takes `good`. */
+const rule = (
+  name: string,
+  check: (source: Source) => readonly Problem[],
+  bad: readonly Source[],
+  good: readonly Source[],
+) => {
+  describe(`the rule about ${name}`, () => {
+    for (const source of bad)
+      it(`refuses ${source.path}: ${source.text.slice(0, 60).trim()}`, () => expect(check(source)).to.have.length(1));
+    for (const source of good)
+      it(`takes ${source.path}: ${source.text.slice(0, 60).trim()}`, () => none(check(source)));
+  });
+};
+
+rule(
+  'rooms',
+  (source) => roomProblems([source]),
+  [
+    file('domain/a/b.ts', "import { x } from '../../application/ids.ts';"),
+    file('domain/a/b.ts', "import { hash } from 'node:crypto';"),
+    file('domain/a/b.ts', "import type { Knex } from 'knex';"),
+    file('domain/a/b.ts', "export * from '../../http/app.ts';"),
+    file('domain/a/b.ts', "const x = await import('../../http/app.ts');"),
+    file('domain/a/b.ts', "import {\n  x,\n  y,\n} from '../../infrastructure/z.ts';"),
+    file('application/a.ts', "import { x } from '../infrastructure/boot/log.ts';"),
+    file('application/a.ts', "import { readFile } from 'node:fs/promises';"),
+    file('application/a.ts', "import pg from 'pg';"),
+    file('projections/a/b.ts', "import { x } from '../../application/commandHandler.ts';"),
+    file('projections/a/b.ts', "import pg from 'pg';"),
+    file('http/a.ts', "import { x } from '../projections/payments/projection.ts';"),
+    file('http/a.ts', "import { x } from '../infrastructure/boot/log.ts';"),
+    file('infrastructure/x/a.ts', "import { x } from '../../application/commandHandler.ts';"),
+    file('infrastructure/x/a.ts', "import { x } from '../../http/app.ts';"),
+    file('infrastructure/boot/a.ts', "import { x } from '../../test/support/postgres.ts';"),
+    file('migrations/0001_a.ts', "import { x } from '../domain/events.ts';"),
+  ],
+  [
+    file('domain/a/b.ts', "import { x } from '../kernel/ids.ts';"),
+    file('application/a.ts', "import { hash } from 'node:crypto';\nimport { x } from '../domain/events.ts';"),
+    file('projections/a/b.ts', "import type { Sql } from '../../application/ports/sql.ts';"),
+    file('http/a.ts', "import express from 'express';\nimport { x } from '../projections/payments/queries.ts';"),
+    file('infrastructure/x/a.ts', "import pg from 'pg';\nimport type { Sql } from '../../application/ports/sql.ts';"),
+    file('infrastructure/boot/a.ts', "import { x } from '../../http/app.ts';"),
+    file('test/a.ts', "import { x } from '../http/app.ts';"),
+  ],
+);
+rule(
+  'siblings',
+  (source) => siblingProblems([source]),
+  [
+    file('domain/charge/a.ts', "import { transaction } from '../transaction/transaction.ts';"),
+    file('domain/charge/a.ts', "import { exists } from '../payment/payment.ts';"),
+    file('domain/charge/a.ts', "import type { PublicStatus } from '../wire/status.ts';"),
+    file('domain/payment/a.ts', "import { publicStatus } from '../wire/status.ts';"),
+    file('domain/kernel/a.ts', "import type { Charge } from '../charge/charge.ts';"),
+    file('domain/pix/a.ts', "import * as charge from '../charge/charge.ts';"),
+    file('domain/ledger/a.ts', "import { messagesOf } from '../wire/messages.ts';"),
+    file('domain/refund/a.ts', "import { fold } from '../kernel/decider.ts';"),
+  ],
+  [
+    file('domain/charge/a.ts', "import type { Payer } from '../transaction/transaction.ts';"),
+    file('domain/charge/a.ts', "import { type Fee, DEFAULT_FEES } from '../transaction/fees.ts';"),
+    file('domain/charge/a.ts', "import { taxIdOf } from '../pix/taxId.ts';"),
+    file('domain/payment/a.ts', "import { charge } from '../charge/charge.ts';"),
+    file('domain/events.ts', "import { accountSerde } from './account/serde.ts';"),
+  ],
+);
+rule(
+  'texts',
+  (source) => textProblems([source]),
+  [
+    file('domain/a.ts', 'const now = Date.now();'),
+    file('application/a.ts', 'const clock = { now: Date.now };'),
+    file('application/a.ts', 'const dice = Math.random();'),
+    file('projections/a.ts', 'const now = new Date();'),
+    file('http/a.ts', '// TODO: the rest'),
+    file('http/a.ts', '// FIXME'),
+    file('infrastructure/a.ts', '// Good enough for now.'),
+    file('test/a.test.ts', "it.only('x', () => undefined);"),
+    file('test/a.test.ts', "describe.skip('x', () => undefined);"),
+    file('test/a.test.ts', "xit('x', () => undefined);"),
+    file('test/a.test.ts', 'await new Promise((go) => setTimeout(go, 100));'),
+    file('test/a.test.ts', "import { setTimeout } from 'node:timers/promises';"),
+    file('test/a.test.ts', 'await sleep(5);'),
+  ],
+  [
+    file('domain/a.ts', 'const at = new Date(millis);'),
+    file('infrastructure/boot/a.ts', 'const clock = { now: Date.now };'),
+    file('http/a.ts', 'setTimeout(close, 1_000);'),
+    file('test/a.test.ts', "import { setImmediate as turn } from 'node:timers/promises';"),
+    file('test/support/receiver.ts', 'const timer = setTimeout(fail, 8_000);'),
+    file('test/a.test.ts', "it('waits for nowhere', () => only(skip));"),
+  ],
+);
+rule(
+  'sizes',
+  (source) => sizeProblems([source]),
+  [
+    file('domain/long.ts', 'x\n'.repeat(401)),
+    file('domain/wide.ts', 'x'.repeat(141)),
+    file('domain/note.ts', `// "${'x'.repeat(141)}"`),
+    file('domain/text.ts', `"${'x'.repeat(240)}"`),
+  ],
+  [
+    file('domain/long.ts', 'x\n'.repeat(400)),
+    file('domain/wide.ts', 'x'.repeat(140)),
+    file('domain/text.ts', `"${'x'.repeat(238)}"`),
+  ],
+);
+
+describe('the rules about the project', () => {
+  it('refuse a file that nothing imports, or only dead ones do', () => {
+    const files = [
+      file(
+        'test/a.test.ts',
+        "import './used.ts';\nspawn('node', [fileURLToPath(new URL('./owner.ts', import.meta.url))]);",
+      ),
+      file('test/used.ts', ''),
+      file('test/owner.ts', ''),
+      file('infrastructure/boot/start.ts', "import { x } from '../x.ts';"),
+      file('infrastructure/x.ts', ''),
+      file('domain/dead.ts', "import './deader.ts';"),
+      file('domain/deader.ts', ''),
+      file('migrations/0001_events.ts', ''),
+    ];
+    const problems = deadFileProblems(files, { scripts: { start: 'exec node infrastructure/boot/start.ts' } });
+    expect(problems.map((problem) => problem.split(':')[0])).to.deep.equal(['domain/dead.ts', 'domain/deader.ts']);
+  });
+  it('refuse a gap, a repeat and a name without a number', () => {
+    none(migrationProblems(['0002_b.ts', '0001_a.ts']));
+    expect(migrationProblems(['0001_a.ts', '0003_c.ts'])).to.have.length(1);
+    expect(migrationProblems(['0001_a.ts', '0001_b.ts'])).to.have.length(1);
+    expect(migrationProblems(['0001_a.ts', 'b.ts'])).to.have.length(1);
+  });
+  it('refuse a script that is missing, runs under a shell, or runs what is not there', () => {
+    const program = 'exec node a.ts';
+    const scripts = {
+      start: program,
+      test: 'exec mocha',
+      check: 'tsc && biome check .',
+      demo: program,
+      bench: program,
+      cli: program,
+    };
+    none(scriptProblems({ scripts }, () => true));
+    expect(scriptProblems({ scripts: { ...scripts, start: 'node a.ts' } }, () => true)).to.deep.equal([
+      'package.json: "start" must begin with exec',
+    ]);
+    expect(scriptProblems({ scripts: { ...scripts, cli: 'exec node b.ts' } }, (path) => path === 'a.ts')).to.deep.equal(
+      ['package.json: "cli" runs b.ts, which does not exist'],
+    );
+    const { demo: _, ...without } = scripts;
+    expect(scriptProblems({ scripts: without }, () => true)).to.deep.equal(['package.json has no script "demo"']);
+  });
+  it('refuse a README that does not say how to start or test', () => {
+    none(readmeProblems('npm ci && npm start\nnpm ci && npm test'));
+    expect(readmeProblems('npm ci && npm start')).to.have.length(1);
+    expect(readmeProblems('')).to.have.length(2);
+  });
+  it('refuse a variable that is read and not listed or explained, and the reverse', () => {
+    const config = "read(env, 'PORT') env['NODE_ENV']";
+    expect(variablesRead(config)).to.deep.equal(['NODE_ENV', 'PORT']);
+    none(variableProblems(config, '# NODE_ENV=production\nPORT=3000\n', '| `PORT` | x |\n`NODE_ENV=production`'));
+    expect(variableProblems(config, 'PORT=1\n', '`PORT` `NODE_ENV`')).to.deep.equal([
+      '.env.example does not list NODE_ENV',
+    ]);
+    expect(variableProblems(config, 'PORT=1\nNODE_ENV=\n', '`PORT`')).to.deep.equal([
+      'README.md does not name NODE_ENV',
+    ]);
+    expect(variableProblems(config, 'PORT=1\nNODE_ENV=\nOLD=\n', '`PORT` `NODE_ENV`')).to.deep.equal([
+      '.env.example lists OLD, which nothing reads',
+    ]);
+    expect(
+      variableProblems(config, 'PORT=1\nNODE_ENV=\n', '| `PORT` |\nNODE_ENV, \nCHARGE=$(node -p 1)\nOLD=1 npm start'),
+    ).to.deep.equal(['README.md sets OLD, which nothing reads']);
+  });
+  it('refuse an allow-list that is older than the tests', () => {
+    expect(staleTimers([]).length).to.be.greaterThan(0);
+  });
+  it('see imports of every kind', () => {
+    const text =
+      "import type { A } from './a.ts';\nimport { type B, c as d } from './b.ts';\nimport './c.ts';\nimport e from 'pg';\nexport { f } from '../f.ts';";
+    expect(importsOf(file('http/x/y.ts', text))).to.deep.equal([
+      { target: 'http/x/a.ts', isOurs: true, values: [] },
+      { target: 'http/x/b.ts', isOurs: true, values: ['c'] },
+      { target: 'http/x/c.ts', isOurs: true, values: ['*'] },
+      { target: 'pg', isOurs: false, values: ['*'] },
+      { target: 'http/f.ts', isOurs: true, values: ['f'] },
+    ]);
+  });
+});
