@@ -1,5 +1,6 @@
 // Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (design §3).
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { EventOf } from '../domain/events.ts';
 import type { Decider, Decision } from '../domain/kernel/decider.ts';
 import type { Category, StreamName } from '../domain/kernel/event.ts';
@@ -36,6 +37,8 @@ export class CommandContention extends Error {
 
 /** Appends lost to other processes before a command gives up: each needs another writer to have won. */
 const CONFLICTS_MAX = 10;
+/** Longest pause after the first lost append; it grows with each. */
+const CONFLICT_PAUSE_MS = 5;
 /** States kept in memory. A few kB each; only ever used to guess what to append (see `run`). */
 const CACHED_STATES_MAX = 5_000;
 
@@ -136,7 +139,10 @@ export class CommandHandler {
         this.#cache.set(stream, { state, revision: result.revision });
         return { state, revision: result.revision, reply: decided.reply, appended: events.length, position: result.position };
       }
-      if (!isGuess) conflicts++;
+      if (!isGuess) {
+        conflicts++;
+        await setTimeout(randomInt(1, CONFLICT_PAUSE_MS * conflicts + 1)); // two processes must not meet again and again
+      }
       this.#cache.delete(stream);
       loaded = await this.load(aggregate, stream);
       isGuess = false;
