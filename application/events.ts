@@ -1,9 +1,11 @@
-// From recorded events to facts with their circumstances, decoded once however many readers share them.
-import { createHash } from 'node:crypto';
+// From facts with their circumstances to events as they are stored, and back: decoded once however many readers share them, and not at all
+// where this process rendered them a moment ago.
+import { hash } from 'node:crypto';
 import { type AnyEvent, type EventOf, SERDE } from '../domain/events.ts';
 import { type Category, readStreamName, type StreamName } from '../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../domain/kernel/ids.ts';
-import { MalformedEvent, type StoredForm } from '../domain/kernel/serde.ts';
+import { type Json, MalformedEvent, type StoredForm } from '../domain/kernel/serde.ts';
+import { LruMap } from './lruMap.ts';
 import type { NewEvent, Position, RecordedEvent } from './ports/eventStore.ts';
 
 /** Who, on whose behalf, because of what. Stored beside every event. */
@@ -37,20 +39,41 @@ export interface LoggedEvent<C extends Category = Category> {
 
 const decoded = new WeakMap<RecordedEvent, LoggedEvent>();
 
+interface Rendered {
+  /** In the order of its shape, as reading `data` would give it. */
+  readonly form: Json;
+  readonly why: Circumstances;
+}
+/** What was rendered here and may soon be read here, by event id: an id is a hash of the content. Some seconds under full load. */
+const RENDERED_MAX = 16_384;
+const rendered = new LruMap<string, Rendered>(RENDERED_MAX);
+
 /** Throws MalformedEvent (a poison event) when the event is of no known shape. */
 export const decodeEvent = (recorded: RecordedEvent): LoggedEvent => {
   const known = decoded.get(recorded);
   if (known) return known;
   const { category, id: subject } = readStreamName(recorded.stream);
   if (!Object.hasOwn(SERDE, category)) throw new MalformedEvent(`${recorded.stream}: no such category`);
-  const meta = JSON.parse(recorded.metadata) as { account: AccountId; mode: Mode; $correlationId: string; v: number };
-  const stored = { type: recorded.type, version: meta.v, data: JSON.parse(recorded.data) as unknown };
-  const event = SERDE[category as Category].decode(stored);
   const { stream, id, revision, position, recordedAt } = recorded;
-  const logged = { category: category as Category, stream, subject, id, revision, position, recordedAt, event,
-    account: meta.account, mode: meta.mode, correlationId: meta.$correlationId };
+  const { event, account, mode, correlationId } = renderedHere(recorded) ?? parsed(recorded, category as Category);
+  const logged = { category: category as Category, stream, subject, id, revision, position, recordedAt, event, account, mode, correlationId };
   decoded.set(recorded, logged);
   return logged;
+};
+
+type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>;
+
+const renderedHere = ({ id, type }: RecordedEvent): Content | null => {
+  const known = rendered.get(id);
+  if (known === undefined) return null;
+  const { account, mode, correlationId } = known.why;
+  return { event: { type, data: known.form } as unknown as AnyEvent, account, mode, correlationId };
+};
+
+const parsed = (recorded: RecordedEvent, category: Category): Content => {
+  const meta = JSON.parse(recorded.metadata) as { account: AccountId; mode: Mode; $correlationId: string; v: number };
+  const event = SERDE[category].decode({ type: recorded.type, version: meta.v, data: JSON.parse(recorded.data) as unknown });
+  return { event, account: meta.account, mode: meta.mode, correlationId: meta.$correlationId };
 };
 
 export const isOf = <C extends Category>(event: LoggedEvent, category: C): event is LoggedEvent<C> & LoggedEvent =>
@@ -58,7 +81,7 @@ export const isOf = <C extends Category>(event: LoggedEvent, category: C): event
 
 /** UUID (version 8) from the first 16 bytes of a SHA-256. */
 const uuidOf = (text: string): string => {
-  const hex = createHash('sha256').update(text).digest('hex');
+  const hex = hash('sha256', text, 'hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
 
@@ -82,6 +105,8 @@ export const renderEvents = <C extends Category>(
       $causationId: why.causationId,
       v: version,
     });
-    return { id: uuidOf(`${commandId}\n${index}\n${type}\n${data}`), type, data, metadata };
+    const id = uuidOf(`${commandId}\n${index}\n${type}\n${data}`);
+    rendered.set(id, { form, why });
+    return { id, type, data, metadata };
   });
 };

@@ -1,13 +1,25 @@
 // Ids that are derived, so that whoever computes them again gets the same (decisions I1, W2; design §4).
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { type DeliveryId, encodeRawId, type EndpointId, type EventId, type Mode, type PaymentId } from '../domain/kernel/ids.ts';
+import { LruMap } from './lruMap.ts';
 
 /** The one operation behind both creation routes of charges (K1). */
 export type Operation = 'charges.create';
 
+/** Making a key object costs five times the HMAC itself; a seed never changes. */
+const SEED_KEYS_MAX = 10_000;
+const seedKeys = new LruMap<string, KeyObject>(SEED_KEYS_MAX);
+const keyOf = (seed: string): KeyObject => {
+  const known = seedKeys.get(seed);
+  if (known) return known;
+  const key = createSecretKey(seed, 'base64');
+  seedKeys.set(seed, key);
+  return key;
+};
+
 /** HMAC under the account's seed: ids in `/pay/<raw>` are capabilities and must not be guessable. */
-const keyed = (seed: string, text: string): Buffer => createHmac('sha256', Buffer.from(seed, 'base64')).update(text).digest();
-const hashed = (text: string): Buffer => createHash('sha256').update(text).digest();
+const keyed = (seed: string, text: string): Buffer => createHmac('sha256', keyOf(seed)).update(text).digest();
+const hashed = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** The id of what (mode, operation, idempotency key) creates, and its txid, made apart (I3). */
 export const paymentIds = (seed: string, mode: Mode, operation: Operation, key: string): { paymentId: PaymentId; txid: string } => {

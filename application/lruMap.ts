@@ -1,33 +1,39 @@
-// A map that forgets what was used least recently.
+// A map that forgets what was not used for a while. Two generations: what is used moves to the young one; when that is full, it becomes
+// the old one and the old one is forgotten. So using an entry costs no deletion, which Map pays for with a rehash sooner or later.
 
 export class LruMap<Key, Value> {
-  readonly #entries = new Map<Key, Value>();
-  readonly #max: number;
+  #young = new Map<Key, Value>();
+  #old = new Map<Key, Value>();
+  readonly #generationMax: number;
 
+  /** The `max / 2` entries used last are always remembered, and never more than `max`. */
   constructor(max: number) {
-    this.#max = max;
+    this.#generationMax = Math.ceil(max / 2);
   }
 
   get(key: Key): Value | undefined {
-    const value = this.#entries.get(key);
-    if (value !== undefined) {
-      this.#entries.delete(key);
-      this.#entries.set(key, value);
-    }
-    return value;
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
   }
 
   set(key: Key, value: Value): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size > this.#max) this.#entries.delete(this.#entries.keys().next().value as Key);
+    this.#young.set(key, value);
+    if (this.#young.size <= this.#generationMax) return;
+    this.#old = this.#young;
+    this.#young = new Map([[key, value]]);
+    this.#old.delete(key);
   }
 
   delete(key: Key): void {
-    this.#entries.delete(key);
+    this.#young.delete(key);
+    this.#old.delete(key);
   }
 
   clear(): void {
-    this.#entries.clear();
+    this.#young.clear();
+    this.#old.clear();
   }
 }

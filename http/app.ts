@@ -51,7 +51,9 @@ export const createApp = (options: AppOptions): Express => {
       sendError(req, res, { code: 'method_not_allowed', message: `${req.method} is not allowed here.` });
     });
   }
-  app.use((req: Request, res: Response) => sendError(req, res, { code: 'not_found', message: 'There is no such route.' }));
+  app.use((req: Request, res: Response) =>
+    sendError(req, res, { code: 'not_found', message: 'There is no such route.' }),
+  );
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => fault(error, req, res, options));
   return app;
 };
@@ -81,10 +83,12 @@ const answerOf = async (
   res: Response,
   { services, rateLimit }: AppOptions,
 ): Promise<Answer | Rejection> => {
-  const caller = route.auth === 'none' ? NOBODY : await authenticate(req, route.auth, services);
+  const caller = route.auth === 'none' ? NOBODY : await authenticate(req, services);
   if (isRejection(caller)) return caller;
   const limited = route.auth === 'none' ? null : await rateLimit(caller.actor, res);
   if (limited) return limited;
+  if (route.auth === 'testKey' && caller.tenant.mode !== 'test')
+    return reject('mode_not_allowed', 'Sandbox routes take test keys only.');
   const query = readQuery(route.query ?? {}, req.query as Record<string, unknown>);
   if (isRejection(query)) return query;
   const body = await bodyOf(validate, req, res);
@@ -94,11 +98,23 @@ const answerOf = async (
   if (isRejection(idempotencyKey)) return idempotencyKey;
   if (route.readsOwnWrites) await services.progress.caughtUp(CATCH_UP_MS);
   const params = req.params as Record<string, string>;
-  const ask: Ask = { caller, params, query: query.query, body: body.body, idempotencyKey: idempotencyKey as string, requestId: requestIdOf(req), services };
+  const ask: Ask = {
+    caller,
+    params,
+    query: query.query,
+    body: body.body,
+    idempotencyKey: idempotencyKey as string,
+    requestId: requestIdOf(req),
+    services,
+  };
   return route.handle(ask);
 };
 
-const bodyOf = async (validate: ReturnType<typeof bodyValidator> | undefined, req: Request, res: Response): Promise<{ body: unknown } | Rejection> => {
+const bodyOf = async (
+  validate: ReturnType<typeof bodyValidator> | undefined,
+  req: Request,
+  res: Response,
+): Promise<{ body: unknown } | Rejection> => {
   if (!validate) return { body: undefined };
   const read = await readJsonBody(req, res);
   if (isRejection(read)) return read;
@@ -109,16 +125,31 @@ const fault = (error: unknown, req: Request, res: Response, { onFault }: AppOpti
   if (res.headersSent) return void res.destroy();
   const status = (error as { status?: number }).status;
   if (status === 400) return sendError(req, res, reject('invalid_request', 'The request could not be read.'));
-  if (error instanceof ProviderUnavailable) return sendError(req, res, { code: 'service_unavailable', message: error.message });
+  if (error instanceof ProviderUnavailable)
+    return sendError(req, res, { code: 'service_unavailable', message: error.message });
   onFault(error, requestIdOf(req));
-  const isAway = error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown || error instanceof CommandContention || error instanceof ReadModelsBehind;
+  const isAway =
+    error instanceof EventStoreUnavailable ||
+    error instanceof AppendOutcomeUnknown ||
+    error instanceof CommandContention ||
+    error instanceof ReadModelsBehind;
   if (isAway || isDatabaseAway(error))
-    return sendError(req, res, { code: 'service_unavailable', message: 'The service is not available at the moment. Repeat the request with the same Idempotency-Key.' });
-  sendError(req, res, { code: 'internal_error', message: 'Something went wrong on our side. The request can be repeated with the same Idempotency-Key.' });
+    return sendError(req, res, {
+      code: 'service_unavailable',
+      message: 'The service is not available at the moment. Repeat the request with the same Idempotency-Key.',
+    });
+  sendError(req, res, {
+    code: 'internal_error',
+    message: 'Something went wrong on our side. The request can be repeated with the same Idempotency-Key.',
+  });
 };
 
-/** Connection failures of `pg`: class 08 and 57, socket errors, and the pool's own time-out. */
+/** Connection failures of `pg`: class 08 and 57, socket errors, the pool's own time-out; and read models that are not there yet. */
 const isDatabaseAway = (error: unknown): boolean => {
   const { code, message = '' } = error as { code?: string; message?: string };
-  return /^(08|57)/.test(code ?? '') || /^E(CONN|PIPE|TIMEDOUT)/.test(code ?? '') || /Connection terminated|timeout exceeded when trying to connect/.test(message);
+  return (
+    /^(08|57|42P01|3F000)/.test(code ?? '') ||
+    /^E(CONN|PIPE|TIMEDOUT)/.test(code ?? '') ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(message)
+  );
 };

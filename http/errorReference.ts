@@ -2,7 +2,9 @@
 import { ERRORS } from './errors.ts';
 
 export const errorReference = (): string => {
-  const rows = Object.entries(ERRORS).map(([code, { status, type, when }]) => `| ${status} | \`${type}\` | \`${code}\` | ${when} |`);
+  const rows = Object.entries(ERRORS).map(
+    ([code, { status, type, when }]) => `| ${status} | \`${type}\` | \`${code}\` | ${when} |`,
+  );
   return `# Errors
 
 Every error answer has this body, and its \`request_id\` is also in the header \`X-Request-Id\`:

@@ -40,23 +40,66 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   idempotency_key_required: bad('The `Idempotency-Key` header is missing.'),
   invalid_idempotency_key: bad('The `Idempotency-Key` is not 8 to 128 printable ASCII characters.'),
   endpoint_limit_reached: bad('The account has 16 webhook endpoints in this mode.'),
-  unauthorized: { status: 401, type: 'authentication_error', when: 'The API key is missing, invalid, rotated or disabled.' },
+  unauthorized: {
+    status: 401,
+    type: 'authentication_error',
+    when: 'The API key is missing, invalid, rotated or disabled.',
+  },
   mode_not_allowed: { status: 403, type: 'permission_error', when: 'A live key on a sandbox route, or the reverse.' },
-  not_found: { status: 404, type: 'not_found_error', when: 'The resource or the route does not exist, or belongs to another account or mode.' },
-  method_not_allowed: { status: 405, type: 'invalid_request_error', when: 'The route has no such method; `Allow` lists those it has.' },
-  idempotency_key_reused: { status: 409, type: 'conflict_error', when: 'The `Idempotency-Key` was used with a different request.' },
-  idempotency_request_in_progress: { status: 409, type: 'conflict_error', when: 'A request with this `Idempotency-Key` is still running.' },
+  not_found: {
+    status: 404,
+    type: 'not_found_error',
+    when: 'The resource or the route does not exist, or belongs to another account or mode.',
+  },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    when: 'The route has no such method; `Allow` lists those it has.',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    type: 'conflict_error',
+    when: 'The `Idempotency-Key` was used with a different request.',
+  },
+  idempotency_request_in_progress: {
+    status: 409,
+    type: 'conflict_error',
+    when: 'A request with this `Idempotency-Key` is still running.',
+  },
   payload_too_large: { status: 413, type: 'invalid_request_error', when: 'The body is larger than 64 kB.' },
-  unsupported_media_type: { status: 415, type: 'invalid_request_error', when: 'The body is not `application/json` in UTF-8.' },
-  unprocessable_entity: { status: 422, type: 'invalid_request_error', when: 'No provider is configured for the method. Do not retry.' },
-  rate_limited: { status: 429, type: 'rate_limit_error', when: 'Too many requests in this minute; `Retry-After` says when to go on.' },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    when: 'The body is not `application/json` in UTF-8.',
+  },
+  unprocessable_entity: {
+    status: 422,
+    type: 'invalid_request_error',
+    when: 'No provider is configured for the method. Do not retry.',
+  },
+  rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    when: 'Too many requests in this minute; `Retry-After` says when to go on.',
+  },
   headers_too_large: { status: 431, type: 'invalid_request_error', when: 'The request headers are larger than 16 kB.' },
-  internal_error: { status: 500, type: 'api_error', when: 'A fault of the service. Safe to retry with the same `Idempotency-Key`.' },
-  service_unavailable: { status: 503, type: 'api_error', when: 'The store or the provider is away. Safe to retry with the same `Idempotency-Key`.' },
+  internal_error: {
+    status: 500,
+    type: 'api_error',
+    when: 'A fault of the service. Safe to retry with the same `Idempotency-Key`.',
+  },
+  service_unavailable: {
+    status: 503,
+    type: 'api_error',
+    when: 'The store or the provider is away. Safe to retry with the same `Idempotency-Key`.',
+  },
 };
 
 /** Seconds after which a repeat makes sense, where the code itself tells. */
-const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, string>> = { idempotency_request_in_progress: '1', service_unavailable: '2' };
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, string>> = {
+  idempotency_request_in_progress: '1',
+  service_unavailable: '2',
+};
 
 export interface ErrorBody {
   readonly error: {
@@ -69,7 +112,10 @@ export interface ErrorBody {
   readonly request_id: string;
 }
 
-export const errorBody = ({ code, message, param, details }: Omit<Rejection, 'rejected'>, requestId: string): ErrorBody => ({
+export const errorBody = (
+  { code, message, param, details }: Omit<Rejection, 'rejected'>,
+  requestId: string,
+): ErrorBody => ({
   error: { type: ERRORS[code].type, code, message, ...(param !== undefined && { param }), ...(details && { details }) },
   request_id: requestId,
 });

@@ -31,7 +31,8 @@ export const mountOperations = (app: Express, operations: Operations): void => {
     sendJson(res, reason === null ? 200 : 503, reason === null ? { status: 'ready' } : { status: 'not_ready', reason });
   });
   app.get('/metrics', async (req, res) => {
-    if (!mayReadMetrics(req, operations.metricsToken)) return sendError(req, res, { code: 'not_found', message: 'There is no such route.' });
+    if (!mayReadMetrics(req, operations.metricsToken))
+      return sendError(req, res, { code: 'not_found', message: 'There is no such route.' });
     const { contentType, text } = await operations.metrics();
     return res.setHeader('Content-Type', contentType).end(text);
   });

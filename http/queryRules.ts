@@ -23,4 +23,3 @@ export const matching = (description: string, parse: QueryRule['parse'], more: P
   parse,
   ...more,
 });
-

@@ -4,8 +4,8 @@ import type { advanceClock } from '../application/commands/advanceTestClock.ts';
 import type { CreateChargeHandler } from '../application/commands/createCharge.ts';
 import type { payInSandbox } from '../application/commands/payInSandbox.ts';
 import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../application/commands/webhookEndpoints.ts';
-import type { Progress } from '../application/ports/readModels.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
+import type { Progress } from '../application/ports/readModels.ts';
 import type { Sql } from '../application/ports/sql.ts';
 import type { KnownKey } from '../projections/keyring/queries.ts';
 

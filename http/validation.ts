@@ -5,7 +5,13 @@ import type { ErrorCode, Rejection } from '../domain/kernel/rejection.ts';
 import { reject } from '../domain/kernel/rejection.ts';
 import type { BodyRule, QueryRule } from './route.ts';
 
-const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: true, strictRequired: false, strictTypes: false });
+const ajv = new Ajv({
+  allErrors: true,
+  allowUnionTypes: true,
+  strict: true,
+  strictRequired: false,
+  strictTypes: false,
+});
 
 /** Prototype keys in a body are data of nobody: ajv reads own properties only. */
 const ownProperties = new Ajv({ allErrors: true, allowUnionTypes: true, strictTypes: false, ownProperties: true });
@@ -25,14 +31,23 @@ const messageOf = ({ keyword, message, params }: ErrorObject): string => {
   return message ?? 'is invalid';
 };
 
-const codeOf = (codes: BodyRule['codes'], param: string): ErrorCode => codes[param.split('.')[0] as string] ?? 'invalid_request';
+/** A body may name a field `constructor`: only the table's own codes count. */
+const codeOf = (codes: BodyRule['codes'], param: string): ErrorCode => {
+  const field = param.split('.')[0] as string;
+  return (Object.hasOwn(codes, field) ? codes[field] : undefined) ?? 'invalid_request';
+};
 
 /** One problem: its own code and param. Several: `invalid_request`, and `details` lists them all (E2). */
 export const rejectionOf = (problems: readonly CodedProblem[]): Rejection => {
   const details = problems.map(({ param, message }) => ({ param, message }));
   const [only, ...others] = problems;
   if (only === undefined) throw new Error('no problem to tell');
-  if (others.length > 0) return reject('invalid_request', `${problems.length} fields are invalid: ${problems.map(({ param }) => param).join(', ')}.`, { details });
+  if (others.length > 0)
+    return reject(
+      'invalid_request',
+      `${problems.length} fields are invalid: ${problems.map(({ param }) => param).join(', ')}.`,
+      { details },
+    );
   if (only.param === '') return reject(only.code, `The body ${only.message}.`, { details });
   return reject(only.code, `${only.param} ${only.message}.`, { param: only.param, details });
 };
@@ -49,7 +64,13 @@ export const bodyValidator = (rule: BodyRule): BodyValidator => {
   return (sent, mayHoldBadStrings) => {
     const isObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
     const body = rule.fill && isObject ? rule.fill(sent as Record<string, unknown>) : sent;
-    const problems: CodedProblem[] = mayHoldBadStrings ? badStrings(body).map((param) => ({ param, message: 'holds a NUL or an unpaired surrogate', code: codeOf(rule.codes, param) })) : [];
+    const problems: CodedProblem[] = mayHoldBadStrings
+      ? badStrings(body).map((param) => ({
+          param,
+          message: 'holds a NUL or an unpaired surrogate',
+          code: codeOf(rule.codes, param),
+        }))
+      : [];
     if (!validate(body))
       for (const error of validate.errors ?? []) {
         const param = pathOf(error);
@@ -84,17 +105,22 @@ const badStrings = (root: unknown): string[] => {
 };
 
 /** What raw bytes must hold for `badStrings` to be worth looking: escapes of NUL or of surrogates. */
-export const mayHoldBadStrings = (raw: string): boolean => /\\u(?:0000|[dD][89a-fA-F])/.test(raw);
+export const mayHoldBadStrings = (raw: string): boolean =>
+  raw.includes('\\u') && /\\u(?:0000|[dD][89a-fA-F])/.test(raw);
 
 /** Unknown parameters are ignored (I12); a known one twice, or one that does not parse, is told. */
-export const readQuery = (rules: { readonly [name: string]: QueryRule }, query: Record<string, unknown>): { query: Record<string, unknown> } | Rejection => {
+export const readQuery = (
+  rules: { readonly [name: string]: QueryRule },
+  query: Record<string, unknown>,
+): { query: Record<string, unknown> } | Rejection => {
   const values: Record<string, unknown> = {};
   const problems: CodedProblem[] = [];
   for (const [param, rule] of Object.entries(rules)) {
     const text = Object.hasOwn(query, param) ? query[param] : undefined;
     const value = text === undefined ? rule.fallback : typeof text === 'string' ? rule.parse(text) : undefined;
     if (value !== undefined) values[param] = value;
-    else if (text !== undefined) problems.push({ param, message: `must be ${rule.description}`, code: rule.code ?? 'invalid_filter' });
+    else if (text !== undefined)
+      problems.push({ param, message: `must be ${rule.description}`, code: rule.code ?? 'invalid_filter' });
   }
   if (problems.length === 0) return { query: values };
   const code = new Set(problems.map((problem) => problem.code)).size === 1 ? problems[0]?.code : undefined;

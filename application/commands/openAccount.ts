@@ -1,5 +1,5 @@
 // Opening an account with its first keys. Repeating it with the same secrets completes what a crash cut off (S2).
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { openAccount } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
@@ -20,7 +20,7 @@ export interface AccountOpening {
   readonly actor: string;
 }
 
-export const keyFingerprint = (cleartext: string): string => createHash('sha256').update(cleartext).digest('hex');
+export const keyFingerprint = (cleartext: string): string => hash('sha256', cleartext, 'hex');
 
 /** Stays the same for the same cleartext, so that issuing it again is the same key. */
 const keyIdOf = (fingerprint: string): KeyId => encodeRawId(Buffer.from(fingerprint, 'hex').subarray(0, 16)) as KeyId;

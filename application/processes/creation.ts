@@ -1,17 +1,23 @@
 // A charge whose creation was cut between intent and instrument is brought to its end: by a repeat of the request, or by itself (K7).
-import type { ExistingPayment } from '../../domain/payment/payment.ts';
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addMillis, addSeconds, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { failCreation, issueInstrument } from '../../domain/payment/create.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { assertExists } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { isOf } from '../events.ts';
-import type { InstrumentOutcome, InstrumentRequest, PaymentProvider, PaymentProviders } from '../ports/paymentProvider.ts';
+import type {
+  InstrumentOutcome,
+  InstrumentRequest,
+  PaymentProvider,
+  PaymentProviders,
+} from '../ports/paymentProvider.ts';
 import type { ProcessManager } from './process.ts';
 import { UnknownAtProvider } from './settlement.ts';
 
@@ -28,7 +34,9 @@ export const creation: ProcessManager = {
     const { account, mode, subject: key, event } = logged;
     if (event.type === 'ChargeCreated') {
       const dueAt = addMillis(event.data.createdAt, PATIENCE_MS);
-      return [{ kind: 'timer', timer: { account, mode, kind: 'resumeCreation', key, group: null, dueAt }, first: true }];
+      return [
+        { kind: 'timer', timer: { account, mode, kind: 'resumeCreation', key, group: null, dueAt }, first: true },
+      ];
     }
     return event.type === 'ChargePixIssued' || event.type === 'ChargeFailed'
       ? [{ kind: 'clearTimer', timer: { kind: 'resumeCreation', key } }]
@@ -67,9 +75,14 @@ export class CreationProcess {
   }
 
   /** The effect and its record. Unknown or unavailable: nothing is recorded, the creation stays open. */
-  async issue(provider: PaymentProvider, request: InstrumentRequest, isResumed: boolean): Promise<InstrumentOutcome['kind']> {
+  async issue(
+    provider: PaymentProvider,
+    request: InstrumentRequest,
+    isResumed: boolean,
+  ): Promise<InstrumentOutcome['kind']> {
     const outcome = isResumed ? await askThenIssue(provider, request) : await provider.issue(request);
-    if (outcome.kind === 'issued') await this.#record(request, issueInstrument(outcome.instrument, await this.#now(request)));
+    if (outcome.kind === 'issued')
+      await this.#record(request, issueInstrument(outcome.instrument, await this.#now(request)));
     if (outcome.kind === 'refused') await this.#record(request, failCreation(outcome, await this.#now(request)));
     return outcome.kind;
   }
@@ -84,11 +97,16 @@ export class CreationProcess {
     const { settings } = await this.#needs.accounts.get(terms.accountId);
     const request = instrumentRequest(assertExists(state), settings);
     const found = await provider?.findInstrument(request);
-    if (found?.kind === 'known' && found.value !== null)
-      return this.#record(request, issueInstrument(found.value, await this.#now(request)));
+    // A test clock that jumped over the timer: it acts at its own instant (X5).
+    const at = await this.#needs.accounts.actingAt(
+      terms.accountId,
+      terms.mode,
+      addMillis(terms.createdAt, PATIENCE_MS),
+    );
+    if (found?.kind === 'known' && found.value !== null) return this.#record(request, issueInstrument(found.value, at));
     const gone = { reason: 'The provider never confirmed the charge.', providerErrorCode: 'not_confirmed' };
     const isOver = (await this.#now(request)) >= addMillis(terms.createdAt, GIVE_UP_MS);
-    if (found?.kind === 'known' || isOver) return this.#record(request, failCreation(gone, await this.#now(request)));
+    if (found?.kind === 'known' || isOver) return this.#record(request, failCreation(gone, at));
     throw new UnknownAtProvider(`instrument of charge ${item}`);
   }
 

@@ -17,7 +17,9 @@ export const fundsRelease: ProcessManager = {
     if (!isOf(logged, 'payment') || logged.event.type !== 'TransactionSettled') return [];
     const { account, mode, subject: key } = logged;
     const dueAt = logged.event.data.availableAt;
-    return dueAt === null ? [] : [{ kind: 'timer', timer: { account, mode, kind: 'releaseFunds', key, group: null, dueAt } }];
+    return dueAt === null
+      ? []
+      : [{ kind: 'timer', timer: { account, mode, kind: 'releaseFunds', key, group: null, dueAt } }];
   },
 };
 
@@ -32,6 +34,11 @@ export const release =
     const { availableAt } = state.transaction.settlement;
     if (availableAt === null) return;
     const now = await accounts.actingAt(terms.accountId, terms.mode, availableAt);
-    const outcome = await commands.execute(PAYMENT, stream, releaseFunds(now), byProcess('fundsRelease', terms, item, item));
+    const outcome = await commands.execute(
+      PAYMENT,
+      stream,
+      releaseFunds(now),
+      byProcess('fundsRelease', terms, item, item),
+    );
     if (isRejection(outcome)) throw new Error(`release of ${item} refused: ${outcome.message}`);
   };

@@ -16,7 +16,10 @@ export type Reaction =
 
 export interface ReactionContext {
   /** Active endpoints of the event's account and mode, as of this point of the log. */
-  readonly endpoints: (account: string, mode: string) => readonly { readonly endpointId: string; readonly events: readonly string[] }[];
+  readonly endpoints: (
+    account: string,
+    mode: string,
+  ) => readonly { readonly endpointId: string; readonly events: readonly string[] }[];
 }
 
 export interface ProcessManager {

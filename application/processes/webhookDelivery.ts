@@ -3,7 +3,11 @@ import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
-import { cancelDelivery, recordAttempt, type WebhookDeliveryState } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import {
+  cancelDelivery,
+  recordAttempt,
+  type WebhookDeliveryState,
+} from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../accounts.ts';
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../aggregates.ts';
@@ -31,7 +35,12 @@ export const webhookDelivery: ProcessManager = {
     const { event, account, mode, subject: key } = logged;
     if (event.type === 'WebhookDeliveryScheduled') return [job('deliver', key, event.data.endpointId)];
     if (event.type !== 'WebhookDeliveryAttemptFailed' || event.data.nextAttemptAt === null) return [];
-    return [{ kind: 'timer', timer: { account, mode, kind: 'deliver', key, group: event.data.endpointId, dueAt: event.data.nextAttemptAt } }];
+    return [
+      {
+        kind: 'timer',
+        timer: { account, mode, kind: 'deliver', key, group: event.data.endpointId, dueAt: event.data.nextAttemptAt },
+      },
+    ];
   },
 };
 
@@ -85,7 +94,13 @@ export class DeliveryWorker {
       'content-type': 'application/json; charset=utf-8',
       'x-acme-delivery-id': PREFIX.delivery + delivery.deliveryId,
       'x-acme-event-type': delivery.eventType,
-      ...signatureHeaders({ secret, body: delivery.body, family: delivery.family, eventId: delivery.eventId, atMs: clock.now() }),
+      ...signatureHeaders({
+        secret,
+        body: delivery.body,
+        family: delivery.family,
+        eventId: delivery.eventId,
+        atMs: clock.now(),
+      }),
     };
     return sender.send({ url, headers, body: delivery.body, mode: delivery.mode });
   }
@@ -100,7 +115,12 @@ export class DeliveryWorker {
     const done = await commands.execute(WEBHOOK_DELIVERY, stream, decide, why);
     if (isRejection(done)) throw new Error(`recording ${delivery.deliveryId} refused: ${done.message}`);
     if (outcome.ok) this.#health.succeeded(delivery.endpointId);
-    else this.#health.failed(delivery.endpointId, delivery.deliveryId, done.state.status === 'pending' ? done.state.nextAttemptAt : null);
+    else
+      this.#health.failed(
+        delivery.endpointId,
+        delivery.deliveryId,
+        done.state.status === 'pending' ? done.state.nextAttemptAt : null,
+      );
   }
 
   /** While an endpoint keeps failing, new first attempts wait for the next probe (W3). */

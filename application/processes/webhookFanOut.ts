@@ -2,8 +2,8 @@
 import { streamName } from '../../domain/kernel/event.ts';
 import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { type ScheduledDelivery, scheduleDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { messagesOf } from '../../domain/wire/messages.ts';
 import { PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
@@ -21,7 +21,9 @@ export const webhookFanOut: ProcessManager = {
   react: (logged, { endpoints }) => {
     if (!isOf(logged, 'payment') || SILENT.has(logged.event.type)) return [];
     const ids = endpoints(logged.account, logged.mode).map((endpoint) => endpoint.endpointId);
-    return ids.length === 0 ? [] : [job('fanOut', `${logged.subject}:${logged.revision}:${ids.join(',')}`, logged.account)];
+    return ids.length === 0
+      ? []
+      : [job('fanOut', `${logged.subject}:${logged.revision}:${ids.join(',')}`, logged.account)];
   },
 };
 
@@ -34,7 +36,9 @@ export const fanOut =
     const around = await commands.loadAround(PAYMENT, stream, Number(revision));
     if (around === null || around.after.charge.status === 'absent') throw new Error(`no event ${item}`);
     const { accountId, mode } = around.after.charge.terms;
-    const subscriptions = await Promise.all(endpointIds.split(',').map((id) => subscriptionOf(commands, id as EndpointId)));
+    const subscriptions = await Promise.all(
+      endpointIds.split(',').map((id) => subscriptionOf(commands, id as EndpointId)),
+    );
     const deliveries = messagesOf(around.before, around.event, around.after).flatMap((message) => {
       const wanting = subscriptions.filter(({ events }) => wants(events, message.type));
       if (wanting.length === 0) return [];
@@ -56,7 +60,9 @@ export const fanOut =
       deliveries.map(async ({ at, ...delivery }) => {
         const why = byProcess('webhookFanOut', delivery, paymentId, delivery.eventId);
         const target = streamName.webhookDelivery(delivery.deliveryId);
-        const done = await commands.execute(WEBHOOK_DELIVERY, target, scheduleDelivery(delivery, at), why, { creates: true });
+        const done = await commands.execute(WEBHOOK_DELIVERY, target, scheduleDelivery(delivery, at), why, {
+          creates: true,
+        });
         if (isRejection(done)) throw new Error(`scheduling ${delivery.deliveryId} refused: ${done.message}`);
       }),
     );

@@ -90,14 +90,20 @@ export const openAccount =
   (state) =>
     state.status === 'open'
       ? { events: [], reply: 'already_open' }
-      : { events: [{ type: 'AccountOpened', data: { ...opening, settings: defaultSettings(opening.name) } }], reply: 'opened' };
+      : {
+          events: [{ type: 'AccountOpened', data: { ...opening, settings: defaultSettings(opening.name) } }],
+          reply: 'opened',
+        };
 
 /** Farthest that account time may run ahead of real time: 100 years, so that every timestamp keeps its shape. */
 export const TEST_CLOCK_OFFSET_SECONDS_MAX = 100 * 366 * 86_400;
 
 /** Forward only. `realNow` is real time; the reply is the new account time. */
 export const advanceTestClock =
-  (seconds: number, realNow: Timestamp): Decision<AccountState, AccountEvent, { now: Timestamp; offsetSeconds: number }> =>
+  (
+    seconds: number,
+    realNow: Timestamp,
+  ): Decision<AccountState, AccountEvent, { now: Timestamp; offsetSeconds: number }> =>
   (state) => {
     if (state.status !== 'open') throw new Error('the clock of an account that was never opened');
     const offsetSeconds = state.testClock.offsetSeconds + seconds;
@@ -105,7 +111,10 @@ export const advanceTestClock =
       return reject('invalid_request', 'The test clock can be at most 100 years ahead.', { param: 'seconds' });
     const from = addSeconds(realNow, state.testClock.offsetSeconds);
     const to = addSeconds(from, seconds);
-    return { events: [{ type: 'AccountTestClockAdvanced', data: { seconds, from, to } }], reply: { now: to, offsetSeconds } };
+    return {
+      events: [{ type: 'AccountTestClockAdvanced', data: { seconds, from, to } }],
+      reply: { now: to, offsetSeconds },
+    };
   };
 
 /** The account's time: real time in live mode, real time and the offset in test mode (I4, X5). */
@@ -113,7 +122,12 @@ export const accountTime = (state: OpenAccount, mode: 'test' | 'live', realNowMs
   fromMillis(realNowMs + (mode === 'test' ? state.testClock.offsetSeconds * 1000 : 0));
 
 /** The instant at which something due at `dueAt` acts: its own, when the test clock jumped over it, else now. */
-export const actingTime = (state: OpenAccount, mode: 'test' | 'live', dueAt: Timestamp, realNowMs: number): Timestamp => {
+export const actingTime = (
+  state: OpenAccount,
+  mode: 'test' | 'live',
+  dueAt: Timestamp,
+  realNowMs: number,
+): Timestamp => {
   const jumpedOver = mode === 'test' && state.testClock.skipped.some(({ from, to }) => from < dueAt && dueAt <= to);
   return jumpedOver ? dueAt : accountTime(state, mode, realNowMs);
 };

@@ -5,7 +5,14 @@ import type { AccountEvent, AccountSettings } from './account.ts';
 
 const fee = record<Fee>({ percentBps: integer, fixed: money });
 const pair = record<FeePair>({ provider: fee, platform: fee });
-const perMethod = <T>(shape: T) => ({ PIX: shape, CREDIT_CARD: shape, MBWAY: shape, MULTIBANCO: shape, BOLETO: shape, CRYPTO: shape });
+const perMethod = <T>(shape: T) => ({
+  PIX: shape,
+  CREDIT_CARD: shape,
+  MBWAY: shape,
+  MULTIBANCO: shape,
+  BOLETO: shape,
+  CRYPTO: shape,
+});
 const settings = record<AccountSettings>({
   fees: record<FeeSchedule>(perMethod(pair)),
   holdDays: record<AccountSettings['holdDays']>(perMethod(integer)),

@@ -101,7 +101,11 @@ const evolve = (state: ChargeState, event: ChargeEvent): ChargeState => {
     }
     case 'ChargeExpired': {
       if (state.status !== 'open') return state;
-      const failure = { reason: 'The Pix code expired without payment.', providerErrorCode: 'expired', at: event.data.at };
+      const failure = {
+        reason: 'The Pix code expired without payment.',
+        providerErrorCode: 'expired',
+        at: event.data.at,
+      };
       return { ...state, status: 'expired', failure };
     }
     case 'ChargeFailed':

@@ -1,9 +1,10 @@
 // What a merchant may ask for when creating a charge: from a body whose types are right to terms, or to all that is wrong with it.
-import type { Customer } from './charge.ts';
-import { isStrictTaxId, taxIdOf } from '../pix/taxId.ts';
+
 import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode, Problem } from '../kernel/rejection.ts';
 import type { Json } from '../kernel/serde.ts';
+import { isStrictTaxId, taxIdOf } from '../pix/taxId.ts';
+import type { Customer } from './charge.ts';
 
 /** The known fields of the body, types and simple bounds checked (http/schemas/charge.ts). */
 export interface ChargeBody {
@@ -12,7 +13,12 @@ export interface ChargeBody {
   readonly payment_method: string;
   readonly description?: string;
   readonly expires_in?: number;
-  readonly customer?: { readonly name?: string; readonly document?: string; readonly email?: string; readonly phone?: string };
+  readonly customer?: {
+    readonly name?: string;
+    readonly document?: string;
+    readonly email?: string;
+    readonly phone?: string;
+  };
   readonly expected_payer_tax_id?: string;
   readonly metadata?: { readonly [key: string]: Json };
 }
@@ -78,14 +84,17 @@ const isDeeperThan = (value: Json, levels: number): boolean => {
 const hasUnwritableNumber = (value: Json): boolean =>
   typeof value === 'number'
     ? !Number.isFinite(value)
-    : typeof value === 'object' && value !== null && Object.values(value).some((inner: Json) => hasUnwritableNumber(inner));
+    : typeof value === 'object' &&
+      value !== null &&
+      Object.values(value).some((inner: Json) => hasUnwritableNumber(inner));
 
 const metadataProblem = (metadata: { readonly [key: string]: Json }): string | null => {
   if (isDeeperThan(metadata, METADATA_DEPTH_MAX)) return `must not be nested deeper than ${METADATA_DEPTH_MAX} levels`;
   if (hasUnwritableNumber(metadata)) return 'holds a number that is too large';
   const { description: _, ...kept } = strip(metadata);
   if (Object.keys(kept).length > METADATA_KEYS_MAX) return `must not have more than ${METADATA_KEYS_MAX} keys`;
-  if (utf8Length(JSON.stringify(kept)) > METADATA_BYTES_MAX) return `must not be larger than ${METADATA_BYTES_MAX} bytes as JSON`;
+  if (utf8Length(JSON.stringify(kept)) > METADATA_BYTES_MAX)
+    return `must not be larger than ${METADATA_BYTES_MAX} bytes as JSON`;
   return null;
 };
 
@@ -102,10 +111,15 @@ export const chargeProblems = (body: ChargeBody): readonly CodedProblem[] => {
   const lock = body.expected_payer_tax_id;
   if (lock === undefined) return problems;
   if (!isStrictTaxId(lock))
-    tell('invalid_payer_tax_id', 'expected_payer_tax_id', 'must be a bare CPF (11 digits) or CNPJ (14 characters) with valid check digits');
+    tell(
+      'invalid_payer_tax_id',
+      'expected_payer_tax_id',
+      'must be a bare CPF (11 digits) or CNPJ (14 characters) with valid check digits',
+    );
   else if (documentTaxId !== null && documentTaxId !== lock)
     tell('payer_tax_id_mismatch', 'expected_payer_tax_id', 'must equal customer.document when both are sent');
-  if (!body.customer?.name) tell('customer_name_required', 'customer.name', 'is required when expected_payer_tax_id is set');
+  if (!body.customer?.name?.trim())
+    tell('customer_name_required', 'customer.name', 'is required when expected_payer_tax_id is set');
   return problems;
 };
 

@@ -1,10 +1,26 @@
 // Stored format of charge events. A change of a shape is a new version with an upcast; golden files are in test/domain/golden.
-import { freeForm, integer, listOf, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
+import {
+  freeForm,
+  integer,
+  listOf,
+  money,
+  nullable,
+  oneOf,
+  record,
+  type SerdeTable,
+  text,
+  time,
+} from '../kernel/serde.ts';
 import type { ChargeEvent, ChargeTerms, Customer, Fingerprint } from './charge.ts';
 import { PAYMENT_METHODS } from './charge.ts';
 
 const optionalText = nullable(text());
-const customer = record<Customer>({ name: optionalText, document: optionalText, email: optionalText, phone: optionalText });
+const customer = record<Customer>({
+  name: optionalText,
+  document: optionalText,
+  email: optionalText,
+  phone: optionalText,
+});
 const fingerprint = record<Fingerprint>({ version: integer, hash: text() });
 
 export const chargeSerde: SerdeTable<ChargeEvent> = {

@@ -2,7 +2,7 @@
 import type { Decider, Decision } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId, KeyId, Mode } from '../kernel/ids.ts';
-import { oneOf, nullable, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
 export interface ApiKey {

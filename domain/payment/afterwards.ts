@@ -41,7 +41,9 @@ export const recordReturn =
     if (seen?.outcome !== 'rejected') return NOTHING;
     const { amount } = seen;
     return {
-      events: [{ type: 'TransactionReceiptReturned', data: { endToEndId, amount, currency: charge.terms.currency, at } }],
+      events: [
+        { type: 'TransactionReceiptReturned', data: { endToEndId, amount, currency: charge.terms.currency, at } },
+      ],
       reply: 'recorded',
     };
   };

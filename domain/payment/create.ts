@@ -18,7 +18,12 @@ export interface CreateCharge {
 
 /** Order of checks: used key with other content → `idempotency_key_reused`; used key with the same → the original. */
 export const createCharge =
-  ({ terms, fingerprintUnder, fingerprintVersion, instrument }: CreateCharge): Decision<PaymentState, PaymentEvent, Creation> =>
+  ({
+    terms,
+    fingerprintUnder,
+    fingerprintVersion,
+    instrument,
+  }: CreateCharge): Decision<PaymentState, PaymentEvent, Creation> =>
   (state) => {
     if (exists(state)) {
       const { version, hash } = state.charge.fingerprint;
@@ -48,7 +53,10 @@ export const issueInstrument =
 
 /** The provider refused the charge, or is known never to have made it. */
 export const failCreation =
-  (failure: { reason: string; providerErrorCode: string }, at: Timestamp): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
+  (
+    failure: { reason: string; providerErrorCode: string },
+    at: Timestamp,
+  ): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
   (state) =>
     assertExists(state).charge.status === 'requested'
       ? { events: [{ type: 'ChargeFailed', data: { ...failure, at } }], reply: 'recorded' }

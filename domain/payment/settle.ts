@@ -51,7 +51,10 @@ const sendBack = (
   reason: RejectionReason,
 ): Decided<PaymentEvent, SettleOutcome> => ({
   events: [
-    { type: 'TransactionReceiptRejected', data: { receipt, currency: payment.charge.terms.currency, reason, returnId, at } },
+    {
+      type: 'TransactionReceiptRejected',
+      data: { receipt, currency: payment.charge.terms.currency, reason, returnId, at },
+    },
   ],
   reply: reason === 'payer_mismatch' ? 'refunded' : 'returned',
 });
@@ -61,7 +64,10 @@ const hold = (payment: ExistingPayment, { receipt, at }: SettleReceipt): Decided
   reply: 'held',
 });
 
-const credit = (payment: ExistingPayment, { receipt, fees, holdDays, at }: SettleReceipt): Decided<PaymentEvent, SettleOutcome> => ({
+const credit = (
+  payment: ExistingPayment,
+  { receipt, fees, holdDays, at }: SettleReceipt,
+): Decided<PaymentEvent, SettleOutcome> => ({
   events: [
     {
       type: 'TransactionSettled',

@@ -35,7 +35,10 @@ export interface Settlement extends ChargedFees {
 /** The demand was paid in full and the net is the merchant's. Fees are fixed here for ever (M1). */
 export type TransactionSettled = Fact<'TransactionSettled', Settlement>;
 /** A Pix arrived for a payer-locked charge without a payer document: kept, never credited, until an operator decides (M5). */
-export type TransactionHeld = Fact<'TransactionHeld', { readonly receipt: Receipt; readonly currency: string; readonly at: Timestamp }>;
+export type TransactionHeld = Fact<
+  'TransactionHeld',
+  { readonly receipt: Receipt; readonly currency: string; readonly at: Timestamp }
+>;
 /** A Pix arrived that must not be credited; it is owed to the payer in full (M4, M5). */
 export type TransactionReceiptRejected = Fact<
   'TransactionReceiptRejected',

@@ -32,7 +32,10 @@ export interface FailedAttempt {
   readonly responseBody: string | null;
   readonly durationMs: number;
 }
-export type WebhookDeliveryAttemptFailed = Fact<'WebhookDeliveryAttemptFailed', FailedAttempt & { readonly nextAttemptAt: Timestamp | null }>;
+export type WebhookDeliveryAttemptFailed = Fact<
+  'WebhookDeliveryAttemptFailed',
+  FailedAttempt & { readonly nextAttemptAt: Timestamp | null }
+>;
 /** A 2xx came in time. */
 export type WebhookDeliverySucceeded = Fact<
   'WebhookDeliverySucceeded',
@@ -41,7 +44,10 @@ export type WebhookDeliverySucceeded = Fact<
 /** All attempts failed. It can be sent again by hand. */
 export type WebhookDeliveryDeadLettered = Fact<'WebhookDeliveryDeadLettered', { readonly at: Timestamp }>;
 /** The endpoint is gone: nobody is to be told any more. */
-export type WebhookDeliveryCancelled = Fact<'WebhookDeliveryCancelled', { readonly reason: string; readonly at: Timestamp }>;
+export type WebhookDeliveryCancelled = Fact<
+  'WebhookDeliveryCancelled',
+  { readonly reason: string; readonly at: Timestamp }
+>;
 
 export type WebhookDeliveryEvent =
   | WebhookDeliveryScheduled
@@ -98,11 +104,17 @@ const evolve = (state: WebhookDeliveryState, event: WebhookDeliveryEvent): Webho
       return ignore(state, event);
   }
 };
-export const webhookDelivery: Decider<WebhookDeliveryState, WebhookDeliveryEvent> = { initial: { status: 'absent' }, evolve };
+export const webhookDelivery: Decider<WebhookDeliveryState, WebhookDeliveryEvent> = {
+  initial: { status: 'absent' },
+  evolve,
+};
 
 /** The delivery's id names event, endpoint and resend: scheduling it twice schedules it once (W2). */
 export const scheduleDelivery =
-  (delivery: Omit<ScheduledDelivery, 'maxAttempts'>, at: Timestamp): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'scheduled'> =>
+  (
+    delivery: Omit<ScheduledDelivery, 'maxAttempts'>,
+    at: Timestamp,
+  ): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'scheduled'> =>
   (state) => ({
     events:
       state.status === 'absent'
@@ -122,20 +134,40 @@ export interface AttemptResult {
 
 /** The outcome of attempt `number`. One that is recorded already, or came after the end: nothing. `random` is in [0, 1). */
 export const recordAttempt =
-  (number: number, result: AttemptResult, at: Timestamp, random: number): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'recorded' | 'nothing'> =>
+  (
+    number: number,
+    result: AttemptResult,
+    at: Timestamp,
+    random: number,
+  ): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'recorded' | 'nothing'> =>
   (state) => {
     if (state.status !== 'pending' || number !== state.attempts + 1) return { events: [], reply: 'nothing' };
     const { statusCode, durationMs } = result;
     if (result.ok && statusCode !== null)
-      return { events: [{ type: 'WebhookDeliverySucceeded', data: { number, at, statusCode, durationMs } }], reply: 'recorded' };
+      return {
+        events: [{ type: 'WebhookDeliverySucceeded', data: { number, at, statusCode, durationMs } }],
+        reply: 'recorded',
+      };
     const isLast = number >= state.delivery.maxAttempts;
     const nextAttemptAt = isLast ? null : addMillis(at, retryDelayMs(number, random, result.retryAfterMs));
     const { responseBody } = result;
     const failed: WebhookDeliveryEvent = {
       type: 'WebhookDeliveryAttemptFailed',
-      data: { number, endpointId: state.delivery.endpointId, at, statusCode, error: result.error ?? 'connection', responseBody, durationMs, nextAttemptAt },
+      data: {
+        number,
+        endpointId: state.delivery.endpointId,
+        at,
+        statusCode,
+        error: result.error ?? 'connection',
+        responseBody,
+        durationMs,
+        nextAttemptAt,
+      },
     };
-    return { events: isLast ? [failed, { type: 'WebhookDeliveryDeadLettered', data: { at } }] : [failed], reply: 'recorded' };
+    return {
+      events: isLast ? [failed, { type: 'WebhookDeliveryDeadLettered', data: { at } }] : [failed],
+      reply: 'recorded',
+    };
   };
 
 export const cancelDelivery =

@@ -42,7 +42,10 @@ const evolve = (state: WebhookEndpointState, event: WebhookEndpointEvent): Webho
       return ignore(state, event);
   }
 };
-export const webhookEndpoint: Decider<WebhookEndpointState, WebhookEndpointEvent> = { initial: { status: 'absent' }, evolve };
+export const webhookEndpoint: Decider<WebhookEndpointState, WebhookEndpointEvent> = {
+  initial: { status: 'absent' },
+  evolve,
+};
 
 export const registerEndpoint =
   (endpoint: Endpoint, at: Timestamp): Decision<WebhookEndpointState, WebhookEndpointEvent, 'registered'> =>
@@ -53,7 +56,10 @@ export const registerEndpoint =
 
 /** Not there, another tenant's, or deleted before: `not_found`, all alike. */
 export const deleteEndpoint =
-  (owner: { accountId: AccountId; mode: Mode }, at: Timestamp): Decision<WebhookEndpointState, WebhookEndpointEvent, 'deleted'> =>
+  (
+    owner: { accountId: AccountId; mode: Mode },
+    at: Timestamp,
+  ): Decision<WebhookEndpointState, WebhookEndpointEvent, 'deleted'> =>
   (state) =>
     state.status !== 'active' || state.accountId !== owner.accountId || state.mode !== owner.mode
       ? reject('not_found', 'There is no such webhook endpoint.')

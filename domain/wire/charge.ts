@@ -14,7 +14,12 @@ export interface ChargeView {
   readonly payment_method: string;
   readonly customer: Customer;
   /** Only for Pix, and only once the instrument exists. */
-  readonly pix?: { readonly br_code: string; readonly qr_code_url: string; readonly expires_at: string; readonly txid: string };
+  readonly pix?: {
+    readonly br_code: string;
+    readonly qr_code_url: string;
+    readonly expires_at: string;
+    readonly txid: string;
+  };
   readonly checkout_url: string;
   readonly settlement: { readonly end_to_end_id?: string };
   readonly metadata: { readonly [key: string]: Json };

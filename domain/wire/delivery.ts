@@ -1,14 +1,25 @@
 // Webhook endpoint and delivery as the interface shows them.
 import { PREFIX } from '../kernel/ids.ts';
-import type { Endpoint } from '../webhookEndpoint/webhookEndpoint.ts';
 import type { WebhookDeliveryState } from '../webhookDelivery/webhookDelivery.ts';
+import type { Endpoint } from '../webhookEndpoint/webhookEndpoint.ts';
 
 export type DeliveryStatus = 'PENDING' | 'PROCESSING' | 'DELIVERED' | 'FAILED' | 'CANCELLED';
-export const DELIVERY_STATUSES: readonly DeliveryStatus[] = ['PENDING', 'PROCESSING', 'DELIVERED', 'FAILED', 'CANCELLED'];
+export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
+  'PENDING',
+  'PROCESSING',
+  'DELIVERED',
+  'FAILED',
+  'CANCELLED',
+];
 
 export type ExistingDelivery = Exclude<WebhookDeliveryState, { status: 'absent' }>;
 
-const STATUS_OF = { pending: 'PENDING', delivered: 'DELIVERED', deadLettered: 'FAILED', cancelled: 'CANCELLED' } as const;
+const STATUS_OF = {
+  pending: 'PENDING',
+  delivered: 'DELIVERED',
+  deadLettered: 'FAILED',
+  cancelled: 'CANCELLED',
+} as const;
 export const deliveryStatus = (state: ExistingDelivery): DeliveryStatus => STATUS_OF[state.status];
 
 export const deliveryView = (state: ExistingDelivery) => ({

@@ -101,11 +101,17 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
     }
     case 'ChargeFailed': {
       const transition = { before, after, at: event.data.at };
-      return withStatusChanged(transition, [canonical('charge.failed', transition), legacy('payment.failed', transition)]);
+      return withStatusChanged(transition, [
+        canonical('charge.failed', transition),
+        legacy('payment.failed', transition),
+      ]);
     }
     case 'TransactionSettled': {
       const transition = { before, after, at: event.data.at };
-      return withStatusChanged(transition, [canonical('charge.paid', transition), legacy('payment.completed', transition)]);
+      return withStatusChanged(transition, [
+        canonical('charge.paid', transition),
+        legacy('payment.completed', transition),
+      ]);
     }
     case 'TransactionHeld':
     case 'TransactionReceiptRejected':

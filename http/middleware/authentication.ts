@@ -2,17 +2,20 @@
 import type { Request } from 'express';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
-import type { Caller, Route } from '../route.ts';
+import type { Caller } from '../route.ts';
 import type { Services } from '../services.ts';
 
 const KEY = /^ak_(?:test|live)_[A-Za-z0-9_-]{32}$/;
 const ACTOR_HEX = 16;
 
-export const authenticate = async (req: Request, auth: Route['auth'], services: Services): Promise<Caller | Rejection> => {
+export const authenticate = async (req: Request, services: Services): Promise<Caller | Rejection> => {
   const sent = req.headers['apikey'];
   const key = typeof sent === 'string' && KEY.test(sent) ? await services.findKey(sent) : null;
   if (key === null) return reject('unauthorized', 'The apikey header is missing or is not a valid API key.');
-  if (auth === 'testKey' && key.mode !== 'test') return reject('mode_not_allowed', 'Sandbox routes take test keys only.');
   const account = await services.accounts.get(key.accountId);
-  return { account, tenant: { accountId: key.accountId, mode: key.mode }, actor: `key:${key.fingerprint.slice(0, ACTOR_HEX)}` };
+  return {
+    account,
+    tenant: { accountId: key.accountId, mode: key.mode },
+    actor: `key:${key.fingerprint.slice(0, ACTOR_HEX)}`,
+  };
 };

@@ -60,7 +60,16 @@ export const mountCheckout = (app: Express, services: Services): StatusStreams =
     if (!payment) return html(res, 404, renderCheckoutNotFound());
     const { paymentId, amount, currency, mode } = payment.charge.terms;
     const { status, expires_at: expiresAt, now } = await statusOf(payment);
-    const view = { rawId: paymentId, amount, currency, status, brCode: brCodeOf(payment), expiresAt, now, testMode: mode === 'test' };
+    const view = {
+      rawId: paymentId,
+      amount,
+      currency,
+      status,
+      brCode: brCodeOf(payment),
+      expiresAt,
+      now,
+      testMode: mode === 'test',
+    };
     return html(res, 200, renderCheckout(view));
   });
   app.get('/pay/:id/qr.png', async (req: Request<{ id: string }>, res) => {
@@ -74,7 +83,9 @@ export const mountCheckout = (app: Express, services: Services): StatusStreams =
   });
   app.get('/pay/:id/status', async (req: Request<{ id: string }>, res) => {
     const payment = await find(req.params.id);
-    return payment ? sendJson(res, 200, await statusOf(payment)) : sendError(req, res, { code: 'not_found', message: 'There is no such charge.' });
+    return payment
+      ? sendJson(res, 200, await statusOf(payment))
+      : sendError(req, res, { code: 'not_found', message: 'There is no such charge.' });
   });
   app.get('/pay/:id/events', async (req: Request<{ id: string }>, res) => {
     const payment = await find(req.params.id);

@@ -1,6 +1,6 @@
 // Charges (interface.md Charges).
 import { type ChargeBody, chargeProblems, chargeRequest } from '../../domain/charge/request.ts';
-import { type PaymentId, parseId, PREFIX } from '../../domain/kernel/ids.ts';
+import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../domain/kernel/rejection.ts';
 import { chargeView } from '../../domain/wire/charge.ts';
 import { findPayment } from '../../projections/payments/queries.ts';

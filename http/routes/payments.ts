@@ -1,5 +1,5 @@
 // Payments in the transaction format (interface.md Payments).
-import { type PaymentId, parseId, PREFIX } from '../../domain/kernel/ids.ts';
+import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import { transactionView } from '../../domain/wire/transaction.ts';
 import { findPayment } from '../../projections/payments/queries.ts';

@@ -4,7 +4,13 @@ import { createChargeRoute, createPixChargeRoute, getChargeRoute } from './charg
 import { getPaymentRoute } from './payments.ts';
 import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxPayRoute } from './sandbox.ts';
 import { getBalanceRoute, listWalletsRoute } from './wallets.ts';
-import { deleteEndpointRoute, eventCatalogueRoute, listDeliveriesRoute, listEndpointsRoute, registerEndpointRoute } from './webhooks.ts';
+import {
+  deleteEndpointRoute,
+  eventCatalogueRoute,
+  listDeliveriesRoute,
+  listEndpointsRoute,
+  registerEndpointRoute,
+} from './webhooks.ts';
 
 export const ROUTES: readonly Route[] = [
   createChargeRoute,

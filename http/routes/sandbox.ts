@@ -1,7 +1,7 @@
 // The sandbox: what the outside world would do (decisions X). Answers come when the effect is visible in reads.
 import type { SandboxPayment } from '../../application/commands/payInSandbox.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
-import { type PaymentId, parseId, PREFIX } from '../../domain/kernel/ids.ts';
+import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../domain/kernel/money.ts';
 import { isRejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
@@ -29,9 +29,17 @@ const payBody = accepting({
 const payProblems = ({ payer, end_to_end_id: id }: SandboxPayment): readonly CodedProblem[] => {
   const problems: CodedProblem[] = [];
   if (typeof payer?.document === 'string' && taxIdOf(payer.document) === null)
-    problems.push({ code: 'invalid_request', param: 'payer.document', message: 'must be a CPF or CNPJ with valid check digits, or null' });
+    problems.push({
+      code: 'invalid_request',
+      param: 'payer.document',
+      message: 'must be a CPF or CNPJ with valid check digits, or null',
+    });
   if (id !== undefined && !isEndToEndId(id))
-    problems.push({ code: 'invalid_request', param: 'end_to_end_id', message: 'must be E, an ISPB, a UTC minute and 11 letters or digits' });
+    problems.push({
+      code: 'invalid_request',
+      param: 'end_to_end_id',
+      message: 'must be E, an ISPB, a UTC minute and 11 letters or digits',
+    });
   return problems;
 };
 
@@ -54,7 +62,11 @@ const pay = async (ask: Ask) => {
   const read = async () => (await services.progress.caughtUp(VISIBLE_MS), findPayment(services.db, caller.tenant, id));
   const answer = (payment: ExistingPayment | null, outcome: PayOutcome, status = 200) => ({
     status,
-    body: { end_to_end_id: sent.kind === 'refused' ? null : sent.endToEndId, outcome, charge: payment && chargeView(payment) },
+    body: {
+      end_to_end_id: sent.kind === 'refused' ? null : sent.endToEndId,
+      outcome,
+      charge: payment && chargeView(payment),
+    },
   });
   if (sent.kind !== 'sent') return answer(await read(), sent.kind);
   const seen = await untilVisible(services.progress, VISIBLE_MS, async () => {
@@ -64,6 +76,12 @@ const pay = async (ask: Ask) => {
   });
   return seen ? answer(seen.payment, seen.outcome) : answer(await read(), sent.expected, 202);
 };
+
+const paidSchema = exactly({
+  end_to_end_id: orNull(string(32)),
+  outcome: { type: 'string', enum: ['settled', 'returned', 'refunded', 'held', 'duplicate', 'refused'] },
+  charge: chargeSchema,
+});
 
 export const sandboxPayRoute: Route = {
   method: 'POST',
@@ -75,12 +93,9 @@ export const sandboxPayRoute: Route = {
   responses: {
     200: {
       description: 'The Pix arrived; what became of it shows in the reads.',
-      schema: exactly({
-        end_to_end_id: orNull(string(32)),
-        outcome: { type: 'string', enum: ['settled', 'returned', 'refunded', 'held', 'duplicate', 'refused'] },
-        charge: chargeSchema,
-      }),
+      schema: paidSchema,
     },
+    202: { description: 'The same, when it does not show in the reads within 5 s.', schema: paidSchema },
   },
   errors: ['not_found', 'mode_not_allowed'],
   handle: pay,
@@ -110,7 +125,10 @@ export const advanceClockRoute: Route = {
   summary: 'Move the test clock forward; what falls due happens first',
   auth: 'testKey',
   body: { schema: advanceBody, codes: {} },
-  responses: { 200: { description: 'The new time, after all that fell due has happened.', schema: clockSchema } },
+  responses: {
+    200: { description: 'The new time, after all that fell due has happened.', schema: clockSchema },
+    202: { description: 'The new time; what fell due is still being worked off.', schema: clockSchema },
+  },
   errors: ['mode_not_allowed'],
   handle: async (ask) => {
     const { caller, services, requestId } = ask;
@@ -129,7 +147,10 @@ export const flushDeliveriesRoute: Route = {
   summary: 'Wait until no delivery is due',
   auth: 'testKey',
   body: { schema: accepting({}), codes: {} },
-  responses: { 200: { description: 'How many are still due, after at most 5 s.', schema: flushSchema } },
+  responses: {
+    200: { description: 'None is due.', schema: flushSchema },
+    202: { description: 'How many are still due after 5 s.', schema: flushSchema },
+  },
   errors: ['mode_not_allowed'],
   handle: async ({ caller, services }) => {
     const pending = await services.deliveriesAtRest(caller.tenant, VISIBLE_MS);

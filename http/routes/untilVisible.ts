@@ -4,7 +4,11 @@ import type { Progress } from '../../application/ports/readModels.ts';
 const LOOK_MS = 250;
 
 /** What `look` finds, or null after `timeoutMs`. */
-export const untilVisible = async <T>(progress: Progress, timeoutMs: number, look: () => Promise<T | null>): Promise<T | null> => {
+export const untilVisible = async <T>(
+  progress: Progress,
+  timeoutMs: number,
+  look: () => Promise<T | null>,
+): Promise<T | null> => {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     let wake: () => void = () => undefined;

@@ -13,15 +13,24 @@ const balancesOf = async ({ caller, services }: Ask): Promise<readonly CurrencyB
   return balances.some(({ currency }) => currency === PRIMARY) ? balances : [empty(PRIMARY), ...balances];
 };
 
-const entry = ({ currency, available, pending }: CurrencyBalance) => ({ currency, available, pending, total: available + pending });
+const entry = ({ currency, available, pending }: CurrencyBalance) => ({
+  currency,
+  available,
+  pending,
+  total: available + pending,
+});
 const release = ({ nextRelease }: CurrencyBalance) => ({
   next_release_at: nextRelease?.at ?? null,
   next_release_amount: nextRelease?.amount ?? null,
 });
 
-const currency = matching('a currency code of 3 to 8 letters and digits', (text) => (/^[A-Z0-9]{3,8}$/.test(text) ? text : undefined), {
-  code: 'invalid_currency',
-});
+const currency = matching(
+  'a currency code of 3 to 8 letters and digits',
+  (text) => (/^[A-Z0-9]{3,8}$/.test(text) ? text : undefined),
+  {
+    code: 'invalid_currency',
+  },
+);
 
 export const getBalanceRoute: Route = {
   method: 'GET',
@@ -31,14 +40,22 @@ export const getBalanceRoute: Route = {
   auth: 'apikey',
   readsOwnWrites: true,
   query: { currency },
-  responses: { 200: { description: 'All currencies, with the primary one on top; with `currency`, that one alone.', schema: balanceSchema } },
+  responses: {
+    200: {
+      description: 'All currencies, with the primary one on top; with `currency`, that one alone.',
+      schema: balanceSchema,
+    },
+  },
   errors: ['invalid_currency'],
   handle: async (ask) => {
     const balances = await balancesOf(ask);
     const asked = ask.query['currency'] as string | undefined;
     if (asked !== undefined) {
       const one = balances.find((balance) => balance.currency === asked) ?? empty(asked);
-      return { status: 200, body: { available: one.available, pending: one.pending, currency: asked, ...release(one) } };
+      return {
+        status: 200,
+        body: { available: one.available, pending: one.pending, currency: asked, ...release(one) },
+      };
     }
     const primary = balances.find((balance) => balance.currency === PRIMARY) as CurrencyBalance;
     const { available, pending, total } = entry(primary);

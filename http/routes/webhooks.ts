@@ -1,5 +1,5 @@
 // Webhook management (interface.md Webhook management).
-import { type EndpointId, parsePrefixedId, PREFIX } from '../../domain/kernel/ids.ts';
+import { type EndpointId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE, isCatalogued } from '../../domain/wire/catalogue.ts';
 import { DELIVERY_STATUSES, deliveryView, endpointView } from '../../domain/wire/delivery.ts';
@@ -7,7 +7,14 @@ import { type DeliveryFilter, listDeliveries } from '../../projections/webhookDe
 import { listEndpoints } from '../../projections/webhookEndpoints/queries.ts';
 import { matching, oneOf, wholeNumber } from '../queryRules.ts';
 import type { Ask, Route } from '../route.ts';
-import { catalogueSchema, createdEndpointSchema, deletedSchema, deliveriesSchema, endpointsSchema, registerEndpointBody } from '../schemas/others.ts';
+import {
+  catalogueSchema,
+  createdEndpointSchema,
+  deletedSchema,
+  deliveriesSchema,
+  endpointsSchema,
+  registerEndpointBody,
+} from '../schemas/others.ts';
 
 const callerOf = ({ caller, requestId }: Ask) => ({ actor: caller.actor, requestId });
 
@@ -40,7 +47,10 @@ export const listEndpointsRoute: Route = {
   errors: [],
   handle: async ({ caller, services }) => {
     const endpoints = await listEndpoints(services.db, caller.tenant);
-    return { status: 200, body: { data: endpoints.map((e) => ({ ...endpointView(e), createdAt: e.createdAt, updatedAt: e.updatedAt })) } };
+    return {
+      status: 200,
+      body: { data: endpoints.map((e) => ({ ...endpointView(e), createdAt: e.createdAt, updatedAt: e.updatedAt })) },
+    };
   },
 };
 
@@ -79,7 +89,10 @@ export const listDeliveriesRoute: Route = {
   handle: async ({ caller, query, services }) => {
     const filter = query as unknown as DeliveryFilter;
     const { deliveries, total } = await listDeliveries(services.db, caller.tenant, filter);
-    return { status: 200, body: { data: deliveries.map(deliveryView), total, limit: filter.limit, offset: filter.offset } };
+    return {
+      status: 200,
+      body: { data: deliveries.map(deliveryView), total, limit: filter.limit, offset: filter.offset },
+    };
   },
 };
 

@@ -31,21 +31,30 @@ export const integer = (minimum: number, maximum: number, description?: string):
 });
 export const anyInteger: JsonSchema = { type: 'integer' };
 export const boolean: JsonSchema = { type: 'boolean' };
-export const timestamp: JsonSchema = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' };
+export const timestamp: JsonSchema = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+};
 export const anyObject: JsonSchema = { type: 'object' };
 export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 export const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type as string, 'null'] });
 export const id = (prefix: string): JsonSchema => ({ type: 'string', pattern: `^${prefix}[0-9a-hjkmnp-tv-z]{26}$` });
 
 /** All properties required but those of `optional`; nothing else: an allow-list (interface.md). */
-export const exactly = (properties: { readonly [name: string]: JsonSchema }, optional: readonly string[] = []): JsonSchema => ({
+export const exactly = (
+  properties: { readonly [name: string]: JsonSchema },
+  optional: readonly string[] = [],
+): JsonSchema => ({
   type: 'object',
   properties,
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
   additionalProperties: false,
 });
 /** What a request may carry: unknown fields are ignored (decisions I12). */
-export const accepting = (properties: { readonly [name: string]: JsonSchema }, required: readonly string[] = []): JsonSchema => ({
+export const accepting = (
+  properties: { readonly [name: string]: JsonSchema },
+  required: readonly string[] = [],
+): JsonSchema => ({
   type: 'object',
   properties,
   required,

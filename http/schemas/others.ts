@@ -1,7 +1,19 @@
 // Responses of payments, wallets, webhooks and the sandbox (interface.md Resources and their fields).
 import { DELIVERY_STATUSES } from '../../domain/wire/delivery.ts';
 import { PUBLIC_STATUS_OF } from '../../domain/wire/status.ts';
-import { accepting, anyInteger, anyObject, boolean, exactly, id, integer, listOf, orNull, string, timestamp } from './jsonSchema.ts';
+import {
+  accepting,
+  anyInteger,
+  anyObject,
+  boolean,
+  exactly,
+  id,
+  integer,
+  listOf,
+  orNull,
+  string,
+  timestamp,
+} from './jsonSchema.ts';
 
 const text = string();
 const maybeText = orNull(text);
@@ -56,7 +68,9 @@ export const balanceSchema = exactly(
   },
   ['total', 'retained', 'balances', 'primary'], // the flat shape of one currency has none of these
 );
-export const walletsSchema = listOf(exactly({ currency: text, walletType: text, balance: anyInteger, pendingBalance: anyInteger }));
+export const walletsSchema = listOf(
+  exactly({ currency: text, walletType: text, balance: anyInteger, pendingBalance: anyInteger }),
+);
 
 export const registerEndpointBody = accepting(
   { url: string(2048, { minLength: 1 }), events: { type: 'array', items: string(64), minItems: 1, maxItems: 64 } },
@@ -64,8 +78,14 @@ export const registerEndpointBody = accepting(
 );
 const endpoint = { id: id('we_'), url: text, events: listOf(text) };
 const active = { type: 'string', enum: ['ACTIVE', 'INACTIVE'] } as const;
-export const createdEndpointSchema = exactly({ ...endpoint, secret: { type: 'string', pattern: '^[0-9a-f]{64}$' }, status: active });
-export const endpointsSchema = exactly({ data: listOf(exactly({ ...endpoint, status: active, createdAt: timestamp, updatedAt: timestamp })) });
+export const createdEndpointSchema = exactly({
+  ...endpoint,
+  secret: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  status: active,
+});
+export const endpointsSchema = exactly({
+  data: listOf(exactly({ ...endpoint, status: active, createdAt: timestamp, updatedAt: timestamp })),
+});
 export const deletedSchema = exactly({ deleted: boolean });
 
 const deliverySchema = exactly(
@@ -87,7 +107,12 @@ const deliverySchema = exactly(
   },
   ['lastResponseBody'],
 );
-export const deliveriesSchema = exactly({ data: listOf(deliverySchema), total: anyInteger, limit: anyInteger, offset: anyInteger });
+export const deliveriesSchema = exactly({
+  data: listOf(deliverySchema),
+  total: anyInteger,
+  limit: anyInteger,
+  offset: anyInteger,
+});
 export const catalogueSchema = listOf(exactly({ event: text, description: text, legacy: boolean }, ['legacy']));
 
 export const clockSchema = exactly({ now: timestamp, offset_seconds: anyInteger });

@@ -15,6 +15,7 @@ import { type HttpServer, listen } from './httpServer.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { unreadiness } from './readiness.ts';
+import { untilReadModelsExist } from './readModelsExist.ts';
 import { secretsKeyOf } from './secretsKey.ts';
 import { openStorage, type Storage } from './storage.ts';
 
@@ -73,6 +74,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       onMismatch: breakProgram,
     });
     openings.onClose(() => gateway.stop(JOBS_GRACE_MS));
+    if (roles.serves || roles.works) await untilReadModelsExist(storage.reads);
     const demo = await readyToServe(config, database, gateway, roles);
     const streams = serve(config, log, server, storage, gateway, roles);
     // Requests end before the processes they wait for do.

@@ -14,6 +14,7 @@ import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
 import { openLog } from '../../infrastructure/boot/log.ts';
 import { newApiKey } from '../../infrastructure/boot/newSecrets.ts';
+import { untilReadModelsExist } from '../../infrastructure/boot/readModelsExist.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { migratedDatabase, type TestDatabase } from './postgres.ts';
 
@@ -91,6 +92,7 @@ export class TestGateway {
       onMismatch: (error) => faults.push(error),
       roles: options.roles ?? { serves: true, projects: true, works: true },
     });
+    await untilReadModelsExist(storage.reads);
     let streams: StatusStreams | undefined;
     const app = createApp({
       services: gateway.services,

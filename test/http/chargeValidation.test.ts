@@ -1,0 +1,438 @@
+// What POST /v1/charges takes and refuses, field by field (interface.md Create charge body; decisions E2, E3, I5, I11, I12, I14).
+// Bodies that are no charge at all are in chargeBody.test.ts.
+import { expect } from 'chai';
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
+import { expectError, openReady, paramsOf } from './support.ts';
+
+const ROUTES = ['/v1/charges', '/v1/pix/charges'] as const;
+type Body = Record<string, unknown>;
+const VALID: Body = { amount: 1234, payment_method: 'pix' };
+const CPF = '12345678909';
+const MASKED_CPF = '123.456.789-09';
+const CNPJ = '11222333000181';
+const ALPHANUMERIC_CNPJ = '12ABC34501DE35';
+const NAME = { name: 'Ana Souza' };
+
+describe('charge validation', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await openReady();
+  });
+  after(() => gateway.close());
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
+
+  const send = (body: unknown, path: string = ROUTES[0], idempotencyKey = newKey()) =>
+    gateway.post<Body>(path, undefined, {
+      raw: typeof body === 'string' ? body : JSON.stringify(body),
+      idempotencyKey,
+      headers: { 'content-type': 'application/json' },
+    });
+
+  /** Refused with this, nothing written, and the key still free (K5). */
+  const refuses = async (
+    body: unknown,
+    code: ErrorCode,
+    param: string | undefined,
+    params: readonly string[] = param ? [param] : [],
+  ) => {
+    for (const path of ROUTES) {
+      const key = newKey();
+      const head = await gateway.storage.store.head();
+      const details = expectError(await send(body, path, key), 400, code, param);
+      expect(paramsOf(details)).to.deep.equal(params);
+      expect(await gateway.storage.store.head(), 'something was written').to.equal(head);
+      const after = await send(VALID, path, key);
+      expect([after.status, after.headers.get('idempotent-replayed')]).to.deep.equal([201, null]);
+    }
+  };
+  const takes = async (body: unknown, path: string = ROUTES[0]): Promise<Reply<Body>> => {
+    const reply = await send(body, path);
+    expect(reply.status, reply.text).to.equal(201);
+    return reply;
+  };
+
+  const SAMPLES = {
+    null: null,
+    number: 7,
+    string: 'x',
+    array: [],
+    object: {},
+    boolean: true,
+    'nested array': [[1]],
+  } as const;
+  const FIELDS: { readonly [path: string]: { readonly type: string; readonly code: ErrorCode } } = {
+    amount: { type: 'number', code: 'invalid_amount' },
+    currency: { type: 'enum', code: 'invalid_currency' },
+    description: { type: 'string', code: 'invalid_description' },
+    expires_in: { type: 'bounded', code: 'invalid_expires_in' },
+    customer: { type: 'object', code: 'invalid_customer' },
+    'customer.name': { type: 'string', code: 'invalid_customer' },
+    'customer.document': { type: 'checked', code: 'invalid_customer' },
+    'customer.email': { type: 'string', code: 'invalid_customer' },
+    'customer.phone': { type: 'string', code: 'invalid_customer' },
+    metadata: { type: 'object', code: 'invalid_metadata' },
+  };
+  const withField = (path: string, value: unknown): Body => {
+    const [field, inner] = path.split('.') as [string, string?];
+    return { ...VALID, [field]: inner === undefined ? value : { [inner]: value } };
+  };
+
+  describe('a field of a wrong type', () => {
+    for (const [path, { type, code }] of Object.entries(FIELDS))
+      for (const [name, value] of Object.entries(SAMPLES))
+        if (name !== type) it(`${path}: ${name}`, () => refuses(withField(path, value), code, path));
+
+    for (const [name, value] of Object.entries(SAMPLES))
+      it(`payment_method: ${name} is refused, and the shortcut route fills it in`, async () => {
+        expectError(await send({ ...VALID, payment_method: value }), 400, 'invalid_payment_method', 'payment_method');
+        expect((await takes({ ...VALID, payment_method: value }, ROUTES[1])).body['payment_method']).to.equal('pix');
+      });
+    for (const method of ['PIX', 'Pix', 'card', ' pix', 'pix ', ''])
+      it(`payment_method: ${JSON.stringify(method)} is not pix`, async () =>
+        void expectError(
+          await send({ ...VALID, payment_method: method }),
+          400,
+          'invalid_payment_method',
+          'payment_method',
+        ));
+    it('payment_method left out is required, and the shortcut route fills it in', async () => {
+      expectError(await send({ amount: 5 }), 400, 'invalid_payment_method', 'payment_method');
+      expect((await takes({ amount: 5 }, ROUTES[1])).body['payment_method']).to.equal('pix');
+    });
+
+    for (const [name, value] of Object.entries(SAMPLES))
+      it(`expected_payer_tax_id: ${name}`, () =>
+        refuses(
+          { ...VALID, customer: NAME, expected_payer_tax_id: value },
+          'invalid_payer_tax_id',
+          'expected_payer_tax_id',
+        ));
+  });
+
+  describe('amount', () => {
+    for (const text of [
+      '0',
+      '-1',
+      '-0',
+      '100000000000',
+      '1.5',
+      '"100"',
+      '1e400',
+      '-1e400',
+      '1e-400',
+      '1e11',
+      '0.1',
+      '99999999999.5',
+      '9007199254740993',
+    ])
+      it(`${text} is refused`, () => refuses(`{"payment_method":"pix","amount":${text}}`, 'invalid_amount', 'amount'));
+    for (const [text, amount] of [
+      ['1', 1],
+      ['99999999999', 99_999_999_999],
+      ['1e2', 100],
+      ['100.0', 100],
+      ['0.1e1', 1],
+    ] as const)
+      it(`${text} is ${amount}`, async () =>
+        expect((await takes(`{"payment_method":"pix","amount":${text}}`)).body['amount']).to.equal(amount));
+    it('is required', () => refuses({ payment_method: 'pix' }, 'invalid_amount', 'amount'));
+  });
+
+  describe('currency', () => {
+    for (const currency of ['brl', 'EUR', '', 'BRL ', 'BRLBRL'])
+      it(`${JSON.stringify(currency)} is refused`, () =>
+        refuses({ ...VALID, currency }, 'invalid_currency', 'currency'));
+    it('BRL is taken, and the default', async () => {
+      expect((await takes({ ...VALID, currency: 'BRL' })).body['currency']).to.equal('BRL');
+      expect((await takes(VALID)).body['currency']).to.equal('BRL');
+    });
+  });
+
+  describe('expires_in', () => {
+    const lifetimeOf = ({ body }: Reply<Body>): number =>
+      (Date.parse((body['pix'] as { expires_at: string }).expires_at) - Date.parse(body['created_at'] as string)) /
+      1000;
+    for (const value of [59, 0, -1, 60.5, '3600', 2 ** 53])
+      it(`${JSON.stringify(value)} is refused`, () =>
+        refuses({ ...VALID, expires_in: value }, 'invalid_expires_in', 'expires_in'));
+    for (const [sent, seconds] of [
+      [60, 60],
+      [86_399, 86_399],
+      [86_400, 86_400],
+      [86_401, 86_400],
+      [Number.MAX_SAFE_INTEGER, 86_400],
+      [undefined, 3600],
+    ] as const)
+      it(`${sent} lasts ${seconds} s`, async () =>
+        expect(lifetimeOf(await takes({ ...VALID, expires_in: sent }))).to.equal(seconds));
+  });
+
+  describe('lengths', () => {
+    for (const [path, most] of [
+      ['description', 500],
+      ['customer.name', 200],
+      ['customer.email', 254],
+      ['customer.phone', 32],
+    ] as const) {
+      const textOf = ({ body }: Reply<Body>) =>
+        path === 'description'
+          ? (body['metadata'] as Body)['description']
+          : (body['customer'] as Body)[path.slice('customer.'.length)];
+      for (const letter of ['a', 'ç', '💠'])
+        it(`${path}: ${most} times ${letter} come back, one more is refused`, async () => {
+          expect(textOf(await takes(withField(path, letter.repeat(most))))).to.equal(letter.repeat(most));
+          await refuses(withField(path, letter.repeat(most + 1)), FIELDS[path]!.code, path);
+        });
+    }
+    it('customer.document: 33 characters are refused, whatever they are', () =>
+      refuses(withField('customer.document', `${' '.repeat(22)}${CPF}`), 'invalid_customer', 'customer.document'));
+  });
+
+  describe('customer', () => {
+    it('echoes what was sent, the rest is null', async () => {
+      const empty = { name: null, document: null, email: null, phone: null };
+      expect((await takes(VALID)).body['customer']).to.deep.equal(empty);
+      expect((await takes({ ...VALID, customer: {} })).body['customer']).to.deep.equal(empty);
+      expect((await takes({ ...VALID, customer: { phone: '+5511999', extra: 1 } })).body['customer']).to.deep.equal({
+        ...empty,
+        phone: '+5511999',
+      });
+      const all = { name: '"Ana" <b>', document: MASKED_CPF, email: 'a@b', phone: '+55 (11) 9' };
+      expect((await takes({ ...VALID, customer: all })).body['customer']).to.deep.equal(all);
+    });
+    for (const document of [
+      CPF,
+      MASKED_CPF,
+      CNPJ,
+      '11.222.333/0001-81',
+      ALPHANUMERIC_CNPJ,
+      '12.ABC.345/01DE-35',
+      '12.abc.345/01de-35',
+    ])
+      it(`document ${document} is echoed as sent`, async () =>
+        expect(((await takes(withField('customer.document', document))).body['customer'] as Body)['document']).to.equal(
+          document,
+        ));
+    for (const document of [
+      '',
+      '12345678900',
+      '11111111111',
+      '1234567890',
+      '123456789099',
+      '11222333000180',
+      '12ABC34501DE34',
+      'PT123456789',
+      '１２３４５６７８９０９',
+    ])
+      it(`document ${JSON.stringify(document)} is refused`, () =>
+        refuses(withField('customer.document', document), 'invalid_customer', 'customer.document'));
+  });
+
+  describe('payer lock (E3)', () => {
+    const lock = (expected: unknown, customer: Body = NAME): Body => ({
+      ...VALID,
+      expected_payer_tax_id: expected,
+      customer,
+    });
+    for (const taxId of [CPF, CNPJ, ALPHANUMERIC_CNPJ])
+      it(`${taxId} is echoed`, async () =>
+        expect((await takes(lock(taxId))).body['expected_payer_tax_id']).to.equal(taxId));
+    it('is left out when none was sent', async () =>
+      expect((await takes(VALID)).body).to.not.have.property('expected_payer_tax_id'));
+    for (const bad of [
+      MASKED_CPF,
+      '12345678900',
+      '00000000000',
+      ` ${CPF}`,
+      `${CPF} `,
+      '12abc34501de35',
+      '12ABC34501DE36',
+      '',
+      'x'.repeat(33),
+    ])
+      it(`${JSON.stringify(bad)} is refused`, () =>
+        refuses(lock(bad), 'invalid_payer_tax_id', 'expected_payer_tax_id'));
+    it('equals the document, however that is masked', async () => {
+      for (const [taxId, document] of [
+        [CPF, CPF],
+        [CPF, MASKED_CPF],
+        [CNPJ, '11.222.333/0001-81'],
+        [ALPHANUMERIC_CNPJ, '12.abc.345/01de-35'],
+      ] as const)
+        expect(((await takes(lock(taxId, { ...NAME, document }))).body['customer'] as Body)['document']).to.equal(
+          document,
+        );
+    });
+    it('differs from the document', () =>
+      refuses(lock(CPF, { ...NAME, document: CNPJ }), 'payer_tax_id_mismatch', 'expected_payer_tax_id'));
+    it('needs a name', async () => {
+      await refuses({ ...VALID, expected_payer_tax_id: CPF }, 'customer_name_required', 'customer.name');
+      await refuses(lock(CPF, { document: CPF }), 'customer_name_required', 'customer.name');
+      await refuses(lock(CPF, { name: '' }), 'customer_name_required', 'customer.name');
+    });
+  });
+
+  describe('several problems', () => {
+    it('are all told, as invalid_request without a param', () =>
+      refuses({ ...VALID, amount: 0, currency: 'EUR', expires_in: 1 }, 'invalid_request', undefined, [
+        'amount',
+        'currency',
+        'expires_in',
+      ]));
+    it('of rules beyond types too', () =>
+      refuses({ ...VALID, expected_payer_tax_id: '1', customer: { document: '1' } }, 'invalid_request', undefined, [
+        'customer.document',
+        'expected_payer_tax_id',
+        'customer.name',
+      ]));
+    it('of one field are told once', () => refuses({ ...VALID, amount: -1.5 }, 'invalid_amount', 'amount'));
+    it('an empty body lacks what is required', async () => {
+      expect(paramsOf(expectError(await send({}), 400, 'invalid_request'))).to.deep.equal(['amount', 'payment_method']);
+      expect(paramsOf(expectError(await send({}, ROUTES[1]), 400, 'invalid_amount', 'amount'))).to.deep.equal([
+        'amount',
+      ]);
+    });
+  });
+
+  describe('metadata (I11)', () => {
+    const metadataOf = async (metadata: unknown, more: Body = {}) =>
+      (await takes({ ...VALID, metadata, ...more })).body['metadata'];
+    const keys = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, i]));
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
+
+    it('comes back as it was sent', async () => {
+      const metadata = {
+        order: '1',
+        list: [1, 2.5, null, { a: [] }],
+        yes: true,
+        ключ: '💠',
+        '': 'empty key',
+        'a.b': 1,
+        ' ': 0,
+      };
+      expect(await metadataOf(metadata)).to.deep.equal(metadata);
+    });
+    it('is {} when none was sent', async () => expect(await metadataOf(undefined)).to.deep.equal({}));
+    it('loses reserved keys and those that begin with _, at the top only', async () => {
+      const reserved = { med: 1, failure: 2, settlement: 3, provider: 4, fees: 5, _x: 6, _: 7, __y: 8 };
+      expect(await metadataOf({ ...reserved, Med: 1, x_: 2, kept: reserved })).to.deep.equal({
+        Med: 1,
+        x_: 2,
+        kept: reserved,
+      });
+    });
+    it('loses prototype keys at every depth', async () => {
+      const text = `{"amount":5,"payment_method":"pix","__proto__":{"amount":1},"metadata":{"__proto__":{"x":1},"constructor":1,"prototype":2,"a":[{"__proto__":1,"b":{"constructor":{}}}]}}`;
+      const reply = await takes(text);
+      expect(reply.body['amount']).to.equal(5);
+      expect(reply.text).to.include('"metadata":{"a":[{"b":{}}]}');
+    });
+    it('keeps its own description, unless the body has one', async () => {
+      expect(await metadataOf({ description: 'own', a: 1 })).to.deep.equal({ description: 'own', a: 1 });
+      expect(await metadataOf({ description: 'own', a: 1 }, { description: 'body' })).to.deep.equal({
+        description: 'body',
+        a: 1,
+      });
+      expect(await metadataOf({ a: 1 }, { description: '' })).to.deep.equal({ a: 1, description: '' });
+      expect(await metadataOf(undefined, { description: 'alone' })).to.deep.equal({ description: 'alone' });
+    });
+    it('has at most 50 keys, not counting what is stripped and the description', async () => {
+      const most = { ...keys(50), med: 1, _y: 2, description: 'd' };
+      expect(await metadataOf(most)).to.deep.equal({ ...keys(50), description: 'd' });
+      await refuses({ ...VALID, metadata: keys(51) }, 'invalid_metadata', 'metadata');
+    });
+    it('has at most 8192 bytes as JSON, in UTF-8, without the description', async () => {
+      const sized = (bytes: number) => ({ a: `${'x'.repeat(bytes - '{"a":""}'.length - 2)}é` });
+      expect(Buffer.byteLength(JSON.stringify(sized(8192)))).to.equal(8192);
+      expect(await metadataOf(sized(8192), { description: 'y'.repeat(500) })).to.deep.equal({
+        ...sized(8192),
+        description: 'y'.repeat(500),
+      });
+      await refuses({ ...VALID, metadata: sized(8193) }, 'invalid_metadata', 'metadata');
+    });
+    it('is nested at most 20 levels deep', async () => {
+      expect(await metadataOf(nested(20))).to.deep.equal(nested(20));
+      await refuses({ ...VALID, metadata: nested(21) }, 'invalid_metadata', 'metadata');
+    });
+    it('holds no number that JSON can’t write', () =>
+      refuses('{"amount":5,"payment_method":"pix","metadata":{"a":[1e400]}}', 'invalid_metadata', 'metadata'));
+  });
+
+  describe('unknown fields', () => {
+    it('are ignored, even those with names of every object', async () => {
+      const more =
+        '"customer_id":"c","amount_cents":"x","toString":1,"hasOwnProperty":{},"constructor":null,"__proto__":{"payment_method":"card"}';
+      const { body } = await takes(`{"amount":5,"payment_method":"pix",${more}}`);
+      expect(Object.keys(body)).to.deep.equal([
+        'id',
+        'object',
+        'amount',
+        'currency',
+        'status',
+        'payment_method',
+        'customer',
+        'pix',
+        'checkout_url',
+        'settlement',
+        'metadata',
+        'created_at',
+      ]);
+    });
+  });
+
+  describe('NUL and unpaired surrogates (I14)', () => {
+    const bad = {
+      NUL: '\\u0000',
+      'high surrogate': '\\ud83d',
+      'low surrogate': '\\uDE00',
+      'swapped pair': '\\ude00\\ud83d',
+    };
+    const places: readonly (readonly [string, (text: string) => string, ErrorCode, string])[] = [
+      ['description', (t) => `"description":"a${t}"`, 'invalid_description', 'description'],
+      ['customer.name', (t) => `"customer":{"name":"${t}b"}`, 'invalid_customer', 'customer.name'],
+      ['a customer’s unknown field', (t) => `"customer":{"nick":"${t}"}`, 'invalid_customer', 'customer.nick'],
+      ['metadata value', (t) => `"metadata":{"a":"${t}"}`, 'invalid_metadata', 'metadata.a'],
+      ['metadata, deeper', (t) => `"metadata":{"a":[0,{"b":["${t}"]}]}`, 'invalid_metadata', 'metadata.a.1.b.0'],
+      ['metadata, reserved key', (t) => `"metadata":{"_a":"${t}"}`, 'invalid_metadata', 'metadata._a'],
+      ['unknown field', (t) => `"zzz":{"q":"${t}"}`, 'invalid_request', 'zzz.q'],
+      ['unknown field named constructor', (t) => `"constructor":"${t}"`, 'invalid_request', 'constructor'],
+      ['unknown field named __proto__', (t) => `"__proto__":"${t}"`, 'invalid_request', '__proto__'],
+      ['unknown field named toString', (t) => `"toString":["${t}"]`, 'invalid_request', 'toString.0'],
+    ];
+    for (const [what, text] of Object.entries(bad))
+      for (const [place, inside, code, param] of places)
+        it(`${what} in ${place}`, () => refuses(`{"amount":5,"payment_method":"pix",${inside(text)}}`, code, param));
+    it('in a key, told without it', async () => {
+      await refuses(
+        '{"amount":5,"payment_method":"pix","metadata":{"a\\u0000b":1}}',
+        'invalid_metadata',
+        'metadata.ab',
+      );
+      await refuses(
+        '{"amount":5,"payment_method":"pix","metadata":{"x":{"a\\ud800":1}}}',
+        'invalid_metadata',
+        'metadata.x.a\ufffd',
+      );
+      await refuses('{"amount":5,"payment_method":"pix","bad\\u0000":1}', 'invalid_request', 'bad');
+    });
+    it('several are all told', () =>
+      refuses(
+        '{"amount":5,"payment_method":"pix","description":"\\u0000","metadata":{"a":"\\ud800"}}',
+        'invalid_request',
+        undefined,
+        ['metadata.a', 'description'],
+      ));
+    it('pairs, escaped backslashes and other controls are welcome', async () => {
+      const { body } = await takes(
+        '{"amount":5,"payment_method":"pix","description":"\\ud83d\\ude00","metadata":{"a":"\\\\u0000","b":"\\u0001\\u001f\\u007f\\ufffe\\uffff"}}',
+      );
+      expect(body['metadata']).to.deep.equal({ a: '\\u0000', b: '\u0001\u001f\u007f\ufffe\uffff', description: '😀' });
+    });
+    it('a charge with such text can be read back', async () => {
+      const text = '\u0001 "quoted" \\ \u2028 😀 </script>';
+      const { body } = await takes({ ...VALID, description: text, customer: { name: text } });
+      expect((await gateway.get(`/v1/charges/${body['id']}`)).body).to.deep.equal(body);
+    });
+  });
+});

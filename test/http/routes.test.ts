@@ -1,0 +1,321 @@
+import { expect } from 'chai';
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import type { Route } from '../../http/route.ts';
+import { ROUTES } from '../../http/routes/registry.ts';
+import { compileResponse } from '../../http/validation.ts';
+import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { type ErrorReply, expectError, openReady } from './support.ts';
+
+/** What a tenant owns that routes can name. */
+interface Owned {
+  readonly chargeId: string;
+  readonly endpointId: string;
+}
+
+interface Example {
+  readonly path?: (owned: Owned) => string;
+  readonly body?: unknown;
+  /** What a live key gets that names only what is its own; routes for test keys aside. */
+  readonly live: number;
+  /** The path of a resource that never was; only routes that name one. */
+  readonly absent?: string;
+}
+
+const NO_ID = '0'.repeat(26);
+const CHARGE = { amount: 500, payment_method: 'pix' };
+const URL = 'https://example.com/hook';
+
+const EXAMPLES: { readonly [operationId: string]: Example } = {
+  createCharge: { body: CHARGE, live: 422 },
+  createPixCharge: { body: { amount: 500 }, live: 422 },
+  getCharge: { path: (owned) => `/v1/charges/${owned.chargeId}`, absent: `/v1/charges/ch_${NO_ID}`, live: 404 },
+  getPayment: {
+    path: (owned) => `/v1/payments/${owned.chargeId.slice(3)}`,
+    absent: `/v1/payments/${NO_ID}`,
+    live: 404,
+  },
+  getBalance: { live: 200 },
+  listWallets: { live: 200 },
+  registerWebhookEndpoint: { body: { url: URL, events: ['*'] }, live: 201 },
+  listWebhookEndpoints: { live: 200 },
+  deleteWebhookEndpoint: {
+    path: (owned) => `/v1/webhooks/endpoints/${owned.endpointId}`,
+    absent: `/v1/webhooks/endpoints/we_${NO_ID}`,
+    live: 404,
+  },
+  listWebhookDeliveries: { live: 200 },
+  listEventCatalogue: { live: 200 },
+  sandboxPay: {
+    path: (owned) => `/v1/sandbox/charges/${owned.chargeId}/pay`,
+    body: {},
+    absent: `/v1/sandbox/charges/ch_${NO_ID}/pay`,
+    live: 403,
+  },
+  getSandboxClock: { live: 403 },
+  advanceSandboxClock: { body: { seconds: 1 }, live: 403 },
+  flushSandboxDeliveries: { body: {}, live: 403 },
+};
+
+const exampleOf = ({ operationId }: Route): Example => EXAMPLES[operationId] as Example;
+
+/** Codes that follow from how a route authenticates and what it reads, whatever it does (http/route.ts). */
+const impliedCodes = (route: Route): ErrorCode[] => [
+  'method_not_allowed',
+  'internal_error',
+  'service_unavailable',
+  ...(route.auth === 'none' ? [] : (['unauthorized', 'rate_limited'] as const)),
+  ...(route.auth === 'testKey' ? (['mode_not_allowed'] as const) : []),
+  ...(route.idempotent ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
+  ...Object.values(route.query ?? {}).map((rule) => rule.code ?? 'invalid_filter'),
+  ...(route.body
+    ? ([
+        'invalid_request',
+        'invalid_json',
+        'payload_too_large',
+        'unsupported_media_type',
+        ...Object.values(route.body.codes),
+      ] as const)
+    : []),
+];
+
+/** Every answer is one that the route declares: its schema, or a code it may answer. */
+const expectDeclared = (route: Route, reply: Reply<unknown>): void => {
+  const declared = route.responses[reply.status];
+  if (declared) {
+    const validate = compileResponse(declared.schema);
+    expect(validate(reply.body), `${route.operationId}: ${JSON.stringify(validate.errors)}`).to.equal(true);
+    expect(reply.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(reply.headers.get('cache-control')).to.equal('no-store');
+    return;
+  }
+  const code = (reply.body as ErrorReply).error?.code;
+  expect([...impliedCodes(route), ...route.errors], `${route.operationId}: ${reply.status} ${reply.text}`).to.include(
+    code,
+  );
+};
+
+describe('every route of the table', () => {
+  let gateway: TestGateway;
+  let stranger: TestTenant;
+  let owned: Owned;
+
+  const call = (route: Route, path: string, options: CallOptions = {}) => {
+    const { body } = exampleOf(route);
+    return gateway.call<unknown>(route.method, path, {
+      ...(body !== undefined && { body }),
+      ...(route.idempotent && { idempotencyKey: newKey() }),
+      ...options,
+    });
+  };
+  const pathOf = (route: Route) => exampleOf(route).path?.(owned) ?? route.path;
+
+  before(async () => {
+    gateway = await openReady();
+    stranger = await gateway.newTenant();
+  });
+  after(() => gateway.close());
+  beforeEach(async () => {
+    const charge = await gateway.charge<{ id: string }>();
+    const endpoint = await gateway.post<{ id: string }>('/v1/webhooks/endpoints', {
+      url: URL,
+      events: ['charge.failed'],
+    });
+    owned = { chargeId: charge.body.id, endpointId: endpoint.body.id };
+  });
+  afterEach(async () => {
+    await gateway.call('DELETE', `/v1/webhooks/endpoints/${owned.endpointId}`);
+    expect(gateway.faults).to.deep.equal([]);
+  });
+
+  it('has an example here', () => {
+    expect(Object.keys(EXAMPLES).sort()).to.deep.equal(ROUTES.map(({ operationId }) => operationId).sort());
+  });
+
+  it('has its own name and its own method and path', () => {
+    expect(new Set(ROUTES.map(({ operationId }) => operationId)).size).to.equal(ROUTES.length);
+    expect(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)).size).to.equal(ROUTES.length);
+  });
+
+  for (const route of ROUTES) {
+    const needsKey = route.auth !== 'none';
+    describe(`${route.method} ${route.path}`, () => {
+      it('answers a test key as declared, with a request id', async () => {
+        const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1' } });
+        expectDeclared(route, reply);
+        expect(Object.keys(route.responses).map(Number), reply.text).to.include(reply.status);
+        expect(reply.headers.get('x-request-id')).to.equal('mine-1');
+      });
+
+      it('answers a live key as declared', async () => {
+        const reply = await call(route, pathOf(route), { key: gateway.tenant.liveKey });
+        expectDeclared(route, reply);
+        expect(reply.status).to.equal(exampleOf(route).live);
+        if (route.auth === 'testKey') expectError(reply, 403, 'mode_not_allowed');
+        const made = reply.body as { id?: string };
+        if (reply.status === 201)
+          await gateway.call('DELETE', `${route.path}/${made.id}`, { key: gateway.tenant.liveKey });
+      });
+
+      if (!needsKey)
+        it('needs no key, and minds no wrong one', async () => {
+          for (const key of [null, 'nonsense']) {
+            const reply = await call(route, pathOf(route), { key });
+            expect(reply.status).to.equal(200);
+            expectDeclared(route, reply);
+          }
+        });
+
+      if (needsKey)
+        it('is 401 without a key, with a wrong one, and with a letter more or less', async () => {
+          const { testKey } = gateway.tenant;
+          const wrong = [
+            null,
+            '',
+            'nonsense',
+            `ak_test_${'x'.repeat(32)}`,
+            `${testKey}x`,
+            `${testKey}=`,
+            testKey.slice(0, -1),
+            testKey.toUpperCase(),
+            testKey.replace('ak_test_', 'ak_live_'),
+            `Bearer ${testKey}`,
+            `${testKey}, ${testKey}`,
+          ];
+          for (const key of wrong) {
+            const reply = await call(route, pathOf(route), { key });
+            expectError(reply, 401, 'unauthorized');
+            expectDeclared(route, reply);
+          }
+          const asBearer = await call(route, pathOf(route), {
+            key: null,
+            headers: { authorization: `Bearer ${testKey}` },
+          });
+          expectError(asBearer, 401, 'unauthorized');
+        });
+
+      it('is 405 for other methods, with Allow', async () => {
+        const there = ROUTES.filter(({ path }) => path === route.path).map(({ method }) => method);
+        const allow = there.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+        for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
+          (m) => !there.includes(m as 'GET'),
+        )) {
+          const reply = await gateway.call(method, pathOf(route));
+          expectError(reply, 405, 'method_not_allowed');
+          expect(reply.headers.get('allow')).to.equal(allow.join(', '));
+        }
+        const head = await gateway.call('HEAD', pathOf(route));
+        expect(head.status).to.equal(there.includes('GET') ? 200 : 405);
+        expect(head.text).to.equal('');
+      });
+
+      const { path, absent } = exampleOf(route);
+      if (path && absent)
+        it('is the same 404 for what never was, another account’s and another mode’s', async () => {
+          const id = { 'x-request-id': 'same' };
+          const never = await call(route, absent, { headers: id });
+          expectError(never, 404, 'not_found');
+          expectDeclared(route, never);
+          const own = pathOf(route);
+          const others = [
+            await call(route, own, { headers: id, key: stranger.testKey }),
+            ...(route.auth === 'testKey'
+              ? []
+              : [
+                  await call(route, own, { headers: id, key: gateway.tenant.liveKey }),
+                  await call(route, own, { headers: id, key: stranger.liveKey }),
+                ]),
+          ];
+          for (const reply of others) expect([reply.status, reply.text]).to.deep.equal([404, never.text]);
+          // It was only hidden: its owner still reaches it.
+          expect((await call(route, own)).status).to.be.oneOf(Object.keys(route.responses).map(Number));
+        });
+
+      if (absent)
+        it('is 404 for what is no id', async () => {
+          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we)_$/, '');
+          const tail = absent.slice(absent.indexOf(NO_ID) + NO_ID.length);
+          const rubbish = [
+            'x',
+            'ch_',
+            `ch_${'8'.repeat(26)}`,
+            `xx_${NO_ID}`,
+            `${NO_ID}0`,
+            '%00',
+            '%ED%A0%80',
+            '..%2f',
+            "'--",
+            '%F0%9F%92%A9',
+          ];
+          for (const text of rubbish) {
+            const reply = await call(route, `${head}${text}${tail}`);
+            expectError(
+              reply,
+              text === '%ED%A0%80' ? 400 : 404,
+              text === '%ED%A0%80' ? 'invalid_request' : 'not_found',
+            );
+          }
+        });
+    });
+  }
+
+  describe('two tenants', () => {
+    it('see nothing of each other in lists', async () => {
+      for (const key of [stranger.testKey, stranger.liveKey, gateway.tenant.liveKey]) {
+        expect((await gateway.get('/v1/webhooks/endpoints', { key })).body).to.deep.equal({ data: [] });
+        expect((await gateway.get('/v1/webhooks/deliveries', { key })).body).to.deep.equal({
+          data: [],
+          total: 0,
+          limit: 25,
+          offset: 0,
+        });
+        expect((await gateway.get('/v1/wallets', { key })).body).to.deep.equal([
+          { currency: 'BRL', walletType: 'OPERATIONAL', balance: 0, pendingBalance: 0 },
+        ]);
+      }
+    });
+  });
+
+  describe('X-Request-Id', () => {
+    const kept = ['a', 'A.b_c-1', '0'.repeat(128), '...', 'req_x'];
+    const replaced = ['', '0'.repeat(129), 'a b', 'a/b', 'é', 'a,b', '<x>', "'", 'a:b'];
+    for (const id of kept)
+      it(`${id.slice(0, 20)} (${id.length}) is echoed`, async () => {
+        const reply = await gateway.get(`/v1/charges/x`, { headers: { 'x-request-id': id } });
+        expect(reply.headers.get('x-request-id')).to.equal(id);
+        expect((reply.body as unknown as ErrorReply).request_id).to.equal(id);
+      });
+    for (const id of replaced)
+      it(`${JSON.stringify(id.slice(0, 20))} (${id.length}) is replaced`, async () => {
+        const reply = await gateway.get(`/v1/wallets`, { headers: { 'x-request-id': id } });
+        expect(reply.headers.get('x-request-id')).to.match(/^req_[0-9a-hjkmnp-tv-z]{26}$/);
+      });
+    it('is made when there is none, another each time', async () => {
+      const ids = await Promise.all(
+        [1, 2, 3].map(async () => (await gateway.get('/nowhere')).headers.get('x-request-id')),
+      );
+      expect(new Set(ids).size).to.equal(3);
+    });
+  });
+
+  describe('no route', () => {
+    for (const path of [
+      '/',
+      '/v1',
+      '/v1/nothing',
+      '/v2/charges',
+      '/v1/charges/a/b',
+      '/V1%2Fcharges',
+      '/v1//charges',
+      '/pay',
+      '/%2e%2e/etc/passwd',
+    ])
+      it(`${path} is 404 for everybody`, async () => {
+        for (const key of [null, gateway.tenant.testKey])
+          for (const method of ['GET', 'POST', 'PUT'])
+            expectError(await gateway.call(method, path, { key }), 404, 'not_found');
+      });
+    it('a path that can’t be decoded is 400', async () => {
+      expectError(await gateway.get('/v1/charges/%E0%A4%A'), 400, 'invalid_request');
+    });
+  });
+});

@@ -1,0 +1,48 @@
+// The switches of the test server, and the one place where somebody can wait for what it has seen.
+import type { Endpoint } from './errors.ts';
+
+export type Busy = 'Server Is Busy' | 'Server Is Not Ready';
+
+export class Faults {
+  /** Every answer waits this long; what it answers has already happened. */
+  delayMs = 0;
+  /** So many of the next appends are written and never answered. */
+  answersToLose = 0;
+  /** So many of the next batch appends are answered twice. */
+  answersToDouble = 0;
+  /** So many of the next appends are not written and end in an error of unknown meaning. */
+  appendsToFail = 0;
+  busy: Busy | null = null;
+  leaderElsewhere: Endpoint | null = null;
+  serverFeaturesFail = false;
+  /** Appends are taken and not committed. */
+  holding = false;
+
+  /** Takes one from a counter. True if there was one. */
+  take(counter: 'answersToLose' | 'answersToDouble' | 'appendsToFail'): boolean {
+    if (this[counter] === 0) return false;
+    this[counter] -= 1;
+    return true;
+  }
+}
+
+/** Conditions on the server's state that somebody waits for; looked at whenever something has happened. */
+export class Watch {
+  readonly #waiters = new Set<() => void>();
+
+  readonly happened = (): void => {
+    for (const look of this.#waiters) look();
+  };
+
+  until(condition: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!condition()) return;
+        this.#waiters.delete(look);
+        resolve();
+      };
+      this.#waiters.add(look);
+      look();
+    });
+  }
+}

@@ -1,0 +1,78 @@
+// The gRPC server behind the front: one life of the process. It can end all its calls as a server does that stops gracefully.
+import { once } from 'node:events';
+import type { ServerHttp2Stream } from 'node:http2';
+import { Server, ServerCredentials, ServerInterceptingCall, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
+import { append } from './append.ts';
+import { batchAppend } from './batchAppend.ts';
+import { softDelete, tombstone } from './deleting.ts';
+import { clusterInfo, supportedMethods } from './discovery.ts';
+import type { Endpoint } from './errors.ts';
+import { GossipService, ServerFeaturesService, StreamsService } from './messages.ts';
+import type { Node } from './node.ts';
+import { read } from './reading.ts';
+
+export interface Tls {
+  /** PEM. */
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** A message above it ends its call with RESOURCE_EXHAUSTED. */
+const MESSAGE_BYTES_MAX = 17 * 1024 * 1024;
+
+export class GrpcServer {
+  readonly #calls = new Set<ServerHttp2Stream>();
+  readonly #server: Server;
+
+  constructor(node: Node, self: () => Endpoint) {
+    this.#server = new Server({
+      'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+      'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+      interceptors: [(_method, call) => this.#track(call)],
+    });
+    this.#server.addService(StreamsService, {
+      read: read(node),
+      append: append(node),
+      batchAppend: batchAppend(node),
+      delete: softDelete(node),
+      tombstone: tombstone(node),
+    });
+    this.#server.addService(GossipService, { read: clusterInfo(node.faults, self) });
+    this.#server.addService(ServerFeaturesService, { getSupportedMethods: supportedMethods(node.faults) });
+  }
+
+  /** The port on loopback, for the front alone. */
+  listen(tls: Tls | null): Promise<number> {
+    const credentials =
+      tls === null
+        ? ServerCredentials.createInsecure()
+        : ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) }]);
+    return new Promise((resolve, reject) =>
+      this.#server.bindAsync('127.0.0.1:0', credentials, (error, port) => (error ? reject(error) : resolve(port))),
+    );
+  }
+
+  /** Ends every call with RST_STREAM code 0 and without a status, then every connection. */
+  async shutDownGracefully(): Promise<void> {
+    const reset = [...this.#calls].map(async (stream) => {
+      stream.destroy();
+      if (!stream.closed) await once(stream, 'close');
+    });
+    await Promise.all(reset);
+    await new Promise<void>((resolve, reject) =>
+      this.#server.tryShutdown((error) => (error ? reject(error) : resolve())),
+    );
+  }
+
+  kill(): void {
+    this.#server.forceShutdown();
+  }
+
+  /** grpc-js hides the HTTP/2 stream, and no status that it can send is the one of a server that stops. */
+  #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
+    const { stream } = call as unknown as { readonly stream: ServerHttp2Stream };
+    this.#calls.add(stream);
+    stream.once('close', () => this.#calls.delete(stream));
+    return new ServerInterceptingCall(call);
+  }
+}

@@ -1,0 +1,36 @@
+// Where a read or a subscription of $all begins.
+import { unknownError } from './errors.ts';
+import type { Log } from './log.ts';
+import type { ReadReq } from './messages.ts';
+import type { Place } from './record.ts';
+
+type AllOptions = NonNullable<ReturnType<NonNullable<ReturnType<ReadReq['getOptions']>>['getAll']>>;
+
+export type Start = 'start' | 'end' | Place;
+
+/** Throws UNKNOWN (code 2) for a position that is no record; prepare may be 0. */
+export const startOf = (log: Log, options: AllOptions): Start => {
+  if (options.hasStart()) return 'start';
+  const position = options.getPosition();
+  if (position === undefined) return 'end';
+  const place = { commit: BigInt(position.getCommitPosition()), prepare: BigInt(position.getPreparePosition()) };
+  const record = log.records[log.indexAt(place.commit)];
+  const exists = record?.commit === place.commit && (place.prepare === record.prepare || place.prepare === 0n);
+  if (!exists) throw unknownError(`Unexpected ReadAllResult: InvalidPosition (${place.commit}/${place.prepare})`);
+  return place;
+};
+
+/** Index of the first record to give to a subscription: exclusive, and (commit, prepare) counts as a pair. */
+export const indexBehind = (log: Log, start: Start): number => {
+  if (start === 'start') return 0;
+  if (start === 'end') return log.records.length;
+  const index = log.indexAt(start.commit);
+  return log.records[index]!.prepare > start.prepare ? index : index + 1;
+};
+
+/** Forwards includes the position, backwards does not. */
+export const sliceOfAll = (log: Log, start: Start, backwards: boolean, count: number) => {
+  const { records } = log;
+  const at = start === 'start' ? 0 : start === 'end' ? records.length : log.indexAt(start.commit);
+  return backwards ? records.slice(Math.max(0, at - count), at).reverse() : records.slice(at, at + count);
+};

@@ -1,0 +1,71 @@
+// Read: a bounded read of a stream or of $all, or a subscription.
+import { once } from 'node:events';
+import { type CallError, streamDeleted } from './errors.ts';
+import { type ReadReq, streamName, streams } from './messages.ts';
+import { type Node, requireLeader, requireReady } from './node.ts';
+import { sliceOfAll, startOf } from './positions.ts';
+import type { LogRecord } from './record.ts';
+import { eventResponse, type ReadCall, streamNotFoundResponse } from './responses.ts';
+import { subscribe } from './subscribing.ts';
+import { after } from './timers.ts';
+
+type Options = NonNullable<ReturnType<ReadReq['getOptions']>>;
+type StreamOptions = NonNullable<ReturnType<Options['getStream']>>;
+
+export const read = (node: Node) => (call: ReadCall) => {
+  after(node.faults.delayMs, () => {
+    try {
+      const options = call.request.getOptions()!;
+      requireLeader(node);
+      requireReady(node);
+      node.access.require(call.metadata, readStreamName(options));
+      if (options.hasSubscription()) subscribe(node, call, options);
+      else void give(call, recordsOf(node, options), readStreamName(options));
+    } catch (error) {
+      call.emit('error', error as CallError);
+    }
+  });
+};
+
+const readStreamName = (options: Options): string => {
+  const stream = options.getStream();
+  return stream === undefined ? '$all' : streamName(stream.getStreamIdentifier());
+};
+
+/** null: there is no such stream. */
+const recordsOf = ({ log }: Node, options: Options): readonly LogRecord[] | null => {
+  const backwards = options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS;
+  const count = Number(options.getCount());
+  const all = options.getAll();
+  if (all !== undefined) return sliceOfAll(log, startOf(log, all), backwards, count);
+  const name = readStreamName(options);
+  const view = log.view(name);
+  if (view.kind === 'tombstoned') throw streamDeleted(name);
+  if (view.kind === 'missing') return null;
+  return sliceOfStream(view.records, options.getStream()!, backwards, count);
+};
+
+/** Both ways include the revision. */
+const sliceOfStream = (records: readonly LogRecord[], from: StreamOptions, backwards: boolean, count: number) => {
+  const last = records.at(-1)!.revision;
+  const revision = from.hasStart() ? 0n : from.hasEnd() ? (backwards ? last : last + 1n) : BigInt(from.getRevision());
+  const wanted = backwards
+    ? records.filter((record) => record.revision <= revision).reverse()
+    : records.filter((record) => record.revision >= revision);
+  return wanted.slice(0, count);
+};
+
+const give = async (call: ReadCall, records: readonly LogRecord[] | null, stream: string): Promise<void> => {
+  const cancelled = new AbortController();
+  call.on('cancelled', () => cancelled.abort());
+  if (records === null) call.write(streamNotFoundResponse(stream));
+  try {
+    for (const record of records ?? []) {
+      if (cancelled.signal.aborted) return;
+      if (!call.write(eventResponse(record))) await once(call, 'drain', { signal: cancelled.signal });
+    }
+    call.end();
+  } catch (error) {
+    if (!cancelled.signal.aborted) throw error;
+  }
+};

@@ -1,0 +1,110 @@
+// Subscriptions: confirmation, what is there, caughtUp, then what comes. The client's pace is the pace: nobody is too slow.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { streamDeleted } from './errors.ts';
+import { type Filter, filterOf } from './filter.ts';
+import type { Log } from './log.ts';
+import { type ReadReq, streamName } from './messages.ts';
+import type { Node } from './node.ts';
+import type { EndSubscription } from './openSubscriptions.ts';
+import { indexBehind, startOf } from './positions.ts';
+import type { LogRecord } from './record.ts';
+import {
+  caughtUpResponse,
+  checkpointResponse,
+  confirmationResponse,
+  eventResponse,
+  type ReadCall,
+} from './responses.ts';
+
+type Options = NonNullable<ReturnType<ReadReq['getOptions']>>;
+
+interface Plan {
+  /** Index in the log of the first record to look at. */
+  readonly from: number;
+  readonly wanted: (record: LogRecord) => boolean;
+  readonly saysCaughtUp: boolean;
+  /** Records looked at between two checkpoints; null: none are given. */
+  readonly checkpointEvery: number | null;
+  readonly firstCheckpoint: boolean;
+}
+
+/** A checkpoint lies so many records behind what has been looked at. */
+const CHECKPOINT_LAG = 2;
+
+/** Throws what the call shall end with when it can't begin. */
+export const subscribe = (node: Node, call: ReadCall, options: Options): void => {
+  const plan = options.hasAll() ? planAll(node.log, options) : planStream(node.log, options);
+  const over = new AbortController();
+  const end: EndSubscription = (error) => {
+    over.abort();
+    if (error === null) call.end();
+    else call.emit('error', error);
+  };
+  node.subscriptions.add(end);
+  node.watch.happened();
+  call.on('cancelled', () => over.abort());
+  void follow(node.log, call, plan, over.signal).finally(() => {
+    node.subscriptions.delete(end);
+    node.watch.happened();
+  });
+};
+
+const planAll = (log: Log, options: Options): Plan => {
+  const start = startOf(log, options.getAll()!);
+  const filterOptions = options.getFilter();
+  const filter: Filter | null = filterOptions === undefined ? null : filterOf(filterOptions);
+  return {
+    from: indexBehind(log, start),
+    wanted: filter?.matches ?? (() => true),
+    saysCaughtUp: true,
+    checkpointEvery: filter?.checkpointEvery ?? null,
+    firstCheckpoint: filter !== null && start === 'start',
+  };
+};
+
+const planStream = (log: Log, options: Options): Plan => {
+  const stream = options.getStream()!;
+  const name = streamName(stream.getStreamIdentifier());
+  const view = log.view(name);
+  if (view.kind === 'tombstoned') throw streamDeleted(name);
+  const behind = stream.hasStart() ? -1n : BigInt(stream.getRevision() || '0');
+  const first = view.kind === 'open' && !stream.hasEnd() ? log.indexAt(view.records[0]!.commit) : log.records.length;
+  return {
+    from: first,
+    wanted: (record) => record.stream === name && (stream.hasEnd() || record.revision > behind),
+    saysCaughtUp: view.kind === 'open' || stream.hasEnd(),
+    checkpointEvery: null,
+    firstCheckpoint: false,
+  };
+};
+
+const follow = async (log: Log, call: ReadCall, plan: Plan, signal: AbortSignal): Promise<void> => {
+  let next = plan.from;
+  let unmarked = 0;
+  let saidCaughtUp = !plan.saysCaughtUp;
+  try {
+    call.write(confirmationResponse(randomUUID()));
+    if (plan.firstCheckpoint) call.write(checkpointResponse({ commit: 0n, prepare: 0n }));
+    while (!signal.aborted) {
+      const record = log.records[next];
+      if (record === undefined) {
+        if (!saidCaughtUp) call.write(caughtUpResponse());
+        saidCaughtUp = true;
+        await once(log, 'grown', { signal });
+        continue;
+      }
+      next += 1;
+      unmarked += 1;
+      let room = !plan.wanted(record) || call.write(eventResponse(record));
+      if (unmarked === plan.checkpointEvery) {
+        unmarked = 0;
+        const { commit } = log.records[Math.max(plan.from, next - 1 - CHECKPOINT_LAG)]!;
+        room = call.write(checkpointResponse({ commit, prepare: 0n }));
+      }
+      if (!room) await once(call, 'drain', { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+};

@@ -1,0 +1,10 @@
+// A real $all is never empty: what a server writes at its first start, shortened to one of a kind.
+export const FIRST_RECORDS: readonly { readonly stream: string; readonly type: string; readonly data: string }[] = [
+  { stream: '$$$stats-127.0.0.1:2113', type: '$metadata', data: '{"$maxAge":86400}' },
+  { stream: '$users', type: '$User', data: '"admin"' },
+  { stream: '$$$user-admin', type: '$metadata', data: '{"$acl":{"$r":"$admins"}}' },
+  { stream: '$user-admin', type: '$UserCreated', data: '{"loginName":"admin","groups":["$admins"]}' },
+  { stream: '$user-ops', type: '$UserCreated', data: '{"loginName":"ops","groups":["$ops"]}' },
+  { stream: '$projections-$all', type: '$ProjectionsInitialized', data: '{}' },
+  { stream: '$stats-127.0.0.1:2113', type: '$statsCollected', data: '{"proc-cpu":0.5}' },
+];
