@@ -1,5 +1,17 @@
 // A Postgres session or pool, for read models and operational tables. Facts never go through here.
 
+/**
+ * A `text[]` parameter for many or large texts: sent in the binary format, where a plain array would be written as one text with every
+ * quote of a JSON escaped, and parsed again by the server. The statement must say `::text[]`.
+ */
+export class TextArray {
+  readonly texts: readonly (string | null)[];
+
+  constructor(texts: readonly (string | null)[]) {
+    this.texts = texts;
+  }
+}
+
 export interface SqlStatement {
   readonly text: string;
   readonly values?: readonly unknown[];

@@ -10,6 +10,8 @@ export interface Claims {
   claim(max: number, ignoreGroups: readonly string[]): Promise<readonly ClaimedJob[]>;
   done(ids: readonly string[]): Promise<void>;
   failed(id: string, error: Error): Promise<void>;
+  /** Claimed and not begun: open again, as if nobody had claimed them. */
+  release(ids: readonly string[]): Promise<void>;
 }
 interface Limits {
   readonly concurrency: number;
@@ -32,7 +34,7 @@ export class JobLoop {
   readonly #groups = new Map<string, number>();
   #done: string[] = [];
   #poll: NodeJS.Timeout | undefined;
-  #claiming = false;
+  #claiming: Promise<void> | null = null;
   #again = false;
   #stopped = false;
   #flushing: Promise<void> | null = null;
@@ -51,7 +53,10 @@ export class JobLoop {
 
   wake(): void {
     if (this.#claiming) this.#again = true;
-    else void this.#claimAll();
+    else
+      this.#claiming = this.#claimAll().finally(() => {
+        this.#claiming = null;
+      });
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -61,13 +66,16 @@ export class JobLoop {
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
     });
-    await Promise.race([Promise.all(this.#running), grace]);
+    const atRest = (async () => {
+      await this.#claiming; // gives back what it claims from now on
+      await Promise.all(this.#running);
+    })();
+    await Promise.race([atRest, grace]);
     clearTimeout(timer);
     await this.#flushing;
   }
 
   async #claimAll(): Promise<void> {
-    this.#claiming = true;
     try {
       do {
         this.#again = false;
@@ -75,17 +83,19 @@ export class JobLoop {
         if (this.#stopped || free <= 0) break; // a job that ends wakes us
         const full = [...this.#groups].flatMap(([group, count]) => (count >= this.#limits.perGroup ? [group] : []));
         const jobs = await this.#claims.claim(free, full);
-        for (const job of jobs) this.#begin(job);
+        const surplus = jobs.filter((job) => !this.#begin(job));
+        if (surplus.length > 0) await this.#claims.release(surplus.map(({ id }) => id));
         if (jobs.length === free) this.#again = true;
       } while (this.#again);
     } catch (error) {
       this.#listeners.onError(error as Error);
-    } finally {
-      this.#claiming = false;
     }
   }
 
-  #begin(job: ClaimedJob): void {
+  /** False: it must not begin. One claim may bring more of a group than the group may run. */
+  #begin(job: ClaimedJob): boolean {
+    if (this.#stopped || (job.group !== null && (this.#groups.get(job.group) ?? 0) >= this.#limits.perGroup))
+      return false;
     if (job.group !== null) this.#groups.set(job.group, (this.#groups.get(job.group) ?? 0) + 1);
     const run = this.#run(job).finally(() => {
       this.#running.delete(run);
@@ -93,6 +103,7 @@ export class JobLoop {
       this.wake();
     });
     this.#running.add(run);
+    return true;
   }
 
   #leaveGroup(group: string): void {

@@ -2,7 +2,13 @@
 // must go on claiming while one slow endpoint is still being waited for, and because one wake-up a batch must wake one claim.
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
-import { type JobHandler, type JobQueue, type JobRequest, QUEUES, type QueueName } from '../../application/ports/jobs.ts';
+import {
+  type JobHandler,
+  type JobQueue,
+  type JobRequest,
+  QUEUES,
+  type QueueName,
+} from '../../application/ports/jobs.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Notices } from '../postgres/notices.ts';
 import { JobLoop } from './jobLoop.ts';
@@ -79,9 +85,15 @@ export class PgBossJobs implements JobQueue {
     const options = { db: { executeSql: (text: string, values?: unknown[]) => db.query(text, values) } };
     const queues = new Set(requests.map(({ queue }) => queue));
     for (const queue of queues) {
-      const byGroup = Map.groupBy(requests.filter((request) => request.queue === queue), ({ group }) => group ?? null);
+      const byGroup = Map.groupBy(
+        requests.filter((request) => request.queue === queue),
+        ({ group }) => group ?? null,
+      );
       const jobs = [...byGroup].flatMap(([group, members]) =>
-        chunks([...new Set(members.map(({ item }) => item))], ITEMS_PER_JOB).map((items) => ({ data: { items }, ...(group !== null && { group: { id: group } }) })),
+        chunks([...new Set(members.map(({ item }) => item))], ITEMS_PER_JOB).map((items) => ({
+          data: { items },
+          ...(group !== null && { group: { id: group } }),
+        })),
       );
       await this.#boss.insert(queue, jobs, options);
     }
@@ -102,6 +114,11 @@ export class PgBossJobs implements JobQueue {
       },
       done: async (ids: readonly string[]) => void (await this.#boss.deleteJob(queue, [...ids])),
       failed: async (id: string, error: Error) => void (await this.#boss.fail(queue, id, { message: error.message })),
+      release: async (ids: readonly string[]) => {
+        const text = `UPDATE ${JOBS_SCHEMA}.job SET state = CASE WHEN retry_count > 0 THEN 'retry' ELSE 'created' END::${JOBS_SCHEMA}.job_state, started_on = NULL
+          WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'`;
+        await this.#options.pool.query(text, [queue, ids]);
+      },
     };
     const loop = new JobLoop(claims, handler, limits, {
       onSettled: () => {
@@ -115,7 +132,7 @@ export class PgBossJobs implements JobQueue {
 
   async open(queue: QueueName, group?: string): Promise<number> {
     const { rows } = await this.#options.pool.query<{ open: number }>(
-      `SELECT count(*) AS open FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND state < 'completed' AND ($2::text IS NULL OR group_id = $2)`,
+      `SELECT coalesce(sum(jsonb_array_length(data->'items')), 0) AS open FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND state < 'completed' AND ($2::text IS NULL OR group_id = $2)`,
       [queue, group ?? null],
     );
     return rows[0]?.open ?? 0;

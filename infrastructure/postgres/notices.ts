@@ -1,6 +1,7 @@
 // LISTEN on one connection for all that want to be woken. A notice is a wake-up only: whoever missed one finds the work by polling.
-import { PgSession } from './session.ts';
+
 import type pg from 'pg';
+import { PgSession } from './session.ts';
 
 type Listener = (payload: string) => void;
 
@@ -12,6 +13,7 @@ export class Notices {
   #session: PgSession | null = null;
   #closed = false;
   #reconnect: NodeJS.Timeout | null = null;
+  #reopening: Promise<void> | null = null;
 
   constructor(config: pg.ClientConfig) {
     this.#config = config;
@@ -19,8 +21,14 @@ export class Notices {
 
   async open(): Promise<void> {
     const session = await PgSession.open(this.#config, () => this.#lost());
-    session.client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
-    for (const channel of this.#listeners.keys()) await session.query(`LISTEN ${channel}`);
+    try {
+      session.client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
+      for (const channel of this.#listeners.keys()) await session.query(`LISTEN ${channel}`);
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    if (this.#closed) return session.close();
     this.#session = session;
     // What was said while nobody listened is unknown: everybody looks once.
     for (const channel of this.#listeners.keys()) this.#tell(channel, '');
@@ -39,6 +47,7 @@ export class Notices {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#reconnect) clearTimeout(this.#reconnect);
+    await this.#reopening;
     await this.#session?.close();
   }
 
@@ -48,7 +57,10 @@ export class Notices {
 
   #lost(): void {
     this.#session = null;
-    if (this.#closed) return;
-    this.#reconnect = setTimeout(() => this.open().catch(() => this.#lost()), RECONNECT_MS);
+    if (this.#closed || this.#reconnect) return; // one attempt at a time, or one connection would become many
+    this.#reconnect = setTimeout(() => {
+      this.#reconnect = null;
+      this.#reopening = this.open().catch(() => this.#lost());
+    }, RECONNECT_MS);
   }
 }

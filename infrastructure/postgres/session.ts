@@ -1,6 +1,7 @@
 // Postgres through `pg`, as the Sql ports want it.
 import pg from 'pg';
-import type { Sql, SqlPool, SqlResult, SqlStatement } from '../../application/ports/sql.ts';
+import { type Sql, type SqlPool, type SqlResult, type SqlStatement, TextArray } from '../../application/ports/sql.ts';
+import { nullableTextArray } from '../eventStore/postgres/binaryArrays.ts';
 
 /** Times come back as the text they are; the wire format of the interface never goes through a Date. */
 const types: pg.CustomTypesConfig = {
@@ -22,14 +23,25 @@ export const connectionConfig = (connectionString: string, applicationName: stri
   statement_timeout: STATEMENT_TIMEOUT_MS,
 });
 
+const encoded = (value: unknown): unknown => (value instanceof TextArray ? nullableTextArray(value.texts) : value);
+
 const run = async <Row>(
   client: Pick<pg.ClientBase, 'query'>,
   statement: SqlStatement | string,
   values?: readonly unknown[],
 ): Promise<SqlResult<Row>> => {
-  const query = typeof statement === 'string' ? { text: statement, values: values as unknown[] } : (statement as pg.QueryConfig);
-  const result = await client.query(query);
+  const query: SqlStatement =
+    typeof statement === 'string' ? { text: statement, ...(values && { values }) } : statement;
+  const result = await client.query(
+    query.values ? { ...query, values: query.values.map(encoded) } : (query as pg.QueryConfig),
+  );
   return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
+};
+
+/** COMMIT of a transaction in which a statement failed rolls back and is no error to the server: to whoever counts on it, it is one. */
+const commit = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
+  const { command } = await client.query('COMMIT');
+  if (command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement in it had failed');
 };
 
 /** One connection, held. */
@@ -40,10 +52,14 @@ export class PgSession implements Sql {
     this.client = client;
   }
 
-  /** `onLost`: the connection broke while it was held. */
+  /** `onLost`: the connection broke while it was held. Called once, though pg tells of a cut twice. */
   static async open(config: pg.ClientConfig, onLost: (error: Error) => void = () => undefined): Promise<PgSession> {
     const client = new pg.Client(config);
-    client.on('error', onLost);
+    let isLost = false;
+    client.on('error', (error) => {
+      if (!isLost) onLost(error);
+      isLost = true;
+    });
     await client.connect();
     return new PgSession(client);
   }
@@ -56,7 +72,7 @@ export class PgSession implements Sql {
     await this.client.query(begin);
     try {
       const result = await work(this);
-      await this.client.query('COMMIT');
+      await commit(this.client);
       return result;
     } catch (error) {
       await this.client.query('ROLLBACK').catch(() => undefined);
@@ -84,18 +100,22 @@ export class PgPool implements SqlPool {
   async transaction<T>(work: (tx: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
+    // The pool listens to idle connections only, and an error that nobody hears ends the process. The statements reject anyway.
+    const onBroken = (error: Error) => {
+      broken = error;
+    };
+    client.on('error', onBroken);
     try {
       await client.query(begin);
       const result = await work({ query: (statement, values) => run(client, statement, values) });
-      await client.query('COMMIT');
+      await commit(client);
       return result;
     } catch (error) {
-      await client.query('ROLLBACK').catch((e: Error) => {
-        broken = e;
-      });
+      await client.query('ROLLBACK').catch(onBroken);
       throw error;
     } finally {
-      client.release(broken);
+      client.release(broken); // listens again from here on
+      client.off('error', onBroken);
     }
   }
 

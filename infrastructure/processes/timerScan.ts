@@ -4,8 +4,8 @@ import type { JobQueue, QueueName } from '../../application/ports/jobs.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import { nextDueMs, takeDueTimers } from './timerTable.ts';
 
-/** Longest sleep: covers timers that another process set, or a clock that was put forward. */
-const LOOK_MS = 5_000;
+/** Longest sleep: covers timers that another process set, and those of accounts whose test clock is ahead. */
+const LOOK_MS = 1_000;
 const BATCH = 500;
 
 export class TimerScan {
@@ -15,6 +15,8 @@ export class TimerScan {
   readonly #onError: (error: Error) => void;
   #timer: NodeJS.Timeout | undefined;
   #wakeAtMs = Number.POSITIVE_INFINITY;
+  /** Nudged while a scan was looking: it may have looked before the timer was there. */
+  #nudgedAtMs = Number.POSITIVE_INFINITY;
   #scanning: Promise<void> | null = null;
   #stopped = false;
 
@@ -32,7 +34,8 @@ export class TimerScan {
   /** A timer was set for `dueAt` (account time, which is never behind real time); '' : look at once. */
   nudge(dueAt: string): void {
     const atMs = dueAt === '' ? this.#clock.now() : Date.parse(dueAt);
-    if (atMs < this.#wakeAtMs) this.#wakeAt(atMs);
+    if (this.#scanning) this.#nudgedAtMs = Math.min(this.#nudgedAtMs, atMs);
+    else if (atMs < this.#wakeAtMs) this.#wakeAt(atMs);
   }
 
   async stop(): Promise<void> {
@@ -47,21 +50,23 @@ export class TimerScan {
     this.#wakeAtMs = atMs;
     const delay = Math.min(Math.max(atMs - this.#clock.now(), 0), LOOK_MS);
     this.#timer = setTimeout(() => {
-      this.#scanning ??= this.#scan().finally(() => {
+      this.#scanning ??= this.#scan().then((nextMs) => {
         this.#scanning = null;
+        this.#wakeAt(Math.min(nextMs, this.#nudgedAtMs, this.#clock.now() + LOOK_MS));
+        this.#nudgedAtMs = Number.POSITIVE_INFINITY;
       });
     }, delay);
   }
 
-  async #scan(): Promise<void> {
-    let next: number | null = null;
+  /** When to scan next, as far as the table tells. Never rejects. */
+  async #scan(): Promise<number> {
     try {
       while ((await this.#dispatch()) === BATCH && !this.#stopped);
-      next = await nextDueMs(this.#db);
+      return (await nextDueMs(this.#db)) ?? Number.POSITIVE_INFINITY;
     } catch (error) {
       this.#onError(error as Error);
+      return Number.POSITIVE_INFINITY;
     }
-    this.#wakeAt(Math.min(next ?? Number.POSITIVE_INFINITY, this.#clock.now() + LOOK_MS));
   }
 
   async #dispatch(): Promise<number> {

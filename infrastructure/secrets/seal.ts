@@ -13,7 +13,12 @@ export const seal = (key: Buffer, context: string, text: string): Buffer => {
 
 /** Throws when the key or the context is another one, or the bytes were changed. */
 export const unseal = (key: Buffer, context: string, sealed: Buffer): string => {
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES)).setAAD(Buffer.from(context));
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), {
+    authTagLength: TAG_BYTES,
+  }).setAAD(Buffer.from(context));
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
-  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, sealed.length - TAG_BYTES)), decipher.final()]).toString('utf8');
+  return Buffer.concat([
+    decipher.update(sealed.subarray(IV_BYTES, sealed.length - TAG_BYTES)),
+    decipher.final(),
+  ]).toString('utf8');
 };

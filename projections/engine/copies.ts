@@ -34,13 +34,38 @@ export const ensureNext = async (tx: Sql, projection: Projection, storeId: strin
   return null;
 };
 
-/** The copy becomes the live one. A leader at work notices by its compare-and-set and starts anew from here. */
-export const swap = async (tx: Sql, projection: Projection, storeId: string, position: Position | null): Promise<void> => {
+/** Readers queue behind whoever waits for an exclusive lock: a swap asks for this long, then lets them pass and asks again. */
+const SWAP_LOCK_MS = 200;
+
+/** Tables of the live copy, of whatever version it is, in the order of their creation: the order in which writers take them. */
+const liveTables = async (tx: Sql, projection: Projection): Promise<readonly string[]> => {
+  const text = `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relkind = 'r' ORDER BY c.oid`;
+  return (await tx.query<{ name: string }>(text, [liveSchema(projection.name)])).rows.map(({ name }) => name);
+};
+
+/**
+ * The copy becomes the live one, unless the live one is ahead: false, and reads would have gone back in time. A leader at work notices
+ * by its compare-and-set and starts anew from here. Rejects with `lock_not_available` when somebody reads for long.
+ */
+export const swap = async (
+  tx: Sql,
+  projection: Projection,
+  storeId: string,
+  position: Position | null,
+): Promise<boolean> => {
+  await tx.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_MS}`);
+  // Tables first, then the checkpoint, as a leader takes them: the other way round the two would wait for each other.
+  const tables = await liveTables(tx, projection);
+  if (tables.length > 0) await tx.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
   await tx.query('SELECT FROM log_followers.checkpoints WHERE name = $1 FOR UPDATE', [projection.name]);
+  const live = (await readCheckpoints(tx, [projection.name])).get(projection.name);
+  if (live?.position != null && (position === null || live.position > position)) return false;
   await dropSchema(tx, liveSchema(projection.name));
   await tx.query(`ALTER SCHEMA ${nextSchema(projection.name)} RENAME TO ${liveSchema(projection.name)}`);
   await createCheckpoint(tx, { name: projection.name, version: projection.version, storeId, position });
   await dropCheckpoint(tx, nextName(projection));
+  return true;
 };
 
 export const createVerifyCopy = async (db: Sql, projection: Projection): Promise<string> => {

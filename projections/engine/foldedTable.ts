@@ -1,7 +1,7 @@
 // The usual read model: one row per stream, holding the fold of the stream by its decider and the columns one searches by.
 import type { LoggedEvent } from '../../application/events.ts';
 import { LruMap } from '../../application/lruMap.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { EventOf } from '../../domain/events.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Category } from '../../domain/kernel/event.ts';
@@ -89,12 +89,15 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
     const ids = [...rows.keys()];
     const list = [...rows.values()];
     const values = [
-      ids,
-      list.map((row) => row.account),
-      list.map((row) => row.mode),
+      new TextArray(ids),
+      new TextArray(list.map((row) => row.account)),
+      new TextArray(list.map((row) => row.mode)),
       list.map((row) => row.revision),
-      list.map((row) => JSON.stringify(row.state)),
-      ...columns.map(({ of }) => list.map((row) => of(row.state))),
+      new TextArray(list.map((row) => JSON.stringify(row.state))),
+      ...columns.map(({ type, of }) => {
+        const cells = list.map((row) => of(row.state));
+        return type === 'text' ? new TextArray(cells as (string | null)[]) : cells;
+      }),
     ];
     await tx.query({ ...this.#upsert, values });
     for (const [id, row] of rows) this.#remembered.set(id, row);

@@ -4,7 +4,7 @@ import { decodeEvent } from '../../application/events.ts';
 import type { EventStore, Position, SubscriptionSignal } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
-import { assertSameLog, CheckpointMismatch, createCheckpoint, moveCheckpoints, readCheckpoints } from './checkpoints.ts';
+import { assertSameLog, CheckpointMismatch, createCheckpoint, LostLeadership, moveCheckpoints, readCheckpoints } from './checkpoints.ts';
 
 export interface FollowersOptions {
   /** Names the leadership lock and the progress notices. */
@@ -26,6 +26,12 @@ export interface FollowersOptions {
 
 /** Events a turn: decoding and rendering them must not hold the event loop above 10 ms. */
 const BATCH_SIZE = 300;
+/**
+ * After a turn of at least this many events more are on their way: the next one waits a little, so that its transaction is shared by
+ * more of them. A quiet log is followed at once; a read of one's own write waits at most this much longer under load.
+ */
+const BUSY_EVENTS = 24;
+const GATHER_MS = 15;
 /** How often a standby looks whether the leader is gone. */
 const STANDBY_MS = 500;
 /** A failed consumer is tried again after this long: what failed may have been the weather. */
@@ -137,6 +143,7 @@ export class Followers {
       // All categories: the checkpoint passes every event, so that "caught up" means the head of the log.
       for await (const batch of store.subscribe({ after, categories: null, batchSize, signal })) {
         await this.#take(session, batch);
+        if (batch.kind === 'events' && batch.events.length >= BUSY_EVENTS && batch.events.length < batchSize) await pause(GATHER_MS, signal);
         if (this.faults().length > 0) patience ??= setTimeout(restart, FAULT_PATIENCE_MS);
       }
     } finally {
@@ -147,15 +154,15 @@ export class Followers {
   async #take(session: LeaderSession, batch: SubscriptionSignal): Promise<void> {
     if (batch.kind === 'caughtUp') return;
     const recorded = batch.kind === 'events' ? batch.events : [];
+    const categories = recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
     const behind = ({ position, fault }: Member) => fault === null && (position === null || position < batch.position);
     for (let members = this.#members.filter(behind); members.length > 0; members = this.#members.filter(behind)) {
       let current: Member | undefined;
       try {
         await session.transaction(async (tx) => {
           for (current of members) {
-            const { categories, position, consumer } = current;
-            const news = recorded.filter((event) => position === null || event.position > position);
-            const events = news.filter(({ stream }) => categories.has(stream.slice(0, stream.indexOf('-')))).map(decodeEvent);
+            const { categories: wanted, position, consumer } = current;
+            const events = recorded.filter((event, i) => wanted.has(categories[i] as string) && (position === null || event.position > position)).map(decodeEvent);
             if (events.length > 0) await consumer.apply(events, tx);
           }
           current = undefined;
@@ -174,7 +181,11 @@ export class Followers {
 
   /** The whole batch was rolled back: the one that failed keeps its position, the others take the batch again. */
   async #stepAside(session: LeaderSession, failed: Member, error: Error): Promise<void> {
-    for (const { consumer } of this.#members) await consumer.reset(session); // rejects when the connection is gone: then nobody failed
+    // Rejects when the connection is gone, and then nobody failed. Nor did it when a rebuilt copy, further on, was swapped in under it.
+    const { name } = failed.consumer;
+    const known = (await readCheckpoints(session, [name])).get(name);
+    if ((known?.position ?? null) !== failed.position) throw new LostLeadership(`the checkpoint of ${name} was moved by somebody else`);
+    for (const { consumer } of this.#members) await consumer.reset(session);
     failed.fault = error;
     this.#options.onFault(failed.consumer.name, error);
   }

@@ -1,9 +1,9 @@
 // Builds a fresh copy of a read model beside the live one and swaps when it has caught up. Killed half-way, the next run goes on
 // where it was. Reactions never run here (design §6).
-import type { EventStore, Position } from '../../application/ports/eventStore.ts';
+import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import { moveCheckpoints } from './checkpoints.ts';
 import { ensureNext, nextName, swap } from './copies.ts';
-import { moveCheckpoints, readCheckpoints } from './checkpoints.ts';
 import { nextSchema, type Projection } from './projection.ts';
 import { replay } from './replay.ts';
 
@@ -18,37 +18,59 @@ export class RebuildRunning extends Error {
   override name = 'RebuildRunning';
 }
 
-export const rebuild = async (projection: Projection, store: EventStore, openSession: OpenLeaderSession, signal?: AbortSignal): Promise<RebuildReport> => {
+/** Code of Postgres: somebody reads the live copy in a long transaction. */
+const LOCK_NOT_AVAILABLE = '55P03';
+/** Those who queued behind the swap are served meanwhile. */
+const LET_PASS_MS = 300;
+
+const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+  });
+
+export const rebuild = async (
+  projection: Projection,
+  store: EventStore,
+  openSession: OpenLeaderSession,
+  signal?: AbortSignal,
+): Promise<RebuildReport> => {
   const started = performance.now();
   const session = await openSession('rebuild');
   try {
-    if (!(await session.tryLead(`rebuild ${projection.name}`))) throw new RebuildRunning(`${projection.name} is being rebuilt by another process`);
+    if (!(await session.tryLead(`rebuild ${projection.name}`)))
+      throw new RebuildRunning(`${projection.name} is being rebuilt by another process`);
     let position = await session.transaction((tx) => ensureNext(tx, projection, store.storeId));
     const writer = projection.writer(nextSchema(projection.name));
     let events = 0;
-    const catchUp = async (until: Position | null) => {
+    const catchUp = async () => {
+      signal?.throwIfAborted();
       const done = await replay({
         store,
         session,
         projections: [{ projection, writer }],
         after: position,
-        until,
+        until: null,
         onBatch: (tx, to, from) => moveCheckpoints(tx, 'rebuild', [nextName(projection)], [from], to),
         ...(signal && { signal }),
       });
       position = done.position;
       events += done.events;
     };
-    await catchUp(null);
-    // The live copy must not be ahead when it is replaced: reads would go back in time.
-    for (let isBehind = true; isBehind; ) {
-      isBehind = !(await session.transaction(async (tx) => {
-        const live = (await readCheckpoints(tx, [projection.name])).get(projection.name);
-        if (live?.position != null && (position === null || live.position > position)) return false;
-        await swap(tx, projection, store.storeId, position);
-        return true;
-      }));
-      if (isBehind) await catchUp(null);
+    for (let isLive = false; !isLive; ) {
+      await catchUp();
+      isLive = await session
+        .transaction((tx) => swap(tx, projection, store.storeId, position))
+        .catch(async (error: { code?: string }) => {
+          if (error.code !== LOCK_NOT_AVAILABLE) throw error;
+          await pause(LET_PASS_MS, signal);
+          return false;
+        });
     }
     return { projection: projection.name, events, seconds: (performance.now() - started) / 1000 };
   } finally {

@@ -3,6 +3,7 @@ import { decodeEvent } from '../../application/events.ts';
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { readStreamName } from '../../domain/kernel/event.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
 
 /** Events a transaction of a rebuild: nobody waits on this event loop. */
@@ -21,17 +22,32 @@ export interface Replay {
 }
 
 /** Returns the position up to which all was applied, and how many events were read. */
-export const replay = async ({ store, session, projections, after, until, onBatch, signal }: Replay): Promise<{ position: Position | null; events: number }> => {
+export const replay = async ({
+  store,
+  session,
+  projections,
+  after,
+  until,
+  onBatch,
+  signal,
+}: Replay): Promise<{ position: Position | null; events: number }> => {
+  const wanted = new Set<string>(projections.flatMap(({ projection }) => projection.categories));
   const end = until ?? (await store.head());
   let position = after;
   let events = 0;
   if (end === null || (position !== null && position >= end)) return { position, events };
   const stop = new AbortController();
   const signals = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-  for await (const batch of store.subscribe({ after, categories: null, batchSize: REPLAY_BATCH_SIZE, signal: signals })) {
+  for await (const batch of store.subscribe({
+    after,
+    categories: null,
+    batchSize: REPLAY_BATCH_SIZE,
+    signal: signals,
+  })) {
     if (batch.kind === 'caughtUp') continue;
     const recorded = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);
-    const logged = recorded.map(decodeEvent);
+    // What no projection follows is not read either: it may be of a kind that only others know.
+    const logged = recorded.filter(({ stream }) => wanted.has(readStreamName(stream).category)).map(decodeEvent);
     const to = batch.position > end ? end : batch.position;
     const from = position;
     await session.transaction(async (tx) => {
@@ -42,7 +58,7 @@ export const replay = async ({ store, session, projections, after, until, onBatc
       await onBatch?.(tx, to, from);
     });
     position = to;
-    events += logged.length;
+    events += recorded.length;
     if (position >= end) break;
   }
   stop.abort();

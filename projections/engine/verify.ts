@@ -3,9 +3,9 @@
 import { decodeEvent } from '../../application/events.ts';
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
 import { payment } from '../../domain/payment/payment.ts';
 import { webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import type { StreamName } from '../../domain/kernel/event.ts';
 import { readCheckpoints } from './checkpoints.ts';
 import { createVerifyCopy, dropSchema } from './copies.ts';
 import { liveSchema, type Projection, verifySchema } from './projection.ts';
@@ -30,7 +30,9 @@ const DIFFERENCES_MAX = 100;
 /** Rows of a table in key order, as text. Reads what the session's transaction sees. */
 async function* rowsOf(session: LeaderSession, schema: string, { name, key }: Projection['tables'][number]) {
   const cursor = `verify_${schema}_${name}`;
-  await session.query(`DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ROW(${key})::text AS key, t::text AS text FROM ${schema}.${name} t ORDER BY ${key.map((k) => `t.${k}`)}`);
+  await session.query(
+    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ROW(${key})::text AS key, t::text AS text FROM ${schema}.${name} t ORDER BY ${key.map((k) => `t.${k}`)}`,
+  );
   for (;;) {
     const { rows } = await session.query<{ key: string; text: string }>(`FETCH ${PAGE} FROM ${cursor}`);
     yield* rows;
@@ -40,7 +42,13 @@ async function* rowsOf(session: LeaderSession, schema: string, { name, key }: Pr
 }
 
 /** Both sides into maps page by page would not be bounded; both are sorted alike, so a merge is enough. */
-async function* differencesOf(live: LeaderSession, copy: LeaderSession, projection: Projection, table: Projection['tables'][number], count: () => void): AsyncGenerator<Difference> {
+async function* differencesOf(
+  live: LeaderSession,
+  copy: LeaderSession,
+  projection: Projection,
+  table: Projection['tables'][number],
+  count: () => void,
+): AsyncGenerator<Difference> {
   const name = `${projection.name}.${table.name}`;
   const left = rowsOf(live, liveSchema(projection.name), table);
   const right = rowsOf(copy, verifySchema(projection.name), table);
@@ -53,7 +61,9 @@ async function* differencesOf(live: LeaderSession, copy: LeaderSession, projecti
     }
     pending.delete(row.key);
     if (twin.text === row.text) return null;
-    return side === 'live' ? { table: name, live: row.text, replayed: twin.text } : { table: name, live: twin.text, replayed: row.text };
+    return side === 'live'
+      ? { table: name, live: row.text, replayed: twin.text }
+      : { table: name, live: twin.text, replayed: row.text };
   };
   for (let l = await left.next(), r = await right.next(); !l.done || !r.done; ) {
     if (!l.done) {
@@ -102,22 +112,35 @@ async function* foldDifferences(session: LeaderSession, store: EventStore): Asyn
   }
 }
 
-export const verify = async (projections: readonly Projection[], store: EventStore, openSession: OpenLeaderSession): Promise<VerifyReport> => {
+export const verify = async (
+  projections: readonly Projection[],
+  store: EventStore,
+  openSession: OpenLeaderSession,
+): Promise<VerifyReport> => {
   const live = await openSession('verify');
   const copy = await openSession('verify');
   try {
     if (!(await copy.tryLead('verify'))) throw new Error('another verify is running');
     await live.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const checkpoints = await readCheckpoints(live, projections.map(({ name }) => name));
+    // Before the snapshot is taken: a copy that is swapped in after it would look empty to it.
+    await live.query(
+      `LOCK TABLE ${projections.flatMap(({ name, tables }) => tables.map((table) => `${liveSchema(name)}.${table.name}`))} IN ACCESS SHARE MODE`,
+    );
+    const checkpoints = await readCheckpoints(
+      live,
+      projections.map(({ name }) => name),
+    );
     const differences: Difference[] = [];
     let rows = 0;
     const note = (difference: Difference) => differences.length < DIFFERENCES_MAX && differences.push(difference);
     for (const projection of projections) {
       const position = checkpoints.get(projection.name)?.position ?? null;
       const writer = projection.writer(await createVerifyCopy(copy, projection));
-      if (position !== null) await replay({ store, session: copy, projections: [{ projection, writer }], after: null, until: position });
+      if (position !== null)
+        await replay({ store, session: copy, projections: [{ projection, writer }], after: null, until: position });
       await copy.query('BEGIN READ ONLY');
-      for (const table of projection.tables) for await (const found of differencesOf(live, copy, projection, table, () => rows++)) note(found);
+      for (const table of projection.tables)
+        for await (const found of differencesOf(live, copy, projection, table, () => rows++)) note(found);
       await copy.query('COMMIT');
       await dropSchema(copy, verifySchema(projection.name));
     }

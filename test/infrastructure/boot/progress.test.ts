@@ -1,0 +1,114 @@
+// "Read your writes" and lag, from the heads and moves that a process hears of.
+import { expect } from 'chai';
+import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
+import { LogProgress } from '../../../infrastructure/boot/progress.ts';
+import { positionOf as at } from '../../../infrastructure/eventStore/postgres/position.ts';
+import type { Notices } from '../../../infrastructure/postgres/notices.ts';
+
+const LONG_MS = 60_000;
+
+describe('progress of followers', () => {
+  let now: number;
+  let progress: LogProgress;
+  beforeEach(() => {
+    now = 1_000;
+    progress = new LogProgress(() => now);
+  });
+
+  it('is level with an empty log, before anything moved', async () => {
+    expect(await progress.caughtUp(LONG_MS)).to.equal(true);
+    expect([progress.head, progress.position, progress.stuckMs()]).to.deep.equal([null, null, 0]);
+  });
+
+  it('waits for the head known at the call, not for later ones', async () => {
+    progress.sawHead(at(2));
+    const waiting = progress.caughtUp(LONG_MS);
+    progress.sawHead(at(9));
+    progress.moved(at(1));
+    const outcome = await Promise.race([waiting, Promise.resolve('still waiting')]);
+    expect(outcome).to.equal('still waiting');
+    progress.moved(at(2));
+    expect(await waiting).to.equal(true);
+  });
+
+  it('is passed by a move beyond the head, at once when it was before the call', async () => {
+    progress.sawHead(at(2));
+    const waiting = progress.caughtUp(LONG_MS);
+    progress.moved(at(3));
+    expect(await waiting).to.equal(true);
+    expect(await progress.caughtUp(LONG_MS)).to.equal(true);
+  });
+
+  it('answers false when the time is up, and only to who waited that long', async () => {
+    progress.sawHead(at(2));
+    const patient = progress.caughtUp(LONG_MS);
+    expect(await progress.caughtUp(1)).to.equal(false);
+    progress.moved(at(2));
+    expect(await patient).to.equal(true);
+  });
+
+  it('never goes backwards', () => {
+    for (const place of [5, 4, 5]) progress.sawHead(at(place));
+    for (const place of [3, 2, 3]) progress.moved(at(place));
+    expect([progress.head, progress.position]).to.deep.equal([at(5), at(3)]);
+  });
+
+  it('tells each move once, until the listener is undone', () => {
+    const heard: (Position | null)[] = [];
+    const undo = progress.onMove(() => heard.push(progress.position));
+    for (const place of [1, 1, 2, 1]) progress.moved(at(place));
+    undo();
+    progress.moved(at(3));
+    expect(heard).to.deep.equal([at(1), at(2)]);
+  });
+
+  it('is stuck for as long as it has not moved while there is something to take', () => {
+    const stuck: number[] = [];
+    const look = () => stuck.push(progress.stuckMs());
+    now += 100;
+    look(); // an empty log: nothing to take
+    progress.sawHead(at(3));
+    now += 10;
+    look();
+    progress.sawHead(at(4)); // more to take does not start the time anew
+    now += 5;
+    look();
+    progress.moved(at(2)); // behind, and moving
+    look();
+    now += 7;
+    look();
+    progress.moved(at(4));
+    now += 1_000;
+    look();
+    progress.sawHead(at(4)); // old news
+    look();
+    progress.sawHead(at(5));
+    now += 3;
+    look();
+    expect(stuck).to.deep.equal([0, 10, 15, 0, 7, 0, 0, 3]);
+  });
+
+  it('learns of heads from the store and of moves from notices of its role', async () => {
+    let announce: (head: Position) => void = () => undefined;
+    let notify: (payload: string) => void = () => undefined;
+    const store = {
+      head: async () => at(4),
+      onHead: (listener: typeof announce) => {
+        announce = listener;
+      },
+    } as unknown as EventStore;
+    const notices = {
+      on: async (channel: string, listener: typeof notify) => {
+        expect(channel).to.equal('quita_progress');
+        notify = listener;
+      },
+    } as unknown as Notices;
+    await progress.follow(store, notices, 'projector');
+    expect(progress.head).to.equal(at(4));
+    announce(at(6));
+    for (const payload of ['', 'projector', `reactor ${at(6)}`, `rebuild ${at(6)}`]) notify(payload);
+    expect([progress.head, progress.position]).to.deep.equal([at(6), null]);
+    notify(`projector ${at(5)}`);
+    expect(progress.position).to.equal(at(5));
+  });
+});

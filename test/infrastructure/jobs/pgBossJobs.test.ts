@@ -1,0 +1,315 @@
+// The JobQueue port on pg-boss: durable with its transaction, woken fast, fair between groups, never lost (design §7).
+import { expect } from 'chai';
+import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
+import { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
+import { Notices } from '../../../infrastructure/postgres/notices.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { Gate } from '../../projections/engine/scene.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { type Backends, watchBackends } from '../postgres/backends.ts';
+
+const LIMITS = { concurrency: 8, perGroup: 8 };
+const QUEUE: QueueName = 'settle';
+
+interface Run {
+  readonly items: readonly string[];
+  readonly group: string | null;
+}
+
+/** A worker that notes what it ran, and whom one can wait for. */
+class Worked {
+  readonly runs: Run[] = [];
+  #waiting: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
+  readonly #work: (run: Run) => Promise<void> | void;
+
+  constructor(work: (run: Run) => Promise<void> | void = () => undefined) {
+    this.#work = work;
+  }
+  readonly run = async (items: readonly string[], group: string | null): Promise<void> => {
+    this.runs.push({ items, group });
+    for (const { resolve } of this.#waiting.filter(({ holds }) => holds())) resolve();
+    await this.#work({ items, group });
+  };
+  get items(): string[] {
+    return this.runs.flatMap(({ items }) => items);
+  }
+  until(holds: () => boolean): Promise<void> {
+    return holds() ? Promise.resolve() : new Promise((resolve) => this.#waiting.push({ holds, resolve }));
+  }
+  count(items: number): Promise<void> {
+    return this.until(() => this.items.length >= items);
+  }
+}
+
+describe('the job queue on pg-boss', () => {
+  let database: TestDatabase;
+  let backends: Backends;
+  let pool: PgPool;
+  let opened: { jobs: PgBossJobs; notices: Notices }[];
+  let errors: string[];
+
+  const open = async (): Promise<PgBossJobs> => {
+    const notices = new Notices(connectionConfig(database.connectionString, 'notices'));
+    await notices.open();
+    const jobs = await PgBossJobs.open({
+      pool,
+      notices,
+      onError: (error, queue) => errors.push(`${queue}: ${error.message}`),
+    });
+    opened.push({ jobs, notices });
+    return jobs;
+  };
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    backends = await watchBackends(database.connectionString);
+    pool = new PgPool(connectionConfig(database.connectionString, 'jobs'), 4, () => undefined);
+    opened = [];
+    errors = [];
+  });
+  afterEach(async () => {
+    for (const { jobs, notices } of opened) {
+      await jobs.stop(1_000);
+      await notices.close();
+    }
+    await pool.close();
+    await backends.close();
+    await database.drop();
+  });
+  const requests = (count: number, more: Partial<JobRequest> = {}): JobRequest[] =>
+    Array.from({ length: count }, (_, n) => ({ queue: QUEUE, item: `${more.group ?? 'item'}-${n}`, ...more }));
+  const rest = (jobs: PgBossJobs) => backends.until(async () => (await jobs.open(QUEUE)) === 0);
+
+  it('runs what is enqueued, in jobs of at most 20 items, each of one group, and is empty afterwards', async () => {
+    const jobs = await open();
+    const worked = new Worked();
+    jobs.work(QUEUE, worked, LIMITS);
+    const all = [...requests(45), ...requests(3, { group: 'a' }), ...requests(2, { group: 'b' })];
+    await jobs.enqueue(all);
+    await worked.count(50);
+    await rest(jobs);
+    expect(worked.items.toSorted()).to.deep.equal(all.map(({ item }) => item).toSorted());
+    const shapes = worked.runs.map(({ items, group }) => `${group ?? '-'} ${items.length}`);
+    expect(shapes.toSorted()).to.deep.equal(['- 20', '- 20', '- 5', 'a 3', 'b 2']);
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('has an item once when it stands twice in one call, and twice when it is enqueued again', async () => {
+    const jobs = await open();
+    const [request] = requests(1) as [JobRequest];
+    await jobs.enqueue([request, request]);
+    expect(await jobs.open(QUEUE)).to.equal(1);
+    await jobs.enqueue([request]);
+    expect(await jobs.open(QUEUE)).to.equal(2);
+    const worked = new Worked();
+    jobs.work(QUEUE, worked, LIMITS);
+    await worked.count(2);
+    expect(worked.items).to.deep.equal([request.item, request.item]);
+  });
+
+  it('leaves nothing of a transaction that rolls back, and wakes nobody', async () => {
+    const jobs = await open();
+    const worked = new Worked();
+    jobs.work(QUEUE, worked, LIMITS);
+    const rolledBack = pool.transaction(async (tx) => {
+      await jobs.enqueue(requests(3), tx);
+      throw new Error('no');
+    });
+    expect(await rolledBack.catch((error: Error) => error.message)).to.equal('no');
+    expect(await jobs.open(QUEUE)).to.equal(0);
+    await jobs.enqueue([{ queue: QUEUE, item: 'after' }]);
+    await worked.count(1);
+    expect(worked.items).to.deep.equal(['after']);
+  });
+
+  it('shows nothing of a transaction before it commits', async () => {
+    const jobs = await open();
+    const worked = new Worked();
+    jobs.work(QUEUE, worked, LIMITS);
+    await pool.transaction(async (tx) => {
+      await jobs.enqueue(requests(1), tx);
+      jobs.wake([QUEUE]);
+      expect(await jobs.open(QUEUE)).to.equal(0);
+      expect(worked.items).to.deep.equal([]);
+    });
+    jobs.wake([QUEUE]);
+    await worked.count(1);
+  });
+
+  it('counts open items, waiting and running, of all groups or one', async () => {
+    const jobs = await open();
+    const gate = new Gate();
+    await jobs.enqueue([...requests(30), ...requests(4, { group: 'a' })]);
+    expect([
+      await jobs.open(QUEUE),
+      await jobs.open(QUEUE, 'a'),
+      await jobs.open(QUEUE, 'b'),
+      await jobs.open('deliver'),
+    ]).to.deep.equal([34, 4, 0, 0]);
+    const worked = new Worked(() => gate.pass());
+    jobs.work(QUEUE, worked, { concurrency: 1, perGroup: 1 });
+    await worked.count(1);
+    expect(await jobs.open(QUEUE)).to.equal(34);
+    gate.open();
+    await rest(jobs);
+  });
+
+  it('tells when jobs ended, well or not, until it is undone', async () => {
+    const jobs = await open();
+    let told = 0;
+    let tell: () => void = () => undefined;
+    const undo = jobs.onSettled(() => {
+      told++;
+      tell();
+    });
+    const next = () => new Promise<void>((resolve) => (tell = resolve));
+    let isFirst = true;
+    jobs.work(
+      QUEUE,
+      new Worked(() => {
+        if (isFirst) throw new Error('first');
+      }),
+      LIMITS,
+    );
+    const failed = next();
+    await jobs.enqueue(requests(1));
+    await failed;
+    isFirst = false;
+    const done = next();
+    await jobs.enqueue([{ queue: QUEUE, item: 'second' }]);
+    await done;
+    const before = told;
+    undo();
+    await rest(jobs);
+    expect(told).to.equal(before);
+  });
+
+  for (const [whom, elsewhere] of [
+    ['this process', false],
+    ['another process on the same database', true],
+  ] as const)
+    it(`wakes workers of ${whom} within 50 ms (median)`, async () => {
+      const [sender, receiver] = elsewhere
+        ? [await open(), await open()]
+        : await open().then((jobs) => [jobs, jobs] as const);
+      const worked = new Worked();
+      receiver.work(QUEUE, worked, LIMITS);
+      const tookMs: number[] = [];
+      for (let n = 0; n < 15; n++) {
+        const started = performance.now();
+        await sender.enqueue([{ queue: QUEUE, item: `${n}` }]);
+        await worked.count(n + 1);
+        tookMs.push(performance.now() - started);
+      }
+      expect(tookMs.toSorted((a, b) => a - b)[7]).to.be.lessThan(50);
+    });
+
+  it('runs a job that failed again, and says why it failed', async () => {
+    const jobs = await open();
+    let failures = 0;
+    const worked = new Worked(() => {
+      if (failures++ < 1) throw new Error('the weather');
+    });
+    jobs.work(QUEUE, worked, LIMITS);
+    await jobs.enqueue(requests(2));
+    await worked.count(4);
+    await rest(jobs);
+    expect(worked.runs.map(({ items }) => items)).to.deep.equal([
+      ['item-0', 'item-1'],
+      ['item-0', 'item-1'],
+    ]);
+    expect(errors).to.deep.equal([`${QUEUE}: the weather`]);
+  });
+
+  it('does not let one slow group hold up the others, and never runs more of a group than its limit', async () => {
+    const jobs = await open();
+    const gate = new Gate();
+    const running = new Map<string | null, number>();
+    const peak = new Map<string | null, number>();
+    const worked = new Worked(async ({ group }) => {
+      const now = (running.get(group) ?? 0) + 1;
+      running.set(group, now);
+      peak.set(group, Math.max(peak.get(group) ?? 0, now));
+      if (group === 'slow') await gate.pass();
+      running.set(group, (running.get(group) ?? 0) - 1);
+    });
+    // Ten jobs of the slow group stand in the queue before anything of the others: one claim would take them all.
+    for (let n = 0; n < 10; n++) await jobs.enqueue([{ queue: QUEUE, item: `slow-${n}`, group: 'slow' }]);
+    jobs.work(QUEUE, worked, { concurrency: 8, perGroup: 2 });
+    await worked.count(2);
+    await jobs.enqueue([...requests(5, { group: 'a' }), ...requests(5, { group: 'b' })]);
+    await worked.until(() => worked.items.filter((item) => !item.startsWith('slow')).length === 10);
+    expect(worked.items.filter((item) => item.startsWith('slow'))).to.have.length(2);
+    gate.open();
+    await rest(jobs);
+    expect(peak.get('slow')).to.equal(2);
+    expect(worked.items.filter((item) => item.startsWith('slow')).toSorted()).to.deep.equal(
+      Array.from({ length: 10 }, (_, n) => `slow-${n}`),
+    );
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('finishes what runs when it stops, and leaves what waits to others', async () => {
+    const [stopping, other] = [await open(), await open()];
+    const gate = new Gate();
+    const worked = new Worked(() => gate.pass());
+    stopping.work(QUEUE, worked, { concurrency: 1, perGroup: 1 });
+    await stopping.enqueue([{ queue: QUEUE, item: 'runs' }]);
+    await gate.reached;
+    const stopped = stopping.stop(5_000);
+    await other.enqueue([{ queue: QUEUE, item: 'waits' }]);
+    gate.open();
+    await stopped;
+    expect(worked.items).to.deep.equal(['runs']);
+    expect(await other.open(QUEUE)).to.equal(1);
+    const next = new Worked();
+    other.work(QUEUE, next, LIMITS);
+    await next.count(1);
+    expect(next.items).to.deep.equal(['waits']);
+  });
+
+  it('is done stopping when its grace is over, whatever still runs', async () => {
+    const jobs = await open();
+    const gate = new Gate();
+    jobs.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
+    await jobs.enqueue(requests(1));
+    await gate.reached;
+    await jobs.stop(20);
+    expect(await jobs.open(QUEUE)).to.equal(1);
+    gate.open();
+    await rest(jobs); // what it finishes later is recorded all the same
+  });
+
+  it('gives the claims of a killed worker to the next at once, when it is told that none is alive', async () => {
+    const killed = await open();
+    const gate = new Gate();
+    killed.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
+    await killed.enqueue([...requests(3), ...requests(2, { group: 'a' })]);
+    await gate.reached;
+    await backends.until(
+      async () => (await backends.sql.query("SELECT FROM jobs.job WHERE state = 'active'")).rowCount === 2,
+    );
+    await killed.stop(0); // as far as the database can tell, it died here
+    const next = await open();
+    const worked = new Worked();
+    next.work(QUEUE, worked, LIMITS);
+    await next.enqueue([{ queue: QUEUE, item: 'new' }]);
+    await worked.count(1);
+    expect(worked.items).to.deep.equal(['new']);
+    await next.releaseClaims();
+    next.wake([QUEUE]);
+    await worked.count(6);
+    expect(worked.items.toSorted()).to.deep.equal(['a-0', 'a-1', 'item-0', 'item-1', 'item-2', 'new']);
+    gate.open();
+  });
+
+  it('opens again on queues that are there, with what waits in them', async () => {
+    const first = await open();
+    await first.enqueue(requests(2));
+    await first.stop(0);
+    const again = await open();
+    const worked = new Worked();
+    again.work(QUEUE, worked, LIMITS);
+    await worked.count(2);
+    expect(worked.items).to.deep.equal(['item-0', 'item-1']);
+  });
+});

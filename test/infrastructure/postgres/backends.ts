@@ -1,0 +1,47 @@
+// The server's view of who is connected, and cutting them off.
+import pg from 'pg';
+
+export interface Backends {
+  /** A connection of the test's own, never cut. Integers come as text. */
+  readonly sql: pg.Client;
+  /** Process ids of connections of this application name. */
+  of(application: string): Promise<readonly number[]>;
+  /** Cuts all of them at once; resolves when the server has let them go. How many there were. */
+  cut(application: string): Promise<number>;
+  /** Asks again and again until `look` answers something true; each question is a round trip to the server. */
+  until<T>(look: () => Promise<T | null | false | undefined>, timeoutMs?: number): Promise<T>;
+  close(): Promise<void>;
+}
+
+export const watchBackends = async (connectionString: string): Promise<Backends> => {
+  const sql = new pg.Client({ connectionString, application_name: 'test backends' });
+  sql.on('error', () => undefined);
+  await sql.connect();
+  const of = async (application: string) => {
+    const { rows } = await sql.query<{ pid: number }>(
+      'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1',
+      [application],
+    );
+    return rows.map(({ pid }) => pid);
+  };
+  const until: Backends['until'] = async (look, timeoutMs = 5_000) => {
+    for (const end = performance.now() + timeoutMs; ; ) {
+      const found = await look();
+      if (found) return found;
+      if (performance.now() > end) throw new Error(`nothing within ${timeoutMs} ms`);
+      await sql.query('SELECT 1');
+    }
+  };
+  return {
+    sql,
+    of,
+    until,
+    cut: async (application) => {
+      const pids = await of(application);
+      await sql.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) pid', [pids]);
+      await until(async () => !(await of(application)).some((pid) => pids.includes(pid)));
+      return pids.length;
+    },
+    close: () => sql.end(),
+  };
+};

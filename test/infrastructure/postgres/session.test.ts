@@ -1,0 +1,171 @@
+// Transactions of held and pooled connections, and what happens when the connection is cut in the middle.
+import { expect } from 'chai';
+import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
+import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcpProxy.ts';
+import { type Backends, watchBackends } from './backends.ts';
+
+const NAME = 'under test';
+const messageOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    (value) => `no error but ${JSON.stringify(value)}`,
+    (error: Error) => error.message,
+  );
+
+describe('connections to Postgres', () => {
+  let database: TestDatabase;
+  let backends: Backends;
+  beforeEach(async () => {
+    database = await emptyDatabase();
+    backends = await watchBackends(database.connectionString);
+    await backends.sql.query('CREATE TABLE kept (n integer PRIMARY KEY, at timestamptz, sum bigint)');
+  });
+  afterEach(async () => {
+    await backends.close();
+    await database.drop();
+  });
+  const config = (connectionString = database.connectionString) => connectionConfig(connectionString, NAME);
+  const kept = async (): Promise<number[]> =>
+    (await backends.sql.query<{ n: number }>('SELECT n FROM kept ORDER BY n')).rows.map(({ n }) => n);
+  const insert = (n: number) => `INSERT INTO kept (n) VALUES (${n})`;
+
+  for (const [name, open] of [
+    ['a session', async () => PgSession.open(config())],
+    ['a pool', async () => new PgPool(config(), 2, () => undefined)],
+  ] as const)
+    describe(name, () => {
+      let db: PgSession | PgPool;
+      beforeEach(async () => {
+        db = await open();
+      });
+      afterEach(() => db.close());
+
+      it('commits when the work resolves, and gives its result', async () => {
+        const result = await db.transaction(async (tx) => {
+          await tx.query(insert(1));
+          expect(await kept()).to.deep.equal([]);
+          return 'done';
+        });
+        expect(result).to.equal('done');
+        expect(await kept()).to.deep.equal([1]);
+      });
+
+      it('rolls back when the work rejects, tells why, and goes on', async () => {
+        const work = db.transaction(async (tx) => {
+          await tx.query(insert(1));
+          throw new Error('changed my mind');
+        });
+        expect(await messageOf(work)).to.equal('changed my mind');
+        await db.transaction((tx) => tx.query(insert(2)));
+        expect(await kept()).to.deep.equal([2]);
+      });
+
+      it('rolls back when a statement fails, even if the work goes on', async () => {
+        await db.query(insert(1));
+        const work = db.transaction(async (tx) => {
+          await tx.query(insert(2));
+          await tx.query(insert(1));
+        });
+        expect(await messageOf(work)).to.match(/duplicate key/);
+        expect(await kept()).to.deep.equal([1]);
+      });
+
+      it('does not take a COMMIT that rolled back for a success', async () => {
+        const work = db.transaction(async (tx) => {
+          await tx.query(insert(2));
+          await tx.query('SELECT 1/0').catch(() => undefined);
+          return 'done';
+        });
+        expect(await messageOf(work)).to.match(/rolled back/);
+        expect(await kept()).to.deep.equal([]);
+      });
+
+      it('reads bigint as a number, times as they are asked for, and counts rows', async () => {
+        await db.query({ text: 'INSERT INTO kept VALUES ($1, $2, $3)', values: [1, null, 2 ** 40] });
+        expect(await db.query('SELECT n, sum FROM kept WHERE n = $1', [1])).to.deep.equal({
+          rows: [{ n: 1, sum: 2 ** 40 }],
+          rowCount: 1,
+        });
+        expect(await db.query('UPDATE kept SET sum = 1 WHERE n = 9')).to.deep.equal({ rows: [], rowCount: 0 });
+      });
+
+      it('ends a statement that takes longer than 30 s', async () => {
+        expect((await db.query('SHOW statement_timeout')).rows).to.deep.equal([{ statement_timeout: '30s' }]);
+      });
+
+      it('rejects what was under way when the connection is cut', async () => {
+        const work = db.transaction(async (tx) => {
+          await tx.query(insert(1));
+          await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
+        });
+        expect(await messageOf(work)).to.match(/terminat/i);
+        expect(await kept()).to.deep.equal([]);
+      });
+    });
+
+  describe('COMMIT cut', () => {
+    let proxy: TcpProxy;
+    let viaProxy: string;
+    beforeEach(async () => {
+      const url = new URL(database.connectionString);
+      proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+      url.port = String(proxy.port);
+      viaProxy = url.href;
+    });
+    afterEach(() => proxy.close());
+
+    for (const [when, swallow, written] of [
+      ['on its way there: nothing was written', () => proxy.swallowRequests(), []],
+      ['on its way back: everything was', () => proxy.swallowAnswers(), [1]],
+    ] as const)
+      it(`${when}, and the work rejects either way`, async () => {
+        const pool = new PgPool(config(viaProxy), 1, () => undefined);
+        const committing = proxy.sees('COMMIT');
+        const work = messageOf(
+          pool.transaction(async (tx) => {
+            await tx.query(insert(1));
+            swallow();
+          }),
+        );
+        await committing;
+        if (written.length > 0) await backends.until(async () => (await kept()).length > 0);
+        proxy.heal();
+        expect(await work).to.match(/terminated|ECONNRESET|ended/i);
+        await backends.until(async () => (await backends.of(NAME)).length === 0);
+        expect(await kept()).to.deep.equal(written);
+        await pool.transaction((tx) => tx.query(insert(2)));
+        expect(await kept()).to.deep.equal([...written, 2]);
+        await pool.close();
+      });
+  });
+
+  it('replaces pooled connections that were cut, idle or at work, and never has more than its maximum', async () => {
+    const errors: string[] = [];
+    const pool = new PgPool(config(), 2, (error) => errors.push(error.message));
+    const pid = 'SELECT pg_backend_pid() AS pid';
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(Array.from({ length: 8 }, () => pool.query(pid)));
+      expect(await backends.cut(NAME)).to.equal(2);
+      await backends.until(async () => errors.length >= 2 * (round + 1));
+    }
+    const { rows } = await pool.query<{ pid: number }>(pid);
+    expect(rows.map((row) => row.pid)).to.deep.equal(await backends.of(NAME));
+    const broken = pool.transaction((tx) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+    expect(await messageOf(broken)).to.match(/terminat/i);
+    expect((await pool.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
+    await pool.close();
+    await backends.until(async () => (await backends.of(NAME)).length === 0);
+  });
+
+  it('tells who holds a session that it was lost, and rejects what follows', async () => {
+    let lost: (error: Error) => void = () => undefined;
+    const told = new Promise<Error>((resolve) => {
+      lost = resolve;
+    });
+    const session = await PgSession.open(config(), lost);
+    expect(await backends.cut(NAME)).to.equal(1);
+    expect((await told).message).to.match(/terminat/i);
+    expect(await messageOf(session.query('SELECT 1'))).to.match(/not queryable|connection error/i);
+    await session.close();
+  });
+});

@@ -1,0 +1,124 @@
+// Notifications of providers, and work that counts before it adds.
+import { expect } from 'chai';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { pixNotifications } from '../../../infrastructure/processes/pixNotifications.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { account, RecordingJobs } from './support.ts';
+
+const PIX = {
+  tenant: { accountId: account('acct'), mode: 'test' as const },
+  endToEndId: 'E1',
+  paymentId: 'p1' as PaymentId,
+};
+const ID = 'acct/test/E1';
+
+describe('Pix notifications', () => {
+  let database: TestDatabase;
+  let pool: PgPool;
+  let jobs: RecordingJobs;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
+    jobs = new RecordingJobs();
+  });
+  afterEach(async () => {
+    await pool.close();
+    await database.drop();
+  });
+  const rows = async () =>
+    (
+      await pool.query<Record<string, string | null>>(
+        'SELECT account_id, mode, end_to_end_id, payment_id, raw, outcome FROM operations.pix_notifications',
+      )
+    ).rows;
+  const ROW = { account_id: 'acct', mode: 'test', end_to_end_id: 'E1', payment_id: 'p1', raw: 'raw', outcome: null };
+
+  it('are stored with their job, once', async () => {
+    const notifications = pixNotifications(pool, jobs);
+    expect(await notifications.store(PIX, 'raw')).to.equal(true);
+    expect(await notifications.store(PIX, 'raw')).to.equal(false);
+    expect(await rows()).to.deep.equal([ROW]);
+    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', item: ID }]);
+    expect(await notifications.find(ID)).to.deep.equal(PIX);
+    expect(await notifications.find('acct/live/E1')).to.equal(null);
+  });
+
+  it('bind their end-to-end id to the first payment: again with other content changes nothing', async () => {
+    const notifications = pixNotifications(pool, jobs);
+    await notifications.store(PIX, 'raw');
+    expect(await notifications.store({ ...PIX, paymentId: 'p2' as PaymentId }, 'other')).to.equal(false);
+    expect(await rows()).to.deep.equal([ROW]);
+    expect(jobs.enqueued).to.have.length(1);
+  });
+
+  it('are of one account and mode each, and stored once when they come at once', async () => {
+    const notifications = pixNotifications(pool, jobs);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => notifications.store(PIX, 'raw')));
+    expect(answers.filter((isNew) => isNew)).to.have.length(1);
+    expect(await notifications.store({ ...PIX, tenant: { ...PIX.tenant, mode: 'live' } }, 'raw')).to.equal(true);
+    expect(
+      await notifications.store({ ...PIX, tenant: { ...PIX.tenant, accountId: account('other') } }, 'raw'),
+    ).to.equal(true);
+  });
+
+  it('are not stored when the transaction they came in is rolled back, nor when their job can’t be enqueued', async () => {
+    const notifications = pixNotifications(pool, jobs);
+    const outer = pool.transaction(async (tx) => {
+      expect(await notifications.store(PIX, 'raw', tx)).to.equal(true);
+      throw new Error('no');
+    });
+    expect(await outer.catch((error: Error) => error.message)).to.equal('no');
+    jobs.enqueue = () => Promise.reject(new Error('no queue'));
+    expect(await notifications.store(PIX, 'raw').catch((error: Error) => error.message)).to.equal('no queue');
+    expect(await rows()).to.deep.equal([]);
+  });
+
+  it('are found while nobody has handled them for long enough, oldest first, and not afterwards', async () => {
+    const notifications = pixNotifications(pool, jobs);
+    for (const endToEndId of ['E1', 'E2', 'E3']) await notifications.store({ ...PIX, endToEndId }, 'raw');
+    await pool.query(
+      "UPDATE operations.pix_notifications SET received_at = now() - (CASE end_to_end_id WHEN 'E1' THEN 10 WHEN 'E2' THEN 20 ELSE 0 END) * interval '1 minute'",
+    );
+    expect(await notifications.unhandled(300_000, 10)).to.deep.equal(['acct/test/E2', ID]);
+    expect(await notifications.unhandled(300_000, 1)).to.deep.equal(['acct/test/E2']);
+    await notifications.markHandled('acct/test/E2', 'settled');
+    await notifications.markHandled(ID, 'not_confirmed');
+    expect(await notifications.unhandled(300_000, 10)).to.deep.equal([]);
+    expect((await rows()).map((row) => row['outcome']).toSorted()).to.deep.equal(
+      ['not_confirmed', 'settled', null].toSorted(),
+    );
+  });
+});
+
+describe('work that counts before it adds', function suite() {
+  this.timeout(30_000);
+  it('never passes the limit of 16 endpoints, whoever registers at once, in two tenants and two processes', async () => {
+    const database = await migratedDatabase();
+    const one = await TestGateway.open({ database });
+    const two = await TestGateway.open({ database, isAlone: false });
+    for (const { gateway } of [one, two]) expect(await gateway.projected.caughtUp(5_000)).to.equal(true);
+    const other = await one.newTenant();
+    const register = (gateway: TestGateway, key: string, n: number) =>
+      gateway.post('/v1/webhooks/endpoints', { url: `http://127.0.0.1:9999/${n}`, events: ['*'] }, { key });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => [
+        register(n % 2 ? one : two, one.tenant.testKey, n),
+        register(n % 2 ? two : one, other.testKey, n),
+      ]).flat(),
+    );
+    const statuses = (n: number) =>
+      answers
+        .filter((_, i) => i % 2 === n)
+        .map(({ status }) => status)
+        .toSorted();
+    const expected = [...Array(16).fill(201), ...Array(4).fill(400)];
+    expect([statuses(0), statuses(1)]).to.deep.equal([expected, expected]);
+    for (const gateway of [one, two]) {
+      expect(gateway.faults).to.deep.equal([]);
+      await gateway.close();
+    }
+    await database.drop();
+  });
+});

@@ -1,0 +1,54 @@
+// Reactions to order, and a queue that remembers what it was given.
+import type { LoggedEvent } from '../../../application/events.ts';
+import type { JobQueue, JobRequest } from '../../../application/ports/jobs.ts';
+import type { Timer, TimerKind } from '../../../application/ports/timers.ts';
+import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
+
+export const account = (name: string): AccountId => name as AccountId;
+export const timer = (key: string, dueAt: string, more: Partial<Timer> = {}): Timer => ({
+  account: account('acct'),
+  mode: 'test' as Mode,
+  kind: 'expire' as TimerKind,
+  key,
+  group: null,
+  dueAt: dueAt as Timestamp,
+  ...more,
+});
+
+/** An event that matters only by its type and subject. */
+export const logged = (type: string, data: object = {}, more: Partial<LoggedEvent> = {}): LoggedEvent =>
+  ({
+    category: 'payment',
+    subject: 'p',
+    account: account('acct'),
+    mode: 'test',
+    event: { type, data },
+    ...more,
+  }) as LoggedEvent;
+
+export class RecordingJobs implements JobQueue {
+  readonly enqueued: JobRequest[] = [];
+  readonly woken: string[] = [];
+  #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+
+  async enqueue(jobs: readonly JobRequest[]): Promise<void> {
+    this.enqueued.push(...jobs);
+    for (const { resolve } of this.#waiting.filter(({ count }) => this.enqueued.length >= count)) resolve();
+  }
+  wake(queues: Iterable<string>): void {
+    this.woken.push(...queues);
+  }
+  count(count: number): Promise<void> {
+    return this.enqueued.length >= count
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#waiting.push({ count, resolve }));
+  }
+  work(): void {}
+  async open(): Promise<number> {
+    return 0;
+  }
+  onSettled(): () => void {
+    return () => undefined;
+  }
+}

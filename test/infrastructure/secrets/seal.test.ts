@@ -1,0 +1,51 @@
+// Secrets at rest (decisions S6): only the same key, place and bytes give the text back.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { seal, unseal } from '../../../infrastructure/secrets/seal.ts';
+
+const KEY = Buffer.from(Array.from({ length: 32 }, (_, n) => n));
+const OTHER_KEY = Buffer.from(Array.from({ length: 32 }, (_, n) => n + 1));
+const OVERHEAD_BYTES = 12 + 16;
+
+describe('seal', () => {
+  it('gives any text back, and hides it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (context, text) => {
+        const sealed = seal(KEY, context, text);
+        expect(sealed).to.have.length(OVERHEAD_BYTES + Buffer.byteLength(text));
+        expect(unseal(KEY, context, sealed)).to.equal(text);
+      }),
+    );
+    const secret = 'a'.repeat(64);
+    expect(seal(KEY, 'place', secret).includes(Buffer.from('aaaa'))).to.equal(false);
+  });
+
+  it('seals the same text differently each time', () => {
+    const twice = [seal(KEY, 'place', 'text'), seal(KEY, 'place', 'text')] as const;
+    expect(twice[0].equals(twice[1])).to.equal(false);
+    expect(twice.map((sealed) => unseal(KEY, 'place', sealed))).to.deep.equal(['text', 'text']);
+  });
+
+  it('refuses another key', () => {
+    expect(() => unseal(OTHER_KEY, 'place', seal(KEY, 'place', 'text'))).to.throw(Error, /unable to authenticate/);
+  });
+
+  it('refuses another place', () => {
+    expect(() => unseal(KEY, 'other place', seal(KEY, 'place', 'text'))).to.throw(Error, /unable to authenticate/);
+  });
+
+  it('refuses any changed byte', () => {
+    const sealed = seal(KEY, 'place', 'text');
+    for (let at = 0; at < sealed.length; at++) {
+      const changed = Buffer.from(sealed);
+      changed[at] = (changed[at] as number) ^ 1;
+      expect(() => unseal(KEY, 'place', changed), `byte ${at}`).to.throw(Error, /unable to authenticate/);
+    }
+  });
+
+  it('refuses what is cut short, at any length', () => {
+    const sealed = seal(KEY, 'place', 'text');
+    for (let length = 0; length < sealed.length; length++)
+      expect(() => unseal(KEY, 'place', sealed.subarray(0, length)), `${length} bytes`).to.throw(Error);
+  });
+});

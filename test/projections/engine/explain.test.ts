@@ -1,0 +1,97 @@
+// Hot queries use an index at 100,000 rows (design §6). The texts are those that the product sends: they are caught on their way.
+// Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
+import { expect } from 'chai';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import type { AccountId, EndpointId } from '../../../domain/kernel/ids.ts';
+import { parseTimestamp } from '../../../domain/kernel/time.ts';
+import { prepareLiveCopies } from '../../../infrastructure/boot/liveCopies.ts';
+import { hurryTimers, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/processes/timerTable.ts';
+import { overduePayments } from '../../../projections/payments/queries.ts';
+import { PROJECTIONS } from '../../../projections/registry.ts';
+import { findBalances } from '../../../projections/wallet/queries.ts';
+import {
+  countDueDeliveries,
+  listDeliveries,
+  overdueDeliveries,
+} from '../../../projections/webhookDeliveries/queries.ts';
+import { Scene } from './scene.ts';
+
+const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
+const TENANT: Tenant = { accountId: 'account-7' as AccountId, mode: 'test' };
+const ROWS = 100_000;
+
+/** 100 accounts of 1,000 rows each; one delivery and one payment in a hundred still waits for something. */
+const FILL = `
+  INSERT INTO rm_payments.payments (id, account_id, mode, revision, state, status, amount, currency, created_at, awaits_at)
+    SELECT 'p' || n, 'account-' || n % 100, 'test', 0, '{}', 'PAID', 1, 'BRL', timestamptz '${NOW}' - n * interval '1 second',
+      CASE WHEN n % 100 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
+  INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, state, endpoint_id, event_type, status, created_at, next_attempt_at)
+    SELECT 'd' || n, 'account-' || n % 100, 'test', 0, '{}', 'endpoint-' || n % 100, 'charge.paid', 'DELIVERED', timestamptz '${NOW}' - n * interval '1 second',
+      CASE WHEN n % 103 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
+  INSERT INTO operations.timers (kind, key, account_id, mode, group_id, due_at)
+    SELECT 'deliver', 'd' || n, 'account-' || n % 100, 'test', 'endpoint-' || n % 1000, timestamptz '${NOW}' + (n - 500) * interval '1 second'
+    FROM generate_series(1, ${ROWS}) n;
+  INSERT INTO operations.test_clocks SELECT 'account-' || n, 60, n % 2 = 0 FROM generate_series(0, 9) n;
+  INSERT INTO rm_wallet.balances SELECT 'account-' || n / 4, 'test', 'BRL', 'ledger_' || n % 4, 1 FROM generate_series(1, ${ROWS}) n;
+  INSERT INTO rm_wallet.held_tranches SELECT 'p' || n, 'account-' || n % 100, 'test', 'BRL', 1, timestamptz '${NOW}' + n * interval '1 second'
+    FROM generate_series(1, ${ROWS}) n;
+  ANALYZE`;
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+describe('at 100,000 rows', function suite() {
+  this.timeout(60_000);
+  let scene: Scene;
+  before(async () => {
+    scene = await Scene.open();
+    const session = await scene.openSession('test');
+    await prepareLiveCopies(PROJECTIONS, scene.store, scene.openSession)(session);
+    await session.close();
+    for (const statement of FILL.split(';')) await scene.log.sql.query(statement);
+  });
+  after(() => scene.close());
+
+  /** Every node of the plans of all statements that `work` sends. */
+  const plansOf = async (work: (db: Sql) => Promise<unknown>): Promise<readonly Plan[]> => {
+    const nodes: Plan[] = [];
+    const db: Sql = {
+      query: async (statement, values) => {
+        const { text, values: own } = typeof statement === 'string' ? { text: statement, values } : statement;
+        const { rows } = await scene.log.sql.query(`EXPLAIN (FORMAT JSON) ${text}`, [...(own ?? [])]);
+        nodes.push(...nodesOf(rows[0]['QUERY PLAN'][0].Plan as Plan));
+        return { rows: [], rowCount: 0 };
+      },
+    };
+    await work(db);
+    return nodes;
+  };
+
+  const endpointId = 'endpoint-7' as EndpointId;
+  const account = TENANT.accountId;
+  const BIG = new Set(['payments', 'deliveries', 'timers', 'balances', 'held_tranches']);
+  for (const [name, work] of Object.entries<(db: Sql) => Promise<unknown>>({
+    'the first page of deliveries': (db) => listDeliveries(db, TENANT, { limit: 20, offset: 0 }),
+    'a page of deliveries of one endpoint, status and event': (db) =>
+      listDeliveries(db, TENANT, { endpointId, status: 'FAILED', eventType: 'charge.paid', limit: 100, offset: 200 }),
+    'counting an account’s due deliveries': (db) => countDueDeliveries(db, TENANT, NOW, '-infinity'),
+    'deliveries overdue in all accounts': (db) => overdueDeliveries(db, NOW, 1_000),
+    'payments overdue in all accounts': (db) => overduePayments(db, NOW, 1_000),
+    'taking due timers': (db) => takeDueTimers(db, Date.parse(NOW), 500),
+    'the time of the next timer': (db) => nextDueMs(db),
+    'the earliest timers of an account': (db) => testTimers(db).earliest(account, NOW),
+    'hurrying the timers of an endpoint': (db) => hurryTimers(db, 'deliver', endpointId),
+    balances: (db) => findBalances(db, TENANT),
+  }))
+    it(`${name} uses an index`, async () => {
+      const nodes = (await plansOf(work)).filter((node) => BIG.has(node['Relation Name'] ?? ''));
+      expect(nodes.filter((node) => node['Node Type'].includes('Seq Scan'))).to.deep.equal([]);
+      expect(nodes.filter((node) => /Index|Bitmap Heap/.test(node['Node Type']))).to.not.deep.equal([]);
+    });
+});

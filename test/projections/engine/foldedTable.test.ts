@@ -1,0 +1,115 @@
+// The usual read model: one row per stream. It never goes backwards, however often and in whatever pieces events are applied.
+import { expect } from 'chai';
+import { decodeEvent, type LoggedEvent } from '../../../application/events.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
+import type { ProjectionWriter } from '../../../projections/engine/projection.ts';
+import { paymentsProjection } from '../../../projections/payments/projection.ts';
+import { created, issued, paymentAfter, settled } from '../../support/samples.ts';
+import { newPaymentId, Scene } from './scene.ts';
+
+const SCHEMA = 'rm_test';
+
+describe('a folded table', () => {
+  let scene: Scene;
+  let session: PgSession;
+  let writer: ProjectionWriter;
+  let paymentId: PaymentId;
+  let events: readonly LoggedEvent[];
+  beforeEach(async () => {
+    scene = await Scene.open();
+    session = await PgSession.open(connectionConfig(scene.log.connectionString, 'test'));
+    await session.query(`CREATE SCHEMA ${SCHEMA}`);
+    await session.query(paymentsProjection.ddl(SCHEMA));
+    writer = paymentsProjection.writer(SCHEMA);
+    paymentId = await scene.appendPayment();
+    events = await eventsOf(paymentId);
+  });
+  afterEach(async () => {
+    await session.close();
+    await scene.close();
+  });
+  const eventsOf = async (id: PaymentId): Promise<LoggedEvent[]> => {
+    const logged: LoggedEvent[] = [];
+    for await (const recorded of scene.store.readStream(streamName.payment(id))) logged.push(decodeEvent(recorded));
+    return logged;
+  };
+  const rows = async () =>
+    (await session.query<Record<string, unknown>>(`SELECT * FROM ${SCHEMA}.payments ORDER BY id`)).rows;
+  const settledRow = async () => {
+    const state = paymentAfter(created({ paymentId }), issued(), settled());
+    const { account, mode } = events[0] as LoggedEvent;
+    const { terms } = state.charge;
+    const paidAt = settled().type === 'TransactionSettled' ? '2026-11-21T13:05:00.000Z' : '';
+    return [
+      {
+        id: paymentId,
+        account_id: account,
+        mode,
+        revision: 2,
+        state: JSON.stringify(state),
+        status: 'PAID',
+        amount: terms.amount,
+        currency: 'BRL',
+        created_at: new Date(terms.createdAt),
+        paid_at: new Date(paidAt),
+        awaits_at: null,
+      },
+    ];
+  };
+
+  it('holds the fold of the stream, and the columns one searches by', async () => {
+    await writer.apply(events, session);
+    expect(await rows()).to.deep.equal(await settledRow());
+  });
+
+  it('comes to the same in one batch, one by one, and by a writer that remembers nothing', async () => {
+    for (const event of events) {
+      writer.reset();
+      await writer.apply([event], session);
+    }
+    expect(await rows()).to.deep.equal(await settledRow());
+  });
+
+  it('stays as it is when events are applied twice, all or some, by this writer or another', async () => {
+    await writer.apply(events, session);
+    const before = await session.query(`SELECT xmin, * FROM ${SCHEMA}.payments`);
+    await writer.apply(events, session);
+    await writer.apply(events.slice(0, 1), session);
+    const other = paymentsProjection.writer(SCHEMA);
+    await other.apply(events.slice(1), session);
+    await other.apply(events.slice(1, 2), session);
+    await other.apply(events, session);
+    expect((await session.query(`SELECT xmin, * FROM ${SCHEMA}.payments`)).rows).to.deep.equal(before.rows);
+  });
+
+  it('goes on from the row when the stream goes on, and does not mix streams', async () => {
+    const second = newPaymentId();
+    await scene.appendPayment(second, [created({ paymentId: second })]);
+    await writer.apply([...events.slice(0, 2), ...(await eventsOf(second))], session);
+    writer.reset();
+    await scene.append(streamName.payment(second), 0, [issued()]);
+    await writer.apply([events[2] as LoggedEvent, (await eventsOf(second))[1] as LoggedEvent], session);
+    const found = new Map((await rows()).map((row) => [row['id'], [row['revision'], row['status'], row['state']]]));
+    expect(found).to.deep.equal(
+      new Map([
+        [paymentId, [2, 'PAID', JSON.stringify(paymentAfter(created({ paymentId }), issued(), settled()))]],
+        [second, [1, 'WAITING_PAYMENT', JSON.stringify(paymentAfter(created({ paymentId: second }), issued()))]],
+      ]),
+    );
+  });
+
+  it('forgets what a rolled-back batch made of it', async () => {
+    await writer.apply(events.slice(0, 1), session);
+    const rolledBack = session.transaction(async (tx) => {
+      await writer.apply(events.slice(1), tx);
+      throw new Error('no');
+    });
+    expect(await rolledBack.catch((error: Error) => error.message)).to.equal('no');
+    writer.reset();
+    expect((await rows()).map(({ revision }) => revision)).to.deep.equal([0]);
+    await writer.apply(events.slice(1), session);
+    expect(await rows()).to.deep.equal(await settledRow());
+  });
+});

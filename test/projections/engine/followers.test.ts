@@ -1,0 +1,284 @@
+// One reader of the log for many consumers: nothing skipped, nothing twice, whatever happens to the leader (design §6).
+import { expect } from 'chai';
+import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
+import { startTcpProxy } from '../../support/tcpProxy.ts';
+import { Followed, Gate, interceptingCommits, Scene, taker } from './scene.ts';
+
+describe('followers of the log', () => {
+  let scene: Scene;
+  let started: Followed[] = [];
+  const follow = (...args: ConstructorParameters<typeof Followed> extends [unknown, ...infer Rest] ? Rest : never) => {
+    const followed = new Followed(scene, ...args);
+    started.push(followed);
+    return followed;
+  };
+
+  beforeEach(async () => {
+    scene = await Scene.open();
+    started = [];
+  });
+  afterEach(async () => {
+    await Promise.all(started.map((followed) => followed.stop()));
+    await scene.close();
+  });
+
+  it('take every event once, what was there and what comes, in batches of the size given', async () => {
+    await scene.appendPayments(20);
+    const sizes: number[] = [];
+    const consumers = [taker('a', (events) => void sizes.push(events.length)), taker('b')];
+    const followed = follow({ consumers, batchSize: 7 });
+    await followed.caughtUp();
+    await scene.appendPayments(10);
+    await followed.caughtUp();
+    const all = await scene.positions();
+    expect(all).to.have.length(90);
+    expect(await scene.taken('a')).to.deep.equal(all);
+    expect(await scene.taken('b')).to.deep.equal(all);
+    expect(Math.max(...sizes)).to.equal(7);
+    expect(followed.moves).to.deep.equal(followed.moves.toSorted());
+    expect([await scene.checkpoint('a'), await scene.checkpoint('b')]).to.deep.equal([all.at(-1), all.at(-1)]);
+    expect(followed.followers.positions()).to.deep.equal(new Map(['a', 'b'].map((name) => [name, all.at(-1)])));
+  });
+
+  it('give a consumer its categories only, and move it past the others', async () => {
+    await scene.appendPayment();
+    await scene.store.append('strange-1' as never, -1, [
+      { id: crypto.randomUUID(), type: 'T', data: '{}', metadata: '{}' },
+    ]);
+    const followed = follow({ consumers: [taker('a')] });
+    await followed.caughtUp();
+    expect(await scene.taken('a')).to.deep.equal(await scene.positions('payment'));
+    expect(await scene.checkpoint('a')).to.equal((await scene.positions()).at(-1));
+    expect(followed.followers.faults()).to.deep.equal([]);
+  });
+
+  it('go on where they were when they start again, and take a new consumer from the first event', async () => {
+    await scene.appendPayments(3);
+    const first = follow({ consumers: [taker('a')] });
+    await first.caughtUp();
+    await first.stop();
+    await first.stop();
+    await scene.appendPayments(2);
+    const second = follow({ consumers: [taker('a'), taker('new')], batchSize: 4 });
+    await second.caughtUp();
+    const all = await scene.positions();
+    expect(await scene.taken('a')).to.deep.equal(all);
+    expect(await scene.taken('new')).to.deep.equal(all);
+  });
+
+  describe('of which only one leads', () => {
+    it('hands over within 5 s when the leader stops', async () => {
+      const first = follow({ consumers: [taker('a')] });
+      await scene.appendPayments(2);
+      await first.caughtUp();
+      const second = follow({ consumers: [taker('a')] });
+      await scene.backends.until(async () => (await scene.backends.of('quita projector')).length === 2);
+      expect([first.followers.isLeading, second.followers.isLeading]).to.deep.equal([true, false]);
+      await first.stop();
+      await scene.appendPayments(2);
+      await second.caughtUp(5_000);
+      expect([first.followers.isLeading, second.followers.isLeading]).to.deep.equal([false, true]);
+      expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+    });
+
+    it('hands over within 5 s each time the leader’s connection is cut, while events keep coming', async () => {
+      const both = [
+        follow({ consumers: [taker('a')], batchSize: 5 }),
+        follow({ consumers: [taker('a')], batchSize: 5 }),
+      ] as const;
+      for (let cut = 0; cut < 3; cut++) {
+        await scene.backends.until(async () => both.some(({ followers }) => followers.isLeading));
+        const appending = scene.appendPayments(20);
+        expect(await scene.cutLeader('projector')).to.equal(true);
+        await appending;
+        await Promise.any(both.map((followed) => followed.caughtUp(5_000)));
+      }
+      expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+      expect(both.flatMap(({ faults }) => faults)).to.deep.equal([]);
+      expect(both.flatMap(({ restarts }) => restarts)).to.have.length(3);
+    });
+
+    it('lets no leader commit that lost its lock in the middle of a batch', async () => {
+      const gate = new Gate();
+      let batches = 0;
+      await scene.appendPayments(2);
+      const old = follow({ consumers: [taker('a', () => (batches++ === 0 ? gate.pass() : undefined))] });
+      await gate.reached;
+      const next = follow({ consumers: [taker('a')] });
+      await scene.backends.until(async () => (await scene.backends.of('quita projector')).length === 2);
+      await scene.cutLeader('projector');
+      await Promise.any([old.caughtUp(), next.caughtUp()]); // whoever is quicker, on a connection of its own
+      gate.open();
+      await scene.appendPayments(1);
+      await Promise.any([old.caughtUp(), next.caughtUp()]);
+      expect([...old.faults, ...next.faults]).to.deep.equal([]);
+      expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+    });
+
+    it('rolls a batch back when somebody else moved the checkpoint, and starts anew from there', async () => {
+      const gate = new Gate();
+      await scene.appendPayments(2);
+      const followed = follow({ consumers: [taker('a', () => gate.pass()), taker('b')], batchSize: 2 });
+      await gate.reached;
+      const all = await scene.positions();
+      await scene.log.sql.query("UPDATE log_followers.checkpoints SET position = $1 WHERE name = 'a'", [all[3]]);
+      gate.open();
+      await followed.caughtUp();
+      expect(followed.restarts.map(({ name }) => name)).to.deep.equal(['LostLeadership']);
+      expect(await scene.taken('a')).to.deep.equal(all.slice(4));
+      expect(await scene.taken('b')).to.deep.equal(all);
+    });
+
+    for (const [where, arm, kept] of [
+      ['on its way there', 'swallowRequests', 0],
+      ['on its way back', 'swallowAnswers', 3],
+    ] as const)
+      it(`takes nothing twice and skips nothing when COMMIT is cut ${where}`, async () => {
+        const url = new URL(scene.log.connectionString);
+        const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+        url.port = String(proxy.port);
+        const cut = new Gate();
+        let commits = 0;
+        const openSession = interceptingCommits(leaderSessions(connectionConfig(url.href, 'test')), () => {
+          if (++commits !== 1) return;
+          proxy[arm]();
+          void proxy.sees('COMMIT').then(() => cut.pass());
+        });
+        await scene.appendPayment();
+        const followed = follow({ consumers: [taker('a')], openSession, batchSize: 3 });
+        await cut.reached;
+        if (kept > 0) await scene.backends.until(async () => (await scene.taken('a')).length === kept);
+        expect(followed.moves).to.deep.equal([]);
+        proxy.heal();
+        await scene.appendPayment();
+        await followed.caughtUp();
+        expect(followed.restarts).to.have.length(1);
+        expect(followed.faults).to.deep.equal([]);
+        expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+        await followed.stop();
+        await proxy.close();
+      });
+  });
+
+  describe('of which one fails', () => {
+    it('steps aside with its position while the others go on, is reported, and recovers when it is mended', async () => {
+      let isBroken = true;
+      await scene.appendPayments(1);
+      const poisoned = await scene.appendPayment();
+      await scene.appendPayments(1);
+      const sick = taker('sick', (events) => {
+        if (isBroken && events.some(({ subject }) => subject === poisoned)) throw new Error('can’t read that');
+      });
+      const followed = follow({ consumers: [taker('before'), sick, taker('after')], batchSize: 3 });
+      await followed.caughtUp();
+      await scene.appendPayments(1);
+      await followed.caughtUp();
+      const all = await scene.positions();
+      expect(await scene.taken('before')).to.deep.equal(all);
+      expect(await scene.taken('after')).to.deep.equal(all);
+      expect(await scene.taken('sick')).to.deep.equal(all.slice(0, 3));
+      expect([await scene.checkpoint('sick'), await scene.checkpoint('after')]).to.deep.equal([all[2], all.at(-1)]);
+      expect(followed.followers.faults().map(({ name, error }) => `${name}: ${error.message}`)).to.deep.equal([
+        'sick: can’t read that',
+      ]);
+      expect(followed.followers.positions()).to.deep.equal(
+        new Map([
+          ['before', all.at(-1)],
+          ['sick', all[2]],
+          ['after', all.at(-1)],
+        ]),
+      );
+      expect(followed.faults).to.deep.equal(['sick: can’t read that']);
+
+      isBroken = false;
+      await scene.cutLeader('projector'); // a new leadership tries everybody again
+      await scene.backends.until(async () => (await scene.checkpoint('sick')) === all.at(-1));
+      expect(await scene.taken('sick')).to.deep.equal(all);
+      expect(followed.followers.faults()).to.deep.equal([]);
+    });
+
+    it('fails again, and is reported again, while it is not mended', async () => {
+      await scene.appendPayments(1);
+      const followed = follow({ consumers: [taker('well'), taker('sick', () => Promise.reject(new Error('no')))] });
+      await followed.caughtUp();
+      await scene.cutLeader('projector');
+      await scene.backends.until(async () => followed.faults.length === 2);
+      expect(followed.faults).to.deep.equal(['sick: no', 'sick: no']);
+      expect(await scene.taken('well')).to.deep.equal(await scene.positions());
+      expect(await scene.taken('sick')).to.deep.equal([]);
+    });
+
+    it('stops at an event that nobody can read, whoever follows its category', async () => {
+      const id = await scene.appendPayment();
+      const poison = {
+        id: crypto.randomUUID(),
+        type: 'ChargeCreated',
+        data: '{}',
+        metadata: '{"account":"a","mode":"test","v":1}',
+      };
+      await scene.store.append(`payment-${id}x` as never, -1, [poison]);
+      const accounts = { ...taker('accounts'), categories: ['account' as const] };
+      const followed = follow({ consumers: [taker('payments'), accounts], batchSize: 3 });
+      await followed.caughtUp();
+      const all = await scene.positions();
+      expect(followed.followers.faults().map(({ name, error }) => `${name} ${error.name}`)).to.deep.equal([
+        'payments MalformedEvent',
+      ]);
+      expect(followed.followers.positions()).to.deep.equal(
+        new Map([
+          ['payments', all[2]],
+          ['accounts', all[3]],
+        ]),
+      );
+    });
+
+    it('is not blamed when it was the connection that was cut', async () => {
+      let cuts = 0;
+      const unlucky = taker('unlucky', async (_, tx) => {
+        if (cuts++ === 0) await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
+      });
+      await scene.appendPayments(2);
+      const followed = follow({ consumers: [taker('a'), unlucky, taker('b')] });
+      await followed.caughtUp();
+      expect(followed.faults).to.deep.equal([]);
+      expect(followed.restarts).to.have.length(1);
+      for (const name of ['a', 'unlucky', 'b'])
+        expect(await scene.taken(name), name).to.deep.equal(await scene.positions());
+    });
+  });
+
+  describe('on a log that is not theirs', () => {
+    const checkpointOf = (storeId: string, position: string | null) =>
+      scene.log.sql.query(
+        "INSERT INTO log_followers.checkpoints (name, version, store_id, position) VALUES ('a', 1, $1, $2)",
+        [storeId, position],
+      );
+
+    it('stop when the checkpoint is of another store', async () => {
+      await scene.appendPayments(1);
+      await checkpointOf('another store', (await scene.positions())[0] as string);
+      const followed = follow({ consumers: [taker('a'), taker('b')] });
+      const { name, message } = await followed.mismatch;
+      expect(name).to.equal('CheckpointMismatch');
+      expect(message).to.contain('another store').and.to.contain(scene.store.storeId);
+      await followed.stop();
+      expect([await scene.taken('a'), await scene.taken('b')]).to.deep.equal([[], []]);
+      expect(followed.followers.isLeading).to.equal(false);
+    });
+
+    it('stop when the checkpoint is ahead of the head, and when there is no event at all', async () => {
+      const ahead = '0000000000000000004';
+      await checkpointOf(scene.store.storeId, ahead);
+      const empty = follow({ consumers: [taker('a')] });
+      expect((await empty.mismatch).message).to.contain(`up to ${ahead}, but it ends at nothing`);
+      await scene.appendPayments(1);
+      const behind = follow({ consumers: [taker('a')] });
+      expect((await behind.mismatch).message).to.contain(`up to ${ahead}, but it ends at 0000000000000000003`);
+      await scene.appendPayments(1);
+      const level = follow({ consumers: [taker('a')] });
+      await level.caughtUp();
+      expect(await scene.taken('a')).to.deep.equal((await scene.positions()).slice(4));
+    });
+  });
+});

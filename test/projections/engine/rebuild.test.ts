@@ -1,0 +1,239 @@
+// A read model is built anew beside the live one, which is read and followed meanwhile, and swapped without a gap (design §6).
+import { expect } from 'chai';
+import { prepareLiveCopies } from '../../../infrastructure/boot/liveCopies.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { ensureLive } from '../../../projections/engine/copies.ts';
+import { liveSchema, type Projection } from '../../../projections/engine/projection.ts';
+import { RebuildRunning, rebuild } from '../../../projections/engine/rebuild.ts';
+import { paymentsProjection } from '../../../projections/payments/projection.ts';
+import { walletProjection } from '../../../projections/wallet/projection.ts';
+import { Followed, Gate, interceptingCommits, Scene } from './scene.ts';
+
+const PROJECTIONS = [paymentsProjection, walletProjection];
+const asConsumer = (projection: Projection) => {
+  const writer = projection.writer(liveSchema(projection.name));
+  const { name, categories } = projection;
+  return { name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
+};
+
+describe('rebuilding a read model', () => {
+  let scene: Scene;
+  let followed: Followed | null = null;
+  beforeEach(async () => {
+    scene = await Scene.open();
+    followed = null;
+  });
+  afterEach(async () => {
+    await followed?.stop();
+    await scene.close();
+  });
+  const followLive = (projections: readonly Projection[] = PROJECTIONS) => {
+    followed = new Followed(scene, {
+      consumers: projections.map(asConsumer),
+      versionOf: ({ name }) => projections.find((projection) => projection.name === name)?.version ?? 0,
+      prepare: prepareLiveCopies(projections, scene.store, scene.openSession),
+    });
+    return followed;
+  };
+  const createLive = async (projection: Projection) => {
+    const session = await scene.openSession('test');
+    await session.transaction((tx) => ensureLive(tx, projection, scene.store.storeId));
+    await session.close();
+  };
+  /** All rows of the read models as text, whatever is live now. */
+  const rows = async () => {
+    const all: Record<string, string[]> = {};
+    for (const { name, tables } of PROJECTIONS)
+      for (const table of tables) {
+        const text = `SELECT t::text AS row FROM ${liveSchema(name)}.${table.name} t ORDER BY ${table.key}`;
+        all[`${name}.${table.name}`] = (await scene.log.sql.query<{ row: string }>(text)).rows.map(({ row }) => row);
+      }
+    return all;
+  };
+  const schemas = async () => {
+    const text = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'rm\\_%' ORDER BY 1";
+    return (await scene.log.sql.query<{ nspname: string }>(text)).rows.map(({ nspname }) => nspname);
+  };
+  const checkpoints = async () =>
+    (await scene.log.sql.query('SELECT name, version, position FROM log_followers.checkpoints ORDER BY name')).rows;
+
+  it('comes to the same bytes, and leaves nothing beside the live copy', async () => {
+    await scene.appendPayments(30);
+    await followLive().caughtUp();
+    const [before, marks] = [await rows(), await checkpoints()];
+    for (const projection of PROJECTIONS) {
+      const report = await rebuild(projection, scene.store, scene.openSession);
+      expect({ ...report, seconds: 0 }).to.deep.equal({ projection: projection.name, events: 90, seconds: 0 });
+    }
+    expect(await rows()).to.deep.equal(before);
+    expect(await checkpoints()).to.deep.equal(marks);
+    expect(await schemas()).to.deep.equal(['rm_payments', 'rm_wallet']);
+    await scene.appendPayments(1);
+    await followed?.caughtUp();
+    expect((await rows())['payments.payments']).to.have.length(31);
+  });
+
+  it('mends rows that were changed, added and removed', async () => {
+    await scene.appendPayments(3);
+    await followLive().caughtUp();
+    const before = await rows();
+    await scene.log.sql.query(
+      "UPDATE rm_wallet.balances SET amount = amount + 1; DELETE FROM rm_payments.payments; INSERT INTO rm_wallet.held_tranches VALUES ('x', 'x', 'test', 'BRL', 1, now())",
+    );
+    for (const projection of PROJECTIONS) await rebuild(projection, scene.store, scene.openSession);
+    expect(await rows()).to.deep.equal(before);
+  });
+
+  it('rebuilds of an empty log', async () => {
+    await createLive(paymentsProjection);
+    const report = await rebuild(paymentsProjection, scene.store, scene.openSession);
+    expect(report.events).to.equal(0);
+    expect(await checkpoints()).to.deep.equal([{ name: 'payments', version: 1, position: null }]);
+  });
+
+  it('goes on again and again while events keep coming, and readers see no gap and no step back', async function many() {
+    this.timeout(40_000);
+    await scene.appendPayments(20);
+    const live = followLive();
+    await live.caughtUp();
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver) await scene.appendPayments(5);
+    })();
+    const pool = new PgPool(connectionConfig(scene.log.connectionString, 'reader'), 2, () => undefined);
+    const seen: number[] = [];
+    const reading = (async () => {
+      while (!isOver) {
+        const { rows: found } = await pool.query<{ n: number }>({
+          name: 'count_payments',
+          text: 'SELECT count(*) AS n FROM rm_payments.payments',
+        });
+        seen.push(found[0]?.n ?? -1);
+      }
+    })();
+    try {
+      for (let round = 0; round < 6; round++)
+        for (const projection of PROJECTIONS) await rebuild(projection, scene.store, scene.openSession);
+    } finally {
+      isOver = true;
+      await Promise.all([writing, reading]);
+      await pool.close();
+    }
+    await live.caughtUp();
+    expect(live.faults).to.deep.equal([]);
+    expect(seen).to.deep.equal(seen.toSorted((a, b) => a - b));
+    const total = (await scene.positions('payment')).length / 3;
+    expect(seen.at(-1)).to.be.at.most(total);
+    const after = await rows();
+    expect(after['payments.payments']).to.have.length(total);
+    await live.stop();
+    for (const projection of PROJECTIONS) await rebuild(projection, scene.store, scene.openSession);
+    expect(await rows()).to.deep.equal(after);
+  });
+
+  it('waits for who reads the live copy in a long transaction, and holds up no other reader meanwhile', async () => {
+    await scene.appendPayments(2);
+    await followLive().caughtUp();
+    const reader = await scene.openSession('test');
+    await reader.query('BEGIN');
+    await reader.query('SELECT FROM rm_payments.payments');
+    let isDone = false;
+    const rebuilding = rebuild(paymentsProjection, scene.store, scene.openSession).then(() => {
+      isDone = true;
+    });
+    await scene.backends.until(
+      async () =>
+        (
+          await scene.backends.sql.query(
+            "SELECT FROM pg_locks WHERE NOT granted AND relation = 'rm_payments.payments'::regclass",
+          )
+        ).rowCount,
+    );
+    const started = performance.now();
+    expect((await scene.backends.sql.query('SELECT count(*) FROM rm_payments.payments')).rows).to.deep.equal([
+      { count: '2' },
+    ]);
+    expect(performance.now() - started).to.be.lessThan(1_000);
+    expect(isDone).to.equal(false);
+    await reader.query('COMMIT');
+    await reader.close();
+    await rebuilding;
+  });
+
+  it('goes on where it was when it was stopped half-way by its signal, and by the end of its connection', async () => {
+    // Two turns of a replay and a bit: the first is committed when it is stopped.
+    await scene.log.sql.query(
+      `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
+       SELECT n, 0, now(), gen_random_uuid(), 'silent-' || n, 'Unknown', '{}', '{}' FROM generate_series(1, 9000) n`,
+    );
+    await scene.appendPayment();
+    const store = await scene.log.connect();
+    await createLive(paymentsProjection);
+    const stopAfterFirst = new AbortController();
+    let commits = 0;
+    const stopping = interceptingCommits(scene.openSession, () => {
+      if (++commits === 2) stopAfterFirst.abort();
+    });
+    const stopped = await rebuild(paymentsProjection, store, stopping, stopAfterFirst.signal).catch(
+      (error: Error) => error,
+    );
+    expect((stopped as Error).message).to.equal('the replay was stopped');
+    expect(await scene.checkpoint('payments/next')).to.equal('0000000000000004000');
+    expect(await schemas()).to.deep.equal(['rm_payments', 'rm_payments_next']);
+
+    commits = 0;
+    const dying = interceptingCommits(scene.openSession, async () => {
+      if (++commits === 3) await scene.backends.cut('quita rebuild');
+    });
+    const died = await rebuild(paymentsProjection, store, dying).catch((error: Error) => error);
+    expect((died as Error).message).to.match(/terminat|not queryable/i);
+    expect(await scene.checkpoint('payments/next')).to.equal('0000000000000008000');
+
+    const report = await rebuild(paymentsProjection, store, scene.openSession);
+    expect(report.events).to.equal(1_003);
+    expect((await scene.log.sql.query('SELECT revision FROM rm_payments.payments')).rows).to.deep.equal([
+      { revision: 2 },
+    ]);
+    expect(await schemas()).to.deep.equal(['rm_payments']);
+  });
+
+  it('refuses to run twice at once, and the first is not disturbed', async () => {
+    await scene.appendPayments(2);
+    await createLive(paymentsProjection);
+    const gate = new Gate();
+    const slow = interceptingCommits(scene.openSession, () => gate.pass());
+    const first = rebuild(paymentsProjection, scene.store, slow);
+    await gate.reached;
+    const second = await rebuild(paymentsProjection, scene.store, scene.openSession).catch((error: Error) => error);
+    expect(second).to.be.instanceOf(RebuildRunning);
+    await createLive(walletProjection);
+    expect((await rebuild(walletProjection, scene.store, scene.openSession)).events).to.equal(6); // another one may
+    gate.open();
+    expect((await first).events).to.equal(6);
+  });
+
+  it('happens by itself at the next start when the version is another one', async () => {
+    await scene.appendPayments(4);
+    await followLive().caughtUp();
+    const before = await rows();
+    await followed?.stop();
+    await scene.appendPayments(1);
+    const next: Projection = {
+      ...paymentsProjection,
+      version: 2,
+      ddl: (schema) => `${paymentsProjection.ddl(schema)}; CREATE INDEX of_version_2 ON ${schema}.payments (amount)`,
+    };
+    await followLive([next, walletProjection]).caughtUp();
+    const after = await rows();
+    expect(after['payments.payments'])
+      .to.have.length(5)
+      .and.to.include.members(before['payments.payments'] as string[]);
+    expect((await scene.log.sql.query("SELECT FROM pg_indexes WHERE indexname = 'of_version_2'")).rowCount).to.equal(1);
+    const head = (await scene.positions()).at(-1);
+    expect(await checkpoints()).to.deep.equal([
+      { name: 'payments', version: 2, position: head },
+      { name: 'wallet', version: 1, position: head },
+    ]);
+    expect(await schemas()).to.deep.equal(['rm_payments', 'rm_wallet']);
+  });
+});

@@ -1,0 +1,204 @@
+// A log with real payments, and consumers whose table shows what they took: each event at most once, by its primary key.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type LoggedEvent, renderEvents } from '../../../application/events.ts';
+import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
+import type { LeaderSession, OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
+import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import { type AccountId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { LogProgress } from '../../../infrastructure/boot/progress.ts';
+import { LOCK_CLASS, leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
+import type { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
+import { Followers, type FollowersOptions } from '../../../projections/engine/followers.ts';
+import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
+import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
+import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
+
+export const newPaymentId = (): PaymentId => encodeRawId(randomBytes(16)) as PaymentId;
+
+/** What a consumer took, as (consumer, position). */
+const TAKEN = `CREATE TABLE taken (consumer text, position text COLLATE "C", PRIMARY KEY (consumer, position))`;
+
+export class Scene {
+  readonly log: PostgresEventLog;
+  readonly store: EventStore;
+  readonly backends: Backends;
+  readonly openSession: OpenLeaderSession;
+
+  private constructor(log: PostgresEventLog, store: EventStore, backends: Backends) {
+    this.log = log;
+    this.store = store;
+    this.backends = backends;
+    this.openSession = leaderSessions(connectionConfig(log.connectionString, 'test'));
+  }
+
+  static async open(): Promise<Scene> {
+    const log = await createPostgresEventLog();
+    await log.sql.query(TAKEN);
+    return new Scene(log, await log.connect(), await watchBackends(log.connectionString));
+  }
+
+  async close(): Promise<void> {
+    await this.backends.close();
+    await this.log.dispose();
+  }
+
+  /** One payment: created, issued, settled, or the events given, the first of which must create it. */
+  async appendPayment(paymentId = newPaymentId(), over: readonly PaymentEvent[] | null = null): Promise<PaymentId> {
+    const events = over ?? [created({ paymentId }), issued(), settled()];
+    await this.append(streamName.payment(paymentId), -1, events);
+    return paymentId;
+  }
+
+  async append(
+    stream: ReturnType<typeof streamName.payment>,
+    expected: number,
+    events: readonly PaymentEvent[],
+    account: AccountId = ACCOUNT_ID,
+  ): Promise<void> {
+    const why = {
+      account,
+      mode: 'test' as const,
+      actor: 'operator:test',
+      requestId: null,
+      correlationId: 'x',
+      causationId: 'x',
+    };
+    const answer = await this.store.append(stream, expected, renderEvents('payment', events, randomUUID(), why));
+    if (!answer.ok) throw new Error(`${stream} stands at ${answer.actual}`);
+  }
+
+  async appendPayments(count: number): Promise<void> {
+    await Promise.all(Array.from({ length: count }, () => this.appendPayment()));
+  }
+
+  /** All positions of the log, of one category or all. */
+  async positions(category = '%'): Promise<string[]> {
+    const text = `SELECT lpad(position::text, 19, '0') AS position FROM event_store.events WHERE category LIKE $1 ORDER BY 1`;
+    return (await this.log.sql.query<{ position: string }>(text, [category])).rows.map(({ position }) => position);
+  }
+
+  async taken(consumer: string): Promise<string[]> {
+    const text = 'SELECT position FROM taken WHERE consumer = $1 ORDER BY position';
+    return (await this.log.sql.query<{ position: string }>(text, [consumer])).rows.map(({ position }) => position);
+  }
+
+  async checkpoint(name: string): Promise<string | null | undefined> {
+    const text = 'SELECT position FROM log_followers.checkpoints WHERE name = $1';
+    return (await this.log.sql.query<{ position: string | null }>(text, [name])).rows[0]?.position;
+  }
+
+  /** Ends the connection that holds the leadership of this role; false: nobody leads. */
+  async cutLeader(role: string): Promise<boolean> {
+    const text = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = $1
+      AND objid = (hashtext($2)::bigint & 4294967295)::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    return ((await this.log.sql.query(text, [LOCK_CLASS, role])).rowCount ?? 0) > 0;
+  }
+}
+
+/** Follows payments into `taken`; `before` runs first, in the same transaction. */
+export const taker = (
+  name: string,
+  before: (events: readonly LoggedEvent[], tx: Sql) => Promise<void> | void = () => undefined,
+): LogConsumer => ({
+  name,
+  categories: ['payment'],
+  reset: async () => undefined,
+  apply: async (events, tx) => {
+    await before(events, tx);
+    await tx.query('INSERT INTO taken SELECT $1, unnest($2::text[])', [name, events.map(({ position }) => position)]);
+  },
+});
+
+/** Followers with all they tell, and waiting for it. */
+export class Followed {
+  readonly followers: Followers;
+  readonly faults: string[] = [];
+  readonly restarts: Error[] = [];
+  readonly moves: Position[] = [];
+  readonly mismatch: Promise<CheckpointMismatch>;
+  readonly #progress = new LogProgress(() => performance.now());
+  readonly #store: EventStore;
+
+  constructor(scene: Scene, options: Partial<FollowersOptions> & Pick<FollowersOptions, 'consumers'>) {
+    this.#store = scene.store;
+    let mismatched: (error: CheckpointMismatch) => void;
+    this.mismatch = new Promise((resolve) => {
+      mismatched = resolve;
+    });
+    this.followers = new Followers({
+      role: 'projector',
+      store: scene.store,
+      openSession: scene.openSession,
+      onMoved: (position) => {
+        this.moves.push(position);
+        this.#progress.moved(position);
+      },
+      onFault: (name, error) => this.faults.push(`${name}: ${error.message}`),
+      onRestart: (error) => this.restarts.push(error),
+      onMismatch: (error) => mismatched(error),
+      ...options,
+    });
+    this.followers.start();
+  }
+
+  /** Rejects when they have not taken all that is in the log now within `timeoutMs`. */
+  async caughtUp(timeoutMs = 5_000): Promise<void> {
+    const head = await this.#store.head();
+    if (head !== null) this.#progress.sawHead(head);
+    if (!(await this.#progress.caughtUp(timeoutMs)))
+      throw new Error(`not at ${head} within ${timeoutMs} ms, but at ${this.#progress.position}`);
+  }
+
+  stop(): Promise<void> {
+    return this.followers.stop();
+  }
+}
+
+/** A gate that is shut until it is opened, and that tells when somebody stands before it. */
+export class Gate {
+  readonly reached: Promise<void>;
+  readonly #opened: Promise<void>;
+  #reach: () => void = () => undefined;
+  #open: () => void = () => undefined;
+
+  constructor() {
+    this.reached = new Promise((resolve) => {
+      this.#reach = resolve;
+    });
+    this.#opened = new Promise((resolve) => {
+      this.#open = resolve;
+    });
+  }
+
+  pass(): Promise<void> {
+    this.#reach();
+    return this.#opened;
+  }
+  open(): void {
+    this.#open();
+  }
+}
+
+/** Sessions whose transactions call `beforeCommit` when all is written and nothing is committed. */
+export const interceptingCommits =
+  (open: OpenLeaderSession, beforeCommit: () => Promise<void> | void): OpenLeaderSession =>
+  async (role) => {
+    const session = await open(role);
+    const intercepted: LeaderSession = {
+      lost: session.lost,
+      query: session.query.bind(session),
+      tryLead: session.tryLead.bind(session),
+      close: session.close.bind(session),
+      transaction: (work) =>
+        session.transaction(async (tx) => {
+          const result = await work(tx);
+          await beforeCommit();
+          return result;
+        }),
+    };
+    return intercepted;
+  };

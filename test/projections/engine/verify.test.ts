@@ -1,0 +1,191 @@
+// The read models against a replay from zero: 0 differences is the only good answer, and whatever was changed is found (design §6).
+import { expect } from 'chai';
+import { rebuild } from '../../../projections/engine/rebuild.ts';
+import { type Difference, verify } from '../../../projections/engine/verify.ts';
+import { paymentsProjection } from '../../../projections/payments/projection.ts';
+import { PROJECTIONS } from '../../../projections/registry.ts';
+import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { Receiver } from '../../support/receiver.ts';
+import { Gate } from './scene.ts';
+
+const CHARGES = 24;
+
+describe('verify', function suite() {
+  this.timeout(40_000);
+  let database: TestDatabase;
+  let gateway: TestGateway;
+  let receiver: Receiver;
+  let backends: Backends;
+
+  before(async () => {
+    database = await migratedDatabase();
+    gateway = await TestGateway.open({ database });
+    receiver = await Receiver.open((hit, res) => {
+      res.statusCode = hit.body['type'] === 'charge.paid' ? 500 : 200;
+      res.end();
+    });
+    backends = await watchBackends(database.connectionString);
+    expect(await gateway.gateway.projected.caughtUp(5_000)).to.equal(true); // the tables of the read models are there
+    await operate();
+  });
+  after(async () => {
+    await backends.close();
+    await gateway.close();
+    await receiver.close();
+    await database.drop();
+  });
+
+  const check = () => verify(PROJECTIONS, gateway.storage.store, gateway.storage.openSession);
+  const rowOf = async (text: string): Promise<string> => {
+    const { rows } = await backends.sql.query<{ row: string }>(text);
+    expect(rows).to.have.length(1);
+    return rows[0]?.row as string;
+  };
+  /** What verify says after `damage`, which is undone by a rebuild of everything. */
+  const found = async (damage: string): Promise<readonly Difference[]> => {
+    await backends.sql.query(damage);
+    const { differences } = await check();
+    for (const projection of PROJECTIONS) await rebuild(projection, gateway.storage.store, gateway.storage.openSession);
+    expect((await check()).differences).to.deep.equal([]);
+    return differences;
+  };
+
+  /** Charges that are paid, paid wrongly, left alone and expire, and webhooks that arrive and fail. */
+  const operate = async (): Promise<void> => {
+    await gateway.post('/v1/webhooks/endpoints', { url: receiver.url, events: ['*'] });
+    await Promise.all(
+      Array.from({ length: CHARGES }, async (_, n) => {
+        const { body } = await gateway.charge<{ id: string }>({ amount: 1_000 + n });
+        const pay = (over: object) => gateway.post(`/v1/sandbox/charges/${body.id}/pay`, over);
+        if (n % 4 === 0) await pay({ amount: 1 });
+        if (n % 4 <= 1) await pay({});
+        if (n % 4 === 2) await Promise.all([pay({}), pay({})]);
+      }),
+    );
+    await gateway.post('/v1/sandbox/clock/advance', { seconds: 7_200 });
+    await gateway.post('/v1/sandbox/deliveries/flush');
+    expect(gateway.faults).to.deep.equal([]);
+  };
+
+  it('has nothing to say about a healthy system, twice, and leaves nothing behind', async () => {
+    const { rows } = await backends.sql.query<{ n: string }>(
+      `SELECT (SELECT count(*) FROM rm_payments.payments) + (SELECT count(*) FROM rm_wallet.postings) + (SELECT count(*) FROM rm_wallet.balances)
+        + (SELECT count(*) FROM rm_wallet.held_tranches) + (SELECT count(*) FROM rm_webhook_endpoints.endpoints)
+        + (SELECT count(*) FROM rm_webhook_deliveries.deliveries) + (SELECT count(*) FROM rm_keyring.api_keys) AS n`,
+    );
+    const head = await gateway.storage.store.head();
+    for (const report of [await check(), await check()])
+      expect(report).to.deep.equal({ position: head, rows: Number(rows[0]?.n), differences: [] });
+    expect(Number(rows[0]?.n)).to.be.greaterThan(CHARGES * 3);
+    expect((await backends.sql.query("SELECT FROM pg_namespace WHERE nspname LIKE '%verify'")).rowCount).to.equal(0);
+  });
+
+  it('has nothing to say while events keep coming', async () => {
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver) {
+        const { body } = await gateway.charge<{ id: string }>();
+        await gateway.post(`/v1/sandbox/charges/${body.id}/pay`);
+      }
+    })();
+    try {
+      for (let round = 0; round < 3; round++) expect((await check()).differences).to.deep.equal([]);
+    } finally {
+      isOver = true;
+      await writing;
+    }
+  });
+
+  it('has nothing to say while a read model is rebuilt and swapped', async () => {
+    const gate = new Gate();
+    const checking = verify(PROJECTIONS, gateway.storage.store, async (role) => {
+      const session = await gateway.storage.openSession(role);
+      const query: typeof session.query = async (statement, values) => {
+        const result = await session.query(statement as string, values);
+        if (String(statement).includes('log_followers.checkpoints')) await gate.pass(); // the snapshot is taken
+        return result as never;
+      };
+      return {
+        query,
+        transaction: (work) => session.transaction(work),
+        tryLead: (name) => session.tryLead(name),
+        lost: session.lost,
+        close: () => session.close(),
+      };
+    });
+    await gate.reached;
+    let isSwapped = false;
+    const rebuilding = rebuild(paymentsProjection, gateway.storage.store, gateway.storage.openSession).then(() => {
+      isSwapped = true;
+    });
+    const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'rm_payments.payments'::regclass";
+    await backends.until(async () => isSwapped || (await backends.sql.query(waits)).rowCount);
+    gate.open();
+    expect((await checking).differences).to.deep.equal([]);
+    await rebuilding;
+  });
+
+  it('finds a wrong balance, and nothing else', async () => {
+    const where = "t.ledger_account = 'merchant_available'";
+    const right = await rowOf(`SELECT t::text AS row FROM rm_wallet.balances t WHERE ${where}`);
+    const amount = Number(/,(-?\d+)\)$/.exec(right)?.[1]);
+    const wrong = right.replace(/-?\d+\)$/, `${amount + 1})`);
+    const differences = await found(`UPDATE rm_wallet.balances t SET amount = amount + 1 WHERE ${where}`);
+    expect(differences).to.deep.equal([{ table: 'wallet.balances', live: wrong, replayed: right }]);
+  });
+
+  it('finds a missing row', async () => {
+    const row = await rowOf('SELECT t::text AS row FROM rm_webhook_endpoints.endpoints t');
+    expect(await found('DELETE FROM rm_webhook_endpoints.endpoints')).to.deep.equal([
+      { table: 'webhookEndpoints.endpoints', live: null, replayed: row },
+    ]);
+  });
+
+  it('finds an extra row', async () => {
+    const values = "('x', 0, 0, 'a', 'test', 'fees', 'BRL', 1, '2026-11-21T13:00:00Z')";
+    expect(await found(`INSERT INTO rm_wallet.postings VALUES ${values}`)).to.deep.equal([
+      { table: 'wallet.postings', live: '(x,0,0,a,test,fees,BRL,1,"2026-11-21 13:00:00+00")', replayed: null },
+    ]);
+  });
+
+  it('finds a changed column', async () => {
+    const id = await rowOf("SELECT id AS row FROM rm_payments.payments WHERE status = 'PAID' ORDER BY id LIMIT 1");
+    const select = `SELECT t::text AS row FROM rm_payments.payments t WHERE id = '${id}'`;
+    const right = await rowOf(select);
+    const [difference, ...others] = await found(
+      `UPDATE rm_payments.payments SET status = 'EXPIRED' WHERE id = '${id}'`,
+    );
+    expect(others).to.deep.equal([]);
+    expect(difference).to.deep.equal({
+      table: 'payments.payments',
+      live: right.replace(/,PAID,/, ',EXPIRED,'),
+      replayed: right,
+    });
+  });
+
+  it('finds a changed state, against the replay and against the fold of its stream', async () => {
+    const id = await rowOf('SELECT id AS row FROM rm_webhook_deliveries.deliveries ORDER BY id LIMIT 1');
+    const state = await rowOf(`SELECT state AS row FROM rm_webhook_deliveries.deliveries WHERE id = '${id}'`);
+    const differences = await found(`UPDATE rm_webhook_deliveries.deliveries SET state = '{}' WHERE id = '${id}'`);
+    expect(differences.map(({ table }) => table)).to.deep.equal([
+      'webhookDeliveries.deliveries',
+      `deliveries (fold of webhookDelivery-${id})`,
+    ]);
+    expect(differences[1]).to.deep.equal({
+      table: `deliveries (fold of webhookDelivery-${id})`,
+      live: '{}',
+      replayed: state,
+    });
+  });
+
+  it('refuses to run twice at once', async () => {
+    const answers = await Promise.allSettled([check(), check()]);
+    expect(
+      answers
+        .map((answer) => (answer.status === 'fulfilled' ? answer.value.differences : (answer.reason as Error).message))
+        .toSorted(),
+    ).to.deep.equal([[], 'another verify is running']);
+  });
+});
