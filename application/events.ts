@@ -44,8 +44,8 @@ interface Rendered {
   readonly form: Json;
   readonly why: Circumstances;
 }
-/** What was rendered here and may soon be read here, by event id: an id is a hash of the content. Some seconds under full load. */
-const RENDERED_MAX = 16_384;
+/** What was rendered here and may soon be read here, by event id: an id is a hash of the content. As many as the store keeps in its tail. */
+const RENDERED_MAX = 4_096;
 const rendered = new LruMap<string, Rendered>(RENDERED_MAX);
 
 /** Throws MalformedEvent (a poison event) when the event is of no known shape. */
@@ -56,7 +56,19 @@ export const decodeEvent = (recorded: RecordedEvent): LoggedEvent => {
   if (!Object.hasOwn(SERDE, category)) throw new MalformedEvent(`${recorded.stream}: no such category`);
   const { stream, id, revision, position, recordedAt } = recorded;
   const { event, account, mode, correlationId } = renderedHere(recorded) ?? parsed(recorded, category as Category);
-  const logged = { category: category as Category, stream, subject, id, revision, position, recordedAt, event, account, mode, correlationId };
+  const logged = {
+    category: category as Category,
+    stream,
+    subject,
+    id,
+    revision,
+    position,
+    recordedAt,
+    event,
+    account,
+    mode,
+    correlationId,
+  };
   decoded.set(recorded, logged);
   return logged;
 };
@@ -72,7 +84,11 @@ const renderedHere = ({ id, type }: RecordedEvent): Content | null => {
 
 const parsed = (recorded: RecordedEvent, category: Category): Content => {
   const meta = JSON.parse(recorded.metadata) as { account: AccountId; mode: Mode; $correlationId: string; v: number };
-  const event = SERDE[category].decode({ type: recorded.type, version: meta.v, data: JSON.parse(recorded.data) as unknown });
+  const event = SERDE[category].decode({
+    type: recorded.type,
+    version: meta.v,
+    data: JSON.parse(recorded.data) as unknown,
+  });
   return { event, account: meta.account, mode: meta.mode, correlationId: meta.$correlationId };
 };
 

@@ -1,6 +1,13 @@
 // Ids that are derived, so that whoever computes them again gets the same (decisions I1, W2; design §4).
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
-import { type DeliveryId, encodeRawId, type EndpointId, type EventId, type Mode, type PaymentId } from '../domain/kernel/ids.ts';
+import {
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  encodeRawId,
+  type Mode,
+  type PaymentId,
+} from '../domain/kernel/ids.ts';
 import { LruMap } from './lruMap.ts';
 
 /** The one operation behind both creation routes of charges (K1). */
@@ -22,7 +29,12 @@ const keyed = (seed: string, text: string): Buffer => createHmac('sha256', keyOf
 const hashed = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** The id of what (mode, operation, idempotency key) creates, and its txid, made apart (I3). */
-export const paymentIds = (seed: string, mode: Mode, operation: Operation, key: string): { paymentId: PaymentId; txid: string } => {
+export const paymentIds = (
+  seed: string,
+  mode: Mode,
+  operation: Operation,
+  key: string,
+): { paymentId: PaymentId; txid: string } => {
   const bytes = keyed(seed, `${mode}\n${operation}\n${key}`);
   return { paymentId: encodeRawId(bytes.subarray(0, 16)) as PaymentId, txid: bytes.toString('hex', 16, 32) };
 };

@@ -2,12 +2,12 @@
 import { hash } from 'node:crypto';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import { accountTime } from '../../domain/account/account.ts';
-import { CHARGE_FINGERPRINT_VERSION, type ChargeRequest, canonicalRequest } from '../../domain/charge/request.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
+import { CHARGE_FINGERPRINT_VERSION, type ChargeRequest, canonicalRequest } from '../../domain/charge/request.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { createCharge, type Creation } from '../../domain/payment/create.ts';
+import { type Creation, createCharge } from '../../domain/payment/create.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
@@ -55,11 +55,18 @@ export class CreateChargeHandler {
   /** The charge as it was created, and whether it had been before. Throws ProviderUnavailable. */
   async handle(command: CreateChargeCommand): Promise<{ payment: ExistingPayment; replayed: boolean } | Rejection> {
     const provider = this.#needs.providers.forPix(command.mode);
-    if (provider === null) return reject('unprocessable_entity', 'No payment provider is configured for Pix in live mode.');
-    const { paymentId, txid } = paymentIds(command.account.idSeed, command.mode, 'charges.create', command.idempotencyKey);
+    if (provider === null)
+      return reject('unprocessable_entity', 'No payment provider is configured for Pix in live mode.');
+    const { paymentId, txid } = paymentIds(
+      command.account.idSeed,
+      command.mode,
+      'charges.create',
+      command.idempotencyKey,
+    );
     const terms = termsOf(command, paymentId, txid, this.#needs.clock.now());
     // The common case runs alone; a twin waits here, with a bound, for the first one's provider call.
-    if (!this.#running.isBusy(paymentId)) return this.#running.run(paymentId, () => this.#create(command, terms, provider));
+    if (!this.#running.isBusy(paymentId))
+      return this.#running.run(paymentId, () => this.#create(command, terms, provider));
     return withinTime(this.#running.run(paymentId, () => this.#create(command, terms, provider)));
   }
 
@@ -79,7 +86,8 @@ export class CreateChargeHandler {
     if (isRejection(outcome)) return outcome;
     // Resuming what was cut off is the first answer of a charge, not a replay of one.
     const replayed = outcome.reply === 'replayed' && outcome.state.charge.status !== 'requested';
-    if (outcome.reply === 'created' && outcome.state.charge.status === 'open') return { payment: assertExists(outcome.state), replayed };
+    if (outcome.reply === 'created' && outcome.state.charge.status === 'open')
+      return { payment: assertExists(outcome.state), replayed };
     return { payment: await this.#asCreated(outcome, provider), replayed };
   }
 
@@ -93,7 +101,9 @@ export class CreateChargeHandler {
       const request = instrumentRequest(assertExists(outcome.state), settings);
       const kind = await creation.issue(provider, request, outcome.reply === 'replayed');
       if (kind === 'unknown' || kind === 'unavailable')
-        throw new ProviderUnavailable('The payment provider did not answer. Repeat the request with the same Idempotency-Key.');
+        throw new ProviderUnavailable(
+          'The payment provider did not answer. Repeat the request with the same Idempotency-Key.',
+        );
     }
     const created = await commands.loadAround(PAYMENT, stream, 1);
     if (created === null) throw new Error(`charge ${terms.paymentId} was not brought to its end`);

@@ -31,12 +31,32 @@ export const openAccountWithKeys =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
   async ({ accountId, name, email, idSeed, keys, actor }: AccountOpening): Promise<void> => {
     const at = accounts.realNow();
-    const why = (mode: Mode): Circumstances => ({ account: accountId, mode, actor, requestId: null, correlationId: accountId, causationId: accountId });
-    const opened = await commands.execute(ACCOUNT, streamName.account(accountId), openAccount({ accountId, name, email, idSeed, at }), why('live'));
+    const why = (mode: Mode): Circumstances => ({
+      account: accountId,
+      mode,
+      actor,
+      requestId: null,
+      correlationId: accountId,
+      causationId: accountId,
+    });
+    const opened = await commands.execute(
+      ACCOUNT,
+      streamName.account(accountId),
+      openAccount({ accountId, name, email, idSeed, at }),
+      why('live'),
+    );
     if (isRejection(opened)) throw new Error(opened.message);
     for (const { mode, cleartext, label } of keys) {
       const fingerprint = keyFingerprint(cleartext);
-      const key = { keyId: keyIdOf(fingerprint), accountId, mode, fingerprint, prefix: cleartext.slice(0, PREFIX_LENGTH), label, issuedAt: at };
+      const key = {
+        keyId: keyIdOf(fingerprint),
+        accountId,
+        mode,
+        fingerprint,
+        prefix: cleartext.slice(0, PREFIX_LENGTH),
+        label,
+        issuedAt: at,
+      };
       const issued = await commands.execute(KEYRING, streamName.keyring(accountId), issueKey(key), why(mode));
       if (isRejection(issued)) throw new Error(issued.message);
     }

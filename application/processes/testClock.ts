@@ -32,8 +32,8 @@ export interface TestTimers {
 interface Needs {
   readonly accounts: Accounts;
   readonly timers: TestTimers;
-  /** Runs the work of a queue here and now, as its worker would. */
-  readonly runJob: (queue: QueueName, item: string, group: string | null) => Promise<void>;
+  /** Runs the work of a queue here and now, as its worker would; `dueAt`: the instant of its timer. */
+  readonly runJob: (queue: QueueName, item: string, group: string | null, dueAt: Timestamp) => Promise<void>;
   /** Resolves when all events have been reacted to and no message of the account is on its way; false after its own time-out. */
   readonly settled: (account: AccountId) => Promise<boolean>;
 }
@@ -48,7 +48,7 @@ export const drainClock =
       if (!(await settled(account))) throw new Error(`the work of account ${account} did not come to rest`);
       const due = await timers.earliest(account, await accounts.now(account, 'test'));
       if (due.length === 0) return timers.drained(account);
-      await Promise.all(due.map(({ kind, key, group }) => runJob(kind, key, group)));
+      await Promise.all(due.map(({ kind, key, group, dueAt }) => runJob(kind, key, group, dueAt)));
       await timers.done(due);
     }
   };

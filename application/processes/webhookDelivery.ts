@@ -2,7 +2,7 @@
 import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
+import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import {
   cancelDelivery,
   recordAttempt,
@@ -14,6 +14,7 @@ import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { isOf } from '../events.ts';
+import { LruMap } from '../lruMap.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { Timer } from '../ports/timers.ts';
@@ -54,38 +55,48 @@ interface Needs {
   readonly setTimer: (timer: Timer) => Promise<void>;
 }
 
+/** First attempts made to wait that are remembered. One that is forgotten acts at the instant it was scheduled for. */
+const WAITING_MAX = 10_000;
+
 type Pending = Extract<WebhookDeliveryState, { status: 'pending' }>;
 
 export class DeliveryWorker {
   readonly #needs: Needs;
   readonly #health = new EndpointHealth();
+  /** First attempts that wait for a probe, and until when: they act then, not at the instant the clock jumped over before (X5). */
+  readonly #waiting = new LruMap<DeliveryId, Timestamp>(WAITING_MAX);
 
   constructor(needs: Needs) {
     this.#needs = needs;
   }
 
-  /** Handler of one job of the queue `deliver`: delivery ids, all of one endpoint. Status and secret are read at the attempt. */
-  async run(items: readonly string[], endpointId: string): Promise<void> {
+  /**
+   * Handler of one job of the queue `deliver`: delivery ids, all of one endpoint. Status and secret are read at the attempt.
+   * `dueAt`: the instant of the timer, where it is known.
+   */
+  async run(items: readonly string[], endpointId: string, dueAt?: Timestamp): Promise<void> {
     const stream = streamName.webhookEndpoint(endpointId as EndpointId);
     const { state: endpoint } = await this.#needs.commands.load(WEBHOOK_ENDPOINT, stream);
-    const results = await Promise.allSettled(items.map((id) => this.#attempt(id as DeliveryId, endpoint)));
+    const results = await Promise.allSettled(items.map((id) => this.#attempt(id as DeliveryId, endpoint, dueAt)));
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
-  async #attempt(id: DeliveryId, endpoint: WebhookEndpointState): Promise<void> {
+  async #attempt(id: DeliveryId, endpoint: WebhookEndpointState, timerAt: Timestamp | undefined): Promise<void> {
     const { commands, accounts } = this.#needs;
     const { state } = await commands.loadRecent(WEBHOOK_DELIVERY, streamName.webhookDelivery(id));
     if (state.status !== 'pending') return;
     const { accountId, mode } = state.delivery;
-    const now = await accounts.actingAt(accountId, mode, state.nextAttemptAt);
+    // Never before it was to be attempted: the timers of a deleted endpoint were hurried.
+    const dueAt = later(timerAt ?? this.#waiting.get(id) ?? state.nextAttemptAt, state.nextAttemptAt);
+    const now = await accounts.actingAt(accountId, mode, dueAt);
     if (endpoint.status !== 'active') return this.#cancel(state, now);
     if (now < state.nextAttemptAt) return; // its timer is set
     const probeAt = state.attempts === 0 ? this.#health.waitsUntil(endpoint.endpointId, now) : null;
-    if (probeAt !== null) return this.#wait(state, probeAt);
+    if (probeAt !== null) return this.#wait(state, probeAt, now);
     const secret = await this.#needs.secrets.find(endpoint.endpointId, endpoint.secretVersion);
     if (secret === null) throw new Error(`the signing secret of endpoint ${endpoint.endpointId} is missing`);
     const outcome = await this.#send(state, endpoint.url, secret);
-    await this.#record(state, outcome);
+    await this.#record(state, outcome, dueAt);
   }
 
   #send({ delivery }: Pending, url: string, secret: string): Promise<AttemptOutcome> {
@@ -105,15 +116,16 @@ export class DeliveryWorker {
     return sender.send({ url, headers, body: delivery.body, mode: delivery.mode });
   }
 
-  async #record(state: Pending, outcome: AttemptOutcome): Promise<void> {
+  async #record(state: Pending, outcome: AttemptOutcome, dueAt: Timestamp): Promise<void> {
     const { commands, accounts, random } = this.#needs;
     const { delivery } = state;
-    const at = await accounts.actingAt(delivery.accountId, delivery.mode, state.nextAttemptAt);
+    const at = await accounts.actingAt(delivery.accountId, delivery.mode, dueAt);
     const decide = recordAttempt(state.attempts + 1, outcome, at, random());
     const stream = streamName.webhookDelivery(delivery.deliveryId);
     const why = byProcess('webhookDelivery', delivery, delivery.deliveryId, delivery.eventId);
     const done = await commands.execute(WEBHOOK_DELIVERY, stream, decide, why);
     if (isRejection(done)) throw new Error(`recording ${delivery.deliveryId} refused: ${done.message}`);
+    this.#waiting.delete(delivery.deliveryId);
     if (outcome.ok) this.#health.succeeded(delivery.endpointId);
     else
       this.#health.failed(
@@ -121,12 +133,24 @@ export class DeliveryWorker {
         delivery.deliveryId,
         done.state.status === 'pending' ? done.state.nextAttemptAt : null,
       );
+    if (done.state.status === 'pending') await this.#cancelIfGone(done.state, at);
   }
 
   /** While an endpoint keeps failing, new first attempts wait for the next probe (W3). */
-  #wait({ delivery }: Pending, probeAt: Timestamp): Promise<void> {
+  async #wait(state: Pending, probeAt: Timestamp, now: Timestamp): Promise<void> {
+    const { delivery } = state;
     const { accountId: account, mode, deliveryId: key, endpointId: group } = delivery;
-    return this.#needs.setTimer({ account, mode, kind: 'deliver', key, group, dueAt: addSeconds(probeAt, 1) });
+    const dueAt = addSeconds(probeAt, 1);
+    this.#waiting.set(key, dueAt);
+    await this.#needs.setTimer({ account, mode, kind: 'deliver', key, group, dueAt });
+    await this.#cancelIfGone(state, now);
+  }
+
+  /** An endpoint deleted while we were at it: the timers were hurried before ours was set. */
+  async #cancelIfGone(state: Pending, at: Timestamp): Promise<void> {
+    const stream = streamName.webhookEndpoint(state.delivery.endpointId);
+    const { state: endpoint } = await this.#needs.commands.load(WEBHOOK_ENDPOINT, stream);
+    if (endpoint.status !== 'active') await this.#cancel(state, at);
   }
 
   async #cancel({ delivery }: Pending, at: Timestamp): Promise<void> {

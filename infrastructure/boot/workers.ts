@@ -15,6 +15,7 @@ import { Settler, settleNotification } from '../../application/processes/settlem
 import { drainClock } from '../../application/processes/testClock.ts';
 import { DeliveryWorker } from '../../application/processes/webhookDelivery.ts';
 import { fanOut } from '../../application/processes/webhookFanOut.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import { setTimers, testTimers } from '../processes/timerTable.ts';
 import type { AtRest } from './atRest.ts';
@@ -70,9 +71,10 @@ export const startWorkers = (needs: Needs): void => {
     releaseFunds: release({ commands, accounts }),
     fanOut: fanOut({ commands }),
   };
-  const deliver = (list: readonly string[], group: string | null) => deliveries.run(list, group as string);
-  const runJob = (queue: QueueName, item: string, group: string | null) =>
-    queue === 'deliver' ? deliver([item], group) : items[queue as keyof typeof items](item, group);
+  const deliver = (list: readonly string[], group: string | null, dueAt?: Timestamp) =>
+    deliveries.run(list, group as string, dueAt);
+  const runJob = (queue: QueueName, item: string, group: string | null, dueAt: Timestamp) =>
+    queue === 'deliver' ? deliver([item], group, dueAt) : items[queue as keyof typeof items](item, group);
   const drain = drainClock({
     accounts,
     timers: testTimers(storage.operations),
@@ -87,7 +89,7 @@ export const startWorkers = (needs: Needs): void => {
       { concurrency: 8, perGroup: 8 },
     );
   // Many endpoints may be slow at once; one of them holds at most a quarter of the places.
-  jobs.work('deliver', { run: deliver }, { concurrency: 32, perGroup: 8 });
+  jobs.work('deliver', { run: (list, group) => deliver(list, group) }, { concurrency: 32, perGroup: 8 });
   jobs.work('drainClock', { run: (list) => eachOf(list, drain) }, { concurrency: 4, perGroup: 1 });
 };
 

@@ -45,7 +45,9 @@ export const foldedTable = <C extends Category, State>(spec: FoldedTable<C, Stat
   categories: [spec.category],
   tables: [{ name: spec.table, key: ['id'] }],
   ddl: (schema) => {
-    const columns = spec.columns.map(({ name, type }) => `, ${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`).join('');
+    const columns = spec.columns
+      .map(({ name, type }) => `, ${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`)
+      .join('');
     return `CREATE TABLE ${schema}.${spec.table} (id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
       mode text COLLATE "C" NOT NULL, revision integer NOT NULL, state text NOT NULL${columns});
       ${spec.indexes.map((index) => `CREATE INDEX ON ${schema}.${spec.table} (${index.columns})${index.where ? ` WHERE ${index.where}` : ''};`).join('\n')}`;
@@ -113,7 +115,10 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
       else if (revision > 0) unknown.add(subject);
     }
     if (unknown.size > 0) {
-      const found = await tx.query<{ id: string; account: AccountId; mode: Mode; revision: number; state: string }>(this.#select, [[...unknown]]);
+      const found = await tx.query<{ id: string; account: AccountId; mode: Mode; revision: number; state: string }>(
+        this.#select,
+        [[...unknown]],
+      );
       for (const { id, state, ...row } of found.rows) rows.set(id, { ...row, state: JSON.parse(state) as State });
     }
     return rows;

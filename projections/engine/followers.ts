@@ -4,7 +4,14 @@ import { decodeEvent } from '../../application/events.ts';
 import type { EventStore, Position, SubscriptionSignal } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
-import { assertSameLog, CheckpointMismatch, createCheckpoint, LostLeadership, moveCheckpoints, readCheckpoints } from './checkpoints.ts';
+import {
+  assertSameLog,
+  CheckpointMismatch,
+  createCheckpoint,
+  LostLeadership,
+  moveCheckpoints,
+  readCheckpoints,
+} from './checkpoints.ts';
 
 export interface FollowersOptions {
   /** Names the leadership lock and the progress notices. */
@@ -116,13 +123,22 @@ export class Followers {
 
   async #load(session: LeaderSession): Promise<void> {
     const { consumers, store, versionOf = () => 1 } = this.#options;
-    const known = await readCheckpoints(session, consumers.map(({ name }) => name));
+    const known = await readCheckpoints(
+      session,
+      consumers.map(({ name }) => name),
+    );
     const head = await store.head();
     this.#members = [];
     for (const consumer of consumers) {
       const checkpoint = known.get(consumer.name);
       if (checkpoint) assertSameLog(checkpoint, store.storeId, head);
-      else await createCheckpoint(session, { name: consumer.name, version: versionOf(consumer), storeId: store.storeId, position: null });
+      else
+        await createCheckpoint(session, {
+          name: consumer.name,
+          version: versionOf(consumer),
+          storeId: store.storeId,
+          position: null,
+        });
       await consumer.reset(session);
       const categories = new Set<string>(consumer.categories);
       this.#members.push({ consumer, categories, position: checkpoint?.position ?? null, fault: null });
@@ -132,7 +148,9 @@ export class Followers {
   }
 
   #leastPosition(): Position | null {
-    return this.#members.map(({ position }) => position).reduce((a, b) => (a === null || b === null ? null : a < b ? a : b));
+    return this.#members
+      .map(({ position }) => position)
+      .reduce((a, b) => (a === null || b === null ? null : a < b ? a : b));
   }
 
   async #follow(session: LeaderSession, signal: AbortSignal, restart: () => void): Promise<void> {
@@ -143,7 +161,8 @@ export class Followers {
       // All categories: the checkpoint passes every event, so that "caught up" means the head of the log.
       for await (const batch of store.subscribe({ after, categories: null, batchSize, signal })) {
         await this.#take(session, batch);
-        if (batch.kind === 'events' && batch.events.length >= BUSY_EVENTS && batch.events.length < batchSize) await pause(GATHER_MS, signal);
+        if (batch.kind === 'events' && batch.events.length >= BUSY_EVENTS && batch.events.length < batchSize)
+          await pause(GATHER_MS, signal);
         if (this.faults().length > 0) patience ??= setTimeout(restart, FAULT_PATIENCE_MS);
       }
     } finally {
@@ -162,11 +181,21 @@ export class Followers {
         await session.transaction(async (tx) => {
           for (current of members) {
             const { categories: wanted, position, consumer } = current;
-            const events = recorded.filter((event, i) => wanted.has(categories[i] as string) && (position === null || event.position > position)).map(decodeEvent);
+            const events = recorded
+              .filter(
+                (event, i) => wanted.has(categories[i] as string) && (position === null || event.position > position),
+              )
+              .map(decodeEvent);
             if (events.length > 0) await consumer.apply(events, tx);
           }
           current = undefined;
-          await moveCheckpoints(tx, this.#options.role, members.map((m) => m.consumer.name), members.map((m) => m.position), batch.position);
+          await moveCheckpoints(
+            tx,
+            this.#options.role,
+            members.map((m) => m.consumer.name),
+            members.map((m) => m.position),
+            batch.position,
+          );
         });
       } catch (error) {
         if (current === undefined) throw error;
@@ -184,7 +213,8 @@ export class Followers {
     // Rejects when the connection is gone, and then nobody failed. Nor did it when a rebuilt copy, further on, was swapped in under it.
     const { name } = failed.consumer;
     const known = (await readCheckpoints(session, [name])).get(name);
-    if ((known?.position ?? null) !== failed.position) throw new LostLeadership(`the checkpoint of ${name} was moved by somebody else`);
+    if ((known?.position ?? null) !== failed.position)
+      throw new LostLeadership(`the checkpoint of ${name} was moved by somebody else`);
     for (const { consumer } of this.#members) await consumer.reset(session);
     failed.fault = error;
     this.#options.onFault(failed.consumer.name, error);
@@ -202,4 +232,3 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
     const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done);
   });
-

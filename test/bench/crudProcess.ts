@@ -1,0 +1,42 @@
+// The CRUD baseline as a process, and its pool at its best size.
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import { newDataDir, removeDataDir } from '../support/program.ts';
+import type { BaselineOrder, BaselineReady } from './crudBaseline.ts';
+
+const reply = <T>(child: ChildProcess): Promise<T> =>
+  new Promise((resolve) => child.once('message', (message) => resolve(message as T)));
+
+export class CrudProcess {
+  readonly port: number;
+  readonly apiKey: string;
+  readonly #process: ChildProcess;
+  readonly #dataDir: string;
+
+  private constructor(child: ChildProcess, dataDir: string, { port, apiKey }: BaselineReady) {
+    this.#process = child;
+    this.#dataDir = dataDir;
+    this.port = port;
+    this.apiKey = apiKey;
+  }
+
+  static async start(): Promise<CrudProcess> {
+    const dataDir = await newDataDir();
+    const child = fork(join(import.meta.dirname, 'crudBaseline.ts'), [dataDir]);
+    return new CrudProcess(child, dataDir, await reply<BaselineReady>(child));
+  }
+
+  /** From now on with a pool of that size. Returns how many charges the table holds. */
+  async usePool(poolSize: number): Promise<number> {
+    const answer = reply<{ charges: number }>(this.#process);
+    this.#process.send({ poolSize } satisfies BaselineOrder);
+    return (await answer).charges;
+  }
+
+  async stop(): Promise<void> {
+    const exited = new Promise((resolve) => this.#process.once('exit', resolve));
+    this.#process.disconnect();
+    await exited;
+    await removeDataDir(this.#dataDir);
+  }
+}

@@ -1,0 +1,46 @@
+// Projection lag under load: how old the oldest event is that the slowest read model has not taken, looked at every 100 ms.
+import type pg from 'pg';
+
+const EVERY_MS = 100;
+
+const LAG = {
+  name: 'lag',
+  text: `SELECT coalesce(extract(epoch FROM clock_timestamp() - (
+      SELECT recorded_at FROM event_store.events WHERE position > (
+        SELECT min(coalesce(position, '0'))::bigint FROM log_followers.checkpoints WHERE name NOT LIKE 'process/%')
+      ORDER BY position LIMIT 1)) * 1000, 0)::float AS ms`,
+};
+
+export class LagSampler {
+  readonly #sql: pg.Client;
+  readonly #samplesMs: number[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(sql: pg.Client) {
+    this.#sql = sql;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#looking = this.#looking.then(() => this.#look());
+    }, EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  get maxMs(): number {
+    return Math.max(0, ...this.#samplesMs);
+  }
+  get samples(): number {
+    return this.#samplesMs.length;
+  }
+
+  async #look(): Promise<void> {
+    const { rows } = await this.#sql.query<{ ms: number }>(LAG);
+    this.#samplesMs.push(rows[0]!.ms);
+  }
+}

@@ -1,0 +1,38 @@
+// Orders for the load generator's process, and what its answers come to.
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { LoadOrder, LoadResult } from './loadProcess.ts';
+import { quantile } from './statistics.ts';
+
+export interface Load {
+  readonly answered: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export class LoadGenerator {
+  readonly #process: ChildProcess;
+
+  constructor() {
+    this.#process = fork(join(import.meta.dirname, 'loadProcess.ts'));
+  }
+
+  /** Rejects when a single request was not answered with 201: a figure over refused work is none. */
+  run(order: LoadOrder): Promise<Load> {
+    return new Promise((resolve, reject) => {
+      this.#process.once('message', (result: LoadResult) => {
+        const { answered, refused, firstRefusal, seconds, latenciesMs } = result;
+        if (refused > 0)
+          return reject(new Error(`${refused} of ${refused + answered} requests were refused: ${firstRefusal}`));
+        const p50Ms = quantile(latenciesMs, 0.5);
+        resolve({ answered, perSecond: answered / seconds, p50Ms, p99Ms: quantile(latenciesMs, 0.99) });
+      });
+      this.#process.send(order);
+    });
+  }
+
+  close(): void {
+    this.#process.disconnect();
+  }
+}

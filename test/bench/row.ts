@@ -1,0 +1,27 @@
+// A row of the table of design §10: a figure of ours beside its counterpart of the same run, and the goal.
+
+export interface Row {
+  readonly name: string;
+  readonly what: string;
+  readonly against: string;
+  readonly unit: string;
+  readonly ours: number;
+  /** null: the goal is a bound, not a comparison. */
+  readonly counterpart: number | null;
+  readonly goal: { readonly text: string; readonly met: boolean };
+  /** What else was measured in the same rounds, and what was counted afterwards. */
+  readonly details: Readonly<Record<string, string | number>>;
+}
+
+export interface BenchOptions {
+  /** One short round each: whether it runs, not how fast. */
+  readonly quick: boolean;
+  /** Events of the log in the rows whose figure depends on its length. */
+  readonly events: number;
+  readonly say: (line: string) => void;
+}
+
+export type BenchRow = (options: BenchOptions) => Promise<readonly Row[]>;
+
+export const ratioOf = ({ ours, counterpart }: Row): number | null =>
+  counterpart === null ? null : ours / counterpart;

@@ -1,0 +1,158 @@
+// A log of a given length, made by the program's own decisions: payments that were created and paid and, when asked for, the deliveries
+// that told of it.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type Circumstances, renderEvents } from '../../application/events.ts';
+import type { EventStore, NewEvent } from '../../application/ports/eventStore.ts';
+import { type StreamName, streamName } from '../../domain/kernel/event.ts';
+import {
+  type AccountId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  encodeRawId,
+  type PaymentId,
+} from '../../domain/kernel/ids.ts';
+import { toMinor } from '../../domain/kernel/money.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
+import { createCharge } from '../../domain/payment/create.ts';
+import { type PaymentEvent, payment } from '../../domain/payment/payment.ts';
+import { settleReceipt } from '../../domain/payment/settle.ts';
+import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
+import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
+import { recordAttempt, scheduleDelivery, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+
+interface NewStream {
+  readonly stream: StreamName;
+  readonly events: readonly NewEvent[];
+}
+
+const rawId = () => encodeRawId(randomBytes(16));
+const ACCOUNT = rawId() as AccountId;
+const circumstances = (correlationId: string): Circumstances => ({
+  account: ACCOUNT,
+  mode: 'test',
+  actor: 'process:bench',
+  requestId: null,
+  correlationId,
+  causationId: 'bench',
+});
+
+/** Three events: created, issued, settled. */
+const paidPayment = (n: number): NewStream => {
+  const paymentId = rawId() as PaymentId;
+  const txid = randomBytes(16).toString('hex');
+  const createdAt = fromMillis(Date.now());
+  const amount = toMinor(1_000 + (n % 9_000));
+  const terms = {
+    paymentId,
+    accountId: ACCOUNT,
+    mode: 'test' as const,
+    amount,
+    currency: 'BRL',
+    methods: ['PIX' as const],
+    customer: { name: 'Maria da Silva', document: '52998224725', email: 'maria@example.com', phone: null },
+    customerId: null,
+    metadata: { order_id: `order-${n}`, description: `Pedido ${n}` },
+    expectedPayerTaxId: null,
+    expiresInSeconds: 86_400,
+    txid,
+    baseUrl: 'http://127.0.0.1:3000',
+    createdAt,
+  };
+  const brCode = buildDynamicBrCode({
+    url: `127.0.0.1/pix/${txid}`,
+    merchantName: 'Loja Demo',
+    merchantCity: 'Sao Paulo',
+    amount,
+  });
+  const instrument = { provider: 'sandbox', txid, brCode, expiresAt: addSeconds(createdAt, 86_400) };
+  const create = createCharge({ terms, fingerprintUnder: () => 'f'.repeat(43), fingerprintVersion: 1, instrument });
+  const created = create(payment.initial);
+  if (isRejection(created)) throw new Error(created.message);
+  const open = created.events.reduce(payment.evolve, payment.initial);
+  const endToEndId = `E99999004${createdAt.replaceAll(/\D/g, '').slice(0, 12)}${String(n).padStart(11, '0')}`;
+  const receipt = { endToEndId, amount, payer: { name: 'Maria da Silva', document: '52998224725' }, paidAt: createdAt };
+  const settled = settleReceipt({ receipt, fees: DEFAULT_FEES, holdDays: 0, returnId: 'r'.repeat(32), at: createdAt })(
+    open,
+  );
+  if (isRejection(settled)) throw new Error(settled.message);
+  const events: PaymentEvent[] = [...created.events, ...settled.events];
+  return {
+    stream: streamName.payment(paymentId),
+    events: renderEvents('payment', events, randomUUID(), circumstances(paymentId)),
+  };
+};
+
+const BODY = JSON.stringify({
+  id: 'evt_0',
+  object: 'event',
+  type: 'charge.paid',
+  data: { object: { id: 'ch_0', note: 'x'.repeat(800) } },
+});
+
+/** What is to be delivered to an endpoint: the same shape that the fan-out schedules. */
+export const newDelivery = (accountId: AccountId, endpointId: EndpointId, body = BODY): NewStream => {
+  const deliveryId = rawId() as DeliveryId;
+  const delivery = {
+    deliveryId,
+    accountId,
+    mode: 'test',
+    endpointId,
+    eventId: rawId() as EventId,
+    eventType: 'charge.paid',
+    family: 'canonical',
+    body,
+  } as const;
+  const scheduled = scheduleDelivery(delivery, fromMillis(Date.now()))(webhookDelivery.initial);
+  if (isRejection(scheduled)) throw new Error(scheduled.message);
+  const why = { ...circumstances(deliveryId), account: accountId };
+  return {
+    stream: streamName.webhookDelivery(deliveryId),
+    events: renderEvents('webhookDelivery', scheduled.events, randomUUID(), why),
+  };
+};
+
+/** Two events: scheduled, delivered. */
+const finishedDelivery = (endpointId: EndpointId): NewStream => {
+  const { stream, events } = newDelivery(ACCOUNT, endpointId);
+  const result = { ok: true, statusCode: 200, error: null, responseBody: null, durationMs: 3, retryAfterMs: null };
+  const pending = { status: 'pending', attempts: 0, delivery: { maxAttempts: 15 } } as Parameters<
+    ReturnType<typeof recordAttempt>
+  >[0];
+  const done = recordAttempt(1, result, fromMillis(Date.now()), 0)(pending);
+  if (isRejection(done)) throw new Error(done.message);
+  return {
+    stream,
+    events: [...events, ...renderEvents('webhookDelivery', done.events, randomUUID(), circumstances(stream))],
+  };
+};
+
+/** Appends at once that keep every flush full. */
+const WRITERS = 512;
+
+/** Appends all that `next` gives until it gives null. */
+export const appendAll = async (store: EventStore, next: () => NewStream | null): Promise<void> => {
+  const write = async (): Promise<void> => {
+    for (let one = next(); one !== null; one = next()) {
+      const { ok } = await store.append(one.stream, -1, one.events);
+      if (!ok) throw new Error(`${one.stream} was not empty`);
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, write));
+};
+
+/** Appends payments, and a delivery for each when `deliveries`, until there are at least so many events. Returns how many. */
+export const seed = async (store: EventStore, atLeast: number, deliveries: boolean): Promise<number> => {
+  const endpointId = rawId() as EndpointId;
+  let events = 0;
+  let n = 0;
+  await appendAll(store, () => {
+    if (events >= atLeast) return null;
+    const one = deliveries && n % 2 === 1 ? finishedDelivery(endpointId) : paidPayment(n);
+    n++;
+    events += one.events.length;
+    return one;
+  });
+  return events;
+};
