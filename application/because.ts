@@ -1,6 +1,6 @@
 // The circumstances of what a process does by itself.
 import type { AccountId, Mode } from '../domain/kernel/ids.ts';
-import type { Circumstances } from './events.ts';
+import type { Circumstances } from './ports/loggedEvent.ts';
 
 export const byProcess = (
   process: string,

@@ -4,11 +4,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { EventOf } from '../domain/events.ts';
 import type { Decider, Decision } from '../domain/kernel/decider.ts';
 import type { Category, StreamName } from '../domain/kernel/event.ts';
+import { LruMap } from '../domain/kernel/lruMap.ts';
 import { isRejection, type Rejection } from '../domain/kernel/rejection.ts';
-import { type Circumstances, decodeEvent, renderEvents } from './events.ts';
 import { KeyedLock } from './keyedLock.ts';
-import { LruMap } from './lruMap.ts';
 import { EMPTY_STREAM, type EventStore, type Position } from './ports/eventStore.ts';
+import { type Circumstances, decodeEvent, renderEvents } from './ports/loggedEvent.ts';
 
 /** An aggregate: where its events go and how they fold. */
 export interface Aggregate<C extends Category, State> {
@@ -91,7 +91,10 @@ export class CommandHandler {
   }
 
   /** What this process last saw of the stream, or the stream's state: good for choosing an effect, never for an answer. */
-  async loadRecent<C extends Category, State>(aggregate: Aggregate<C, State>, stream: StreamName): Promise<Loaded<State>> {
+  async loadRecent<C extends Category, State>(
+    aggregate: Aggregate<C, State>,
+    stream: StreamName,
+  ): Promise<Loaded<State>> {
     return (this.#cache.get(stream) as Loaded<State> | undefined) ?? this.load(aggregate, stream);
   }
 
@@ -119,7 +122,8 @@ export class CommandHandler {
   ): Promise<Outcome<State, Reply> | Rejection> {
     const { category, decider } = aggregate;
     const commandId = randomUUID();
-    const guess = (this.#cache.get(stream) as Loaded<State> | undefined) ??
+    const guess =
+      (this.#cache.get(stream) as Loaded<State> | undefined) ??
       (creates ? { state: decider.initial, revision: EMPTY_STREAM } : undefined);
     // A guessed state may only lead to an append, which proves it; an answer without one needs the stream itself.
     let isGuess = guess !== undefined;
@@ -127,7 +131,8 @@ export class CommandHandler {
     for (let conflicts = 0; conflicts < CONFLICTS_MAX; ) {
       const decided = decide(loaded.state);
       if (isRejection(decided) || decided.events.length === 0) {
-        if (!isGuess) return isRejection(decided) ? decided : { ...loaded, reply: decided.reply, appended: 0, position: null };
+        if (!isGuess)
+          return isRejection(decided) ? decided : { ...loaded, reply: decided.reply, appended: 0, position: null };
         loaded = await this.load(aggregate, stream);
         isGuess = false;
         continue;
@@ -137,7 +142,13 @@ export class CommandHandler {
       if (result.ok) {
         const state = decided.events.reduce(decider.evolve, loaded.state);
         this.#cache.set(stream, { state, revision: result.revision });
-        return { state, revision: result.revision, reply: decided.reply, appended: events.length, position: result.position };
+        return {
+          state,
+          revision: result.revision,
+          reply: decided.reply,
+          appended: events.length,
+          position: result.position,
+        };
       }
       if (!isGuess) {
         conflicts++;

@@ -8,7 +8,7 @@ import {
   type Mode,
   type PaymentId,
 } from '../domain/kernel/ids.ts';
-import { LruMap } from './lruMap.ts';
+import { LruMap } from '../domain/kernel/lruMap.ts';
 
 /** The one operation behind both creation routes of charges (K1). */
 export type Operation = 'charges.create';

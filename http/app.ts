@@ -121,28 +121,25 @@ const bodyOf = async (
   return validate(read.body === undefined ? {} : read.body, read.mayHoldBadStrings);
 };
 
-const fault = (error: unknown, req: Request, res: Response, { onFault }: AppOptions): void => {
-  if (res.headersSent) return void res.destroy();
-  const status = (error as { status?: number }).status;
-  if (status === 400) return sendError(req, res, reject('invalid_request', 'The request could not be read.'));
-  if (error instanceof ProviderUnavailable)
-    return sendError(req, res, { code: 'service_unavailable', message: error.message });
-  onFault(error, requestIdOf(req));
-  const isAway =
-    error instanceof EventStoreUnavailable ||
-    error instanceof AppendOutcomeUnknown ||
-    error instanceof CommandContention ||
-    error instanceof ReadModelsBehind;
-  if (isAway || isDatabaseAway(error))
-    return sendError(req, res, {
-      code: 'service_unavailable',
-      message: 'The service is not available at the moment. Repeat the request with the same Idempotency-Key.',
-    });
-  sendError(req, res, {
-    code: 'internal_error',
-    message: 'Something went wrong on our side. The request can be repeated with the same Idempotency-Key.',
-  });
+const fault = (error: unknown, req: Request, res: Response, options: AppOptions): void => {
+  if (res.headersSent) res.destroy();
+  else sendError(req, res, explain(error, requestIdOf(req), options));
 };
+
+/** What the client is told: the code, never more. Every 5xx but the provider's is reported. */
+const explain = (error: unknown, requestId: string, { onFault }: AppOptions): Rejection => {
+  const status = (error as { status?: number }).status;
+  if (status === 400) return reject('invalid_request', 'The request could not be read.');
+  if (error instanceof ProviderUnavailable) return reject('service_unavailable', error.message);
+  onFault(error, requestId);
+  const again = 'Repeat the request with the same Idempotency-Key.';
+  return AWAY.some((kind) => error instanceof kind) || isDatabaseAway(error)
+    ? reject('service_unavailable', `The service is not available at the moment. ${again}`)
+    : reject('internal_error', `Something went wrong on our side. ${again}`);
+};
+
+/** Nothing is half done, and a repeat is safe. */
+const AWAY = [EventStoreUnavailable, AppendOutcomeUnknown, CommandContention, ReadModelsBehind];
 
 /** Connection failures of `pg`: class 08 and 57, socket errors, the pool's own time-out; and read models that are not there yet. */
 const isDatabaseAway = (error: unknown): boolean => {

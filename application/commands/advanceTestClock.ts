@@ -9,9 +9,25 @@ import type { CommandHandler } from '../commandHandler.ts';
 
 export const advanceClock =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
-  async (accountId: AccountId, seconds: number, caller: { actor: string; requestId: string }): Promise<Rejection | null> => {
+  async (
+    accountId: AccountId,
+    seconds: number,
+    caller: { actor: string; requestId: string },
+  ): Promise<Rejection | null> => {
     const { actor, requestId } = caller;
-    const why = { account: accountId, mode: 'test' as const, actor, requestId, correlationId: accountId, causationId: requestId };
-    const done = await commands.execute(ACCOUNT, streamName.account(accountId), advanceTestClock(seconds, accounts.realNow()), why);
+    const why = {
+      account: accountId,
+      mode: 'test' as const,
+      actor,
+      requestId,
+      correlationId: accountId,
+      causationId: requestId,
+    };
+    const done = await commands.execute(
+      ACCOUNT,
+      streamName.account(accountId),
+      advanceTestClock(seconds, accounts.realNow()),
+      why,
+    );
     return isRejection(done) ? done : null;
   };

@@ -8,7 +8,7 @@ import { issueKey } from '../../domain/keyring/keyring.ts';
 import type { Accounts } from '../accounts.ts';
 import { ACCOUNT, KEYRING } from '../aggregates.ts';
 import type { CommandHandler } from '../commandHandler.ts';
-import type { Circumstances } from '../events.ts';
+import type { Circumstances } from '../ports/loggedEvent.ts';
 
 export interface AccountOpening {
   readonly accountId: AccountId;

@@ -78,6 +78,7 @@ const payerOf = ({ charge }: ExistingPayment, wish: SandboxPayment['payer']): Pa
   const own = charge.terms.customer.document === null ? null : taxIdOf(charge.terms.customer.document);
   const usual = own === null ? someone : { name: charge.terms.customer.name ?? someone.name, document: own };
   if (wish === undefined) return usual;
-  const document = wish.document === undefined ? usual.document : wish.document === null ? null : taxIdOf(wish.document);
+  const document =
+    wish.document === undefined ? usual.document : wish.document === null ? null : taxIdOf(wish.document);
   return { name: wish.name ?? usual.name, document };
 };

@@ -1,7 +1,7 @@
 // Registering and deleting webhook endpoints (interface.md Webhook management, decisions W5, W6).
 import { randomBytes } from 'node:crypto';
 import { streamName } from '../../domain/kernel/event.ts';
-import { encodeRawId, type EndpointId } from '../../domain/kernel/ids.ts';
+import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { deleteEndpoint, type Endpoint, registerEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { isCatalogued } from '../../domain/wire/catalogue.ts';
@@ -39,19 +39,36 @@ const because = ({ accountId, mode }: Tenant, { actor, requestId }: Caller, endp
 /** Order of checks: url, events, number of endpoints. */
 export const registerWebhookEndpoint =
   ({ commands, accounts, secrets, sender, whileAlone }: Needs) =>
-  async (tenant: Tenant, { url, events }: { url: string; events: readonly string[] }, caller: Caller): Promise<(Endpoint & { secret: string }) | Rejection> => {
+  async (
+    tenant: Tenant,
+    { url, events }: { url: string; events: readonly string[] },
+    caller: Caller,
+  ): Promise<(Endpoint & { secret: string }) | Rejection> => {
     const verdict = sender.judgeUrl(url, tenant.mode);
     if (verdict !== null) return reject('invalid_url', verdict.message, { param: 'url' });
     const unknown = events.filter((event) => event !== '*' && !isCatalogued(event));
-    if (unknown.length > 0) return reject('invalid_event', `There is no event ${unknown[0]}. GET /v1/webhooks/event-catalog lists them.`, { param: 'events' });
+    if (unknown.length > 0)
+      return reject('invalid_event', `There is no event ${unknown[0]}. GET /v1/webhooks/event-catalog lists them.`, {
+        param: 'events',
+      });
     return whileAlone(tenant, async (count) => {
-      if (count >= ENDPOINTS_MAX) return reject('endpoint_limit_reached', `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`);
+      if (count >= ENDPOINTS_MAX)
+        return reject(
+          'endpoint_limit_reached',
+          `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`,
+        );
       const endpointId = encodeRawId(randomBytes(16)) as EndpointId;
       // Before the event that names its version: an endpoint without a secret could never be signed for.
       const secret = await secrets.keep(endpointId, 1, randomBytes(32).toString('hex'));
       const endpoint: Endpoint = { endpointId, ...tenant, url, events: [...new Set(events)], secretVersion: 1 };
       const at = await accounts.now(tenant.accountId, tenant.mode);
-      const done = await commands.execute(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(endpointId), registerEndpoint(endpoint, at), because(tenant, caller, endpointId), { creates: true });
+      const done = await commands.execute(
+        WEBHOOK_ENDPOINT,
+        streamName.webhookEndpoint(endpointId),
+        registerEndpoint(endpoint, at),
+        because(tenant, caller, endpointId),
+        { creates: true },
+      );
       return isRejection(done) ? done : { ...endpoint, secret };
     });
   };
@@ -60,6 +77,11 @@ export const deleteWebhookEndpoint =
   ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
   async (tenant: Tenant, endpointId: EndpointId, caller: Caller): Promise<Rejection | null> => {
     const at = await accounts.now(tenant.accountId, tenant.mode);
-    const done = await commands.execute(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(endpointId), deleteEndpoint(tenant, at), because(tenant, caller, endpointId));
+    const done = await commands.execute(
+      WEBHOOK_ENDPOINT,
+      streamName.webhookEndpoint(endpointId),
+      deleteEndpoint(tenant, at),
+      because(tenant, caller, endpointId),
+    );
     return isRejection(done) ? done : null;
   };

@@ -86,7 +86,7 @@ export interface EventStore {
    */
   append(stream: StreamName, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;
 
-  /** The stream's events in order, in pages: memory does not grow with the stream. An absent stream is empty. Throws EventStoreUnavailable. */
+  /** The stream's events in order, in pages: memory does not grow with it. An absent stream is empty. Throws EventStoreUnavailable. */
   readStream(stream: StreamName, options?: ReadOptions): AsyncIterable<RecordedEvent>;
 
   /**

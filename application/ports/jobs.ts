@@ -1,7 +1,16 @@
 // The work queue (pg-boss). A job holds ids only; running it twice, late or concurrently changes nothing (design §7).
 import type { Sql } from './sql.ts';
 
-export const QUEUES = ['settle', 'returnReceipt', 'resumeCreation', 'expire', 'releaseFunds', 'fanOut', 'deliver', 'drainClock'] as const;
+export const QUEUES = [
+  'settle',
+  'returnReceipt',
+  'resumeCreation',
+  'expire',
+  'releaseFunds',
+  'fanOut',
+  'deliver',
+  'drainClock',
+] as const;
 export type QueueName = (typeof QUEUES)[number];
 
 export interface JobRequest {
@@ -23,7 +32,11 @@ export interface JobQueue {
   enqueue(jobs: readonly JobRequest[], tx?: Sql): Promise<void>;
   /** Tells the workers of these queues, in every process, that there is work. */
   wake(queues: Iterable<QueueName>): void;
-  work(queue: QueueName, handler: JobHandler, options: { readonly concurrency: number; readonly perGroup: number }): void;
+  work(
+    queue: QueueName,
+    handler: JobHandler,
+    options: { readonly concurrency: number; readonly perGroup: number },
+  ): void;
   /** Items that wait or run, of one group when it is given. */
   open(queue: QueueName, group?: string): Promise<number>;
   /** Called when jobs of any queue ended in this process. Returns the undo. */

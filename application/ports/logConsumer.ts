@@ -1,6 +1,6 @@
 // Whoever follows the log: read models and reactions alike (design §6, §7).
 import type { Category } from '../../domain/kernel/event.ts';
-import type { LoggedEvent } from '../events.ts';
+import type { LoggedEvent } from './loggedEvent.ts';
 import type { Sql } from './sql.ts';
 
 export interface LogConsumer {

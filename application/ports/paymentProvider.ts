@@ -47,7 +47,10 @@ export interface PaymentProvider {
   /** A Pix that a notification told of, asked for again before anything is credited; null: there is none. */
   findReceipt(tenant: Tenant, endToEndId: string): Promise<Known<Receipt | null>>;
   /** Sends a received Pix back in full. The same `returnId` returns once, however often it is asked. */
-  returnReceipt(tenant: Tenant, back: { endToEndId: string; returnId: string; amount: Minor }): Promise<'accepted' | 'unknown'>;
+  returnReceipt(
+    tenant: Tenant,
+    back: { endToEndId: string; returnId: string; amount: Minor },
+  ): Promise<'accepted' | 'unknown'>;
 }
 
 export interface PaymentProviders {

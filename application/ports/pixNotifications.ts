@@ -1,7 +1,7 @@
 // What providers tell of Pix that arrived: stored raw before anything else, under a unique end-to-end id that binds one payment.
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import type { Sql } from './sql.ts';
 import type { Tenant } from './paymentProvider.ts';
+import type { Sql } from './sql.ts';
 
 export interface PixNotification {
   readonly tenant: Tenant;

@@ -16,3 +16,12 @@ export interface Timer {
   readonly group: string | null;
   readonly dueAt: Timestamp;
 }
+
+/** The timers of an account's test mode, as the drain needs them. */
+export interface TestTimers {
+  /** The earliest timers due at or before `until`, all of one instant; removed by `done`. */
+  earliest(account: AccountId, until: Timestamp): Promise<readonly Timer[]>;
+  done(timers: readonly Timer[]): Promise<void>;
+  /** From here on the ordinary due scan serves the account again. */
+  drained(account: AccountId): Promise<void>;
+}

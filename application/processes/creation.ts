@@ -11,14 +11,14 @@ import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
-import { isOf } from '../events.ts';
+import { isOf } from '../ports/loggedEvent.ts';
 import type {
   InstrumentOutcome,
   InstrumentRequest,
   PaymentProvider,
   PaymentProviders,
 } from '../ports/paymentProvider.ts';
-import type { ProcessManager } from './process.ts';
+import type { ProcessManager } from '../ports/processManager.ts';
 import { UnknownAtProvider } from './settlement.ts';
 
 /** How long a repeat of the request has before the watchdog asks by itself. */

@@ -7,8 +7,8 @@ import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
-import { isOf } from '../events.ts';
-import type { ProcessManager } from './process.ts';
+import { isOf } from '../ports/loggedEvent.ts';
+import type { ProcessManager } from '../ports/processManager.ts';
 
 export const fundsRelease: ProcessManager = {
   name: 'fundsRelease',

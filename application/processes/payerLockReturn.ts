@@ -7,9 +7,9 @@ import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
-import { isOf } from '../events.ts';
+import { isOf } from '../ports/loggedEvent.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import { job, type ProcessManager } from './process.ts';
+import { job, type ProcessManager } from '../ports/processManager.ts';
 import { UnknownAtProvider } from './settlement.ts';
 
 export const payerLockReturn: ProcessManager = {

@@ -2,10 +2,10 @@
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../accounts.ts';
-import { isOf } from '../events.ts';
 import type { QueueName } from '../ports/jobs.ts';
-import type { Timer } from '../ports/timers.ts';
-import { job, type ProcessManager } from './process.ts';
+import { isOf } from '../ports/loggedEvent.ts';
+import { job, type ProcessManager } from '../ports/processManager.ts';
+import type { TestTimers } from '../ports/timers.ts';
 
 export const testClock: ProcessManager = {
   name: 'testClock',
@@ -19,15 +19,6 @@ export const testClock: ProcessManager = {
     ];
   },
 };
-
-/** The timers of an account's test mode, as the drain needs them. */
-export interface TestTimers {
-  /** The earliest timers due at or before `until`, all of one instant; removed by `done`. */
-  earliest(account: AccountId, until: Timestamp): Promise<readonly Timer[]>;
-  done(timers: readonly Timer[]): Promise<void>;
-  /** From here on the ordinary due scan serves the account again. */
-  drained(account: AccountId): Promise<void>;
-}
 
 interface Needs {
   readonly accounts: Accounts;

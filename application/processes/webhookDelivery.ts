@@ -1,6 +1,7 @@
 // A scheduled delivery is attempted until the endpoint takes it, its attempts are used up, or the endpoint is gone (W3, W4, W6).
 import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, PREFIX } from '../../domain/kernel/ids.ts';
+import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import {
@@ -13,14 +14,13 @@ import type { Accounts } from '../accounts.ts';
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
-import { isOf } from '../events.ts';
-import { LruMap } from '../lruMap.ts';
 import type { Clock } from '../ports/clock.ts';
+import { isOf } from '../ports/loggedEvent.ts';
+import { job, type ProcessManager } from '../ports/processManager.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { Timer } from '../ports/timers.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
 import { EndpointHealth } from './endpointHealth.ts';
-import { job, type ProcessManager } from './process.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 
 export const webhookDelivery: ProcessManager = {
@@ -82,8 +82,8 @@ export class DeliveryWorker {
   }
 
   async #attempt(id: DeliveryId, endpoint: WebhookEndpointState, timerAt: Timestamp | undefined): Promise<void> {
-    const { commands, accounts } = this.#needs;
-    const { state } = await commands.loadRecent(WEBHOOK_DELIVERY, streamName.webhookDelivery(id));
+    const { accounts } = this.#needs;
+    const state = await this.#stateOf(id, timerAt !== undefined);
     if (state.status !== 'pending') return;
     const { accountId, mode } = state.delivery;
     // Never before it was to be attempted: the timers of a deleted endpoint were hurried.
@@ -97,6 +97,16 @@ export class DeliveryWorker {
     if (secret === null) throw new Error(`the signing secret of endpoint ${endpoint.endpointId} is missing`);
     const outcome = await this.#send(state, endpoint.url, secret);
     await this.#record(state, outcome, dueAt);
+  }
+
+  /** A first attempt needs no read where it was scheduled. Of a retry, another process may have made the attempt before. */
+  async #stateOf(id: DeliveryId, isRetry: boolean): Promise<WebhookDeliveryState> {
+    const { commands } = this.#needs;
+    const stream = streamName.webhookDelivery(id);
+    const { state } = isRetry
+      ? await commands.load(WEBHOOK_DELIVERY, stream)
+      : await commands.loadRecent(WEBHOOK_DELIVERY, stream);
+    return !isRetry && state.status === 'pending' && state.attempts > 0 ? this.#stateOf(id, true) : state;
   }
 
   #send({ delivery }: Pending, url: string, secret: string): Promise<AttemptOutcome> {
@@ -133,17 +143,23 @@ export class DeliveryWorker {
         delivery.deliveryId,
         done.state.status === 'pending' ? done.state.nextAttemptAt : null,
       );
-    if (done.state.status === 'pending') await this.#cancelIfGone(done.state, at);
+    if (done.state.status !== 'pending') return;
+    // Another process made this attempt: what we were called for was a later one, whose timer is spent.
+    if (done.reply === 'nothing') await this.#setTimer(done.state, done.state.nextAttemptAt);
+    await this.#cancelIfGone(done.state, at);
   }
 
   /** While an endpoint keeps failing, new first attempts wait for the next probe (W3). */
   async #wait(state: Pending, probeAt: Timestamp, now: Timestamp): Promise<void> {
-    const { delivery } = state;
-    const { accountId: account, mode, deliveryId: key, endpointId: group } = delivery;
     const dueAt = addSeconds(probeAt, 1);
-    this.#waiting.set(key, dueAt);
-    await this.#needs.setTimer({ account, mode, kind: 'deliver', key, group, dueAt });
+    this.#waiting.set(state.delivery.deliveryId, dueAt);
+    await this.#setTimer(state, dueAt);
     await this.#cancelIfGone(state, now);
+  }
+
+  #setTimer({ delivery }: Pending, dueAt: Timestamp): Promise<void> {
+    const { accountId: account, mode, deliveryId: key, endpointId: group } = delivery;
+    return this.#needs.setTimer({ account, mode, kind: 'deliver', key, group, dueAt });
   }
 
   /** An endpoint deleted while we were at it: the timers were hurried before ours was set. */

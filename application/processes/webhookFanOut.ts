@@ -8,9 +8,9 @@ import { messagesOf } from '../../domain/wire/messages.ts';
 import { PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
-import { isOf } from '../events.ts';
 import { deliveryIdOf, eventIdOf } from '../ids.ts';
-import { job, type ProcessManager } from './process.ts';
+import { isOf } from '../ports/loggedEvent.ts';
+import { job, type ProcessManager } from '../ports/processManager.ts';
 
 /** Events that nobody is ever told of cost no job. */
 const SILENT = new Set(['ChargeCreated', 'TransactionFundsReleased']);

@@ -59,7 +59,10 @@ const pay = async (ask: Ask) => {
   if (id === null) return reject('not_found', 'There is no such charge.');
   const sent = await services.payInSandbox(caller.tenant, id, ask.body as SandboxPayment);
   if (isRejection(sent)) return sent;
-  const read = async () => (await services.progress.caughtUp(VISIBLE_MS), findPayment(services.db, caller.tenant, id));
+  const read = async () => {
+    await services.progress.caughtUp(VISIBLE_MS);
+    return findPayment(services.db, caller.tenant, id);
+  };
   const answer = (payment: ExistingPayment | null, outcome: PayOutcome, status = 200) => ({
     status,
     body: {

@@ -1,8 +1,8 @@
 // Whom a presented key belongs to: the keyring read model, remembered until some keyring changes.
 import { keyFingerprint } from '../../application/commands/openAccount.ts';
-import { LruMap } from '../../application/lruMap.ts';
 import type { Progress } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { findKey, type KnownKey } from '../../projections/keyring/queries.ts';
 
 const REMEMBERED = 10_000;

@@ -1,9 +1,10 @@
 // Every process manager there is.
+
+import type { ProcessManager } from '../../application/ports/processManager.ts';
 import { creation } from '../../application/processes/creation.ts';
 import { expiry } from '../../application/processes/expiry.ts';
 import { fundsRelease } from '../../application/processes/fundsRelease.ts';
 import { payerLockReturn } from '../../application/processes/payerLockReturn.ts';
-import type { ProcessManager } from '../../application/processes/process.ts';
 import { testClock } from '../../application/processes/testClock.ts';
 import { webhookDelivery } from '../../application/processes/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/processes/webhookFanOut.ts';

@@ -23,7 +23,10 @@ class PgLeaderSession implements LeaderSession {
     return this.#session.transaction(work);
   }
   async tryLead(role: string): Promise<boolean> {
-    const { rows } = await this.#session.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1, hashtext($2)) AS held', [LOCK_CLASS, role]);
+    const { rows } = await this.#session.query<{ held: boolean }>(
+      'SELECT pg_try_advisory_lock($1, hashtext($2)) AS held',
+      [LOCK_CLASS, role],
+    );
     return rows[0]?.held === true;
   }
   close(): Promise<void> {

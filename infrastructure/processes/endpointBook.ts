@@ -1,7 +1,7 @@
 // The endpoints as of the fan-out's own point of the log: in memory while it leads, in a table under its checkpoint (design §7).
-import { isOf, type LoggedEvent } from '../../application/events.ts';
+import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { ReactionContext } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { ReactionContext } from '../../application/processes/process.ts';
 
 type Known = ReturnType<ReactionContext['endpoints']>[number];
 
@@ -21,7 +21,8 @@ export class EndpointBook {
     const { rows } = await db.query<{ endpoint_id: string; account_id: string; mode: string; events: string[] }>(
       'SELECT endpoint_id, account_id, mode, events FROM operations.fan_out_endpoints ORDER BY endpoint_id',
     );
-    for (const row of rows) this.#add(`${row.account_id} ${row.mode}`, { endpointId: row.endpoint_id, events: row.events });
+    for (const row of rows)
+      this.#add(`${row.account_id} ${row.mode}`, { endpointId: row.endpoint_id, events: row.events });
   }
 
   async take(logged: LoggedEvent, tx: Sql): Promise<void> {

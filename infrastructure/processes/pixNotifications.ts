@@ -25,7 +25,10 @@ export const pixNotifications = (db: SqlPool, jobs: JobQueue): PixNotifications 
   },
   find: async (id) => {
     const [accountId, mode, endToEndId] = id.split('/');
-    const { rows } = await db.query<{ payment_id: PaymentId }>(`SELECT payment_id FROM operations.pix_notifications WHERE ${KEY}`, [accountId, mode, endToEndId]);
+    const { rows } = await db.query<{ payment_id: PaymentId }>(
+      `SELECT payment_id FROM operations.pix_notifications WHERE ${KEY}`,
+      [accountId, mode, endToEndId],
+    );
     const tenant = { accountId: accountId as AccountId, mode: mode as Mode };
     return rows[0] ? { tenant, endToEndId: endToEndId as string, paymentId: rows[0].payment_id } : null;
   },

@@ -1,10 +1,11 @@
 // Turns what process managers answer to events into jobs and timers, in the transaction that moves their checkpoint (design §7).
-import type { LoggedEvent } from '../../application/events.ts';
+
 import type { JobQueue, JobRequest, QueueName } from '../../application/ports/jobs.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { ProcessManager, Reaction, ReactionContext } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Timer } from '../../application/ports/timers.ts';
-import type { ProcessManager, Reaction, ReactionContext } from '../../application/processes/process.ts';
 import type { EndpointBook } from './endpointBook.ts';
 import { clearTimers, hurryTimers, setTimers } from './timerTable.ts';
 
@@ -26,18 +27,22 @@ class Effects {
   add(reaction: Reaction): void {
     switch (reaction.kind) {
       case 'job':
-        return void this.jobs.push(reaction.job);
+        this.jobs.push(reaction.job);
+        break;
       case 'timer':
-        return this.#change({ ...reaction.timer, timer: reaction.timer, first: reaction.first === true });
+        this.#change({ ...reaction.timer, timer: reaction.timer, first: reaction.first === true });
+        break;
       case 'clearTimer':
-        return this.#change({ ...reaction.timer, timer: null, first: false });
+        this.#change({ ...reaction.timer, timer: null, first: false });
+        break;
       case 'hurry':
-        return void this.hurried.push(reaction.timers);
+        this.hurried.push(reaction.timers);
+        break;
       case 'drainClock':
         this.clocks.set(reaction.account, (this.clocks.get(reaction.account) ?? 0) + reaction.offsetSeconds);
-        return;
+        break;
       default:
-        return reaction satisfies never;
+        reaction satisfies never;
     }
   }
 

@@ -1,7 +1,6 @@
 // The timers table: what falls due later, in account time (design §7).
 import type { Sql } from '../../application/ports/sql.ts';
-import type { Timer, TimerKind } from '../../application/ports/timers.ts';
-import type { TestTimers } from '../../application/processes/testClock.ts';
+import type { TestTimers, Timer, TimerKind } from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 
@@ -13,7 +12,8 @@ interface Row {
   group_id: string | null;
   due_ms: number;
 }
-const COLUMNS = 't.kind, t.key, t.account_id, t.mode, t.group_id, (extract(epoch FROM t.due_at) * 1000)::bigint AS due_ms';
+const COLUMNS =
+  't.kind, t.key, t.account_id, t.mode, t.group_id, (extract(epoch FROM t.due_at) * 1000)::bigint AS due_ms';
 const fromRow = (row: Row): Timer => ({
   account: row.account_id,
   mode: row.mode,
@@ -42,7 +42,10 @@ export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void
   });
 };
 
-export const clearTimers = async (db: Sql, timers: readonly { readonly kind: TimerKind; readonly key: string }[]): Promise<void> => {
+export const clearTimers = async (
+  db: Sql,
+  timers: readonly { readonly kind: TimerKind; readonly key: string }[],
+): Promise<void> => {
   if (timers.length === 0) return;
   await db.query({
     name: 'clear_timers',
@@ -114,4 +117,3 @@ export const testTimers = (db: Sql): TestTimers => ({
     await db.query('UPDATE operations.test_clocks SET draining = false WHERE account_id = $1', [account]);
   },
 });
-

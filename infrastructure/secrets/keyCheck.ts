@@ -6,7 +6,9 @@ const CONTEXT = 'secrets key check';
 
 /** The first start seals a word; every later one must be able to read it. */
 export const isRightSecretsKey = async (db: Sql, key: Buffer): Promise<boolean> => {
-  await db.query('INSERT INTO operations.secrets_key_check (sealed) VALUES ($1) ON CONFLICT DO NOTHING', [seal(key, CONTEXT, CONTEXT)]);
+  await db.query('INSERT INTO operations.secrets_key_check (sealed) VALUES ($1) ON CONFLICT DO NOTHING', [
+    seal(key, CONTEXT, CONTEXT),
+  ]);
   const { rows } = await db.query<{ sealed: Buffer }>('SELECT sealed FROM operations.secrets_key_check');
   try {
     return unseal(key, CONTEXT, (rows[0] as { sealed: Buffer }).sealed) === CONTEXT;

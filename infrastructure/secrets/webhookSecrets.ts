@@ -1,7 +1,8 @@
 // Webhook signing secrets in Postgres, sealed.
-import { LruMap } from '../../application/lruMap.ts';
+
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { seal, unseal } from './seal.ts';
 
 /** Secrets of a version never change, so that remembering them is safe. */

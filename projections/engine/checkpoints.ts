@@ -25,7 +25,12 @@ interface Row {
   store_id: string;
   position: Position | null;
 }
-const fromRow = (row: Row): Checkpoint => ({ name: row.name, version: row.version, storeId: row.store_id, position: row.position });
+const fromRow = (row: Row): Checkpoint => ({
+  name: row.name,
+  version: row.version,
+  storeId: row.store_id,
+  position: row.position,
+});
 
 export const readCheckpoints = async (db: Sql, names: readonly string[]): Promise<Map<string, Checkpoint>> => {
   const text = 'SELECT name, version, store_id, position FROM log_followers.checkpoints WHERE name = ANY($1::text[])';

@@ -1,11 +1,11 @@
 // The usual read model: one row per stream, holding the fold of the stream by its decider and the columns one searches by.
-import type { LoggedEvent } from '../../application/events.ts';
-import { LruMap } from '../../application/lruMap.ts';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { EventOf } from '../../domain/events.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Category } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import { LruMap } from '../../domain/kernel/lruMap.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
 
 /** A searchable column: its type is `text`, `bigint`, `integer` or `timestamptz`. */

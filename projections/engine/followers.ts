@@ -1,9 +1,10 @@
 // One reader of the log for many consumers: leadership with a standby, batches, rows and checkpoints in one transaction, and a
 // consumer that fails steps aside without stopping the others (design §6).
-import { decodeEvent } from '../../application/events.ts';
+
 import type { EventStore, Position, SubscriptionSignal } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
+import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import {
   assertSameLog,
   CheckpointMismatch,

@@ -1,7 +1,8 @@
 // Reading the log from some point to some point, into a writer, in large turns.
-import { decodeEvent } from '../../application/events.ts';
+
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
+import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { readStreamName } from '../../domain/kernel/event.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';

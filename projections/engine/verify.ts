@@ -1,8 +1,9 @@
 // Compares the live read models with a replay of the log from zero, and each folded row with the fold of its stream. 0 differences is
 // the only good answer (design §6).
-import { decodeEvent } from '../../application/events.ts';
+
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { payment } from '../../domain/payment/payment.ts';
 import { webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';

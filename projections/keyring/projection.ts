@@ -1,6 +1,6 @@
 // Read model of API keys: who a presented key belongs to.
-import type { LoggedEvent } from '../../application/events.ts';
-import { isOf } from '../../application/events.ts';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Projection } from '../engine/projection.ts';
 

@@ -12,9 +12,12 @@ export const awaited = (state: PaymentState): { readonly at: Timestamp; readonly
   if (owed) return { at: charge.terms.createdAt, job: { queue: 'returnReceipt', item: `${id}:${owed.endToEndId}` } };
   if (transaction.status === 'settled') {
     const { availableAt } = transaction.settlement;
-    return availableAt === null || transaction.releasedAt !== null ? null : { at: availableAt, job: { queue: 'releaseFunds', item: id } };
+    return availableAt === null || transaction.releasedAt !== null
+      ? null
+      : { at: availableAt, job: { queue: 'releaseFunds', item: id } };
   }
   if (transaction.status !== 'none') return null;
-  if (charge.status === 'requested') return { at: addSeconds(charge.terms.createdAt, 600), job: { queue: 'resumeCreation', item: id } };
+  if (charge.status === 'requested')
+    return { at: addSeconds(charge.terms.createdAt, 600), job: { queue: 'resumeCreation', item: id } };
   return charge.status === 'open' ? { at: charge.pix.expiresAt, job: { queue: 'expire', item: id } } : null;
 };

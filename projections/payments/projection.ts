@@ -1,8 +1,8 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show.
-import { payment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { exists, type PaymentState, payment } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/wire/status.ts';
-import { awaited } from './awaited.ts';
 import { foldedTable } from '../engine/foldedTable.ts';
+import { awaited } from './awaited.ts';
 
 export const paymentsProjection = foldedTable<'payment', PaymentState>({
   name: 'payments',

@@ -1,7 +1,8 @@
 // Reads of payments, always of one account and mode.
+
+import type { JobRequest } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { JobRequest } from '../../application/ports/jobs.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
@@ -19,7 +20,10 @@ export const findPayment = async (db: Sql, tenant: Tenant, id: PaymentId): Promi
 };
 
 /** For the payer's page: who holds the raw id may look (the id is a capability). */
-export const findPaymentsForPayer = async (db: Sql, ids: readonly PaymentId[]): Promise<ReadonlyMap<PaymentId, ExistingPayment>> => {
+export const findPaymentsForPayer = async (
+  db: Sql,
+  ids: readonly PaymentId[],
+): Promise<ReadonlyMap<PaymentId, ExistingPayment>> => {
   const { rows } = await db.query<{ id: PaymentId; state: string }>({
     name: 'find_payments_for_payer',
     text: 'SELECT id, state FROM rm_payments.payments WHERE id = ANY($1::text[])',

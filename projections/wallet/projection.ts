@@ -1,6 +1,6 @@
 // The ledger and what follows from it: every posting, the balances they sum to, and the tranches still held.
-import type { LoggedEvent } from '../../application/events.ts';
-import { isOf } from '../../application/events.ts';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { journalEntry, type LedgerAccount } from '../../domain/ledger/postings.ts';
 import type { Projection, ProjectionWriter } from '../engine/projection.ts';

@@ -10,11 +10,19 @@ export const webhookDeliveriesProjection = foldedTable<'webhookDelivery', Webhoo
   decider: webhookDelivery,
   table: 'deliveries',
   columns: [
-    { name: 'endpoint_id', type: 'text', of: (state) => (state.status === 'absent' ? null : state.delivery.endpointId) },
+    {
+      name: 'endpoint_id',
+      type: 'text',
+      of: (state) => (state.status === 'absent' ? null : state.delivery.endpointId),
+    },
     { name: 'event_type', type: 'text', of: (state) => (state.status === 'absent' ? null : state.delivery.eventType) },
     { name: 'status', type: 'text', of: (state) => (state.status === 'absent' ? null : deliveryStatus(state)) },
     { name: 'created_at', type: 'timestamptz', of: (state) => (state.status === 'absent' ? null : state.createdAt) },
-    { name: 'next_attempt_at', type: 'timestamptz', of: (state) => (state.status === 'pending' ? state.nextAttemptAt : null) },
+    {
+      name: 'next_attempt_at',
+      type: 'timestamptz',
+      of: (state) => (state.status === 'pending' ? state.nextAttemptAt : null),
+    },
   ],
   indexes: [
     { columns: 'account_id, mode, created_at DESC, id' },

@@ -30,14 +30,22 @@ export const listDeliveries = async (
   const counted = await db.query<{ total: number }>(`SELECT count(*) AS total ${from}`, values);
   const page = `ORDER BY created_at DESC, id LIMIT $${values.push(filter.limit)} OFFSET $${values.push(filter.offset)}`;
   const { rows } = await db.query<{ state: string }>(`SELECT state ${from} ${page}`, values);
-  return { deliveries: rows.map(({ state }) => JSON.parse(state) as ExistingDelivery), total: counted.rows[0]?.total ?? 0 };
+  return {
+    deliveries: rows.map(({ state }) => JSON.parse(state) as ExistingDelivery),
+    total: counted.rows[0]?.total ?? 0,
+  };
 };
 
 /**
  * Deliveries that should have been attempted by `now` (account time), are not at their end, and are not waiting for a timer that
  * is due later than `timersAfter`.
  */
-export const countDueDeliveries = async (db: Sql, { accountId, mode }: Tenant, now: Timestamp, timersAfter: Timestamp | '-infinity'): Promise<number> => {
+export const countDueDeliveries = async (
+  db: Sql,
+  { accountId, mode }: Tenant,
+  now: Timestamp,
+  timersAfter: Timestamp | '-infinity',
+): Promise<number> => {
   const { rows } = await db.query<{ due: number }>(
     `SELECT count(*) AS due FROM rm_webhook_deliveries.deliveries d
      WHERE account_id = $1 AND mode = $2 AND next_attempt_at <= $3
@@ -48,7 +56,11 @@ export const countDueDeliveries = async (db: Sql, { accountId, mode }: Tenant, n
 };
 
 /** Deliveries of all accounts that should have been attempted before `before` and wait for no timer. */
-export const overdueDeliveries = async (db: Sql, before: Timestamp, limit: number): Promise<readonly { id: string; endpointId: string }[]> => {
+export const overdueDeliveries = async (
+  db: Sql,
+  before: Timestamp,
+  limit: number,
+): Promise<readonly { id: string; endpointId: string }[]> => {
   const { rows } = await db.query<{ id: string; endpointId: string }>(
     `SELECT id, endpoint_id AS "endpointId" FROM rm_webhook_deliveries.deliveries d WHERE next_attempt_at < $1
        AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id) ORDER BY next_attempt_at LIMIT $2`,

@@ -1,8 +1,8 @@
 // Derived ids are promises: computed again tomorrow, or by another version, they must be the same.
 // The vectors were computed apart, in Python.
 import { expect } from 'chai';
-import { type Circumstances, renderEvents } from '../../application/events.ts';
 import { deliveryIdOf, eventIdOf, paymentIds, returnIdOf } from '../../application/ids.ts';
+import { type Circumstances, renderEvents } from '../../application/ports/loggedEvent.ts';
 import { signatureHeaders } from '../../application/processes/webhookSignature.ts';
 import type { EndpointId, EventId } from '../../domain/kernel/ids.ts';
 import { isRawId } from '../../domain/kernel/ids.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { KeyedLock } from '../../application/keyedLock.ts';
-import { LruMap } from '../../application/lruMap.ts';
+import { LruMap } from '../../domain/kernel/lruMap.ts';
 
 const deferred = () => {
   let open = (): void => undefined;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LruMap } from '../../application/lruMap.ts';
+import { LruMap } from '../../domain/kernel/lruMap.ts';
 
 describe('LruMap', () => {
   it('gives what was set last, or nothing, and never more than its bound', () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Circumstances, decodeEvent, renderEvents } from '../../application/events.ts';
 import type { Position, RecordedEvent } from '../../application/ports/eventStore.ts';
+import { type Circumstances, decodeEvent, renderEvents } from '../../application/ports/loggedEvent.ts';
 import { SERDE } from '../../domain/events.ts';
 import { CATEGORIES, type StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';

@@ -24,10 +24,12 @@ export interface BaselineOrder {
 
 const TABLES = `
   CREATE TABLE api_keys (fingerprint text PRIMARY KEY, account_id text NOT NULL);
-  CREATE TABLE idempotency_keys (account_id text, key text, fingerprint text NOT NULL, response text, created_at timestamptz NOT NULL DEFAULT now(),
+  CREATE TABLE idempotency_keys (account_id text, key text, fingerprint text NOT NULL, response text,
+    created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (account_id, key));
   CREATE TABLE charges (id text PRIMARY KEY, account_id text NOT NULL, amount bigint NOT NULL, currency text NOT NULL, status text NOT NULL,
-    customer jsonb NOT NULL, metadata jsonb NOT NULL, txid text NOT NULL, br_code text NOT NULL, expires_at timestamptz NOT NULL, created_at timestamptz NOT NULL);
+    customer jsonb NOT NULL, metadata jsonb NOT NULL, txid text NOT NULL, br_code text NOT NULL,
+    expires_at timestamptz NOT NULL, created_at timestamptz NOT NULL);
   CREATE INDEX ON charges (account_id, created_at DESC, id);
   CREATE INDEX ON charges (expires_at) WHERE status = 'pending';`;
 

@@ -1,7 +1,7 @@
 // Rebuilding all read models at once, against row-per-event upserts: the same models by the same code, but one
 // event at a time, in transactions of 1,000. Both fill tables of their own from one log, and must come to the same rows.
 
-import { decodeEvent } from '../../application/events.ts';
+import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { leaderSessions } from '../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../infrastructure/postgres/session.ts';

@@ -1,8 +1,8 @@
 // A log of a given length, made by the program's own decisions: payments that were created and paid and, when asked for, the deliveries
 // that told of it.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type Circumstances, renderEvents } from '../../application/events.ts';
 import type { EventStore, NewEvent } from '../../application/ports/eventStore.ts';
+import { type Circumstances, renderEvents } from '../../application/ports/loggedEvent.ts';
 import { type StreamName, streamName } from '../../domain/kernel/event.ts';
 import {
   type AccountId,

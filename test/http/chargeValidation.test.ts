@@ -2,12 +2,10 @@
 // Bodies that are no charge at all are in chargeBody.test.ts.
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
+import type { Reply, TestGateway } from '../support/gateway.ts';
+import { type Body, chargeSender, ROUTES, VALID } from './chargeSender.ts';
 import { expectError, openReady, paramsOf } from './support.ts';
 
-const ROUTES = ['/v1/charges', '/v1/pix/charges'] as const;
-type Body = Record<string, unknown>;
-const VALID: Body = { amount: 1234, payment_method: 'pix' };
 const CPF = '12345678909';
 const MASKED_CPF = '123.456.789-09';
 const CNPJ = '11222333000181';
@@ -22,35 +20,7 @@ describe('charge validation', () => {
   after(() => gateway.close());
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  const send = (body: unknown, path: string = ROUTES[0], idempotencyKey = newKey()) =>
-    gateway.post<Body>(path, undefined, {
-      raw: typeof body === 'string' ? body : JSON.stringify(body),
-      idempotencyKey,
-      headers: { 'content-type': 'application/json' },
-    });
-
-  /** Refused with this, nothing written, and the key still free (K5). */
-  const refuses = async (
-    body: unknown,
-    code: ErrorCode,
-    param: string | undefined,
-    params: readonly string[] = param ? [param] : [],
-  ) => {
-    for (const path of ROUTES) {
-      const key = newKey();
-      const head = await gateway.storage.store.head();
-      const details = expectError(await send(body, path, key), 400, code, param);
-      expect(paramsOf(details)).to.deep.equal(params);
-      expect(await gateway.storage.store.head(), 'something was written').to.equal(head);
-      const after = await send(VALID, path, key);
-      expect([after.status, after.headers.get('idempotent-replayed')]).to.deep.equal([201, null]);
-    }
-  };
-  const takes = async (body: unknown, path: string = ROUTES[0]): Promise<Reply<Body>> => {
-    const reply = await send(body, path);
-    expect(reply.status, reply.text).to.equal(201);
-    return reply;
-  };
+  const { refuses, takes, send } = chargeSender(() => gateway);
 
   const SAMPLES = {
     null: null,
@@ -378,61 +348,6 @@ describe('charge validation', () => {
         'metadata',
         'created_at',
       ]);
-    });
-  });
-
-  describe('NUL and unpaired surrogates (I14)', () => {
-    const bad = {
-      NUL: '\\u0000',
-      'high surrogate': '\\ud83d',
-      'low surrogate': '\\uDE00',
-      'swapped pair': '\\ude00\\ud83d',
-    };
-    const places: readonly (readonly [string, (text: string) => string, ErrorCode, string])[] = [
-      ['description', (t) => `"description":"a${t}"`, 'invalid_description', 'description'],
-      ['customer.name', (t) => `"customer":{"name":"${t}b"}`, 'invalid_customer', 'customer.name'],
-      ['a customer’s unknown field', (t) => `"customer":{"nick":"${t}"}`, 'invalid_customer', 'customer.nick'],
-      ['metadata value', (t) => `"metadata":{"a":"${t}"}`, 'invalid_metadata', 'metadata.a'],
-      ['metadata, deeper', (t) => `"metadata":{"a":[0,{"b":["${t}"]}]}`, 'invalid_metadata', 'metadata.a.1.b.0'],
-      ['metadata, reserved key', (t) => `"metadata":{"_a":"${t}"}`, 'invalid_metadata', 'metadata._a'],
-      ['unknown field', (t) => `"zzz":{"q":"${t}"}`, 'invalid_request', 'zzz.q'],
-      ['unknown field named constructor', (t) => `"constructor":"${t}"`, 'invalid_request', 'constructor'],
-      ['unknown field named __proto__', (t) => `"__proto__":"${t}"`, 'invalid_request', '__proto__'],
-      ['unknown field named toString', (t) => `"toString":["${t}"]`, 'invalid_request', 'toString.0'],
-    ];
-    for (const [what, text] of Object.entries(bad))
-      for (const [place, inside, code, param] of places)
-        it(`${what} in ${place}`, () => refuses(`{"amount":5,"payment_method":"pix",${inside(text)}}`, code, param));
-    it('in a key, told without it', async () => {
-      await refuses(
-        '{"amount":5,"payment_method":"pix","metadata":{"a\\u0000b":1}}',
-        'invalid_metadata',
-        'metadata.ab',
-      );
-      await refuses(
-        '{"amount":5,"payment_method":"pix","metadata":{"x":{"a\\ud800":1}}}',
-        'invalid_metadata',
-        'metadata.x.a\ufffd',
-      );
-      await refuses('{"amount":5,"payment_method":"pix","bad\\u0000":1}', 'invalid_request', 'bad');
-    });
-    it('several are all told', () =>
-      refuses(
-        '{"amount":5,"payment_method":"pix","description":"\\u0000","metadata":{"a":"\\ud800"}}',
-        'invalid_request',
-        undefined,
-        ['metadata.a', 'description'],
-      ));
-    it('pairs, escaped backslashes and other controls are welcome', async () => {
-      const { body } = await takes(
-        '{"amount":5,"payment_method":"pix","description":"\\ud83d\\ude00","metadata":{"a":"\\\\u0000","b":"\\u0001\\u001f\\u007f\\ufffe\\uffff"}}',
-      );
-      expect(body['metadata']).to.deep.equal({ a: '\\u0000', b: '\u0001\u001f\u007f\ufffe\uffff', description: '😀' });
-    });
-    it('a charge with such text can be read back', async () => {
-      const text = '\u0001 "quoted" \\ \u2028 😀 </script>';
-      const { body } = await takes({ ...VALID, description: text, customer: { name: text } });
-      expect((await gateway.get(`/v1/charges/${body['id']}`)).body).to.deep.equal(body);
     });
   });
 });

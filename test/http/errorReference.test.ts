@@ -1,5 +1,5 @@
-import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
 import { errorReference } from '../../http/errorReference.ts';
 
 describe('docs/errors.md', () => {

@@ -5,8 +5,17 @@ import { killRounds } from '../support/killRounds.ts';
 describe('kill -9, again and again', () => {
   it('loses and doubles nothing', async function run() {
     this.timeout(0);
-    const { otherReplays, unpaid, undelivered, wallet, verify, ledger } = await killRounds(Number(process.env['SOAK_KILLS'] ?? 50), 200);
-    expect({ otherReplays, unpaid, undelivered, differences: verify.differences, sums: ledger.sums.map(({ sum }) => sum) }).to.deep.equal({
+    const { otherReplays, unpaid, undelivered, wallet, verify, ledger } = await killRounds(
+      Number(process.env['SOAK_KILLS'] ?? 50),
+      200,
+    );
+    expect({
+      otherReplays,
+      unpaid,
+      undelivered,
+      differences: verify.differences,
+      sums: ledger.sums.map(({ sum }) => sum),
+    }).to.deep.equal({
       otherReplays: [],
       unpaid: [],
       undelivered: [],

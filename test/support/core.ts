@@ -2,8 +2,8 @@
 import { Accounts } from '../../application/accounts.ts';
 import { ACCOUNT, PAYMENT } from '../../application/aggregates.ts';
 import { CommandHandler } from '../../application/commandHandler.ts';
-import type { Circumstances } from '../../application/events.ts';
 import type { EventStore, NewEvent, RecordedEvent } from '../../application/ports/eventStore.ts';
+import type { Circumstances } from '../../application/ports/loggedEvent.ts';
 import { type OpenAccount, openAccount } from '../../domain/account/account.ts';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import { type Category, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';

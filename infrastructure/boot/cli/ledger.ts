@@ -22,7 +22,8 @@ const check: CliCommand = {
       postings: number;
     }>(
       `SELECT account_id, mode, currency, ledger_account, coalesce(b.amount, 0)::bigint AS balance, coalesce(p.amount, 0)::bigint AS postings
-       FROM rm_wallet.balances b FULL JOIN (SELECT account_id, mode, currency, ledger_account, sum(amount) AS amount FROM rm_wallet.postings GROUP BY 1, 2, 3, 4) p
+       FROM rm_wallet.balances b FULL JOIN (
+         SELECT account_id, mode, currency, ledger_account, sum(amount) AS amount FROM rm_wallet.postings GROUP BY 1, 2, 3, 4) p
        USING (account_id, mode, currency, ledger_account) WHERE b.amount IS DISTINCT FROM p.amount LIMIT 100`,
     );
     const isBad = entries.length > 0 || balances.length > 0 || sums.some(({ sum }) => sum !== 0);

@@ -1,7 +1,7 @@
 // Hears of what other processes append: LISTEN, and a look at the head every second, because a NOTIFY may be lost with the connection.
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { backoffMs } from './failures.ts';
+import { backoffMs } from '../backoff.ts';
 import type { HeadWatch } from './headWatch.ts';
 import { answered, closeSession, openSession } from './session.ts';
 import { HEAD_TEXT } from './statements.ts';
@@ -9,6 +9,11 @@ import { HEAD_TEXT } from './statements.ts';
 export interface AnnouncementsOptions {
   readonly connectionString: string;
   readonly head: HeadWatch;
+  /**
+   * Whether that server process writes for us: its notices come before its answers, and whoever was woken by one would read from the
+   * database what the answer is about to put into the tail.
+   */
+  readonly isOwnWriter: (serverProcess: number) => boolean;
   readonly onError: (error: unknown) => void;
   /** Ends it. */
   readonly signal: AbortSignal;
@@ -27,10 +32,12 @@ const pauseUnless = async (ms: number, signal: AbortSignal): Promise<void> => {
 };
 
 /** Returns when the connection is lost (by rejecting) or the signal is given. */
-const listen = async (session: pg.Client, { head, signal }: AnnouncementsOptions): Promise<void> => {
+const listen = async (session: pg.Client, { head, isOwnWriter, signal }: AnnouncementsOptions): Promise<void> => {
   const lost = new AbortController();
   session.once('end', () => lost.abort());
-  session.on('notification', ({ payload }) => head.learn(Number(payload)));
+  session.on('notification', ({ payload, processId }) => {
+    if (!isOwnWriter(processId)) head.learn(Number(payload));
+  });
   await answered(session, session.query('LISTEN quita_events'), ANSWER_MS_MAX);
   const either = AbortSignal.any([signal, lost.signal]);
   while (!signal.aborted) {

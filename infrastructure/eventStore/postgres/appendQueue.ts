@@ -1,6 +1,6 @@
 // Group commit: the appends of all requests of this process wait here and go to the database together, one flush at a time.
 import { type AppendResult, EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
-import type { CheckedAppend } from './checkAppend.ts';
+import type { CheckedAppend } from '../checkAppend.ts';
 import { PendingAppend } from './pendingAppend.ts';
 
 const FLUSH_APPENDS_MAX = 256;

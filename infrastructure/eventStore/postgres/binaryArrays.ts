@@ -42,6 +42,24 @@ export const textArray = (values: readonly string[], payloadBytes: number = utf8
   return buffer.subarray(0, size);
 };
 
+const NULL_LENGTH = -1;
+
+/** `text[]` that may be empty and may hold nulls. */
+export const nullableTextArray = (values: readonly (string | null)[]): Buffer | string => {
+  if (values.length === 0) return '{}'; // as text: the binary format gives an empty array no dimension
+  let bytes = 0;
+  for (const value of values) if (value !== null) bytes += Buffer.byteLength(value);
+  const buffer = arrayBuffer(TEXT_OID, values.length, bytes);
+  buffer.writeInt32BE(1, 4);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    const length = value === null ? NULL_LENGTH : buffer.write(value, at + LENGTH_BYTES);
+    buffer.writeInt32BE(length, at);
+    at += LENGTH_BYTES + Math.max(length, 0);
+  }
+  return buffer;
+};
+
 /** `int8[]` of safe integers. */
 export const int8Array = (values: readonly number[]): Buffer => {
   const buffer = arrayBuffer(INT8_OID, values.length, values.length * 8);

@@ -1,5 +1,6 @@
 // A subscription's categories, as SQL and as a test in memory. Both must agree with the generated column `category`.
 import { readStreamName } from '../../../domain/kernel/event.ts';
+import { checkCategories } from '../subscribeOptions.ts';
 
 export interface CategoryFilter {
   /** Names a prepared statement: equal for equal filters. */
@@ -11,7 +12,6 @@ export interface CategoryFilter {
   readonly matches: (stream: string) => boolean;
 }
 
-const CATEGORY = /^[A-Za-z][A-Za-z0-9]*$/;
 /** Those of the index `events_of_rare_categories`. */
 const RARE = new Set(['account', 'keyring', 'webhookEndpoint']);
 /** Some 20 ms of scanning: the statement stays short however rare the matches are. */
@@ -20,9 +20,7 @@ const WINDOW_PLACES = 20_000;
 /** null stays null: all categories. Throws RangeError on a name that no stream can have, or on none at all. */
 export const categoryFilter = (categories: readonly string[] | null): CategoryFilter | null => {
   if (categories === null) return null;
-  const names = [...new Set(categories)].sort();
-  for (const name of names) if (!CATEGORY.test(name)) throw new RangeError(`not a category: ${JSON.stringify(name)}`);
-  if (names.length === 0) throw new RangeError('a subscription to no category gives nothing');
+  const names = checkCategories(categories);
   const wanted = new Set(names);
   return {
     key: names.join('_'),

@@ -1,4 +1,4 @@
-// What an error of the database means for an append or a read, and how long to wait before the next try.
+// What an error of the database means for an append or a read.
 import pg from 'pg';
 
 const classOf = (error: unknown): string | null =>
@@ -27,12 +27,6 @@ export const isTransient = (error: unknown): boolean => {
 
 /** The server refused a value (SQLSTATE class 22). */
 export const isBadValue = (error: unknown): boolean => BAD_VALUE.test(classOf(error) ?? '');
-
-/** Half fixed, half random, doubling from 20 ms to 1 s: many processes must not come back in step. `attempt` from 0. */
-export const backoffMs = (attempt: number): number => {
-  const full = Math.min(1_000, 20 * 2 ** Math.min(attempt, 10));
-  return full / 2 + (Math.random() * full) / 2;
-};
 
 /** pg and Node may reject with several errors at once (AggregateError without a message). */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

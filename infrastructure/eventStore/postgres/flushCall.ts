@@ -1,7 +1,7 @@
 // The one call that writes: a flush as nine binary arrays, and its answer, one row a member.
 import type pg from 'pg';
+import type { CheckedAppend } from '../checkAppend.ts';
 import { int8Array, textArray, uuidArray } from './binaryArrays.ts';
-import type { CheckedAppend } from './checkAppend.ts';
 import { answered } from './session.ts';
 
 /** What became of one append. `place` and `revision` are those of its last event; of a conflict, `revision` is the stream's head. */

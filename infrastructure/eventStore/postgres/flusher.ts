@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { EventStoreUnavailable, InvalidAppend, type RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
-import { backoffMs, isBadValue, isTransient, wasRolledBack } from './failures.ts';
+import { backoffMs } from '../backoff.ts';
+import { isBadValue, isTransient, wasRolledBack } from './failures.ts';
 import { callAppend, type MemberOutcome, WRITER_SETTINGS } from './flushCall.ts';
 import type { PendingAppend } from './pendingAppend.ts';
 import { positionOf, positionOrNull } from './position.ts';
@@ -29,6 +30,9 @@ const recordedEvents = (member: PendingAppend, { revision, place, recordedAtMs }
   }));
 };
 
+/** Of the server's process behind a session; pg keeps it for cancelling. */
+const processOf = (session: pg.Client): number | null => (session as unknown as { processID: number | null }).processID;
+
 export class Flusher {
   readonly #options: FlusherOptions;
   #session: pg.Client | null = null;
@@ -51,6 +55,10 @@ export class Flusher {
       for (const member of open) if (!member.settled && member.isOverdue()) member.giveUp();
       await pause(backoffMs(attempt));
     }
+  }
+
+  isWriter(serverProcess: number): boolean {
+    return this.#session !== null && processOf(this.#session) === serverProcess;
   }
 
   async close(): Promise<void> {

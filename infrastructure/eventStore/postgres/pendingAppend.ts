@@ -5,7 +5,7 @@ import {
   EventStoreUnavailable,
   type InvalidAppend,
 } from '../../../application/ports/eventStore.ts';
-import type { CheckedAppend } from './checkAppend.ts';
+import type { CheckedAppend } from '../checkAppend.ts';
 
 /** Never sent, or known to be rolled back: better refused soon than queued for long. */
 const UNSENT_MS_MAX = 5_000;

@@ -3,11 +3,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
+import { backoffMs } from '../backoff.ts';
+import { int8Array, textArray } from './binaryArrays.ts';
 import type { CategoryFilter } from './categoryFilter.ts';
-import { backoffMs, isTransient } from './failures.ts';
+import { isTransient } from './failures.ts';
 import { positionOf } from './position.ts';
 import { COMMON_SETTINGS, clientConfig, cutSession } from './session.ts';
-import { filteredPageText, HEAD_TEXT, STORE_ID_TEXT, STREAM_PAGE_TEXT, wholePageText } from './statements.ts';
+import {
+  filteredPageText,
+  HEAD_TEXT,
+  STORE_ID_TEXT,
+  STREAM_PAGE_TEXT,
+  STREAM_PAGES_TEXT,
+  wholePageText,
+} from './statements.ts';
+import { type StreamRead, StreamReads } from './streamReads.ts';
 
 export interface ReaderOptions {
   readonly connectionString: string;
@@ -25,6 +35,8 @@ export interface LogPage {
   readonly atHead: boolean;
 }
 
+/** Events of a stream that one read gives at most. */
+export const STREAM_PAGE_EVENTS = 500;
 const STATEMENT_MS_MAX = 5_000;
 /** Above the statement's own limit, so that only a silent server is cut off by it. */
 const ANSWER_MS_MAX = 6_000;
@@ -61,6 +73,7 @@ export class Reader {
   readonly #pool: pg.Pool;
   readonly #clients = new Set<pg.Client>();
   readonly #onError: (error: unknown) => void;
+  readonly #streams = new StreamReads((reads) => this.#streamPages(reads));
 
   constructor({ connectionString, poolSize, onError }: ReaderOptions) {
     this.#onError = onError;
@@ -92,10 +105,26 @@ export class Reader {
     return Number(row![0]);
   }
 
-  /** At most `limit` events of a stream from a revision on. */
-  async streamPage(stream: string, from: number, limit: number): Promise<RecordedEvent[]> {
-    const rows = await this.#rows<Row>({ name: 'stream', text: STREAM_PAGE_TEXT, values: [stream, from, limit] });
-    return rows.map(recordedEvent);
+  /** At most STREAM_PAGE_EVENTS events of a stream from a revision on. */
+  streamPage(stream: string, from: number): Promise<readonly RecordedEvent[]> {
+    return this.#streams.read(stream, from);
+  }
+
+  async #streamPages(reads: readonly StreamRead[]): Promise<RecordedEvent[][]> {
+    const [first] = reads;
+    if (reads.length === 1 && first !== undefined) {
+      const values = [first.stream, first.from, STREAM_PAGE_EVENTS];
+      return [(await this.#rows<Row>({ name: 'stream', text: STREAM_PAGE_TEXT, values })).map(recordedEvent)];
+    }
+    const values = [
+      textArray(reads.map(({ stream }) => stream)),
+      int8Array(reads.map(({ from }) => from)),
+      STREAM_PAGE_EVENTS,
+    ];
+    const rows = await this.#rows<[string, ...Row]>({ name: 'streams', text: STREAM_PAGES_TEXT, values });
+    const pages: RecordedEvent[][] = reads.map(() => []);
+    for (const [number, ...row] of rows) pages[Number(number) - 1]!.push(recordedEvent(row));
+    return pages;
   }
 
   /**

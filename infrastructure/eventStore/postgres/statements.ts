@@ -12,6 +12,15 @@ export const STORE_ID_TEXT = 'SELECT id FROM event_store.store';
 export const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.events
   WHERE stream = $1 AND revision >= $2 ORDER BY revision LIMIT $3`;
 
+/** $1 streams, $2 first revisions, $3 events of a stream at most. A row: the number of the stream in $1, from 1, and an event. */
+export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
+  FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY wanted(stream, first, number)
+  CROSS JOIN LATERAL (
+    SELECT ${COLUMNS} FROM event_store.events e
+    WHERE e.stream = wanted.stream AND e.revision >= wanted.first ORDER BY e.revision LIMIT $3
+  ) page
+  ORDER BY wanted.number, page.revision`;
+
 /** $1 exclusive position. */
 export const wholePageText = (limit: number): string => `SELECT ${COLUMNS} FROM event_store.events
   WHERE position > $1 ORDER BY position LIMIT ${limit}`;

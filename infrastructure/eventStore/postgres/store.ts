@@ -6,15 +6,16 @@ import {
   type RecordedEvent,
   type SubscribeOptions,
 } from '../../../application/ports/eventStore.ts';
+import { checkAppend } from '../checkAppend.ts';
+import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
 import { followAnnouncements } from './announcements.ts';
 import { AppendQueue } from './appendQueue.ts';
 import { categoryFilter } from './categoryFilter.ts';
-import { checkAppend } from './checkAppend.ts';
 import { asError } from './failures.ts';
 import { Flusher } from './flusher.ts';
 import { HeadWatch } from './headWatch.ts';
 import { placeOf, positionOf, positionOrNull } from './position.ts';
-import { Reader } from './reader.ts';
+import { Reader, STREAM_PAGE_EVENTS } from './reader.ts';
 import { follow } from './subscription.ts';
 import { Tail } from './tail.ts';
 
@@ -27,15 +28,6 @@ export interface PostgresEventStoreOptions {
 }
 
 const POOL_SIZE_MAX = 3;
-const STREAM_PAGE_EVENTS = 500;
-const BATCH_DEFAULT = 500;
-/** A page is held in memory twice at most; ten thousand events of 1 kB are 10 MB. */
-const BATCH_MAX = 10_000;
-
-const checkBatchSize = (batchSize: number): number => {
-  if (!Number.isSafeInteger(batchSize) || batchSize < 1) throw new RangeError(`bad batch size ${batchSize}`);
-  return Math.min(batchSize, BATCH_MAX);
-};
 
 /** Opens the log in a migrated database. Throws EventStoreUnavailable when it cannot be read. */
 export async function openPostgresEventStore(options: PostgresEventStoreOptions): Promise<EventStore> {
@@ -72,7 +64,13 @@ const startStore = ({ connectionString, onError, reader, storeId, head }: Parts)
     },
   });
   const queue = new AppendQueue((members) => flusher.flush(members));
-  const announcements = followAnnouncements({ connectionString, head, onError, signal: ended.signal });
+  const announcements = followAnnouncements({
+    connectionString,
+    head,
+    isOwnWriter: (process) => flusher.isWriter(process),
+    onError,
+    signal: ended.signal,
+  });
   let closing: Promise<void> | null = null;
   const refuseWhenClosed = (): void => {
     if (closing !== null) throw new EventStoreUnavailable('the event store is closed');
@@ -94,7 +92,7 @@ const startStore = ({ connectionString, onError, reader, storeId, head }: Parts)
       if (!Number.isSafeInteger(from) || from < 0) throw new RangeError(`bad revision ${from}`);
       for (let next = from; ; ) {
         refuseWhenClosed();
-        const page = await reader.streamPage(stream, next, STREAM_PAGE_EVENTS);
+        const page = await reader.streamPage(stream, next);
         yield* page;
         if (page.length < STREAM_PAGE_EVENTS) return;
         next += page.length;

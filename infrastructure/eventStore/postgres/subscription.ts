@@ -2,8 +2,9 @@
 // is read ahead but the one page that is fetched while the consumer works on the page before it.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SubscriptionSignal } from '../../../application/ports/eventStore.ts';
+import { backoffMs } from '../backoff.ts';
+import { unlessAborted } from '../unlessAborted.ts';
 import type { CategoryFilter } from './categoryFilter.ts';
-import { backoffMs } from './failures.ts';
 import type { HeadWatch } from './headWatch.ts';
 import { positionOf, positionOrNull } from './position.ts';
 import type { LogPage, Reader } from './reader.ts';
@@ -68,21 +69,6 @@ const fromLog = async (sources: LogSources, after: number, following: Following)
     }
   }
   return null;
-};
-
-/** The value, or null as soon as the signal is given: a subscription ends at once, whatever the database does. */
-const unlessAborted = async <T>(value: Promise<T | null>, signal: AbortSignal): Promise<T | null> => {
-  if (signal.aborted) return null;
-  let stop: () => void = () => undefined;
-  const stopped = new Promise<null>((resolve) => {
-    stop = () => resolve(null);
-    signal.addEventListener('abort', stop);
-  });
-  try {
-    return await Promise.race([value, stopped]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 };
 
 /** What stands directly behind that place, once; null when the signal came first. */

@@ -7,7 +7,11 @@ import { ping } from './server.ts';
 import { connectionStringOf, loadSettings } from './settings.ts';
 
 const notRunning = (dataDir: string, cause?: unknown): EmbeddedPostgresError =>
-  new EmbeddedPostgresError('cannot_start', `no program is running on ${dataDir}: start it with npm start, or set DATA_DIR or DATABASE_URL`, cause);
+  new EmbeddedPostgresError(
+    'cannot_start',
+    `no program is running on ${dataDir}: start it with npm start, or set DATA_DIR or DATABASE_URL`,
+    cause,
+  );
 
 /** Starts nothing and changes nothing. Throws EmbeddedPostgresError when nothing runs there. */
 export const attachToEmbeddedPostgres = async (dataDir: string): Promise<string> => {

@@ -14,7 +14,8 @@ interface PixRow {
   payer_document: string | null;
   paid_ms: number;
 }
-const COLUMNS = 'end_to_end_id, amount, payer_name, payer_document, (extract(epoch FROM paid_at) * 1000)::bigint AS paid_ms';
+const COLUMNS =
+  'end_to_end_id, amount, payer_name, payer_document, (extract(epoch FROM paid_at) * 1000)::bigint AS paid_ms';
 const receiptOf = (row: PixRow): Receipt => ({
   endToEndId: row.end_to_end_id,
   amount: toMinor(row.amount),
@@ -48,15 +49,22 @@ export class SandboxBank implements PaymentProvider {
   async issue(request: InstrumentRequest): ReturnType<PaymentProvider['issue']> {
     const trouble = troubleOf(request);
     if (trouble === 'unavailable') return { kind: 'unavailable' };
-    if (trouble === 'rejected') return { kind: 'refused', reason: 'The sandbox provider rejected the charge.', providerErrorCode: 'rejected' };
+    if (trouble === 'rejected')
+      return { kind: 'refused', reason: 'The sandbox provider rejected the charge.', providerErrorCode: 'rejected' };
     if (trouble === 'slow') await this.#wait(SLOW_MS);
-    await this.#db.query('INSERT INTO sandbox_bank.instruments (account_id, txid) VALUES ($1, $2) ON CONFLICT DO NOTHING', [request.accountId, request.txid]);
+    await this.#db.query(
+      'INSERT INTO sandbox_bank.instruments (account_id, txid) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      [request.accountId, request.txid],
+    );
     // The bank made it, and its answer is lost on the way.
     return trouble === 'timeout' ? { kind: 'unknown' } : { kind: 'issued', instrument: sandboxInstrument(request) };
   }
 
   async findInstrument(request: InstrumentRequest): ReturnType<PaymentProvider['findInstrument']> {
-    const { rowCount } = await this.#db.query('SELECT FROM sandbox_bank.instruments WHERE account_id = $1 AND txid = $2', [request.accountId, request.txid]);
+    const { rowCount } = await this.#db.query(
+      'SELECT FROM sandbox_bank.instruments WHERE account_id = $1 AND txid = $2',
+      [request.accountId, request.txid],
+    );
     return { kind: 'known', value: rowCount === 1 ? sandboxInstrument(request) : null };
   }
 
@@ -68,11 +76,18 @@ export class SandboxBank implements PaymentProvider {
 
   async findReceipt({ accountId }: Tenant, endToEndId: string): ReturnType<PaymentProvider['findReceipt']> {
     const text = `SELECT ${COLUMNS} FROM sandbox_bank.pix WHERE account_id = $1 AND end_to_end_id = $2`;
-    const { rows } = await this.#db.query<PixRow>({ name: 'sandbox_find_receipt', text, values: [accountId, endToEndId] });
+    const { rows } = await this.#db.query<PixRow>({
+      name: 'sandbox_find_receipt',
+      text,
+      values: [accountId, endToEndId],
+    });
     return { kind: 'known', value: rows[0] ? receiptOf(rows[0]) : null };
   }
 
-  async returnReceipt({ accountId }: Tenant, back: { endToEndId: string; returnId: string; amount: Minor }): Promise<'accepted'> {
+  async returnReceipt(
+    { accountId }: Tenant,
+    back: { endToEndId: string; returnId: string; amount: Minor },
+  ): Promise<'accepted'> {
     await this.#db.query(
       'INSERT INTO sandbox_bank.returns (account_id, return_id, end_to_end_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
       [accountId, back.returnId, back.endToEndId, back.amount],

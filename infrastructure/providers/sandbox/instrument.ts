@@ -22,5 +22,7 @@ export const sandboxInstrument = (request: InstrumentRequest): PixInstrument => 
 const locationOf = ({ baseUrl, txid }: InstrumentRequest): string => {
   const host = new URL(baseUrl).host;
   const location = `${host}/pix/${txid}`;
-  return host.includes('.') && !host.includes('[') && location.length <= LOCATION_MAX ? location : `sandbox.quita.example/pix/${txid}`;
+  return host.includes('.') && !host.includes('[') && location.length <= LOCATION_MAX
+    ? location
+    : `sandbox.quita.example/pix/${txid}`;
 };

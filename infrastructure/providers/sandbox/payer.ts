@@ -16,7 +16,16 @@ export const sandboxPayer = (db: SqlPool, notifications: PixNotifications, jobs:
       });
       if (rowCount !== 1) return false;
       // As a provider would call back (pix.md): amounts are decimal strings there, the payer an extension.
-      const raw = JSON.stringify({ pix: [{ endToEndId, txid, valor: `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`, horario: paidAt }] });
+      const raw = JSON.stringify({
+        pix: [
+          {
+            endToEndId,
+            txid,
+            valor: `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`,
+            horario: paidAt,
+          },
+        ],
+      });
       return notifications.store({ tenant, endToEndId, paymentId }, raw, tx);
     });
     jobs.wake(['settle']);

@@ -22,7 +22,7 @@ export interface LogUnderTest {
   connect(): Promise<EventStore>;
   /** Cuts every connection of every instance, at once and without a goodbye. */
   cutConnections(): Promise<void>;
-  /** Begins an append of one event to an empty stream and keeps it from ending. Where the engine knows no such state, it begins at the release. */
+  /** Begins an append of one event to an empty stream and keeps it from ending (an engine without such a state begins at the release). */
   holdAppend(stream: StreamName, event: NewEvent): Promise<HeldAppend>;
   /** Closes what `connect` opened, and removes the log. */
   dispose(): Promise<void>;

@@ -1,9 +1,10 @@
 // Starting and stopping as an operator does (decisions S1–S6).
-import { expect } from 'chai';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { expect } from 'chai';
 import { emptyDatabase } from '../../support/postgres.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../../support/program.ts';
 
@@ -69,16 +70,26 @@ describe('npm start', function suite() {
     const second = await start().ready();
     expect(await second.demo()).to.deep.equal(demo);
     const wallets = await fetch(`${second.baseUrl}/v1/wallets`, { headers: { apikey: demo.testApiKey } });
-    expect(await wallets.json()).to.deep.equal([{ currency: 'BRL', walletType: 'OPERATIONAL', balance: 0, pendingBalance: 0 }]);
+    expect(await wallets.json()).to.deep.equal([
+      { currency: 'BRL', walletType: 'OPERATIONAL', balance: 0, pendingBalance: 0 },
+    ]);
   });
 
   it('starts after demo.json was written and the account was not (S2)', async () => {
-    const draft = { baseUrl: `http://127.0.0.1:${port}`, email: 'demo@quita.example', password: 'x'.repeat(24), testApiKey: `ak_test_${'t'.repeat(32)}`, liveApiKey: `ak_live_${'l'.repeat(32)}` };
+    const draft = {
+      baseUrl: `http://127.0.0.1:${port}`,
+      email: 'demo@quita.example',
+      password: 'x'.repeat(24),
+      testApiKey: `ak_test_${'t'.repeat(32)}`,
+      liveApiKey: `ak_live_${'l'.repeat(32)}`,
+    };
     const first = await start().ready();
     await first.stop();
     await writeFile(join(dataDir, 'demo.json'), JSON.stringify(draft), { mode: 0o600 });
     const second = await start().ready();
-    expect((await fetch(`${second.baseUrl}/v1/wallets`, { headers: { apikey: draft.testApiKey } })).status).to.equal(200);
+    expect((await fetch(`${second.baseUrl}/v1/wallets`, { headers: { apikey: draft.testApiKey } })).status).to.equal(
+      200,
+    );
   });
 
   it('says that the port is in use, in one line with exit code 2, and changes nothing (S4)', async () => {
@@ -86,7 +97,9 @@ describe('npm start', function suite() {
     await new Promise((resolve) => server.once('listening', resolve));
     const program = start();
     expect(await program.exited).to.deep.equal({ code: 2, signal: null });
-    expect(program.output).to.equal(`quita: PORT ${(server.address() as AddressInfo).port} on 127.0.0.1 is in use by another program: stop it, or set PORT to a free one\n`);
+    expect(program.output).to.equal(
+      `quita: PORT ${(server.address() as AddressInfo).port} on 127.0.0.1 is in use by another program: stop it, or set PORT to a free one\n`,
+    );
     expect(await readdir(join(dataDir, '..'))).to.deep.equal([]);
     await new Promise((resolve) => server.close(resolve));
   });
@@ -101,7 +114,11 @@ describe('npm start', function suite() {
 
   it('says that the database is of a newer version, with exit code 2 (S4)', async () => {
     const first = await start().ready();
-    const { port: pgPort, user, password } = JSON.parse(await readFile(join(dataDir, 'postgres.json'), 'utf8')) as Record<string, string>;
+    const {
+      port: pgPort,
+      user,
+      password,
+    } = JSON.parse(await readFile(join(dataDir, 'postgres.json'), 'utf8')) as Record<string, string>;
     const { default: pg } = await import('pg');
     const client = new pg.Client({ connectionString: `postgres://${user}:${password}@127.0.0.1:${pgPort}/postgres` });
     await client.connect();
@@ -110,7 +127,9 @@ describe('npm start', function suite() {
     await first.stop();
     const second = start();
     expect(await second.exited).to.deep.equal({ code: 2, signal: null });
-    expect(second.output).to.equal('quita: the database has the schema of a newer version (9999_future): start that version\n');
+    expect(second.output).to.equal(
+      'quita: the database has the schema of a newer version (9999_future): start that version\n',
+    );
   });
 
   for (const [name, value] of [
@@ -135,9 +154,15 @@ describe('npm start', function suite() {
     const program = await start({ env: { DATABASE_URL: database.connectionString, SECRETS_KEY: secretsKey } }).ready();
     expect(program.output).to.contain('npm run cli -- account create');
     const env = { DATABASE_URL: database.connectionString };
-    const account = (await cli(dataDir, ['account', 'create', '--name', 'Loja', '--email', 'loja@example.com'], env)) as Record<string, string>;
+    const account = (await cli(
+      dataDir,
+      ['account', 'create', '--name', 'Loja', '--email', 'loja@example.com'],
+      env,
+    )) as Record<string, string>;
     expect(Object.keys(account)).to.deep.equal(['accountId', 'email', 'testApiKey', 'liveApiKey']);
-    const wallets = await fetch(`${program.baseUrl}/v1/wallets`, { headers: { apikey: account['testApiKey'] as string } });
+    const wallets = await fetch(`${program.baseUrl}/v1/wallets`, {
+      headers: { apikey: account['testApiKey'] as string },
+    });
     expect(wallets.status).to.equal(200);
     expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
     await database.drop();
@@ -146,7 +171,9 @@ describe('npm start', function suite() {
   it('refuses another SECRETS_KEY than the one that sealed its secrets (S6)', async () => {
     const first = await start().ready();
     await first.stop();
-    const second = start({ env: { SECRETS_KEY: Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64') } });
+    const second = start({
+      env: { SECRETS_KEY: Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64') },
+    });
     expect(await second.exited).to.deep.equal({ code: 2, signal: null });
     expect(second.output).to.equal('quita: SECRETS_KEY is not the key that this database’s secrets were sealed with\n');
   });

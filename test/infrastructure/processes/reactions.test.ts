@@ -1,7 +1,7 @@
 // What one batch of reactions comes to in the database, and what is told after its commit.
 import { expect } from 'chai';
+import type { Reaction } from '../../../application/ports/processManager.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import type { Reaction } from '../../../application/processes/process.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { EndpointBook } from '../../../infrastructure/processes/endpointBook.ts';
 import { Reactor } from '../../../infrastructure/processes/reactions.ts';

@@ -1,6 +1,7 @@
 // Reactions to order, and a queue that remembers what it was given.
-import type { LoggedEvent } from '../../../application/events.ts';
+
 import type { JobQueue, JobRequest } from '../../../application/ports/jobs.ts';
+import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { Timer, TimerKind } from '../../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';

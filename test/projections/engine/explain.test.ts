@@ -26,7 +26,8 @@ const FILL = `
   INSERT INTO rm_payments.payments (id, account_id, mode, revision, state, status, amount, currency, created_at, awaits_at)
     SELECT 'p' || n, 'account-' || n % 100, 'test', 0, '{}', 'PAID', 1, 'BRL', timestamptz '${NOW}' - n * interval '1 second',
       CASE WHEN n % 100 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
-  INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, state, endpoint_id, event_type, status, created_at, next_attempt_at)
+  INSERT INTO rm_webhook_deliveries.deliveries
+    (id, account_id, mode, revision, state, endpoint_id, event_type, status, created_at, next_attempt_at)
     SELECT 'd' || n, 'account-' || n % 100, 'test', 0, '{}', 'endpoint-' || n % 100, 'charge.paid', 'DELIVERED', timestamptz '${NOW}' - n * interval '1 second',
       CASE WHEN n % 103 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
   INSERT INTO operations.timers (kind, key, account_id, mode, group_id, due_at)

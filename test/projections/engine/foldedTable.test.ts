@@ -1,6 +1,6 @@
 // The usual read model: one row per stream. It never goes backwards, however often and in whatever pieces events are applied.
 import { expect } from 'chai';
-import { decodeEvent, type LoggedEvent } from '../../../application/events.ts';
+import { decodeEvent, type LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';

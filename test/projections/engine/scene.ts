@@ -1,9 +1,9 @@
 // A log with real payments, and consumers whose table shows what they took: each event at most once, by its primary key.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type LoggedEvent, renderEvents } from '../../../application/events.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
+import { type LoggedEvent, renderEvents } from '../../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';

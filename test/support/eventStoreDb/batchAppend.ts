@@ -47,35 +47,36 @@ export const batchAppend = (node: Node) => (call: Call) => {
   call.on('end', () => call.end());
 };
 
+/** Several messages may make one append: the first has the options, the last is final. What was refused is not listened to. */
 const take = (node: Node, call: Call, pending: Map<string, Pending>, request: BatchAppendReq): void => {
   const correlation = uuidText(request.getCorrelationId());
-  const refuse = (stream: string, error: PackedStatus): void => {
-    pending.delete(correlation);
-    reply(node, call, correlation, stream, { error });
-  };
-  const options = request.getOptions();
-  if (options !== undefined) {
-    const begun = { ...target(options, options.getStreamPosition()), events: [] };
-    const deadline = options.getDeadline()?.toDate().getTime() ?? Number.POSITIVE_INFINITY;
-    if (!node.access.allows(call.metadata, begun.stream)) return refuse(begun.stream, packedAccessDenied());
-    if (deadline <= Date.now()) return refuse(begun.stream, packedTimeout());
-    pending.set(correlation, begun);
-  }
+  const begun = request.getOptions();
+  if (begun !== undefined) pending.set(correlation, { ...target(begun, begun.getStreamPosition()), events: [] });
   const append = pending.get(correlation);
   if (append === undefined) return;
+  const { stream } = append;
+  const refusals = refusalsOf(node, call, append, request);
+  if (refusals.length > 0 || request.getIsFinal()) pending.delete(correlation);
+  for (const error of refusals) reply(node, call, correlation, stream, { error });
+  if (refusals.length > 0 || !request.getIsFinal()) return;
+  node.desk.take(append, (outcome) => reply(node, call, correlation, stream, result(stream, outcome)));
+};
+
+/** Adds the message's events to the append. Empty: go on. */
+const refusalsOf = (node: Node, call: Call, append: Pending, request: BatchAppendReq): readonly PackedStatus[] => {
   const { stream, events } = append;
+  if (!node.access.allows(call.metadata, stream)) return [packedAccessDenied()];
+  const deadlineMs = request.getOptions()?.getDeadline()?.toDate().getTime() ?? Number.POSITIVE_INFINITY;
+  if (deadlineMs <= Date.now()) return [packedTimeout()];
   try {
     for (const message of request.getProposedMessagesList()) events.push(proposedEvent(message));
   } catch (error) {
     // The real server does say it twice (eventstore.md, seen 4).
-    refuse(stream, packedBadRequest((error as Error).message));
-    return refuse(stream, packedBadRequest((error as Error).message));
+    const { message } = error as Error;
+    return [packedBadRequest(message), packedBadRequest(message)];
   }
-  if (bytesOf(events) > APPEND_BYTES_MAX) return refuse(stream, packedMaximumAppendSizeExceeded());
-  if (!request.getIsFinal()) return;
-  pending.delete(correlation);
-  if (node.faults.busy !== null) return refuse(stream, packedUnavailable(node.faults.busy));
-  node.desk.take(append, (outcome) => reply(node, call, correlation, stream, result(stream, outcome)));
+  if (bytesOf(events) > APPEND_BYTES_MAX) return [packedMaximumAppendSizeExceeded()];
+  return node.faults.busy === null ? [] : [packedUnavailable(node.faults.busy)];
 };
 
 const reply = ({ faults }: Node, call: Call, correlation: string, stream: string, result: Result): void => {

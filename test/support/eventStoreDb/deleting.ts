@@ -2,7 +2,7 @@
 import type { handleUnaryCall, ServerUnaryCall } from '@grpc/grpc-js';
 import { CallError, streamDeleted, unknownError, wrongExpectedVersion } from './errors.ts';
 import type { Verdict } from './log.ts';
-import { type DeleteReq, type DeleteResp, shared, streams, type TombstoneReq, type TombstoneResp } from './messages.ts';
+import { type DeleteReq, type DeleteResp, streams, type TombstoneReq, type TombstoneResp } from './messages.ts';
 import { type Node, requireLeader, requireReady } from './node.ts';
 import { target } from './proposals.ts';
 import type { Expected, Place } from './record.ts';

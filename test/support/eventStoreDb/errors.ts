@@ -69,7 +69,8 @@ const packed = (code: status, message: string, details: Packable, type: string):
   const any = new Any();
   any.pack(details.serializeBinary(), type);
   const error = new Status();
-  error.setCode(code as Parameters<typeof error.setCode>[0]);
+  // Both count as gRPC does.
+  error.setCode(code as number as Parameters<typeof error.setCode>[0]);
   error.setMessage(message);
   error.setDetails(any);
   return error;

@@ -1,6 +1,7 @@
 // Read: a bounded read of a stream or of $all, or a subscription.
 import { once } from 'node:events';
 import { type CallError, streamDeleted } from './errors.ts';
+import { filterOf } from './filter.ts';
 import { type ReadReq, streamName, streams } from './messages.ts';
 import { type Node, requireLeader, requireReady } from './node.ts';
 import { sliceOfAll, startOf } from './positions.ts';
@@ -14,6 +15,7 @@ type StreamOptions = NonNullable<ReturnType<Options['getStream']>>;
 
 export const read = (node: Node) => (call: ReadCall) => {
   after(node.faults.delayMs, () => {
+    if (call.cancelled) return;
     try {
       const options = call.request.getOptions()!;
       requireLeader(node);
@@ -37,7 +39,11 @@ const recordsOf = ({ log }: Node, options: Options): readonly LogRecord[] | null
   const backwards = options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS;
   const count = Number(options.getCount());
   const all = options.getAll();
-  if (all !== undefined) return sliceOfAll(log, startOf(log, all), backwards, count);
+  if (all !== undefined) {
+    const filter = options.getFilter();
+    const matches = filter === undefined ? () => true : filterOf(filter).matches;
+    return sliceOfAll(log, startOf(log, all), backwards, Number.POSITIVE_INFINITY).filter(matches).slice(0, count);
+  }
   const name = readStreamName(options);
   const view = log.view(name);
   if (view.kind === 'tombstoned') throw streamDeleted(name);

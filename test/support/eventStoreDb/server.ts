@@ -140,6 +140,7 @@ export class EventStoreDbServer {
     this.#front.cut();
     grpc?.kill();
     await closed;
+    await this.until(({ connections }) => connections === 0);
     this.#desk.drop();
     this.#log.forgetCaches();
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { checkAppend } from '../../../../infrastructure/eventStore/checkAppend.ts';
 import { AppendQueue } from '../../../../infrastructure/eventStore/postgres/appendQueue.ts';
-import { checkAppend } from '../../../../infrastructure/eventStore/postgres/checkAppend.ts';
 import type { PendingAppend } from '../../../../infrastructure/eventStore/postgres/pendingAppend.ts';
 import { failureOf, newEvent, newStream } from '../../../conformance/eventStore/harness.ts';
 

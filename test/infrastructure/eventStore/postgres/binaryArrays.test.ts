@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { int8Array, textArray, uuidArray } from '../../../../infrastructure/eventStore/postgres/binaryArrays.ts';
+import {
+  int8Array,
+  nullableTextArray,
+  textArray,
+  uuidArray,
+} from '../../../../infrastructure/eventStore/postgres/binaryArrays.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
 
 const ARRAY_OF_ONE = [0, 0, 0, 1, 0, 0, 0, 0];
@@ -92,5 +97,18 @@ describe('binary arrays', () => {
     expect(() => textArray([])).to.throw(RangeError);
     expect(() => textArray(['ab'], 3)).to.throw(RangeError);
     expect(() => textArray(['ab'], 1)).to.throw(RangeError);
+  });
+
+  it('of texts come back from the server with their nulls, and empty', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.option(fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')))),
+        async (texts) => {
+          const { rows } = await log.sql.query('SELECT $1::text[] AS back', [nullableTextArray(texts)]);
+          expect(rows[0].back).to.deep.equal(texts);
+        },
+      ),
+      { numRuns: 50 },
+    );
   });
 });

@@ -1,5 +1,5 @@
-// What an append must look like before it joins a flush: one bad append must never reach the server and fail its neighbours.
-import { APPEND_BYTES_MAX, InvalidAppend, type NewEvent } from '../../../application/ports/eventStore.ts';
+// What an append must look like before either adapter sends it: one bad append must never reach the server and fail its neighbours.
+import { APPEND_BYTES_MAX, InvalidAppend, type NewEvent } from '../../application/ports/eventStore.ts';
 
 const EVENT_BYTES_MAX = APPEND_BYTES_MAX / 2;
 /** UTF-16 units. Ours have below 50; an index entry of Postgres holds 2,700 bytes. */
@@ -42,7 +42,7 @@ const checkJson = (field: 'data' | 'metadata', json: string): number => {
   return Buffer.byteLength(json);
 };
 
-/** Throws InvalidAppend at the first fault, in this order: revision, stream, no events; then event by event type, id, data, metadata, size. */
+/** Throws InvalidAppend at the first fault: revision, stream, no events; then, event by event, type, id, data, metadata, size. */
 export const checkAppend = (stream: string, expected: number, events: readonly NewEvent[]): CheckedAppend => {
   if (!Number.isSafeInteger(expected) || expected < -1) throw new InvalidAppend(`bad expected revision ${expected}`);
   checkStream(stream);

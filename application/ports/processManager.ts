@@ -1,8 +1,8 @@
 // What a process manager is: pure reactions to events; the work itself is done by job handlers (design §7).
 import type { Category } from '../../domain/kernel/event.ts';
-import type { LoggedEvent } from '../events.ts';
-import type { JobRequest } from '../ports/jobs.ts';
-import type { Timer, TimerKind } from '../ports/timers.ts';
+import type { JobRequest } from './jobs.ts';
+import type { LoggedEvent } from './loggedEvent.ts';
+import type { Timer, TimerKind } from './timers.ts';
 
 export type Reaction =
   | { readonly kind: 'job'; readonly job: JobRequest }

@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
+import { type StreamRead, StreamReads } from '../../../../infrastructure/eventStore/postgres/streamReads.ts';
+
+const eventsOf = ({ stream, from }: StreamRead) => [{ stream, revision: from }] as unknown as RecordedEvent[];
+
+describe('stream reads', () => {
+  it('that are asked for in one turn go together, at most 32 a statement, each with its own answer', async () => {
+    const statements: number[] = [];
+    const reads = new StreamReads(async (list) => {
+      statements.push(list.length);
+      return list.map(eventsOf);
+    });
+    const asked = Array.from({ length: 70 }, (_, n) => ({ stream: `payment-${n}`, from: n }));
+    const answers = await Promise.all(asked.map(({ stream, from }) => reads.read(stream, from)));
+    expect(answers).to.deep.equal(asked.map(eventsOf));
+    expect(statements).to.deep.equal([32, 32, 6]);
+  });
+
+  it('of one stream twice are two answers', async () => {
+    const reads = new StreamReads(async (list) => list.map(eventsOf));
+    const twice = await Promise.all([reads.read('payment-1', 0), reads.read('payment-1', 3)]);
+    expect(twice).to.deep.equal([
+      eventsOf({ stream: 'payment-1', from: 0 }),
+      eventsOf({ stream: 'payment-1', from: 3 }),
+    ]);
+  });
+
+  it('fail together, and the next ones go on', async () => {
+    const failure = new Error('away');
+    let fails = true;
+    const reads = new StreamReads(async (list) => {
+      if (fails) throw failure;
+      return list.map(eventsOf);
+    });
+    const failed = await Promise.allSettled([reads.read('payment-1', 0), reads.read('payment-2', 0)]);
+    expect(failed).to.deep.equal([0, 1].map(() => ({ status: 'rejected', reason: failure })));
+    fails = false;
+    expect(await reads.read('payment-1', 0)).to.deep.equal(eventsOf({ stream: 'payment-1', from: 0 }));
+  });
+});
