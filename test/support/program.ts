@@ -117,7 +117,7 @@ export class Program {
 }
 
 export const removeDataDir = (dataDir: string): Promise<void> =>
-  rm(join(dataDir, '..'), { recursive: true, force: true });
+  rm(join(dataDir, '..'), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 
 /** A command line tool on the data directory; rejects unless it exits 0. */
 export const cli = (

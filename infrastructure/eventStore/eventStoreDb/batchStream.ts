@@ -1,0 +1,96 @@
+// Many appends in flight on one stream of one connection. Each stream has its own table of who waits for what: the end of another stream
+// touches nobody here, and an answer that nobody waits for (late, or given twice) is counted and is no accident.
+import { randomUUID } from 'node:crypto';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
+import type { CheckedAppend } from '../checkAppend.ts';
+import { type AppendAnswer, answerOf } from './answers.ts';
+import type { Connection } from './connection.ts';
+import { StoreFailure, translated } from './failures.ts';
+import { type BatchRequest, type BatchResponse, uuidText } from './protocol.ts';
+import { appendRequest } from './requests.ts';
+import type { Shared } from './slot.ts';
+
+interface Waiting {
+  readonly sentAtMs: number;
+  readonly resolve: (answer: AppendAnswer) => void;
+  readonly reject: (failure: StoreFailure) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+export class BatchStream implements Shared {
+  readonly #connection: Connection;
+  readonly #stream: ClientDuplexStream<BatchRequest, BatchResponse>;
+  readonly #onStray: (answer: Error) => void;
+  readonly #waiting = new Map<string, Waiting>();
+  #end: StoreFailure | null = null;
+  #retired = false;
+
+  constructor(connection: Connection, onStray: (answer: Error) => void) {
+    this.#connection = connection;
+    this.#onStray = onStray;
+    this.#stream = connection.stub.batchAppend(connection.metadata({ requiresLeader: true }));
+    this.#stream.on('data', (response: BatchResponse) => this.#answer(response));
+    this.#stream.on('error', (error) => this.#fail(translated(error, true)));
+    this.#stream.on('end', () => this.#fail(new StoreFailure('doubtful', 'the server ended the stream of appends')));
+  }
+
+  /** Rejects with a StoreFailure: `doubtful` as soon as the request may have left. */
+  append(append: CheckedAppend, withinMs: number): Promise<AppendAnswer> {
+    if (this.#end !== null) return Promise.reject(new StoreFailure('unsent', this.#end.message, { cause: this.#end }));
+    const id = randomUUID();
+    const answer = new Promise<AppendAnswer>((resolve, reject) => {
+      const silent = (): void =>
+        this.#reject(id, new StoreFailure('doubtful', `no answer within ${Math.round(withinMs)} ms`));
+      this.#waiting.set(id, { sentAtMs: performance.now(), resolve, reject, timer: setTimeout(silent, withinMs) });
+    });
+    this.#stream.write(appendRequest(append, id));
+    return answer;
+  }
+
+  retire(): void {
+    this.#retired = true;
+    this.#closeWhenDone();
+  }
+
+  close(): void {
+    this.#fail(new StoreFailure('doubtful', 'the event store is closed'));
+    this.#stream.cancel();
+    this.#connection.close();
+  }
+
+  #answer(response: BatchResponse): void {
+    const id = uuidText(response.getCorrelationId());
+    const waiting = this.#take(id);
+    if (waiting === undefined) {
+      this.#onStray(new Error(`EventStoreDB answered append ${id}, which nobody waits for any more`));
+      return;
+    }
+    try {
+      waiting.resolve(answerOf(response, performance.now() - waiting.sentAtMs));
+    } catch (failure) {
+      waiting.reject(translated(failure, true));
+    }
+    this.#closeWhenDone();
+  }
+
+  #reject(id: string, failure: StoreFailure): void {
+    this.#take(id)?.reject(failure);
+    this.#closeWhenDone();
+  }
+
+  #take(id: string): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    clearTimeout(waiting?.timer);
+    return waiting;
+  }
+
+  #fail(failure: StoreFailure): void {
+    this.#end ??= failure;
+    for (const id of [...this.#waiting.keys()]) this.#reject(id, failure);
+  }
+
+  #closeWhenDone(): void {
+    if (this.#retired && this.#waiting.size === 0) this.close();
+  }
+}

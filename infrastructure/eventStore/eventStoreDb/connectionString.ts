@@ -1,0 +1,90 @@
+// EVENTSTORE_URL, read and judged before anything is dialled: what the client package ignores in silence is refused here by name.
+import { existsSync, readFileSync } from 'node:fs';
+import {
+  type ConnectionOptions,
+  parseConnectionString,
+} from '@eventstore/db-client/dist/Client/parseConnectionString.js';
+
+/** The connection string cannot be meant as it stands. The message never holds the password. */
+export class BadConnectionString extends Error {
+  override name = 'BadConnectionString';
+}
+
+export interface ConnectionSettings {
+  readonly hosts: readonly { readonly address: string; readonly port: number }[];
+  /** Ask the nodes who leads: more than one host, or `esdb+discover://`. */
+  readonly discover: boolean;
+  readonly nodePreference: NonNullable<ConnectionOptions['nodePreference']>;
+  readonly maxDiscoverAttempts: number;
+  readonly discoveryIntervalMs: number;
+  readonly gossipTimeoutS: number;
+  /** null: no TLS. */
+  readonly tls: { readonly ca: Buffer | null; readonly key: Buffer | null; readonly cert: Buffer | null } | null;
+  /** Sent over TLS only. */
+  readonly credentials: { readonly username: string; readonly password: string } | null;
+  readonly keepAliveIntervalMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly connectionName: string;
+}
+
+const KEEP_ALIVE_MS = 10_000;
+
+const fileOf = (option: string, path: string | undefined): Buffer | null => {
+  if (path === undefined) return null;
+  if (!existsSync(path)) throw new BadConnectionString(`${option}: there is no file ${path}`);
+  return readFileSync(path);
+};
+
+const parsed = (text: string): ConnectionOptions => {
+  try {
+    return parseConnectionString(text);
+  } catch {
+    // Its message quotes the string, with the password in it.
+    throw new BadConnectionString(
+      'not a connection string of EventStoreDB: esdb://[user:password@]host:port[,host:port][?option=value&…]',
+    );
+  }
+};
+
+/** Throws BadConnectionString. */
+export const readConnectionString = (text: string): ConnectionSettings => {
+  if (!/^esdb(\+discover)?:\/\//.test(text)) {
+    throw new BadConnectionString(
+      'the address of EventStoreDB begins with esdb:// (one node or a list) or esdb+discover:// (a cluster)',
+    );
+  }
+  if (/[?&]tlsVerifyCert=false/i.test(text)) {
+    throw new BadConnectionString(
+      'tlsVerifyCert=false has no effect: name the certificate of your authority with tlsCAFile=… or NODE_EXTRA_CA_CERTS',
+    );
+  }
+  const options = parsed(text);
+  if (options.throwOnAppendFailure === false) {
+    throw new BadConnectionString(
+      'throwOnAppendFailure=false: the client then reports a wrong revision for every conflict; leave it out',
+    );
+  }
+  const keepAliveIntervalMs = options.keepAliveInterval ?? KEEP_ALIVE_MS;
+  const keepAliveTimeoutMs = options.keepAliveTimeout ?? KEEP_ALIVE_MS;
+  if (!(keepAliveIntervalMs > 0 && keepAliveTimeoutMs > 0)) {
+    throw new BadConnectionString(
+      'keepAliveInterval and keepAliveTimeout: only keep-alive tells that a live subscription is cut off; give milliseconds above 0',
+    );
+  }
+  const key = fileOf('userKeyFile', options.userKeyFile);
+  const cert = fileOf('userCertFile', options.userCertFile);
+  if ((key === null) !== (cert === null)) throw new BadConnectionString('userCertFile and userKeyFile go together');
+  return {
+    hosts: options.hosts,
+    discover: options.dnsDiscover || options.hosts.length > 1,
+    nodePreference: options.nodePreference ?? 'leader',
+    maxDiscoverAttempts: options.maxDiscoverAttempts ?? 10,
+    discoveryIntervalMs: options.discoveryInterval ?? 100,
+    gossipTimeoutS: options.gossipTimeout ?? 2,
+    tls: options.tls === false ? null : { ca: fileOf('tlsCAFile', options.tlsCAFile), key, cert },
+    credentials: options.defaultCredentials ?? null,
+    keepAliveIntervalMs,
+    keepAliveTimeoutMs,
+    connectionName: options.connectionName ?? 'quita',
+  };
+};

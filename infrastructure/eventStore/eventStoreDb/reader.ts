@@ -1,0 +1,147 @@
+// Reading: pages of streams, and the newest event. Always from the leader, on a connection of their own, never without a timer.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ClientReadableStream } from '@grpc/grpc-js';
+import { EventStoreUnavailable, type Position, type RecordedEvent } from '../../../application/ports/eventStore.ts';
+import type { Connection, Connector } from './connection.ts';
+import { StoreFailure, translated } from './failures.ts';
+import type { ReadRequest, ReadResponse } from './protocol.ts';
+import { eventOf } from './records.ts';
+import { newestRequest, streamPageRequest } from './requests.ts';
+import { type Shared, Slot } from './slot.ts';
+import type { Timings } from './timings.ts';
+
+export interface ReaderOptions {
+  readonly connector: Connector;
+  readonly timings: Timings;
+  readonly onError: (error: Error) => void;
+}
+
+class ReadConnection implements Shared {
+  readonly connection: Connection;
+  #running = 0;
+  #retired = false;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  async run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    this.#running += 1;
+    try {
+      return await work(this.connection);
+    } finally {
+      this.#running -= 1;
+      if (this.#retired && this.#running === 0) this.close();
+    }
+  }
+
+  retire(): void {
+    this.#retired = true;
+    if (this.#running === 0) this.close();
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+}
+
+/** All events of one read. `silenceMs`: the longest time between two of them. Rejects with whatever the call ends with. */
+const collect = (stream: ClientReadableStream<ReadResponse>, silenceMs: number): Promise<RecordedEvent[]> =>
+  new Promise((resolve, reject) => {
+    const events: RecordedEvent[] = [];
+    const fail = (error: unknown): void => {
+      clearTimeout(timer);
+      stream.cancel();
+      reject(error);
+    };
+    const timer = setTimeout(
+      () => fail(new StoreFailure('unsent', `a read was silent for ${silenceMs} ms`)),
+      silenceMs,
+    );
+    stream.on('data', (response: ReadResponse) => {
+      timer.refresh();
+      try {
+        const event = eventOf(response);
+        if (event !== null) events.push(event);
+      } catch (error) {
+        fail(error);
+      }
+    });
+    stream.on('error', fail); // stays after the end: what follows a cancel is of no interest
+    stream.on('end', () => {
+      clearTimeout(timer);
+      resolve(events);
+    });
+  });
+
+export class Reader {
+  readonly #options: ReaderOptions;
+  readonly #connections: Slot<ReadConnection>;
+  #closed = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    const { connector, timings } = options;
+    this.#connections = new Slot(async () => new ReadConnection(await connector.connect(timings.connectMs)));
+  }
+
+  /** At most `count` events of the stream from revision `from` on, once. Throws StoreFailure. */
+  async page(
+    stream: string,
+    from: number,
+    count: number,
+    withinMs = this.#options.timings.readMs,
+  ): Promise<RecordedEvent[]> {
+    return await this.#once(streamPageRequest(stream, from, count), withinMs);
+  }
+
+  /** The same, repeated for a while when the server is away. Throws EventStoreUnavailable. */
+  async pageSoon(stream: string, from: number, count: number): Promise<RecordedEvent[]> {
+    return await this.#soon(() => streamPageRequest(stream, from, count));
+  }
+
+  /** Position of the newest event of the streams whose names begin so; null when there is none. Throws EventStoreUnavailable. */
+  async newest(prefixes: readonly string[]): Promise<Position | null> {
+    const [event] = await this.#soon(() => newestRequest(prefixes));
+    return event?.position ?? null;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#connections.close();
+  }
+
+  async #once(request: ReadRequest, silenceMs: number): Promise<RecordedEvent[]> {
+    const shared = await this.#connections.get();
+    try {
+      return await shared.run(({ stub, metadata }) =>
+        collect(stub.read(request, metadata({ requiresLeader: true })), silenceMs),
+      );
+    } catch (error) {
+      const failure = translated(error, false);
+      this.#connections.replace(shared);
+      if (failure.leader !== null) this.#options.connector.redirect(failure.leader);
+      throw failure;
+    }
+  }
+
+  async #soon(request: () => ReadRequest): Promise<RecordedEvent[]> {
+    const { timings, onError } = this.#options;
+    const beganAtMs = performance.now();
+    for (let attempt = 0; ; attempt++) {
+      let failure: StoreFailure;
+      try {
+        return await this.#once(request(), timings.readMs);
+      } catch (error) {
+        failure = translated(error, false);
+      }
+      const waitMs = timings.backoffMs(attempt);
+      const isOver = performance.now() - beganAtMs + waitMs > timings.readGiveUpMs;
+      if (this.#closed || isOver || failure.kind === 'refused' || failure.kind === 'invalid') {
+        throw new EventStoreUnavailable(`EventStoreDB cannot be read: ${failure.message}`, { cause: failure });
+      }
+      onError(failure);
+      await pause(waitMs);
+    }
+  }
+}

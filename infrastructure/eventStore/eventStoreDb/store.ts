@@ -1,0 +1,146 @@
+// The event store port on EventStoreDB (design.md §5, eventstore.md). Connections: one for appends, one for reads, one that watches for
+// what other processes append, one for each subscription.
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type Position,
+  type ReadOptions,
+  type RecordedEvent,
+  type SubscribeOptions,
+} from '../../../application/ports/eventStore.ts';
+import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
+import { backoffMs } from '../backoff.ts';
+import { checkAppend } from '../checkAppend.ts';
+import { BATCH_DEFAULT, checkBatchSize, checkCategories } from '../subscribeOptions.ts';
+import { Appender } from './appender.ts';
+import { Connector } from './connection.ts';
+import { readConnectionString } from './connectionString.ts';
+import { identityOf } from './identity.ts';
+import { KnownHead } from './knownHead.ts';
+import { logPositionOf } from './position.ts';
+import { Reader } from './reader.ts';
+import { follow, type LogSources } from './subscription.ts';
+import type { Timings } from './timings.ts';
+
+export interface EventStoreDbOptions {
+  /** `esdb://…` or `esdb+discover://…`, with the credentials in it. */
+  readonly connectionString: string;
+  /** Told of every fault that is mended inside: lost connections, repeated appends, answers that nobody waits for. */
+  readonly onError?: (error: Error) => void;
+  readonly timings?: Partial<Timings>;
+}
+
+/** An append ends within doubtfulMs and one last look (1 s): below the 10 s of the port. */
+const TIMINGS: Timings = {
+  connectMs: 2_000,
+  attemptMs: 3_000,
+  unsentMs: 5_000,
+  doubtfulMs: 8_000,
+  readMs: 3_000,
+  readGiveUpMs: 6_000,
+  confirmMs: 5_000,
+  backoffMs,
+};
+
+const STREAM_PAGE_EVENTS = 500;
+/** "All categories" are ours: never a system stream, never those of another program on the same server. */
+const OWN_PREFIXES = CATEGORIES.map((category) => `${category}-`);
+const isOwn = (stream: string): boolean => CATEGORIES.some((category) => category === readStreamName(stream).category);
+
+/** Opens the log. Throws BadConnectionString, EventStoreUnavailable. */
+export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore> {
+  const settings = readConnectionString(options.connectionString);
+  const timings = { ...TIMINGS, ...options.timings };
+  const onError = (error: Error): void => options.onError?.(error);
+  // Reads and appends go to the leader, wherever it moves; subscriptions stay with the nodes that the connection string prefers.
+  const connector = new Connector(settings);
+  const reader = new Reader({ connector, timings, onError });
+  const appender = new Appender({ connector, reader, timings, onError });
+  try {
+    const storeId = await identityOf(reader, appender);
+    const head = new KnownHead(await reader.newest(OWN_PREFIXES), (error) => onError(error as Error));
+    const readHead = async (): Promise<Position | null> => {
+      const position = await reader.newest(OWN_PREFIXES);
+      head.learn(position);
+      return position;
+    };
+    const log: LogSources = { connector: new Connector(settings), head, readHead, timings, onError };
+    return startStore({ storeId, reader, appender, log });
+  } catch (error) {
+    await appender.close();
+    reader.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly storeId: string;
+  readonly reader: Reader;
+  readonly appender: Appender;
+  readonly log: LogSources;
+}
+
+/** Learns of what any process appends, until the signal. */
+const watchHead = async (log: LogSources, signal: AbortSignal): Promise<void> => {
+  const all = { after: log.head.position, categories: CATEGORIES, batchSize: BATCH_DEFAULT, signal };
+  for await (const { position } of follow(log, all)) log.head.learn(position);
+};
+
+const startStore = ({ storeId, reader, appender, log }: Parts): EventStore => {
+  const { head } = log;
+  const ended = new AbortController();
+  const watching = watchHead(log, ended.signal);
+  let closing: Promise<void> | null = null;
+  const refuseWhenClosed = (): void => {
+    if (closing !== null) throw new EventStoreUnavailable('the event store is closed');
+  };
+
+  const close = async (): Promise<void> => {
+    await appender.close();
+    ended.abort();
+    await watching;
+    reader.close();
+  };
+
+  return {
+    storeId,
+    async append(stream, expected, events) {
+      refuseWhenClosed();
+      const result = await appender.append(checkAppend(stream, expected, events));
+      if (result.ok && isOwn(stream)) head.learn(result.position);
+      return result;
+    },
+    async *readStream(stream, { from = 0 }: ReadOptions = {}): AsyncGenerator<RecordedEvent, void> {
+      if (!Number.isSafeInteger(from) || from < 0) throw new RangeError(`bad revision ${from}`);
+      for (let next = from; ; ) {
+        refuseWhenClosed();
+        const page = await reader.pageSoon(stream, next, STREAM_PAGE_EVENTS);
+        yield* page;
+        if (page.length < STREAM_PAGE_EVENTS) return;
+        next += page.length;
+      }
+    },
+    async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
+      refuseWhenClosed();
+      if (after !== null) logPositionOf(after);
+      yield* follow(log, {
+        after,
+        categories: categories === null ? CATEGORIES : checkCategories(categories),
+        batchSize: checkBatchSize(batchSize),
+        signal: AbortSignal.any([signal, ended.signal]),
+      });
+    },
+    async head() {
+      refuseWhenClosed();
+      return await log.readHead();
+    },
+    onHead: (listener) => {
+      refuseWhenClosed();
+      return head.onHead(listener);
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+};

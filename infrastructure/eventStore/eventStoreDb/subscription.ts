@@ -1,0 +1,169 @@
+// Following the log through any number of lost connections: each time a new connection and a new subscription from the last position
+// handled, after a pause with jitter.
+//
+// Positions that are given out never pass the newest event of our own streams: whoever stores one and compares it with `head` after a
+// restart must find itself at the head, not beyond it, whatever system events and foreign streams the log holds. How far the filter
+// has looked beyond that is remembered here, so that a resubscription does not scan again.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Position, RecordedEvent, SubscriptionSignal } from '../../../application/ports/eventStore.ts';
+import { readStreamName } from '../../../domain/kernel/event.ts';
+import { unlessAborted } from '../unlessAborted.ts';
+import type { Connector } from './connection.ts';
+import { translated } from './failures.ts';
+import type { KnownHead } from './knownHead.ts';
+import { type LogStep, LogStream } from './logStream.ts';
+import { later } from './position.ts';
+import type { Timings } from './timings.ts';
+
+export interface LogSources {
+  readonly connector: Connector;
+  readonly head: KnownHead;
+  /** The newest position of our own streams, asked of the server. */
+  readonly readHead: () => Promise<Position | null>;
+  readonly timings: Timings;
+  readonly onError: (error: Error) => void;
+}
+
+export interface Following {
+  readonly after: Position | null;
+  readonly categories: readonly string[];
+  readonly batchSize: number;
+  /** Ends the subscription. */
+  readonly signal: AbortSignal;
+}
+
+/** Where a subscription stands. */
+class Progress {
+  /** Everything up to here was given or is of no category asked for, as far as the consumer was told. */
+  told: Position | null;
+  /** The same, as far as the filter has looked. Never behind `told`. */
+  seen: Position | null;
+  isLive = false;
+  readonly #categories: ReadonlySet<string>;
+
+  constructor({ after, categories }: Following) {
+    this.told = after;
+    this.seen = after;
+    this.#categories = new Set(categories);
+  }
+
+  /** What a step of the server means. `head`: the newest known event of ours; `target`: the head when the subscription began. */
+  take(step: LogStep, head: Position | null, target: Position | null | undefined): SubscriptionSignal[] {
+    const signals: SubscriptionSignal[] = [];
+    if (step.kind === 'events') signals.push(...this.#events(step.events));
+    if (step.kind === 'checkpoint') this.seen = later(this.seen, step.position);
+    if (step.kind === 'fellBehind') this.isLive = false;
+    signals.push(...this.#checkpoint(head));
+    // Servers before 23.10 never say that a subscription has caught up: it has when it passed what was there when it began.
+    const passed = target === null || (target !== undefined && this.seen !== null && this.seen >= target);
+    if (!this.isLive && (step.kind === 'caughtUp' || (passed && step.kind !== 'fellBehind'))) {
+      this.isLive = true;
+      signals.push({ kind: 'caughtUp', position: this.told });
+    }
+    return signals;
+  }
+
+  #events(given: readonly RecordedEvent[]): SubscriptionSignal[] {
+    const events = given.filter(
+      ({ position, stream }) =>
+        (this.seen === null || position > this.seen) && this.#categories.has(readStreamName(stream).category),
+    );
+    const last = events.at(-1);
+    if (last === undefined) return [];
+    this.told = last.position;
+    this.seen = last.position;
+    return [{ kind: 'events', events, position: last.position }];
+  }
+
+  #checkpoint(head: Position | null): SubscriptionSignal[] {
+    const position = head === null || this.seen === null || this.seen < head ? this.seen : head;
+    if (position === null || head === null || (this.told !== null && position <= this.told)) return [];
+    this.told = position;
+    return [{ kind: 'checkpoint', position }];
+  }
+}
+
+/** Confirmed, or null when the signal came first: a subscription ends at once, whatever the server does. */
+const openStream = async (sources: LogSources, asked: Following, after: Position | null): Promise<LogStream | null> => {
+  const { connectMs, confirmMs } = sources.timings;
+  const { signal } = asked;
+  const prefixes = asked.categories.map((category) => `${category}-`);
+  const connecting = sources.connector.connect(connectMs);
+  const connection = await unlessAborted(connecting, signal);
+  if (connection === null) {
+    connecting.then(
+      (late) => late.close(),
+      () => undefined,
+    );
+    return null;
+  }
+  const stream = new LogStream(connection, after, prefixes);
+  try {
+    if (
+      (await unlessAborted(
+        stream.confirmed(confirmMs).then(() => true),
+        signal,
+      )) !== null
+    )
+      return stream;
+  } catch (error) {
+    stream.close();
+    throw error;
+  }
+  stream.close();
+  return null;
+};
+
+/** Ends without an error when the signal is given. Throws nothing of the server's. */
+export async function* follow(sources: LogSources, asked: Following): AsyncGenerator<SubscriptionSignal, void> {
+  const { signal } = asked;
+  const progress = new Progress(asked);
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    progress.isLive = false;
+    try {
+      for await (const given of once(sources, asked, progress)) {
+        attempt = 0;
+        yield given;
+        if (signal.aborted) return;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      const failure = translated(error, false);
+      if (failure.leader !== null) sources.connector.redirect(failure.leader);
+      sources.onError(failure);
+    }
+    await pause(sources.timings.backoffMs(attempt), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** One subscription, until it fails or the signal is given. */
+async function* once(
+  sources: LogSources,
+  asked: Following,
+  progress: Progress,
+): AsyncGenerator<SubscriptionSignal, void> {
+  const { signal, batchSize } = asked;
+  const stream = await openStream(sources, asked, progress.seen);
+  if (stream === null) return;
+  const wake = (): void => stream.wake();
+  let target: Position | null | undefined;
+  sources.readHead().then(
+    (head) => {
+      target = head;
+      wake();
+    },
+    () => undefined, // newer servers say it themselves
+  );
+  const hasLooked = (): boolean => progress.seen !== progress.told;
+  const undo = sources.head.onHead(() => {
+    if (hasLooked()) wake();
+  });
+  signal.addEventListener('abort', wake);
+  try {
+    while (!signal.aborted) yield* progress.take(await stream.next(batchSize), sources.head.position, target);
+  } finally {
+    signal.removeEventListener('abort', wake);
+    undo();
+    stream.close();
+  }
+}

@@ -1,0 +1,242 @@
+// What each process manager answers to each event: pure, exact, and the same when asked again (design §7).
+import { expect } from 'chai';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { ProcessManager, Reaction, ReactionContext } from '../../application/ports/processManager.ts';
+import { creation } from '../../application/processes/creation.ts';
+import { expiry } from '../../application/processes/expiry.ts';
+import { fundsRelease } from '../../application/processes/fundsRelease.ts';
+import { payerLockReturn } from '../../application/processes/payerLockReturn.ts';
+import { testClock } from '../../application/processes/testClock.ts';
+import { webhookDelivery } from '../../application/processes/webhookDelivery.ts';
+import { webhookFanOut } from '../../application/processes/webhookFanOut.ts';
+import type { AnyEvent } from '../../domain/events.ts';
+import { PROCESSES } from '../../infrastructure/boot/processManagers.ts';
+import { deepFreeze } from '../support/deepFreeze.ts';
+import {
+  ACCOUNT_ID,
+  at,
+  CREATED_AT,
+  created,
+  END_TO_END_ID,
+  EXPIRES_AT,
+  expired,
+  failed,
+  held,
+  issued,
+  PAYMENT_ID,
+  released,
+  returned,
+  sentBack,
+  settled,
+} from '../support/samples.ts';
+
+const REVISION = 7;
+const ENDPOINT = '1endpoint00000000000000000';
+const DELIVERY = '2delivery00000000000000000';
+const [LATER, TOMORROW] = [at('15:00:00'), at('23:00:00')];
+
+const SUBJECTS = {
+  payment: PAYMENT_ID,
+  webhookDelivery: DELIVERY,
+  webhookEndpoint: ENDPOINT,
+  account: ACCOUNT_ID,
+} as const;
+type Category = keyof typeof SUBJECTS;
+const logged = (category: Category, event: unknown, mode = 'test'): LoggedEvent =>
+  deepFreeze({
+    category,
+    stream: `${category}-${SUBJECTS[category]}`,
+    subject: SUBJECTS[category],
+    id: 'event-1',
+    revision: REVISION,
+    position: '0001',
+    account: ACCOUNT_ID,
+    mode,
+    correlationId: PAYMENT_ID,
+    recordedAt: CREATED_AT,
+    event: event as AnyEvent,
+  }) as unknown as LoggedEvent;
+
+const NOBODY: ReactionContext = { endpoints: () => [] };
+/** What it answers, twice. */
+const reactions = (process: ProcessManager, event: LoggedEvent, context = NOBODY): readonly Reaction[] => {
+  const first = process.react(event, context);
+  expect(process.react(event, context)).to.deep.equal(first);
+  return first;
+};
+
+const timer = (kind: string, key: string, dueAt: string, group: string | null = null, mode = 'test') => ({
+  kind: 'timer',
+  timer: { account: ACCOUNT_ID, mode, kind, key, group, dueAt },
+});
+const clear = (kind: string) => ({ kind: 'clearTimer', timer: { kind, key: PAYMENT_ID } });
+const job = (queue: string, item: string, group?: string) => ({
+  kind: 'job',
+  job: { queue, item, ...(group !== undefined && { group }) },
+});
+
+const scheduled = {
+  type: 'WebhookDeliveryScheduled',
+  data: { deliveryId: DELIVERY, endpointId: ENDPOINT, at: CREATED_AT },
+};
+const attemptFailed = (nextAttemptAt: string | null) => ({
+  type: 'WebhookDeliveryAttemptFailed',
+  data: { number: 1, endpointId: ENDPOINT, at: CREATED_AT, nextAttemptAt },
+});
+const registered = { type: 'WebhookEndpointRegistered', data: { endpointId: ENDPOINT, events: ['*'] } };
+const deleted = { type: 'WebhookEndpointDeleted', data: { at: CREATED_AT } };
+const advanced = { type: 'AccountTestClockAdvanced', data: { seconds: 90, from: CREATED_AT, to: LATER } };
+const opened = { type: 'AccountOpened', data: { accountId: ACCOUNT_ID } };
+
+/** Everything that is logged, once of each kind, with a name. */
+const LOG: { readonly [name: string]: LoggedEvent } = {
+  'charge created': logged('payment', created()),
+  'pix issued': logged('payment', issued()),
+  'charge failed': logged('payment', failed()),
+  'charge expired': logged('payment', expired()),
+  'settled at once': logged('payment', settled()),
+  'settled and held back': logged('payment', settled({ availableAt: TOMORROW })),
+  'receipt held': logged('payment', held()),
+  'wrong amount': logged('payment', sentBack('wrong_amount')),
+  'second payment': logged('payment', sentBack('second_payment')),
+  'charge ended': logged('payment', sentBack('charge_ended')),
+  'payer differs': logged('payment', sentBack('payer_mismatch')),
+  'receipt returned': logged('payment', returned()),
+  'funds released': logged('payment', released()),
+  'delivery scheduled': logged('webhookDelivery', scheduled),
+  'attempt failed': logged('webhookDelivery', attemptFailed(LATER)),
+  'last attempt failed': logged('webhookDelivery', attemptFailed(null)),
+  delivered: logged('webhookDelivery', { type: 'WebhookDeliverySucceeded', data: { number: 1, at: LATER } }),
+  'dead-lettered': logged('webhookDelivery', { type: 'WebhookDeliveryDeadLettered', data: { at: LATER } }),
+  'delivery cancelled': logged('webhookDelivery', {
+    type: 'WebhookDeliveryCancelled',
+    data: { reason: 'x', at: LATER },
+  }),
+  'endpoint registered': logged('webhookEndpoint', registered),
+  'endpoint deleted': logged('webhookEndpoint', deleted),
+  'clock advanced': logged('account', advanced),
+  'account opened': logged('account', opened),
+};
+
+const back = job('returnReceipt', `${PAYMENT_ID}:${END_TO_END_ID}`);
+/** By process: its answers. What is not named here is answered with nothing. */
+const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: readonly object[] }])[] = [
+  [
+    creation,
+    {
+      'charge created': [{ ...timer('resumeCreation', PAYMENT_ID, at('13:01:00')), first: true }],
+      'pix issued': [clear('resumeCreation')],
+      'charge failed': [clear('resumeCreation')],
+    },
+  ],
+  [
+    expiry,
+    {
+      'pix issued': [timer('expire', PAYMENT_ID, EXPIRES_AT)],
+      'settled at once': [clear('expire')],
+      'settled and held back': [clear('expire')],
+      'receipt held': [clear('expire')],
+      'payer differs': [clear('expire')],
+    },
+  ],
+  [fundsRelease, { 'settled and held back': [timer('releaseFunds', PAYMENT_ID, TOMORROW)] }],
+  [
+    payerLockReturn,
+    { 'wrong amount': [back], 'second payment': [back], 'charge ended': [back], 'payer differs': [back] },
+  ],
+  [webhookFanOut, {}], // nobody listens; see below
+  [
+    webhookDelivery,
+    {
+      'delivery scheduled': [job('deliver', DELIVERY, ENDPOINT)],
+      'attempt failed': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
+      'endpoint deleted': [{ kind: 'hurry', timers: { kind: 'deliver', group: ENDPOINT } }],
+    },
+  ],
+  [
+    testClock,
+    {
+      'clock advanced': [
+        { kind: 'drainClock', account: ACCOUNT_ID, offsetSeconds: 90 },
+        job('drainClock', ACCOUNT_ID, ACCOUNT_ID),
+      ],
+    },
+  ],
+];
+
+describe('reactions', () => {
+  it('are tested of every process manager there is', () =>
+    void expect(ANSWERS.map(([process]) => process.name).sort()).to.deep.equal(
+      PROCESSES.map(({ name }) => name).sort(),
+    ));
+
+  for (const [process, answers] of ANSWERS)
+    describe(`of ${process.name}`, () => {
+      for (const [name, event] of Object.entries(LOG))
+        it(`${name}: ${(answers[name] ?? []).length}`, () =>
+          void expect(reactions(process, event)).to.deep.equal(answers[name] ?? []));
+      it('name nothing that is not logged', () =>
+        void expect(LOG).to.include.all.keys('charge created', ...Object.keys(answers)));
+      it('are to categories that it follows', () => {
+        const answered = Object.keys(answers).map((name) => LOG[name]!.category);
+        expect(process.categories).to.include.members(answered);
+      });
+    });
+
+  it('set timers in the mode of the event', () => {
+    for (const [process, event, expected] of [
+      [expiry, issued(), timer('expire', PAYMENT_ID, EXPIRES_AT, null, 'live')],
+      [fundsRelease, settled({ availableAt: TOMORROW }), timer('releaseFunds', PAYMENT_ID, TOMORROW, null, 'live')],
+      [creation, created(), { ...timer('resumeCreation', PAYMENT_ID, at('13:01:00'), null, 'live'), first: true }],
+    ] as const)
+      expect(reactions(process, logged('payment', event, 'live'))).to.deep.equal([expected]);
+    expect(reactions(webhookDelivery, logged('webhookDelivery', attemptFailed(LATER), 'live'))).to.deep.equal([
+      timer('deliver', DELIVERY, LATER, ENDPOINT, 'live'),
+    ]);
+  });
+
+  it('name the Pix that goes back, not another of the same payment', () => {
+    for (const endToEndId of ['E-one', 'E-two'])
+      expect(reactions(payerLockReturn, logged('payment', sentBack('second_payment', { endToEndId })))).to.deep.equal([
+        job('returnReceipt', `${PAYMENT_ID}:${endToEndId}`),
+      ]);
+  });
+
+  describe('of webhookFanOut, with listeners', () => {
+    const asked: string[] = [];
+    const listening = (...ids: string[]): ReactionContext => ({
+      endpoints: (account, mode) => {
+        asked.push(`${account} ${mode}`);
+        return ids.map((endpointId) => ({ endpointId, events: ['charge.paid'] }));
+      },
+    });
+    beforeEach(() => void asked.splice(0));
+    const TOLD = [
+      'pix issued',
+      'charge failed',
+      'charge expired',
+      'settled at once',
+      'settled and held back',
+      'receipt held',
+      'wrong amount',
+      'second payment',
+      'charge ended',
+      'payer differs',
+      'receipt returned',
+    ];
+    for (const [name, event] of Object.entries(LOG)) {
+      const expected = TOLD.includes(name) ? [job('fanOut', `${PAYMENT_ID}:${REVISION}:a,b`, ACCOUNT_ID)] : [];
+      it(`${name}: ${expected.length}`, () =>
+        void expect(reactions(webhookFanOut, event, listening('a', 'b'))).to.deep.equal(expected));
+    }
+    it('asks for the endpoints of the event’s account and mode', () => {
+      for (const mode of ['test', 'live']) {
+        const event = logged('payment', settled(), mode);
+        expect(webhookFanOut.react(event, listening('a'))).to.deep.equal([
+          job('fanOut', `${PAYMENT_ID}:${REVISION}:a`, ACCOUNT_ID),
+        ]);
+      }
+      expect(asked).to.deep.equal([`${ACCOUNT_ID} test`, `${ACCOUNT_ID} live`]);
+    });
+  });
+});

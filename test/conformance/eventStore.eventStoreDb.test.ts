@@ -1,0 +1,91 @@
+// The suite on EventStoreDB: on the test server, and on a real one when TEST_EVENTSTORE_URL names it (one node, nothing of value in it).
+
+import type { EventStore } from '../../application/ports/eventStore.ts';
+import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
+import { startTcpProxy } from '../support/tcpProxy.ts';
+import { appending } from './eventStore/appending.ts';
+import { faults } from './eventStore/faults.ts';
+import type { EventStoreHarness, LogUnderTest } from './eventStore/harness.ts';
+import { reading } from './eventStore/reading.ts';
+import { subscribing } from './eventStore/subscribing.ts';
+import { eventStoreConformance } from './eventStore.ts';
+
+/** Instances on one connection string. The engine knows no append that is begun and not ended: a held one begins at its release. */
+const logAt = (connectionString: string, cut: () => void, end: () => Promise<void>): LogUnderTest => {
+  const stores: EventStore[] = [];
+  const connect = async (): Promise<EventStore> => {
+    const store = await openEventStoreDb({ connectionString });
+    stores.push(store);
+    return store;
+  };
+  return {
+    connect,
+    async cutConnections() {
+      cut();
+    },
+    async holdAppend(stream, event) {
+      const writer = await connect();
+      return {
+        async release() {
+          await writer.append(stream, -1, [event]);
+        },
+      };
+    },
+    async dispose() {
+      await Promise.all(stores.map((store) => store.close()));
+      await end();
+    },
+  };
+};
+
+const testServer: EventStoreHarness = {
+  async createLog() {
+    const server = await EventStoreDbServer.start();
+    return logAt(
+      server.connectionString,
+      () => server.cut(),
+      () => server.stop(),
+    );
+  },
+};
+
+eventStoreConformance('EventStoreDB, the test server', testServer);
+
+const url = process.env['TEST_EVENTSTORE_URL'];
+if (url !== undefined) {
+  describe(`event store conformance: EventStoreDB at ${new URL(url).host}`, () => {
+    let log: LogUnderTest;
+    let store: EventStore;
+
+    before(async () => {
+      const { hostname, port, host } = new URL(url);
+      const proxy = await startTcpProxy({ host: hostname, port: Number(port === '' ? 2113 : port) });
+      const through = url.replace(host, `127.0.0.1:${proxy.port}`);
+      log = logAt(
+        through,
+        () => proxy.heal(),
+        () => proxy.close(),
+      );
+      store = await log.connect();
+    });
+    after(async () => {
+      await log.dispose();
+    });
+
+    // Without the part about a log that nobody has written to: a server has one log, and here it grows with every run.
+    appending(() => store);
+    reading(
+      () => log,
+      () => store,
+    );
+    subscribing(
+      () => log,
+      () => store,
+    );
+    faults(
+      () => log,
+      () => store,
+    );
+  });
+}

@@ -1,0 +1,163 @@
+// One account as its merchant sees it over HTTP: charges, the test clock, webhook endpoints and their deliveries.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { ACCOUNT } from '../../application/aggregates.ts';
+import { openAccountWithKeys } from '../../application/commands/openAccount.ts';
+import { type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
+import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { newApiKey } from '../../infrastructure/boot/newSecrets.ts';
+import type { Reply, TestGateway, TestTenant } from '../support/gateway.ts';
+import { rawIdOf } from './support.ts';
+
+export type Body = Record<string, unknown>;
+export interface Endpoint {
+  readonly id: string;
+  readonly secret: string;
+}
+export interface Clock {
+  readonly now: string;
+  readonly offset_seconds: number;
+}
+export interface Delivery {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly eventType: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  readonly lastStatusCode: number | null;
+  readonly lastError: string | null;
+  readonly lastResponseBody?: string;
+  readonly nextRetryAt: string | null;
+  readonly deliveredAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly payload: Body;
+}
+export interface DeliveryPage {
+  readonly data: readonly Delivery[];
+  readonly total: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+export class Merchant {
+  readonly key: string;
+  readonly #gateway: TestGateway;
+
+  constructor(gateway: TestGateway, key: string) {
+    this.#gateway = gateway;
+    this.key = key;
+  }
+
+  /** The merchant's test mode of an account of its own. */
+  static async open(gateway: TestGateway): Promise<Merchant & { readonly tenant: TestTenant }> {
+    const tenant = await gateway.newTenant();
+    return Object.assign(new Merchant(gateway, tenant.testKey), { tenant });
+  }
+
+  async charge(body: Body = {}): Promise<{ id: string; createdAt: string; expiresAt: string }> {
+    const reply = await this.#gateway.charge(body, this);
+    expect(reply.status, reply.text).to.equal(201);
+    const {
+      id,
+      created_at: createdAt,
+      pix,
+    } = reply.body as { id: string; created_at: string; pix: { expires_at: string } };
+    return { id, createdAt, expiresAt: pix.expires_at };
+  }
+  async pay(id: string): Promise<void> {
+    const { status, body, text } = await this.#gateway.post(`/v1/sandbox/charges/${id}/pay`, {}, this);
+    expect([status, body['outcome']], text).to.deep.equal([200, 'settled']);
+  }
+  async statusOf(id: string): Promise<unknown> {
+    return (await this.get<Body>(`/v1/charges/${id}`)).body['status'];
+  }
+
+  async clock(): Promise<Clock> {
+    return (await this.get<Clock>('/v1/sandbox/clock')).body;
+  }
+  tryAdvance(body: unknown): Promise<Reply<Clock>> {
+    return this.#gateway.post<Clock>('/v1/sandbox/clock/advance', body, this);
+  }
+  async advance(seconds: number): Promise<Clock> {
+    const { status, body, text } = await this.tryAdvance({ seconds });
+    expect(status, text).to.equal(200);
+    return body;
+  }
+
+  async register(url: string, events: readonly string[] = ['*']): Promise<Endpoint> {
+    const { status, body, text } = await this.#gateway.post<Endpoint>('/v1/webhooks/endpoints', { url, events }, this);
+    expect(status, text).to.equal(201);
+    return body;
+  }
+  async delete(endpoint: Endpoint): Promise<void> {
+    const path = `/v1/webhooks/endpoints/${endpoint.id}`;
+    const { status, body, text } = await this.#gateway.call('DELETE', path, { key: this.key });
+    expect([status, body], text).to.deep.equal([200, { deleted: true }]);
+  }
+  /** Nothing is under way any more: what failed waits for its retry. */
+  async flush(): Promise<void> {
+    const { status, body, text } = await this.#gateway.post('/v1/sandbox/deliveries/flush', {}, this);
+    expect([status, body], text).to.deep.equal([200, { pending: 0 }]);
+  }
+  async deliveries(query = ''): Promise<DeliveryPage> {
+    const { status, body, text } = await this.get<DeliveryPage>(`/v1/webhooks/deliveries${query}`);
+    expect(status, text).to.equal(200);
+    return body;
+  }
+  /** The only one there is. */
+  async delivery(query = ''): Promise<Delivery> {
+    const { data, total } = await this.deliveries(query);
+    expect(total).to.equal(1);
+    return data[0] as Delivery;
+  }
+  /** Looked at whenever the read models move, until it holds. Rejects after 2 s. */
+  async untilDeliveries(holds: (all: readonly Delivery[]) => boolean): Promise<readonly Delivery[]> {
+    const look = async () => {
+      const { data } = await this.deliveries();
+      return holds(data) ? data : null;
+    };
+    const found = await untilVisible(this.#gateway.gateway.projected, 2_000, look);
+    if (found === null) throw new Error(`not within 2 s: ${JSON.stringify((await this.deliveries()).data)}`);
+    return found;
+  }
+
+  get<T = Body>(path: string): Promise<Reply<T>> {
+    return this.#gateway.get<T>(path, { key: this.key });
+  }
+}
+
+/** What the first event of this type in a charge's stream holds; undefined: there is none. */
+export const eventOf = async ({ storage }: TestGateway, chargeId: string, type: string): Promise<Body | undefined> => {
+  for await (const event of storage.store.readStream(streamName.payment(rawIdOf(chargeId) as PaymentId)))
+    if (event.type === type) return JSON.parse(event.data) as Body;
+  return undefined;
+};
+
+/** An account whose settled Pix is held for some days: a setting that no route changes. */
+export const openHolding = async (gateway: TestGateway, days: number): Promise<Merchant> => {
+  const accountId = encodeRawId(randomBytes(16)) as AccountId;
+  const idSeed = randomBytes(32).toString('base64');
+  const opening = { accountId, name: 'Loja', email: 'loja@example.com', idSeed };
+  const defaults = defaultSettings('Loja');
+  const settings: AccountSettings = { ...defaults, holdDays: { ...defaults.holdDays, PIX: days } };
+  const at = gateway.gateway.accounts.realNow();
+  const actor = 'operator:test';
+  const why = { account: accountId, mode: 'live', actor, requestId: null } as const;
+  await gateway.gateway.commands.execute(
+    ACCOUNT,
+    streamName.account(accountId),
+    () => ({ events: [{ type: 'AccountOpened', data: { ...opening, settings, at } }], reply: 'opened' }),
+    { ...why, correlationId: accountId, causationId: accountId },
+    { creates: true },
+  );
+  const cleartext = newApiKey('test');
+  await openAccountWithKeys(gateway.gateway)({
+    ...opening,
+    actor,
+    keys: [{ mode: 'test', cleartext, label: 'test' }],
+  });
+  return new Merchant(gateway, cleartext);
+};

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import {
+  BadConnectionString,
+  readConnectionString,
+} from '../../../../infrastructure/eventStore/eventStoreDb/connectionString.ts';
+
+const CERTIFICATE = new URL('../../../support/tls/receiver.cert.pem', import.meta.url).pathname;
+
+const complaint = (text: string): string => {
+  try {
+    readConnectionString(text);
+    return 'no complaint';
+  } catch (error) {
+    if (!(error instanceof BadConnectionString)) throw error;
+    return error.message;
+  }
+};
+
+describe('the connection string of EventStoreDB', () => {
+  it('of one node, with what was left out', () => {
+    expect(readConnectionString('esdb://localhost:2113?tls=false')).to.deep.equal({
+      hosts: [{ address: 'localhost', port: 2113 }],
+      discover: false,
+      nodePreference: 'leader',
+      maxDiscoverAttempts: 10,
+      discoveryIntervalMs: 100,
+      gossipTimeoutS: 2,
+      tls: null,
+      credentials: null,
+      keepAliveIntervalMs: 10_000,
+      keepAliveTimeoutMs: 10_000,
+      connectionName: 'quita',
+    });
+  });
+
+  it('of a cluster, with everything given', () => {
+    const options = `nodePreference=follower&maxDiscoverAttempts=3&discoveryInterval=50&gossipTimeout=1&connectionName=a%20b`;
+    const text = `esdb+discover://us%40er:p%3Aw@a.test:1,b.test:2?${options}&keepAliveInterval=5000&keepAliveTimeout=4000&tlsCAFile=${CERTIFICATE}`;
+    const { tls, ...rest } = readConnectionString(text);
+    expect(tls?.ca?.toString('utf8')).to.match(/^-----BEGIN CERTIFICATE-----/);
+    expect(rest).to.deep.equal({
+      hosts: [
+        { address: 'a.test', port: 1 },
+        { address: 'b.test', port: 2 },
+      ],
+      discover: true,
+      nodePreference: 'follower',
+      maxDiscoverAttempts: 3,
+      discoveryIntervalMs: 50,
+      gossipTimeoutS: 1,
+      credentials: { username: 'us@er', password: 'p:w' },
+      keepAliveIntervalMs: 5_000,
+      keepAliveTimeoutMs: 4_000,
+      connectionName: 'a b',
+    });
+  });
+
+  it('asks the nodes who leads when there are several, or when it says so', () => {
+    const discovers = ['esdb://a:1', 'esdb://a:1,b:2', 'esdb+discover://a:1'].map(
+      (text) => readConnectionString(`${text}?tls=false`).discover,
+    );
+    expect(discovers).to.deep.equal([false, true, true]);
+  });
+
+  it('is refused by name where the client would ignore it or go wrong', () => {
+    for (const [text, says] of [
+      ['postgres://localhost', 'begins with esdb://'],
+      ['esdb://', 'not a connection string'],
+      ['esdb://localhost:2113?tls', 'not a connection string'],
+      ['esdb://localhost:2113?tlsVerifyCert=false', 'tlsCAFile'],
+      ['esdb://localhost:2113?tls=true&TLSVERIFYCERT=false', 'tlsCAFile'],
+      ['esdb://localhost:2113?throwOnAppendFailure=false', 'throwOnAppendFailure'],
+      ['esdb://localhost:2113?keepAliveInterval=-1', 'keepAliveInterval'],
+      ['esdb://localhost:2113?keepAliveTimeout=-1', 'keepAliveInterval'],
+      ['esdb://localhost:2113?tlsCAFile=/no/such/file', '/no/such/file'],
+      [`esdb://localhost:2113?userCertFile=${CERTIFICATE}`, 'go together'],
+    ] as const) {
+      expect(complaint(text), text).to.include(says);
+    }
+  });
+
+  it('never shows its password', () => {
+    for (const tail of ['?tls', '?tlsVerifyCert=false', ':x:y', '?keepAliveInterval=-1']) {
+      expect(complaint(`esdb://admin:secret-word@localhost:2113${tail}`)).to.not.include('secret-word');
+    }
+  });
+});

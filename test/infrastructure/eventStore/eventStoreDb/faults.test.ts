@@ -1,0 +1,268 @@
+// A server that goes away, moves, freezes or forgets to answer: no acknowledged event missing, none doubled, every call within its time.
+import { EventStoreDBClient } from '@eventstore/db-client';
+import { expect } from 'chai';
+import type { EventStore } from '../../../../application/ports/eventStore.ts';
+import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
+import {
+  appendUntilAnswered,
+  brief,
+  collect,
+  Follower,
+  idsOf,
+  newEvent,
+  newEvents,
+  newStream,
+} from '../../../conformance/eventStore/harness.ts';
+import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
+import { RECEIVER } from '../../../support/tls/certificates.ts';
+import { clientEvent, QUICK, Reports, rejection, startWorld, type World } from './support.ts';
+
+/** unsentMs, doubtfulMs and one look into the stream, of the times in `QUICK`, with room for a busy machine. */
+const UNAVAILABLE_MS_MAX = 1_500;
+const UNKNOWN_MS_MAX = 2_500;
+const WRITERS = 8;
+const APPENDS_PER_WRITER = 15;
+
+const CERTIFICATE = new URL('../../../support/tls/receiver.cert.pem', import.meta.url).pathname;
+
+const timed = async <T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> => {
+  const beganAt = performance.now();
+  return { value: await work(), ms: performance.now() - beganAt };
+};
+
+describe('faults of EventStoreDB', () => {
+  let world: World;
+
+  beforeEach(async () => {
+    world = await startWorld({ writeTimeoutMs: 100 });
+  });
+  afterEach(async () => {
+    await world.end();
+  });
+
+  for (const graceful of [false, true]) {
+    const how = graceful ? 'stopped and started' : 'killed and started';
+    it(`a server that is ${how}: refused in time, then stored, and the subscription goes on`, async () => {
+      const { server, store, written } = world;
+      const follower = new Follower(store);
+      const ids: string[] = [];
+      for (let round = 0; round < 2; round++) {
+        await follower.until(({ caughtUp }) => caughtUp.length === round + 1);
+        await server.stop({ graceful });
+        const stream = newStream();
+        const events = newEvents(2);
+        const { value, ms } = await timed(() => rejection(store.append(stream, -1, events)));
+        // It may have gone to a connection whose end was not seen yet.
+        expect(value.name).to.be.oneOf(['EventStoreUnavailable', 'AppendOutcomeUnknown']);
+        expect(ms).to.be.below(UNKNOWN_MS_MAX);
+        const again = await timed(() => rejection(store.append(newStream(), -1, newEvents(1))));
+        expect(again.value.name).to.equal('EventStoreUnavailable');
+        expect(again.ms).to.be.below(UNAVAILABLE_MS_MAX);
+        expect((await rejection(collect(store.readStream(stream)))).name).to.equal('EventStoreUnavailable');
+        await server.restart();
+        expect(brief(await appendUntilAnswered(store, stream, -1, events))).to.deep.equal({ ok: true, revision: 1 });
+        ids.push(...idsOf(events));
+        await follower.untilIds(ids);
+      }
+      await follower.stop();
+      expect(idsOf(follower.events)).to.deep.equal(ids);
+      expect(idsOf(written())).to.deep.equal(ids);
+    });
+  }
+
+  it(`${WRITERS} writers while the server is killed, stopped and cut: every event once, every call in time`, async () => {
+    const { server, store, written, open } = world;
+    const other = await open();
+    const follower = new Follower(other);
+    let slowest = 0;
+    const write = async (to: EventStore): Promise<string[]> => {
+      const ids: string[] = [];
+      for (let n = 0; n < APPENDS_PER_WRITER; n++) {
+        const stream = newStream();
+        const events = newEvents(2);
+        for (let result: object | null = null; result === null; ) {
+          const { value, ms } = await timed(() => to.append(stream, -1, events).catch((error: Error) => error.name));
+          slowest = Math.max(slowest, ms);
+          if (typeof value === 'string') expect(value).to.be.oneOf(['EventStoreUnavailable', 'AppendOutcomeUnknown']);
+          else result = value;
+        }
+        ids.push(...idsOf(events));
+      }
+      return ids;
+    };
+    const total = WRITERS * APPENDS_PER_WRITER * 2;
+    const done = Promise.all(Array.from({ length: WRITERS }, (_, n) => write(n % 2 === 0 ? store : other)));
+    const faults = [
+      () => server.cut(),
+      () => server.restart(),
+      async () => {
+        await server.stop({ graceful: true });
+        await server.restart();
+      },
+      () => server.loseAnswers(3),
+      () => server.failAppends(3),
+      () => server.answerTwice(3),
+    ];
+    for (const [n, fault] of faults.entries()) {
+      await follower.until(({ events }) => events.length >= (total * (n + 1)) / (faults.length + 2));
+      await fault();
+    }
+    const acknowledged = (await done).flat();
+    await follower.until(({ events }) => events.length >= total);
+    await follower.stop();
+    expect(idsOf(follower.events).sort(), 'given').to.deep.equal([...acknowledged].sort());
+    expect(idsOf(written()).sort(), 'stored').to.deep.equal([...acknowledged].sort());
+    expect(slowest).to.be.below(UNKNOWN_MS_MAX);
+  });
+
+  it('an answer lost after the write: found in the stream, whole', async () => {
+    const { server, store, written } = world;
+    const stream = newStream();
+    const events = newEvents(3);
+    server.loseAnswers();
+    const { value, ms } = await timed(() => store.append(stream, -1, events));
+    const recorded = await collect(store.readStream(stream));
+    expect(value).to.deep.equal({ ok: true, revision: 2, position: recorded[2]!.position });
+    expect(ms).to.be.within(QUICK.attemptMs! - 5, UNAVAILABLE_MS_MAX);
+    expect(idsOf(written())).to.deep.equal(idsOf(events));
+  });
+
+  it('an answer lost after a write that another has followed is told from a conflict', async () => {
+    const { server, store, open } = world;
+    const stream = newStream();
+    const [mine, next] = [newEvents(2), newEvents(1)];
+    server.loseAnswers();
+    const answer = store.append(stream, -1, mine);
+    await server.until(({ events }) => events.some(({ id }) => id === mine[1]!.id));
+    expect(brief(await (await open()).append(stream, 1, next))).to.deep.equal({ ok: true, revision: 2 });
+    expect(brief(await answer)).to.deep.equal({ ok: true, revision: 1 });
+    server.failAppends();
+    expect(brief(await store.append(stream, 0, newEvents(1))), 'a conflict').to.deep.equal({ ok: false, actual: 2 });
+  });
+
+  it('an unknown outcome of what was not written is repeated and written once', async () => {
+    const { server, store, written } = world;
+    server.failAppends(2);
+    const events = newEvents(2);
+    expect(brief(await store.append(newStream(), -1, events))).to.deep.equal({ ok: true, revision: 1 });
+    expect(idsOf(written())).to.deep.equal(idsOf(events));
+  });
+
+  it('the same ids while the first append is in flight are dropped by the server: both learn the truth', async () => {
+    const { server, store, written, open } = world;
+    const stream = newStream();
+    const events = newEvents(2);
+    const other = await open();
+    server.holdAppends();
+    const answers = [store.append(stream, -1, events), other.append(stream, -1, events)];
+    await server.until(({ appendsReceived }) => appendsReceived >= 4);
+    server.releaseAppends();
+    const fine = { ok: true, revision: 1 };
+    expect((await Promise.all(answers)).map(brief)).to.deep.equal([fine, fine]);
+    expect(idsOf(written())).to.deep.equal(idsOf(events));
+  });
+
+  it('a frozen server leaves the outcome unknown, in time; the repeat finds what was written', async () => {
+    const { server, store, written } = world;
+    await store.append(newStream(), -1, newEvents(1));
+    const stream = newStream();
+    const event = newEvent();
+    server.silent(true);
+    const { value, ms } = await timed(() => rejection(store.append(stream, -1, [event])));
+    expect(value.name).to.equal('AppendOutcomeUnknown');
+    expect(ms).to.be.below(UNKNOWN_MS_MAX);
+    server.silent(false);
+    expect(brief(await appendUntilAnswered(store, stream, -1, [event]))).to.deep.equal({ ok: true, revision: 0 });
+    expect(written().filter(({ id }) => id === event.id)).to.have.length(1);
+  });
+
+  it('a server frozen while a subscription is begun: it begins when the server is back', async () => {
+    const { server, store } = world;
+    const events = newEvents(2);
+    await store.append(newStream(), -1, events);
+    server.silent(true);
+    const follower = new Follower(store);
+    await world.reports.until('cannot be reached');
+    server.silent(false);
+    await follower.untilIds(idsOf(events));
+    await follower.stop();
+    expect(idsOf(follower.events)).to.deep.equal(idsOf(events));
+  });
+
+  it('the leader moved: appends and reads go where the old one says', async () => {
+    const { server, store } = world;
+    const leader = await EventStoreDbServer.start();
+    server.notLeader({ host: '127.0.0.1', port: leader.port });
+    const stream = newStream();
+    const events = newEvents(2);
+    expect(brief(await store.append(stream, -1, events))).to.deep.equal({ ok: true, revision: 1 });
+    expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal(idsOf(events));
+    expect(leader.events.map(({ id }) => id)).to.deep.equal(idsOf(events));
+
+    server.notLeader(null);
+    await leader.stop();
+    expect(brief(await appendUntilAnswered(store, stream, -1, events)), 'and back').to.deep.equal({
+      ok: true,
+      revision: 1,
+    });
+    expect(idsOf(world.written())).to.deep.equal(idsOf(events));
+  });
+
+  it('a cluster that could not be found once is found when it is back; the client never finds it again (seen 12)', async () => {
+    const { server } = world;
+    const connectionString = `esdb+discover://127.0.0.1:${server.port}?tls=false&maxDiscoverAttempts=1`;
+    const client = EventStoreDBClient.connectionString(connectionString);
+    const store = await openEventStoreDb({ connectionString, timings: QUICK });
+    await server.stop();
+    expect((await rejection(client.appendToStream(newStream(), clientEvent()))).message).to.include(
+      'Failed to discover',
+    );
+    const stream = newStream();
+    const events = newEvents(1);
+    expect((await rejection(store.append(stream, -1, events))).name).to.equal('EventStoreUnavailable');
+    await server.restart();
+    expect((await rejection(client.appendToStream(newStream(), clientEvent()))).message).to.include(
+      'Failed to discover',
+    );
+    expect(brief(await appendUntilAnswered(store, stream, -1, events))).to.deep.equal({ ok: true, revision: 0 });
+    await store.close();
+    await client.dispose();
+  });
+
+  it('B13, B14: credentials from the connection string over TLS with tlsCAFile; wrong ones are refused at once, without the password', async () => {
+    const server = await EventStoreDbServer.start({
+      tls: RECEIVER,
+      users: { ana: { password: 's3cr&t', admin: true } },
+    });
+    const at = (login: string): string =>
+      `${server.connectionString.replace('://127.0.0.1', `://${login}localhost`)}&tlsCAFile=${CERTIFICATE}`;
+    const reports = new Reports();
+    const options = { timings: QUICK, onError: reports.add };
+    const store = await openEventStoreDb({ connectionString: at('ana:s3cr%26t@'), ...options });
+    const event = newEvent();
+    expect(brief(await store.append(newStream(), -1, [event]))).to.deep.equal({ ok: true, revision: 0 });
+    await store.close();
+    for (const login of ['ana:wrong-word@', '']) {
+      const { value, ms } = await timed(() => rejection(openEventStoreDb({ connectionString: at(login), ...options })));
+      expect(value.name).to.equal('EventStoreUnavailable');
+      expect(value.message).to.include('refused').and.not.include('wrong-word');
+      expect(ms).to.be.below(UNAVAILABLE_MS_MAX);
+    }
+    expect(server.events.filter(({ id }) => id === event.id)).to.have.length(1);
+    await server.stop();
+  });
+
+  it('is closed in time while the server is away, and nothing goes on', async () => {
+    const { server, open } = world;
+    const store = await open();
+    const follower = new Follower(store);
+    await follower.until(({ caughtUp }) => caughtUp.length === 1);
+    await server.stop();
+    const answer = rejection(store.append(newStream(), -1, newEvents(1)));
+    const { ms } = await timed(() => store.close());
+    expect((await answer).name).to.equal('EventStoreUnavailable');
+    await follower.ended;
+    expect(ms).to.be.below(UNAVAILABLE_MS_MAX);
+    await server.restart();
+  });
+});

@@ -1,0 +1,141 @@
+// The log as the program sees it, in the middle of what else a server holds: its own events, other programs, checkpoints.
+import { expect } from 'chai';
+import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { collect, Follower, idsOf, newEvent, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
+import { startWorld, type World } from './support.ts';
+
+describe('the log on EventStoreDB', () => {
+  let world: World;
+
+  beforeEach(async () => {
+    world = await startWorld();
+  });
+  afterEach(async () => {
+    await world.end();
+  });
+
+  it('keeps its identity over a restart of the server', async () => {
+    const { store, server, open } = world;
+    await server.restart();
+    expect((await open()).storeId).to.equal(store.storeId);
+  });
+
+  it('has one identity though many open it at once', async () => {
+    const fresh = await startWorld();
+    const stores = await Promise.all(Array.from({ length: 8 }, () => fresh.open()));
+    expect(new Set(stores.map(({ storeId }) => storeId))).to.deep.equal(new Set([fresh.store.storeId]));
+    expect(fresh.server.events.map(({ stream }) => stream)).to.deep.equal(['quita_store-identity']);
+    await fresh.end();
+  });
+
+  it('gives data and metadata back byte for byte, though they are marked as JSON', async () => {
+    const { store } = world;
+    const stream = newStream();
+    const odd = newEvent({
+      data: '{ "a": 1.0, "b":1e2,"a":"é",\n"n":12345678901234567890 }',
+      metadata: '{"$correlationId":"p1", "$causationId":"e1"}',
+    });
+    await store.append(stream, -1, [odd]);
+    const [read] = await collect(store.readStream(stream));
+    const follower = new Follower(store);
+    await follower.until(({ events }) => events.length === 1);
+    await follower.stop();
+    expect(read).to.include({ data: odd.data, metadata: odd.metadata });
+    expect(follower.events).to.deep.equal([read]);
+  });
+
+  it('"all categories" are ours: no system event, no identity, no other program', async () => {
+    const { store, server } = world;
+    const wanted: string[] = [];
+    for (const category of ['payment', 'foreign', 'account', 'paymentette', 'keyring']) {
+      server.writeSystemEvents(3);
+      const event = newEvent();
+      await store.append(newStream(category), -1, [event]);
+      if (category !== 'foreign' && category !== 'paymentette') wanted.push(event.id);
+    }
+    const follower = new Follower(store);
+    await follower.until(({ caughtUp }) => caughtUp.length === 1);
+    await follower.stop();
+    expect(idsOf(follower.events)).to.deep.equal(wanted);
+    expect(await store.head()).to.equal(follower.events.at(-1)?.position);
+  });
+
+  it('a follower that has everything stands at the head: not behind it, not beyond it, whatever comes after', async () => {
+    const { store, server } = world;
+    await store.append(newStream(), -1, newEvents(3));
+    const follower = new Follower(store);
+    await follower.until(({ caughtUp }) => caughtUp.length === 1);
+    const head = await store.head();
+    server.writeSystemEvents(5_000);
+    for (let n = 0; n < 3; n++) await store.append(newStream('foreign'), -1, newEvents(500));
+    const other = new Follower(store, { categories: ['foreign'] });
+    await other.until(({ caughtUp }) => caughtUp.length === 1);
+    expect(await store.head()).to.equal(head);
+    expect(follower.signals.at(-1)).to.deep.equal({ kind: 'caughtUp', position: head });
+    await store.append(newStream(), -1, newEvents(1));
+    await follower.until(({ events }) => events.length === 4);
+    expect(follower.events.at(-1)?.position).to.equal(await store.head());
+    await Promise.all([follower.stop(), other.stop()]);
+    const positions = [...follower.signals, ...other.signals.filter(({ kind }) => kind === 'checkpoint')];
+    for (const { position } of positions) expect(position !== null && position <= (await store.head())!).to.equal(true);
+  });
+
+  it('a rare category tells how far it is, never beyond the head, and resumes there', async () => {
+    const { store } = world;
+    const rare = new Follower(store, { categories: ['webhookEndpoint'] });
+    await rare.until(({ caughtUp }) => caughtUp.length === 1);
+    for (let n = 0; n < 3; n++) await store.append(newStream(), -1, newEvents(700));
+    await rare.until(({ checkpoints }) => checkpoints.length > 0);
+    await rare.stop();
+    const position = rare.checkpoints.at(-1)!;
+    expect(position <= (await store.head())!).to.equal(true);
+    const event = newEvent();
+    await store.append(newStream('webhookEndpoint'), -1, [event]);
+    const resumed = new Follower(store, { after: position, categories: ['webhookEndpoint'] });
+    await resumed.until(({ caughtUp }) => caughtUp.length === 1);
+    await resumed.stop();
+    expect(idsOf(resumed.events)).to.deep.equal([event.id]);
+  });
+
+  it('refuses positions of another store and categories that no stream can have', async () => {
+    const { store } = world;
+    const { signal } = new AbortController();
+    const bad = [
+      { after: '0000000000000000012' as never, categories: null },
+      { after: null, categories: ['$ce'] },
+      { after: null, categories: [] },
+    ];
+    for (const options of bad) {
+      const error = await collect(store.subscribe({ ...options, signal })).then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+      expect(error).to.be.instanceOf(RangeError);
+    }
+  });
+
+  it('leaves no connection behind', async () => {
+    const { server, store, open } = world;
+    const other = await open();
+    const follower = new Follower(other);
+    await follower.until(({ caughtUp }) => caughtUp.length === 1);
+    await other.append(newStream(), -1, newEvents(2));
+    await Promise.all([store.close(), other.close()]);
+    await follower.ended;
+    await server.until(({ connections }) => connections === 0);
+    expect(server.subscriptions).to.equal(0);
+  });
+
+  it('cannot be opened where nobody listens, and says so within its time', async () => {
+    const { server } = world;
+    const { connectionString } = server;
+    await server.stop();
+    const timings = { connectMs: 100, readGiveUpMs: 200 };
+    const error = await openEventStoreDb({ connectionString, timings }).then(
+      () => null,
+      (reason: Error) => reason,
+    );
+    expect(error?.name).to.equal('EventStoreUnavailable');
+    await server.restart();
+  });
+});

@@ -1,0 +1,119 @@
+// One test server and one event store on it for each test, with short times, and every mended fault kept to be looked at.
+import { randomUUID } from 'node:crypto';
+import { jsonEvent } from '@eventstore/db-client';
+import type { EventStore } from '../../../../application/ports/eventStore.ts';
+import { IDENTITY_STREAM } from '../../../../infrastructure/eventStore/eventStoreDb/identity.ts';
+import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
+import type { Timings } from '../../../../infrastructure/eventStore/eventStoreDb/timings.ts';
+import {
+  type EventStoreDbOptions,
+  EventStoreDbServer,
+  type StoredEvent,
+} from '../../../support/eventStoreDb/server.ts';
+
+export const QUICK: Partial<Timings> = {
+  connectMs: 400,
+  attemptMs: 150,
+  unsentMs: 600,
+  doubtfulMs: 900,
+  readMs: 200,
+  readGiveUpMs: 600,
+  confirmMs: 600,
+};
+
+/** Faults that a store has reported, and a way to wait for one. */
+export class Reports {
+  readonly messages: string[] = [];
+  readonly #waiters = new Set<() => void>();
+
+  readonly add = ({ message }: Error): void => {
+    this.messages.push(message);
+    for (const look of this.#waiters) look();
+  };
+
+  /** Resolves when a report holds the text, one already made included. */
+  until(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!this.messages.some((message) => message.includes(text))) return;
+        this.#waiters.delete(look);
+        resolve();
+      };
+      this.#waiters.add(look);
+      look();
+    });
+  }
+}
+
+export interface World {
+  readonly server: EventStoreDbServer;
+  readonly store: EventStore;
+  readonly reports: Reports;
+  /** A further store on the same server. */
+  open(timings?: Partial<Timings>): Promise<EventStore>;
+  /** What was written to domain streams. */
+  written(): readonly StoredEvent[];
+  end(): Promise<void>;
+}
+
+export const startWorld = async (options: EventStoreDbOptions = {}, timings = QUICK): Promise<World> => {
+  const server = await EventStoreDbServer.start(options);
+  const reports = new Reports();
+  const stores: EventStore[] = [];
+  const open = async (its = timings): Promise<EventStore> => {
+    const store = await openEventStoreDb({
+      connectionString: server.connectionString,
+      onError: reports.add,
+      timings: its,
+    });
+    stores.push(store);
+    return store;
+  };
+  const store = await open();
+  return {
+    server,
+    store,
+    reports,
+    open,
+    written: () => server.events.filter(({ stream }) => stream !== IDENTITY_STREAM),
+    async end() {
+      await Promise.all(stores.map((each) => each.close()));
+      await server.stop();
+    },
+  };
+};
+
+/**
+ * Runs the work and gives what nobody caught meanwhile: without a listener of its own, a rejection is an uncaught exception, too.
+ * Mocha's listeners stand aside for that time.
+ */
+export const uncaughtDuring = async (work: (first: Promise<unknown>) => Promise<void>): Promise<unknown[]> => {
+  const exceptions = process.listeners('uncaughtException');
+  const rejections = process.listeners('unhandledRejection');
+  process.removeAllListeners('uncaughtException').removeAllListeners('unhandledRejection');
+  const caught: unknown[] = [];
+  const first = new Promise<unknown>((resolve) => {
+    process.on('uncaughtException', (error) => {
+      caught.push(error);
+      resolve(error);
+    });
+  });
+  try {
+    await work(first);
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of exceptions) process.on('uncaughtException', listener);
+    for (const listener of rejections) process.on('unhandledRejection', listener);
+  }
+  return caught;
+};
+
+/** For the client package's own commands. */
+export const clientEvent = () =>
+  jsonEvent({ id: randomUUID(), type: 'SomethingHappened', data: { amount: 1250 }, metadata: {} });
+
+export const rejection = async (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    (value) => new Error(`no error but ${JSON.stringify(value)}`),
+    (error: unknown) => error as Error,
+  );
