@@ -5,7 +5,7 @@ const LOOK_MS = 250;
 
 /** What `look` finds, or null after `timeoutMs`. */
 export const untilVisible = async <T>(
-  progress: Progress,
+  progress: Pick<Progress, 'onMove'>,
   timeoutMs: number,
   look: () => Promise<T | null>,
 ): Promise<T | null> => {

@@ -2,6 +2,7 @@
 import type { Accounts } from '../../application/accounts.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { Progress } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { untilVisible } from '../../http/routes/untilVisible.ts';
@@ -18,9 +19,19 @@ interface Needs {
 
 export class AtRest {
   readonly #needs: Needs;
+  /** Work that ends without an event moves no read model: the end of a job is worth a look too. */
+  readonly #moves: Pick<Progress, 'onMove'>;
 
   constructor(needs: Needs) {
     this.#needs = needs;
+    this.#moves = {
+      onMove: (listener) => {
+        const undo = [needs.projected.onMove(listener), needs.jobs.onSettled(listener)];
+        return () => {
+          for (const one of undo) one();
+        };
+      },
+    };
   }
 
   /** How many messages of the tenant are still on their way when none is, or after `timeoutMs`. */
@@ -31,7 +42,7 @@ export class AtRest {
       pending = await this.#onTheirWay(tenant, timeoutMs, now);
       return pending === 0 ? true : null;
     };
-    await untilVisible(this.#needs.projected, timeoutMs, look);
+    await untilVisible(this.#moves, timeoutMs, look);
     return pending;
   }
 
@@ -39,7 +50,7 @@ export class AtRest {
   async messages(account: AccountId, timeoutMs: number): Promise<boolean> {
     const tenant: Tenant = { accountId: account, mode: 'test' };
     const look = async () => ((await this.#onTheirWay(tenant, timeoutMs, '-infinity')) === 0 ? true : null);
-    return (await untilVisible(this.#needs.projected, timeoutMs, look)) === true;
+    return (await untilVisible(this.#moves, timeoutMs, look)) === true;
   }
 
   async clockDrained(account: AccountId, timeoutMs: number): Promise<boolean> {
@@ -52,7 +63,7 @@ export class AtRest {
       );
       return rows[0]?.draining ? null : true;
     };
-    return (await untilVisible(projected, timeoutMs, look)) === true && projected.caughtUp(timeoutMs);
+    return (await untilVisible(this.#moves, timeoutMs, look)) === true && projected.caughtUp(timeoutMs);
   }
 
   async #onTheirWay(

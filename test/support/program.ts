@@ -10,6 +10,8 @@ import type { DemoAccount } from '../../infrastructure/boot/demoAccount.ts';
 const ROOT = join(import.meta.dirname, '../..');
 export type RoleName = 'start' | 'api' | 'projector' | 'worker';
 const READY_MS = 60_000;
+/** Shared by all programs of a run: reading 300 files anew takes longer than most of what is tested here. */
+const NODE_COMPILE_CACHE = join(tmpdir(), 'quita-test-compile-cache');
 
 export const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -60,6 +62,7 @@ export class Program {
       HOME: process.env['HOME'] ?? '/',
       LOG_LEVEL: 'warn',
       RATE_LIMIT_PER_MINUTE: '0',
+      NODE_COMPILE_CACHE,
     };
     this.process = spawn(command as string, args as string[], {
       cwd: ROOT,
@@ -126,7 +129,10 @@ export const cli = (
   env: Readonly<Record<string, string>> = {},
 ): Promise<unknown> =>
   new Promise((resolve, reject) => {
-    const options = { cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, ...env } };
+    const options = {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, NODE_COMPILE_CACHE, ...env },
+    };
     execFile(
       process.execPath,
       [join(ROOT, 'infrastructure/boot/cli.ts'), ...args, '--json'],

@@ -1,6 +1,6 @@
 // Starting and stopping as an operator does (decisions S1–S6).
 
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ describe('npm start', function suite() {
     await removeDataDir(dataDir);
   });
 
-  it('prints the base URL, where demo.json is, and a curl that creates a charge; demo.json is private (S2)', async () => {
+  it('prints base URL, demo.json and a curl; its files are private; SIGTERM to npm ends it with exit code 0 (S2, S5)', async () => {
     const program = await start({ viaNpm: true }).ready();
     expect(program.output).to.contain(`Quita is ready at ${program.baseUrl}\n`);
     expect(program.output).to.contain(`The demo account is in ${join(dataDir, 'demo.json')}\n`);
@@ -39,6 +39,8 @@ describe('npm start', function suite() {
     expect((await stat(join(dataDir, 'demo.json'))).mode & 0o777).to.equal(0o600);
     expect((await stat(join(dataDir, 'secrets.key'))).mode & 0o777).to.equal(0o600);
     expect((await fetch(`${program.baseUrl}/health/ready`)).status).to.equal(200);
+    program.signal('SIGTERM');
+    expect(await program.exited).to.deep.equal({ code: 0, signal: null });
   });
 
   const twice = (program: Program) => {
@@ -46,7 +48,6 @@ describe('npm start', function suite() {
     program.signalGroup('SIGTERM');
   };
   for (const [what, send] of [
-    ['SIGTERM to npm', (program: Program) => program.signal('SIGTERM')],
     ['SIGINT to the whole group', (program: Program) => program.signalGroup('SIGINT')],
     ['SIGTERM to the whole group, twice', twice],
   ] as const)
@@ -61,35 +62,6 @@ describe('npm start', function suite() {
     await new Promise<void>((resolve) => program.process.stderr?.once('data', () => resolve())); // the database is being made
     program.signal('SIGTERM');
     expect(await program.exited).to.deep.equal({ code: 0, signal: null });
-  });
-
-  it('keeps demo.json and the account over a restart, and completes a half-made account', async () => {
-    const first = await start().ready();
-    const demo = await first.demo();
-    await first.stop();
-    const second = await start().ready();
-    expect(await second.demo()).to.deep.equal(demo);
-    const wallets = await fetch(`${second.baseUrl}/v1/wallets`, { headers: { apikey: demo.testApiKey } });
-    expect(await wallets.json()).to.deep.equal([
-      { currency: 'BRL', walletType: 'OPERATIONAL', balance: 0, pendingBalance: 0 },
-    ]);
-  });
-
-  it('starts after demo.json was written and the account was not (S2)', async () => {
-    const draft = {
-      baseUrl: `http://127.0.0.1:${port}`,
-      email: 'demo@quita.example',
-      password: 'x'.repeat(24),
-      testApiKey: `ak_test_${'t'.repeat(32)}`,
-      liveApiKey: `ak_live_${'l'.repeat(32)}`,
-    };
-    const first = await start().ready();
-    await first.stop();
-    await writeFile(join(dataDir, 'demo.json'), JSON.stringify(draft), { mode: 0o600 });
-    const second = await start().ready();
-    expect((await fetch(`${second.baseUrl}/v1/wallets`, { headers: { apikey: draft.testApiKey } })).status).to.equal(
-      200,
-    );
   });
 
   it('says that the port is in use, in one line with exit code 2, and changes nothing (S4)', async () => {
@@ -110,26 +82,6 @@ describe('npm start', function suite() {
     expect(await second.exited).to.deep.equal({ code: 2, signal: null });
     expect(second.output).to.match(/^quita: The data directory .* is in use by another running program: [^\n]*\n$/);
     expect((await fetch(`${owner.baseUrl}/health/ready`)).status).to.equal(200);
-  });
-
-  it('says that the database is of a newer version, with exit code 2 (S4)', async () => {
-    const first = await start().ready();
-    const {
-      port: pgPort,
-      user,
-      password,
-    } = JSON.parse(await readFile(join(dataDir, 'postgres.json'), 'utf8')) as Record<string, string>;
-    const { default: pg } = await import('pg');
-    const client = new pg.Client({ connectionString: `postgres://${user}:${password}@127.0.0.1:${pgPort}/postgres` });
-    await client.connect();
-    await client.query("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future', 99, now())");
-    await client.end();
-    await first.stop();
-    const second = start();
-    expect(await second.exited).to.deep.equal({ code: 2, signal: null });
-    expect(second.output).to.equal(
-      'quita: the database has the schema of a newer version (9999_future): start that version\n',
-    );
   });
 
   for (const [name, value] of [
@@ -166,16 +118,6 @@ describe('npm start', function suite() {
     expect(wallets.status).to.equal(200);
     expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
     await database.drop();
-  });
-
-  it('refuses another SECRETS_KEY than the one that sealed its secrets (S6)', async () => {
-    const first = await start().ready();
-    await first.stop();
-    const second = start({
-      env: { SECRETS_KEY: Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64') },
-    });
-    expect(await second.exited).to.deep.equal({ code: 2, signal: null });
-    expect(second.output).to.equal('quita: SECRETS_KEY is not the key that this database’s secrets were sealed with\n');
   });
 
   it('starts after kill -9 at any moment of the very first start', async () => {

@@ -1,0 +1,77 @@
+// Starting on a data directory that was used before (decisions S2, S4, S6).
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pg from 'pg';
+import type { DemoAccount } from '../../../infrastructure/boot/demoAccount.ts';
+import { startEmbeddedPostgres } from '../../../infrastructure/postgres/embedded/embeddedPostgres.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../../support/program.ts';
+
+describe('npm start on a directory that was used before', function suite() {
+  this.timeout(60_000);
+  let dataDir: string;
+  let port: number;
+  let demo: DemoAccount;
+  let program: Program;
+  const start = (env: Record<string, string> = {}): Program => {
+    program = new Program({ dataDir, port, env });
+    return program;
+  };
+  const wallets = async (apikey: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/wallets`, { headers: { apikey } });
+    return { status: answer.status, body: await answer.json() };
+  };
+  const EMPTY = [{ currency: 'BRL', walletType: 'OPERATIONAL', balance: 0, pendingBalance: 0 }];
+
+  before(async () => {
+    dataDir = await newDataDir();
+    port = await freePort();
+    demo = await (await start().ready()).demo();
+    await program.stop();
+  });
+  afterEach(() => program.kill9());
+  after(() => removeDataDir(dataDir));
+
+  it('keeps demo.json and the account', async () => {
+    await start().ready();
+    expect(await program.demo()).to.deep.equal(demo);
+    expect(await wallets(demo.testApiKey)).to.deep.equal({ status: 200, body: EMPTY });
+    expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('completes an account of which only demo.json was written', async () => {
+    const draft = { ...demo, testApiKey: `ak_test_${'t'.repeat(32)}`, liveApiKey: `ak_live_${'l'.repeat(32)}` };
+    await writeFile(join(dataDir, 'demo.json'), JSON.stringify(draft), { mode: 0o600 });
+    await start().ready();
+    expect(await wallets(draft.testApiKey)).to.deep.equal({ status: 200, body: EMPTY });
+    await program.stop();
+  });
+
+  it('says in one line that demo.json is not what the first start wrote, with exit code 2', async () => {
+    await writeFile(join(dataDir, 'demo.json'), '{"baseUrl":', { mode: 0o600 });
+    expect(await start().exited).to.deep.equal({ code: 2, signal: null });
+    expect(program.output).to.match(/^quita: DATA_DIR: .*demo\.json is not what the first start wrote: [^\n]+\n$/);
+    await writeFile(join(dataDir, 'demo.json'), JSON.stringify(demo), { mode: 0o600 });
+  });
+
+  it('refuses another SECRETS_KEY than the one that sealed its secrets (S6)', async () => {
+    const other = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64');
+    expect(await start({ SECRETS_KEY: other }).exited).to.deep.equal({ code: 2, signal: null });
+    expect(program.output).to.equal(
+      'quita: SECRETS_KEY is not the key that this database’s secrets were sealed with\n',
+    );
+  });
+
+  it('says that the database is of a newer version (S4)', async () => {
+    const postgres = await startEmbeddedPostgres({ dataDir });
+    const client = new pg.Client({ connectionString: postgres.connectionString });
+    await client.connect();
+    await client.query("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future', 99, now())");
+    await client.end();
+    await postgres.stop();
+    expect(await start().exited).to.deep.equal({ code: 2, signal: null });
+    expect(program.output).to.equal(
+      'quita: the database has the schema of a newer version (9999_future): start that version\n',
+    );
+  });
+});
