@@ -4,7 +4,6 @@ import type { EventStore, Position } from '../../application/ports/eventStore.ts
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { readStreamName } from '../../domain/kernel/event.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
 
 /** Events a transaction of a rebuild: nobody waits on this event loop. */
@@ -41,15 +40,15 @@ export const replay = async ({
   const signals = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
   for await (const batch of store.subscribe({
     after,
-    categories: null,
+    // What no projection follows is not read: it may be most of the log, and of a kind that only others know.
+    categories: [...wanted],
     batchSize: REPLAY_BATCH_SIZE,
     signal: signals,
   })) {
-    if (batch.kind === 'caughtUp') continue;
     const recorded = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);
-    // What no projection follows is not read either: it may be of a kind that only others know.
-    const logged = recorded.filter(({ stream }) => wanted.has(readStreamName(stream).category)).map(decodeEvent);
-    const to = batch.position > end ? end : batch.position;
+    const logged = recorded.map(decodeEvent);
+    // Caught up means beyond `end`, which was the head, or before it, when the subscription began.
+    const to = batch.kind === 'caughtUp' || batch.position > end ? end : batch.position;
     const from = position;
     await session.transaction(async (tx) => {
       for (const { projection, writer } of projections) {

@@ -162,11 +162,12 @@ describe('rebuilding a read model', () => {
 
   it('goes on where it was when it was stopped half-way by its signal, and by the end of its connection', async () => {
     // Two turns of a replay and a bit: the first is committed when it is stopped.
+    await scene.appendPayment();
     await scene.log.sql.query(
       `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
-       SELECT n, 0, now(), gen_random_uuid(), 'silent-' || n, 'Unknown', '{}', '{}' FROM generate_series(1, 9000) n`,
+       SELECT n + 3, 0, now(), gen_random_uuid(), 'payment-' || lpad(n::text, 26, '0'), e.type, e.data, e.metadata
+       FROM generate_series(1, 9000) n, event_store.events e WHERE e.position = 1`,
     );
-    await scene.appendPayment();
     const store = await scene.log.connect();
     await createLive(paymentsProjection);
     const stopAfterFirst = new AbortController();
@@ -191,8 +192,12 @@ describe('rebuilding a read model', () => {
 
     const report = await rebuild(paymentsProjection, store, scene.openSession);
     expect(report.events).to.equal(1_003);
-    expect((await scene.log.sql.query('SELECT revision FROM rm_payments.payments')).rows).to.deep.equal([
-      { revision: 2 },
+    const { rows } = await scene.log.sql.query(
+      'SELECT revision, count(*) FROM rm_payments.payments GROUP BY 1 ORDER BY 1',
+    );
+    expect(rows).to.deep.equal([
+      { revision: 0, count: '9000' },
+      { revision: 2, count: '1' },
     ]);
     expect(await schemas()).to.deep.equal(['rm_payments']);
   });
