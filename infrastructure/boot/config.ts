@@ -1,6 +1,7 @@
 // Configuration from the environment, typed and checked at once (decisions S1, S6). An empty variable is an unset one.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { BadConnectionString, readConnectionString } from '../eventStore/eventStoreDb/connectionString.ts';
 
 /** Names the variable; the program stops with exit code 2. */
 export class ConfigError extends Error {
@@ -15,6 +16,8 @@ export interface Config {
   readonly dataDir: string;
   /** null: the embedded database. */
   readonly databaseUrl: string | null;
+  /** EventStoreDB; null: the log is kept in Postgres. */
+  readonly eventStoreUrl: string | null;
   readonly logLevel: LogLevel;
   /** Requests a minute for each API key; 0: no limit. */
   readonly rateLimitPerMinute: number;
@@ -77,6 +80,18 @@ const isProxyRange = (text: string): boolean => {
   return Number(prefix) <= (IP_BITS[isIP(address)] ?? 0);
 };
 
+const eventStoreUrl = (env: Env): string | null => {
+  const text = read(env, 'EVENTSTORE_URL');
+  if (text === null) return null;
+  try {
+    readConnectionString(text);
+    return text;
+  } catch (error) {
+    if (error instanceof BadConnectionString) return wrong('EVENTSTORE_URL', `can't be used: ${error.message}`);
+    throw error;
+  }
+};
+
 const trustProxy = (env: Env): boolean | number | string => {
   const text = read(env, 'TRUST_PROXY');
   if (text === null || text === 'false') return false;
@@ -126,17 +141,13 @@ export const loadConfig = (env: Env): Config => {
   const host = hostOf(env);
   const port = wholeNumber(env, 'PORT', 1, 65_535, 3000);
   const databaseUrl = postgresUrl(env);
-  if (read(env, 'EVENTSTORE_URL') !== null)
-    wrong(
-      'EVENTSTORE_URL',
-      'is set, but this version has no EventStoreDB adapter: unset it, and events are kept in Postgres',
-    );
   return {
     host,
     port,
     publicUrl: publicUrl(env, host, port),
     dataDir: resolve(read(env, 'DATA_DIR') ?? '.data'),
     databaseUrl,
+    eventStoreUrl: eventStoreUrl(env),
     logLevel: logLevel(env),
     rateLimitPerMinute: wholeNumber(env, 'RATE_LIMIT_PER_MINUTE', 0, 1_000_000_000, 600),
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', databaseUrl === null),

@@ -58,8 +58,8 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
     const database = await openDatabase(config, log, breakProgram);
     openings.onClose(() => database.close());
-    const storage = await openStorage(database.connectionString, (err) =>
-      log.warn({ err }, 'a database connection failed'),
+    const storage = await openStorage(database.connectionString, config.eventStoreUrl, (err) =>
+      log.warn({ err }, 'a connection to a store failed'),
     );
     openings.onClose(() => storage.close());
     const gateway = await openGateway({

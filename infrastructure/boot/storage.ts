@@ -1,6 +1,7 @@
-// Everything that stands on Postgres: connections, event store, notices, with one way to close them.
+// The two stores and what stands on them: connections, event log, notices, with one way to close them.
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import { openEventStoreDb } from '../eventStore/eventStoreDb/store.ts';
 import { openPostgresEventStore } from '../eventStore/postgres/store.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';
 import { Notices } from '../postgres/notices.ts';
@@ -25,9 +26,17 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-export const openStorage = async (connectionString: string, onError: (error: Error) => void): Promise<Storage> => {
+/** `eventStoreUrl` null: the log is kept in the same Postgres. */
+export const openStorage = async (
+  connectionString: string,
+  eventStoreUrl: string | null,
+  onError: (error: Error) => void,
+): Promise<Storage> => {
   await migrate(connectionString);
-  const store = await openPostgresEventStore({ connectionString, onError });
+  const store =
+    eventStoreUrl === null
+      ? await openPostgresEventStore({ connectionString, onError })
+      : await openEventStoreDb({ connectionString: eventStoreUrl, onError });
   const config = connectionConfig(connectionString, 'quita');
   const reads = new PgPool(config, READS_MAX, onError);
   const operations = new PgPool(config, OPERATIONS_MAX, onError);

@@ -73,13 +73,14 @@ export class TestGateway {
       secretsKey?: Buffer;
       isAlone?: boolean;
       roles?: Roles;
+      eventStoreUrl?: string;
     } = {},
   ): Promise<TestGateway> {
     const database = options.database ?? (await migratedDatabase());
     const server = await listening();
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const log = openLog('silent');
-    const storage = await openStorage(database.connectionString, () => undefined);
+    const storage = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
     const faults: unknown[] = [];
     const gateway = await openGateway({
       storage,

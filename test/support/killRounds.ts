@@ -39,12 +39,16 @@ interface Answer {
   readonly replayed: boolean;
 }
 
-export const killRounds = async (kills: number, chargesPerRound: number): Promise<KillReport> => {
+export const killRounds = async (
+  kills: number,
+  chargesPerRound: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<KillReport> => {
   const dataDir = await newDataDir();
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const receiver = await Receiver.open();
-  let program = await new Program({ dataDir, port }).ready();
+  let program = await new Program({ dataDir, port, env }).ready();
   const { testApiKey: apikey } = await program.demo();
   let up: Promise<unknown> = Promise.resolve();
 
@@ -113,12 +117,12 @@ export const killRounds = async (kills: number, chargesPerRound: number): Promis
         isUp = resolve;
       });
       await program.kill9();
-      program = await new Program({ dataDir, port }).ready();
+      program = await new Program({ dataDir, port, env }).ready();
       isUp(null);
     }
     isOver = true;
     await Promise.all(clients);
-    return await report({ acknowledged, receiver, insist, dataDir, kills });
+    return await report({ acknowledged, receiver, insist, dataDir, kills, env });
   } finally {
     await program.stop();
     await receiver.close();
@@ -132,8 +136,9 @@ const report = async (world: {
   insist: (method: 'GET' | 'POST', path: string, body?: unknown, key?: string) => Promise<Answer>;
   dataDir: string;
   kills: number;
+  env: Readonly<Record<string, string>>;
 }): Promise<KillReport> => {
-  const { acknowledged, receiver, insist, dataDir, kills } = world;
+  const { acknowledged, receiver, insist, dataDir, kills, env } = world;
   const otherReplays: string[] = [];
   const unpaid: string[] = [];
   for (const { key, amount, text, id, endToEndId } of acknowledged) {
@@ -167,7 +172,7 @@ const report = async (world: {
     unpaid,
     undelivered,
     wallet: { available, expected },
-    verify: (await cli(dataDir, ['projections', 'verify'])) as KillReport['verify'],
-    ledger: (await cli(dataDir, ['ledger', 'check'])) as KillReport['ledger'],
+    verify: (await cli(dataDir, ['projections', 'verify'], env)) as KillReport['verify'],
+    ledger: (await cli(dataDir, ['ledger', 'check'], env)) as KillReport['ledger'],
   };
 };

@@ -69,7 +69,7 @@ const connect = async (config: Config): Promise<{ world: CliWorld; close: () => 
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
   const connectionString = config.databaseUrl ?? (await attachToEmbeddedPostgres(config.dataDir));
-  const storage = await openStorage(connectionString, () => undefined);
+  const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
   const commands = new CommandHandler(storage.store);
   const accounts = new Accounts(commands, { now: Date.now });
   return { world: { storage, commands, accounts, signal: stop.signal }, close: () => storage.close() };

@@ -27,7 +27,11 @@ export const demoTour = async (env: NodeJS.ProcessEnv, say: Say): Promise<void> 
   const config = loadConfig(env);
   if (config.databaseUrl !== null) throw new ConfigError('DATABASE_URL is set: the demo runs on the embedded default');
   const { baseUrl, testApiKey } = await readDemoAccount(demoFile(config.dataDir));
-  const storage = await openStorage(await attachToEmbeddedPostgres(config.dataDir), () => undefined);
+  const storage = await openStorage(
+    await attachToEmbeddedPostgres(config.dataDir),
+    config.eventStoreUrl,
+    () => undefined,
+  );
   try {
     const charge = await payAndReceive(new DemoMerchant(baseUrl, testApiKey), say);
     await audit(storage, charge.id.slice('ch_'.length), say);

@@ -86,7 +86,7 @@ describe('npm start', function suite() {
 
   for (const [name, value] of [
     ['PORT', '99999'],
-    ['EVENTSTORE_URL', 'esdb://x'],
+    ['EVENTSTORE_URL', 'http://x'],
   ] as const)
     it(`names ${name} when it is wrong, in one line with exit code 2 (S1)`, async () => {
       const program = start({ env: { [name]: value } });

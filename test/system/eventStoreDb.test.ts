@@ -1,0 +1,26 @@
+// The whole program on EventStoreDB (the test server): the same rounds of kill -9 as on Postgres, and the same answers.
+import { expect } from 'chai';
+import { type ServerProcess, startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
+import { type KillReport, killRounds } from '../support/killRounds.ts';
+
+describe('the program on EventStoreDB, killed under 40 clients', () => {
+  let server: ServerProcess;
+  let report: KillReport;
+  before(async function run() {
+    this.timeout(120_000);
+    server = await startServerProcess();
+    report = await killRounds(2, 100, { EVENTSTORE_URL: server.connectionString });
+  });
+  after(() => server.stop());
+
+  it('was killed twice between charges', () => {
+    expect(report.kills).to.equal(2);
+    expect(report.charges).to.be.at.least(300);
+  });
+  it('gives the one original to every repeated request', () => expect(report.otherReplays).to.deep.equal([]));
+  it('has every acknowledged charge, paid by its own Pix', () => expect(report.unpaid).to.deep.equal([]));
+  it('counts every payment once', () => expect(report.wallet.available).to.equal(report.wallet.expected));
+  it('delivers every event at least once', () => expect(report.undelivered).to.deep.equal([]));
+  it('has read models equal to the replay', () => expect(report.verify.differences).to.deep.equal([]));
+  it('has a ledger that sums to zero', () => expect(report.ledger.sums.map(({ sum }) => sum)).to.deep.equal([0]));
+});
