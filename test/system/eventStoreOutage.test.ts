@@ -1,0 +1,66 @@
+// EventStoreDB away, silent or cut while the program runs: requests that can't be stored get 503 and succeed when repeated with the
+// same key, readiness tells the truth meanwhile, and the program goes on by itself.
+import { expect } from 'chai';
+import { unreadiness } from '../../infrastructure/boot/readiness.ts';
+import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
+import { newKey, type Reply, TestGateway } from '../support/gateway.ts';
+
+type Charge = { id: string; status: string; error: { code: string } };
+
+describe('the program without its event store', function suite() {
+  this.timeout(60_000);
+  let server: EventStoreDbServer;
+  let test: TestGateway;
+  before(async () => {
+    server = await EventStoreDbServer.start();
+    test = await TestGateway.open({ eventStoreUrl: server.connectionString });
+  });
+  after(async () => {
+    await test.close();
+    await server.stop();
+  });
+
+  /** As a merchant repeats: with the same key until it is answered otherwise than by 503. */
+  const insist = async (key: string): Promise<Reply<Charge>> => {
+    for (;;) {
+      const reply = await test.charge<Charge>({}, { idempotencyKey: key });
+      if (reply.status !== 503) return reply;
+    }
+  };
+  const payAndRead = async (id: string): Promise<string> => {
+    const paid = await test.post<{ outcome: string }>(`/v1/sandbox/charges/${id}/pay`);
+    expect(paid.body.outcome).to.equal('settled');
+    return (await test.get<Charge>(`/v1/charges/${id}`)).body.status;
+  };
+
+  it('answers 503 while it is stopped, says that it is not ready, and takes the same request afterwards', async () => {
+    await test.charge();
+    await server.stop();
+    const key = newKey();
+    const began = performance.now();
+    const refused = await test.charge<Charge>({}, { idempotencyKey: key });
+    expect(performance.now() - began).to.be.below(10_000);
+    expect([refused.status, refused.body.error.code]).to.deep.equal([503, 'service_unavailable']);
+    expect(refused.headers.get('retry-after')).to.equal('2');
+    expect(await unreadiness(test.storage, test.gateway)).to.equal('the event store does not answer');
+    await server.restart();
+    const taken = await insist(key);
+    expect(taken.status).to.equal(201);
+    expect((await insist(key)).body).to.deep.equal(taken.body);
+    expect(await payAndRead(taken.body.id)).to.equal('paid');
+    expect(await unreadiness(test.storage, test.gateway)).to.equal(null);
+  });
+
+  it('stores a request once whose answer was lost after the write, and one whose connection was cut', async () => {
+    const written = () => server.events.filter(({ type }) => type === 'ChargeCreated').length;
+    const before = written();
+    server.loseAnswers();
+    const lost = await insist(newKey());
+    expect(lost.status).to.equal(201);
+    const cut = insist(newKey());
+    server.cut();
+    expect((await cut).status).to.equal(201);
+    expect(written()).to.equal(before + 2);
+    expect(await payAndRead(lost.body.id)).to.equal('paid');
+  });
+});
