@@ -1,9 +1,10 @@
 // The whole gateway inside the test process: real Postgres, real HTTP on a free port, a clock that the test can move.
 
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openAccountWithKeys } from '../../application/commands/openAccount.ts';
+import type { Clock } from '../../application/ports/clock.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { createApp } from '../../http/app.ts';
 import { rateLimit } from '../../http/middleware/rateLimit.ts';
@@ -13,7 +14,6 @@ import { ROUTES } from '../../http/routes/registry.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
 import { openLog } from '../../infrastructure/boot/log.ts';
-import { newApiKey } from '../../infrastructure/boot/newSecrets.ts';
 import { untilReadModelsExist } from '../../infrastructure/boot/readModelsExist.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { migratedDatabase, type TestDatabase } from './postgres.ts';
@@ -74,6 +74,11 @@ export class TestGateway {
       isAlone?: boolean;
       roles?: Roles;
       eventStoreUrl?: string;
+      clock?: Clock;
+      /** Instead of its own address: what ends up in links is then the same in every run. */
+      publicUrl?: string;
+      /** Account and keys derived from it; default: random ones. */
+      tenantSeed?: string;
     } = {},
   ): Promise<TestGateway> {
     const database = options.database ?? (await migratedDatabase());
@@ -85,10 +90,10 @@ export class TestGateway {
     const gateway = await openGateway({
       storage,
       secretsKey: options.secretsKey ?? Buffer.alloc(32, 7),
-      publicUrl: baseUrl,
+      publicUrl: options.publicUrl ?? baseUrl,
       webhookAllowPrivate: true,
       log,
-      clock: { now: Date.now },
+      clock: options.clock ?? { now: Date.now },
       isAlone: options.isAlone ?? true,
       onMismatch: (error) => faults.push(error),
       roles: options.roles ?? { serves: true, projects: true, works: true },
@@ -106,7 +111,7 @@ export class TestGateway {
       },
     });
     server.on('request', app);
-    const tenant = await newTenant(gateway);
+    const tenant = await newTenant(gateway, options.tenantSeed);
     const close = async () => {
       streams?.close();
       server.closeAllConnections();
@@ -178,14 +183,19 @@ const listening = (): Promise<Server> =>
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
 
-const newTenant = async ({ commands, accounts }: Gateway): Promise<TestTenant> => {
-  const accountId = encodeRawId(randomBytes(16)) as AccountId;
-  const [testKey, liveKey] = [newApiKey('test'), newApiKey('live')];
+const newTenant = async ({ commands, accounts }: Gateway, seed?: string): Promise<TestTenant> => {
+  const bytes = (what: string, count: number): Buffer =>
+    seed === undefined
+      ? randomBytes(count)
+      : createHash('sha256').update(`${seed} ${what}`).digest().subarray(0, count);
+  const accountId = encodeRawId(bytes('account', 16)) as AccountId;
+  const keyOf = (mode: 'test' | 'live') => `ak_${mode}_${bytes(mode, 24).toString('base64url')}`;
+  const [testKey, liveKey] = [keyOf('test'), keyOf('live')];
   await openAccountWithKeys({ commands, accounts })({
     accountId,
     name: 'Loja de Teste',
     email: 'teste@example.com',
-    idSeed: randomBytes(32).toString('base64'),
+    idSeed: bytes('seed', 32).toString('base64'),
     keys: [
       { mode: 'test', cleartext: testKey, label: 'test' },
       { mode: 'live', cleartext: liveKey, label: 'live' },
