@@ -87,7 +87,8 @@ const eventStoreUrl = (env: Env): string | null => {
     readConnectionString(text);
     return text;
   } catch (error) {
-    if (error instanceof BadConnectionString) return wrong('EVENTSTORE_URL', `must be an EventStoreDB connection string: ${error.message}`);
+    if (error instanceof BadConnectionString)
+      return wrong('EVENTSTORE_URL', `must be an EventStoreDB connection string: ${error.message}`);
     throw error;
   }
 };
