@@ -1,4 +1,4 @@
-// Mocha's spec reporter for people, and two numbers in a file for .ci/run.
+// Mocha’s dots for people, and two numbers in a file for test/run.ts.
 import { writeFileSync } from 'node:fs';
 import mocha from 'mocha';
 
