@@ -9,6 +9,7 @@ import {
   type PaymentId,
 } from '../domain/kernel/ids.ts';
 import { LruMap } from '../domain/kernel/lruMap.ts';
+import { txidFromBytes } from '../domain/pix/txid.ts';
 
 /** The one operation behind both creation routes of charges (K1). */
 export type Operation = 'charges.create';
@@ -36,7 +37,7 @@ export const paymentIds = (
   key: string,
 ): { paymentId: PaymentId; txid: string } => {
   const bytes = keyed(seed, `${mode}\n${operation}\n${key}`);
-  return { paymentId: encodeRawId(bytes.subarray(0, 16)) as PaymentId, txid: bytes.toString('hex', 16, 32) };
+  return { paymentId: encodeRawId(bytes.subarray(0, 16)) as PaymentId, txid: txidFromBytes(bytes.subarray(16)) };
 };
 
 /** One per event of the log and message name: the same on every endpoint and retry (W2). */

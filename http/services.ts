@@ -26,5 +26,4 @@ export interface Services {
   readonly deliveriesAtRest: (tenant: Tenant, timeoutMs: number) => Promise<number>;
   /** Resolves when the account's test clock has been worked off and read models show it; false after `timeoutMs`. */
   readonly clockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
-  readonly realNowMs: () => number;
 }

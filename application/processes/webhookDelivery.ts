@@ -14,6 +14,7 @@ import type { Accounts } from '../accounts.ts';
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
+import { eachOf } from '../eachOf.ts';
 import type { Clock } from '../ports/clock.ts';
 import { isOf } from '../ports/loggedEvent.ts';
 import { job, type ProcessManager } from '../ports/processManager.ts';
@@ -77,8 +78,7 @@ export class DeliveryWorker {
   async run(items: readonly string[], endpointId: string, dueAt?: Timestamp): Promise<void> {
     const stream = streamName.webhookEndpoint(endpointId as EndpointId);
     const { state: endpoint } = await this.#needs.commands.load(WEBHOOK_ENDPOINT, stream);
-    const results = await Promise.allSettled(items.map((id) => this.#attempt(id as DeliveryId, endpoint, dueAt)));
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    await eachOf(items, (id) => this.#attempt(id as DeliveryId, endpoint, dueAt));
   }
 
   async #attempt(id: DeliveryId, endpoint: WebhookEndpointState, timerAt: Timestamp | undefined): Promise<void> {

@@ -13,6 +13,9 @@ export const isReceivedTxid = (text: string): boolean => RECEIVED_TXID.test(text
 /** A txid that fits into a static BR code: 1 to 25 ASCII letters and digits. */
 export const isStaticTxid = (text: string): boolean => STATIC_TXID.test(text);
 
+/** Every byte as two digits: a txid is made for each charge. */
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /**
  * The txid of a charge: 16 bytes as 32 lower-case hexadecimal digits. The bytes must not be those of the charge's id,
  * so that neither tells the other; by its length the txid never equals a raw (26) or prefixed (29) charge id.
@@ -20,5 +23,7 @@ export const isStaticTxid = (text: string): boolean => STATIC_TXID.test(text);
  */
 export const txidFromBytes = (bytes: Uint8Array): string => {
   if (bytes.length !== 16) throw new RangeError(`a txid is made of 16 bytes, not ${bytes.length}`);
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  let text = '';
+  for (const byte of bytes) text += HEX[byte];
+  return text;
 };

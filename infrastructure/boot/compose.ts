@@ -68,7 +68,6 @@ const servicesOf = ({ storage, publicUrl, clock }: GatewayOptions, core: Core): 
     deleteWebhookEndpoint: deleteWebhookEndpoint({ commands, accounts }),
     deliveriesAtRest: (tenant, timeoutMs) => atRest.deliveries(tenant, timeoutMs),
     clockDrained: (accountId, timeoutMs) => atRest.clockDrained(accountId, timeoutMs),
-    realNowMs: () => clock.now(),
   };
 };
 

@@ -1,6 +1,7 @@
 // Which work runs on which queue, with which limits.
 import type { Accounts } from '../../application/accounts.ts';
 import type { CommandHandler } from '../../application/commandHandler.ts';
+import { eachOf } from '../../application/eachOf.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { QueueName } from '../../application/ports/jobs.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
@@ -91,10 +92,4 @@ export const startWorkers = (needs: Needs): void => {
   // Many endpoints may be slow at once; one of them holds at most a quarter of the places.
   jobs.work('deliver', { run: (list, group) => deliver(list, group) }, { concurrency: 32, perGroup: 8 });
   jobs.work('drainClock', { run: (list) => eachOf(list, drain) }, { concurrency: 4, perGroup: 1 });
-};
-
-/** All run, whichever fails; then the first failure is told, and the whole job comes again. */
-const eachOf = async (items: readonly string[], run: (item: string) => Promise<void>): Promise<void> => {
-  const results = await Promise.allSettled(items.map(run));
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
 };

@@ -3,6 +3,7 @@ import type { JobQueue } from '../../../application/ports/jobs.ts';
 import type { PixNotifications } from '../../../application/ports/pixNotifications.ts';
 import type { SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
+import { amountText } from '../../../domain/pix/amountText.ts';
 
 export const sandboxPayer = (db: SqlPool, notifications: PixNotifications, jobs: JobQueue): SandboxBankPort => ({
   pay: async (tenant, paymentId, txid, receipt) => {
@@ -21,7 +22,7 @@ export const sandboxPayer = (db: SqlPool, notifications: PixNotifications, jobs:
           {
             endToEndId,
             txid,
-            valor: `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`,
+            valor: amountText(amount),
             horario: paidAt,
           },
         ],
