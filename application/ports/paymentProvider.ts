@@ -1,6 +1,6 @@
 // A bank or acquirer, as the core needs it. Shaped by the central bank's standard API (shared/pix.md). Every call may end unknown:
 // a timeout is not a refusal, and unknown is resolved by asking, never by repeating the effect under another name.
-import type { PixInstrument } from '../../domain/charge/charge.ts';
+import type { PixInstrument } from '../../domain/charge/instruments.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';

@@ -1,5 +1,5 @@
 // A merchant's account: the seed of its ids, its settings, and the clock of its test mode.
-import type { PaymentMethod } from '../charge/charge.ts';
+import type { PaymentMethod } from '../charge/methods.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId } from '../kernel/ids.ts';

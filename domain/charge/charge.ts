@@ -5,9 +5,8 @@ import type { AccountId, Mode, PaymentId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Json } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
-
-export const PAYMENT_METHODS = ['PIX', 'CREDIT_CARD', 'MBWAY', 'MULTIBANCO', 'BOLETO', 'CRYPTO'] as const;
-export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+import type { PixInstrument } from './instruments.ts';
+import type { PaymentMethod } from './methods.ts';
 
 /** As submitted, masks and all; what was not sent is null (decisions I5). */
 export interface Customer {
@@ -38,15 +37,6 @@ export interface ChargeTerms {
   /** PUBLIC_URL when it was created: a charge's links stay what they were (K3). */
   readonly baseUrl: string;
   readonly createdAt: Timestamp;
-}
-
-/** The pay code that a provider bound to the charge. */
-export interface PixInstrument {
-  readonly provider: string;
-  /** 32 characters `[a-z0-9]`, made apart from the charge id (I3). */
-  readonly txid: string;
-  readonly brCode: string;
-  readonly expiresAt: Timestamp;
 }
 
 /** Identifies the request that created it, so that the same key with other content is refused (K2). */

@@ -12,7 +12,7 @@ import {
   time,
 } from '../kernel/serde.ts';
 import type { ChargeEvent, ChargeTerms, Customer, Fingerprint } from './charge.ts';
-import { PAYMENT_METHODS } from './charge.ts';
+import { PAYMENT_METHODS } from './methods.ts';
 
 const optionalText = nullable(text());
 const customer = record<Customer>({

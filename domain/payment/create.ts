@@ -1,5 +1,6 @@
 // Creating a charge: the intent, then the instrument or the failure (K2, K3, K7).
-import type { ChargeTerms, Fingerprint, PixInstrument } from '../charge/charge.ts';
+import type { ChargeTerms, Fingerprint } from '../charge/charge.ts';
+import type { PixInstrument } from '../charge/instruments.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';

@@ -1,5 +1,5 @@
 // Fees per account and method (decisions M1).
-import type { PaymentMethod } from '../charge/charge.ts';
+import type { PaymentMethod } from '../charge/methods.ts';
 import { add, basisPointsOf, least, type Minor, subtract, toMinor } from '../kernel/money.ts';
 
 export interface Fee {

@@ -1,5 +1,5 @@
 // Stored format of transaction events.
-import { PAYMENT_METHODS } from '../charge/charge.ts';
+import { PAYMENT_METHODS } from '../charge/methods.ts';
 import { money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Payer, Receipt, TransactionEvent } from './transaction.ts';
 

@@ -1,5 +1,5 @@
 // The money: what arrived for a charge and what became of it. What was asked for is in charge/.
-import type { PaymentMethod } from '../charge/charge.ts';
+import type { PaymentMethod } from '../charge/methods.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { Minor } from '../kernel/money.ts';

@@ -1,7 +1,8 @@
 // Arbitrary events of every type, each field free within its shape: for laws that must hold whatever the history.
 import fc from 'fast-check';
 import type { AccountSettings } from '../../domain/account/account.ts';
-import { type Customer, PAYMENT_METHODS } from '../../domain/charge/charge.ts';
+import type { Customer } from '../../domain/charge/charge.ts';
+import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import type { AnyEvent, EventOf } from '../../domain/events.ts';
 import type { Category } from '../../domain/kernel/event.ts';
 import type { AccountId, DeliveryId, EndpointId, EventId, KeyId, PaymentId } from '../../domain/kernel/ids.ts';

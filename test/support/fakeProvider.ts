@@ -7,7 +7,7 @@ import type {
   PaymentProviders,
   Tenant,
 } from '../../application/ports/paymentProvider.ts';
-import type { PixInstrument } from '../../domain/charge/charge.ts';
+import type { PixInstrument } from '../../domain/charge/instruments.ts';
 import type { Receipt } from '../../domain/transaction/transaction.ts';
 
 type Method = 'issue' | 'findInstrument' | 'receiptsOf' | 'findReceipt' | 'returnReceipt';

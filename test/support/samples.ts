@@ -1,7 +1,8 @@
 // One payment and its surroundings, as tests of the domain tell stories about it. Every part can be changed where a test needs it.
 import type { AccountSettings } from '../../domain/account/account.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
-import type { ChargeTerms, Fingerprint, PixInstrument } from '../../domain/charge/charge.ts';
+import type { ChargeTerms, Fingerprint } from '../../domain/charge/charge.ts';
+import type { PixInstrument } from '../../domain/charge/instruments.ts';
 import { fold } from '../../domain/kernel/decider.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';

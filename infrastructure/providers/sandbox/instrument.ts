@@ -1,6 +1,6 @@
 // The sandbox's Pix code: dynamic, on the gateway's own host, so that every test charge has a code that reads like a real one.
 import type { InstrumentRequest } from '../../../application/ports/paymentProvider.ts';
-import type { PixInstrument } from '../../../domain/charge/charge.ts';
+import type { PixInstrument } from '../../../domain/charge/instruments.ts';
 import { buildDynamicBrCode } from '../../../domain/pix/brCode.ts';
 
 /** A dynamic URL has at most 77 characters: the part of the host that must fit leaves this many. */

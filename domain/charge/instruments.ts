@@ -1,0 +1,85 @@
+// What a payer pays with: one per method, bound by a provider, each with its own expiry (decisions I8a).
+import { later, type Timestamp } from '../kernel/time.ts';
+import type { PaymentMethod } from './methods.ts';
+
+/** The pay code that a provider bound to the charge. */
+export interface PixInstrument {
+  readonly provider: string;
+  /** 32 characters `[a-z0-9]`, made apart from the charge id (I3). */
+  readonly txid: string;
+  readonly brCode: string;
+  readonly expiresAt: Timestamp;
+}
+
+interface AcquirerInstrument {
+  readonly provider: string;
+  /** The acquirer's own id of the transaction. */
+  readonly reference: string;
+  readonly expiresAt: Timestamp;
+}
+export interface CardInstrument extends AcquirerInstrument {
+  readonly method: 'CREDIT_CARD';
+  /** Page where the payer enters the card. */
+  readonly redirectUrl: string;
+}
+export interface MbWayInstrument extends AcquirerInstrument {
+  readonly method: 'MBWAY';
+  /** E.164: where the payer's app was asked to confirm. */
+  readonly phone: string;
+}
+export interface MultibancoInstrument extends AcquirerInstrument {
+  readonly method: 'MULTIBANCO';
+  /** 5 digits. */
+  readonly entity: string;
+  /** 9 digits, the last two are check digits. */
+  readonly mbReference: string;
+}
+export interface BoletoInstrument extends AcquirerInstrument {
+  readonly method: 'BOLETO';
+  /** 44 digits. */
+  readonly barcode: string;
+  /** 47 digits: the same as a payer types them. */
+  readonly line: string;
+  readonly pdfUrl: string;
+}
+export interface CryptoInstrument extends AcquirerInstrument {
+  readonly method: 'CRYPTO';
+  readonly address: string;
+  /** Decimal text in whole coins. */
+  readonly amount: string;
+  readonly network: string;
+  readonly currency: string;
+}
+export type OtherInstrument =
+  | CardInstrument
+  | MbWayInstrument
+  | MultibancoInstrument
+  | BoletoInstrument
+  | CryptoInstrument;
+
+/** What of a charge can be paid with. At least one of them is there once the charge is open. */
+export interface Instruments {
+  readonly pix: PixInstrument | null;
+  readonly others: readonly OtherInstrument[];
+}
+
+export const NO_INSTRUMENTS: Instruments = { pix: null, others: [] };
+
+export const hasInstrument = ({ pix, others }: Instruments, method: PaymentMethod): boolean =>
+  method === 'PIX' ? pix !== null : others.some((one) => one.method === method);
+
+export const findInstrument = <M extends OtherInstrument['method']>(
+  { others }: Instruments,
+  method: M,
+): Extract<OtherInstrument, { method: M }> | null =>
+  (others.find((one) => one.method === method) as Extract<OtherInstrument, { method: M }> | undefined) ?? null;
+
+/** Expiry of one method's instrument; null when it has none. */
+export const instrumentExpiry = ({ pix, others }: Instruments, method: PaymentMethod): Timestamp | null =>
+  (method === 'PIX' ? pix : others.find((one) => one.method === method))?.expiresAt ?? null;
+
+/** The payment expires with the last of them (I8a); null while there is none. */
+export const lastExpiry = ({ pix, others }: Instruments): Timestamp | null =>
+  [...(pix ? [pix] : []), ...others]
+    .map(({ expiresAt }) => expiresAt)
+    .reduce<Timestamp | null>((last, one) => (last === null ? one : later(last, one)), null);
