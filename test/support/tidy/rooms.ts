@@ -51,6 +51,7 @@ const AGGREGATES = ['account', 'charge', 'keyring', 'transaction', 'webhookDeliv
 const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   pix: ['kernel'],
+  methods: ['kernel'],
   payment: ['kernel', ...AGGREGATES],
   ledger: ['kernel', 'payment', ...AGGREGATES],
   wire: ['kernel', 'payment', ...AGGREGATES],

@@ -1,0 +1,28 @@
+// Civil days of Brazil, as `yyyy-mm-dd` (decisions T1). One function decides which day an instant belongs to.
+import { DAY_MS, isTimestamp, type Timestamp, toMillis } from './time.ts';
+
+/** The zone's own rules: since 2019 without daylight saving time, before that with it in most years. */
+const SAO_PAULO = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'America/Sao_Paulo',
+  calendar: 'gregory',
+  numberingSystem: 'latn',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+});
+/** Before it, the day may lie in the year before 1, which four digits can't write. */
+const FIRST = '0001-01-02';
+
+/** The civil day of America/Sao_Paulo at `at`: `yyyy-mm-dd`. RangeError before 2 January of the year 1. */
+export const saoPauloDay = (at: Timestamp): string => {
+  if (at < FIRST) throw new RangeError(`no civil day before ${FIRST}: ${at}`);
+  const parts = new Map(SAO_PAULO.formatToParts(toMillis(at)).map(({ type, value }) => [type, value]));
+  return `${parts.get('year')!.padStart(4, '0')}-${parts.get('month')}-${parts.get('day')}`;
+};
+
+/** Days from 1970-01-01 to `day` (`yyyy-mm-dd`), negative before it. RangeError when the calendar has no such day. */
+export const epochDayOf = (day: string): number => {
+  const midnight = `${day}T00:00:00.000Z`;
+  if (!isTimestamp(midnight)) throw new RangeError(`not a civil day: ${day}`);
+  return toMillis(midnight) / DAY_MS;
+};

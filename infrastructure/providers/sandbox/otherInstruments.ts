@@ -1,0 +1,85 @@
+// The sandbox's instruments of the methods other than Pix: real-looking, with check digits that hold (decisions P3). Everything
+// comes from the request and is the same each time it is asked, so that the sandbox needs no book of them.
+import { createHash } from 'node:crypto';
+import type { OtherInstrument } from '../../../domain/charge/instruments.ts';
+import { CURRENCY_DECIMALS, METHOD_RULES } from '../../../domain/charge/methods.ts';
+import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
+import { encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
+import type { Minor } from '../../../domain/kernel/money.ts';
+import type { Json } from '../../../domain/kernel/serde.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
+import { boletoBarcode, lineOfBarcode } from '../../../domain/methods/boleto.ts';
+import { cryptoAmount } from '../../../domain/methods/cryptoAmount.ts';
+import { multibancoReference } from '../../../domain/methods/multibanco.ts';
+import { isE164 } from '../../../domain/methods/phone.ts';
+import { cryptoAddress } from './cryptoAddress.ts';
+
+export interface OtherInstrumentRequest {
+  readonly paymentId: PaymentId;
+  /** Chosen by us, so that asking twice makes one. */
+  readonly txid: string;
+  readonly method: OtherInstrument['method'];
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly expiresAt: Timestamp;
+  /** `PUBLIC_URL` of the gateway. */
+  readonly baseUrl: string;
+  readonly metadata: { readonly [key: string]: Json };
+}
+
+/** The last codes of their ranges: no real bank and no real collector is meant. */
+const SANDBOX_BANK = '999';
+const SANDBOX_ENTITY = '99999';
+
+const digitsOf = (bytes: Uint8Array, count: number): string =>
+  (BigInt(`0x${Buffer.from(bytes).toString('hex')}`) % 10n ** BigInt(count)).toString().padStart(count, '0');
+
+/**
+ * The instrument of one method, the same for the same request. RangeError for what a checked request never holds: a currency that
+ * the method doesn't take (P1), more than a boleto or a Multibanco reference can hold (I4), MBWAY without a phone number (P2).
+ */
+export const sandboxOtherInstrument = (request: OtherInstrumentRequest): OtherInstrument => {
+  const { method, txid, currency, expiresAt } = request;
+  if (!METHOD_RULES[method].currencies.includes(currency)) throw new RangeError(`${method} is not paid in ${currency}`);
+  const bytes = createHash('sha256')
+    .update(txid + method)
+    .digest();
+  const common = { provider: 'sandbox', reference: `sbx_${encodeRawId(bytes.subarray(0, 16))}`, expiresAt };
+  switch (method) {
+    case 'CREDIT_CARD':
+      return { ...common, method, redirectUrl: `${request.baseUrl}/pay/${request.paymentId}/card` };
+    case 'MBWAY':
+      return { ...common, method, phone: phoneOf(request) };
+    case 'MULTIBANCO':
+      return { ...common, method, ...multibancoOf(request, bytes) };
+    case 'BOLETO':
+      return { ...common, method, ...boletoOf(request, bytes) };
+    case 'CRYPTO':
+      return { ...common, method, ...cryptoOf(request, bytes) };
+    default:
+      return method satisfies never;
+  }
+};
+
+const phoneOf = ({ metadata }: OtherInstrumentRequest): string => {
+  const phone = metadata['phone'];
+  if (typeof phone !== 'string' || !isE164(phone)) throw new RangeError('MBWAY without a phone number in E.164');
+  return phone;
+};
+
+const multibancoOf = ({ amount }: OtherInstrumentRequest, bytes: Uint8Array) => ({
+  entity: SANDBOX_ENTITY,
+  mbReference: multibancoReference({ entity: SANDBOX_ENTITY, subEntityAndNumber: digitsOf(bytes, 7), amount }),
+});
+
+const boletoOf = ({ amount, expiresAt, baseUrl, paymentId }: OtherInstrumentRequest, bytes: Uint8Array) => {
+  const dueDate = saoPauloDay(expiresAt);
+  const barcode = boletoBarcode({ bank: SANDBOX_BANK, dueDate, amount, freeField: digitsOf(bytes, 25) });
+  return { barcode, line: lineOfBarcode(barcode), pdfUrl: `${baseUrl}/pay/${paymentId}/boleto.pdf` };
+};
+
+const cryptoOf = ({ amount, currency }: OtherInstrumentRequest, bytes: Uint8Array) => ({
+  ...cryptoAddress(currency, bytes),
+  amount: cryptoAmount(amount, CURRENCY_DECIMALS[currency]!),
+  currency,
+});

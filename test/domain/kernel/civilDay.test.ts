@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { epochDayOf, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
+import { addMillis, DAY_MS, fromMillis, HOUR_MS, parseTimestamp } from '../../../domain/kernel/time.ts';
+
+describe('the civil day of São Paulo', () => {
+  for (const [at, day, why] of [
+    ['2026-11-21T02:59:59.999Z', '2026-11-20', 'three hours behind UTC'],
+    ['2026-11-21T03:00:00.000Z', '2026-11-21', 'three hours behind UTC'],
+    ['2026-11-22T02:59:59.999Z', '2026-11-21', 'three hours behind UTC'],
+    ['2027-01-15T02:30:00.000Z', '2027-01-14', 'no daylight saving time since 2019'],
+    ['2027-01-01T02:59:59.999Z', '2026-12-31', 'the year turns at midnight'],
+    ['2028-03-01T02:59:59.999Z', '2028-02-29', 'a leap day'],
+    ['2019-01-15T01:59:59.999Z', '2019-01-14', 'daylight saving time, two hours behind'],
+    ['2019-01-15T02:00:00.000Z', '2019-01-15', 'daylight saving time, two hours behind'],
+    ['2018-11-04T02:59:59.999Z', '2018-11-03', 'the last day before daylight saving time'],
+    ['2018-11-04T03:00:00.000Z', '2018-11-04', 'a day that begins at 01:00'],
+    ['2018-11-05T01:59:59.999Z', '2018-11-04', 'a day of 23 hours'],
+    ['2018-11-05T02:00:00.000Z', '2018-11-05', 'the day after it'],
+    ['2019-02-17T02:59:59.999Z', '2019-02-16', 'a day of 25 hours'],
+    ['2019-02-17T03:00:00.000Z', '2019-02-17', 'the day after it'],
+    ['0001-01-02T00:00:00.000Z', '0001-01-01', 'local mean time'],
+    ['0987-06-05T12:00:00.000Z', '0987-06-05', 'a year of three digits'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31', 'the last instant'],
+  ] as const)
+    it(`at ${at} is ${day} (${why})`, () => {
+      expect(saoPauloDay(parseTimestamp(at))).to.equal(day);
+    });
+
+  it('is the same when asked twice', () => {
+    const at = parseTimestamp('2026-11-21T13:00:00.000Z');
+    expect([saoPauloDay(at), saoPauloDay(at)]).to.deep.equal(['2026-11-21', '2026-11-21']);
+  });
+
+  for (const at of ['0001-01-01T23:59:59.999Z', '0000-01-01T00:00:00.000Z'])
+    it(`is not told for ${at}`, () => {
+      expect(() => saoPauloDay(parseTimestamp(at))).to.throw(RangeError, '0001-01-02');
+    });
+
+  it('never goes back, and is the UTC day or the one before it (law)', () => {
+    const instant = fc.integer({ min: Date.parse('1990-01-01'), max: Date.parse('2100-01-01') }).map(fromMillis);
+    fc.assert(
+      fc.property(instant, (at) => {
+        const day = epochDayOf(saoPauloDay(at));
+        expect(epochDayOf(at.slice(0, 10)) - day).to.be.within(0, 1);
+        expect(epochDayOf(saoPauloDay(addMillis(at, HOUR_MS))) - day).to.be.within(0, 1);
+      }),
+    );
+  });
+});
+
+describe('the number of a civil day', () => {
+  for (const [day, number] of [
+    ['1970-01-01', 0],
+    ['1969-12-31', -1],
+    ['2000-03-01', 11_017],
+    ['2026-11-21', 20_778],
+  ] as const)
+    it(`${day} is ${number}`, () => {
+      expect(epochDayOf(day)).to.equal(number);
+    });
+
+  it('grows by one a day (law)', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -700_000, max: 2_900_000 }), (number) => {
+        expect(epochDayOf(fromMillis(number * DAY_MS).slice(0, 10))).to.equal(number);
+      }),
+    );
+  });
+
+  for (const text of ['2026-02-29', '2026-13-01', '2026-1-1', '2026-11-21T00:00:00.000Z', '', '21/11/2026'])
+    it(`${JSON.stringify(text)} has none`, () => {
+      expect(() => epochDayOf(text)).to.throw(RangeError, `not a civil day: ${text}`);
+    });
+});
