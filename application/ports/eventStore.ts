@@ -39,6 +39,13 @@ export type AppendResult =
 export class EventStoreUnavailable extends Error {
   override name = 'EventStoreUnavailable';
 }
+/**
+ * The log was moved to another store, is sealed for that, or is an unfinished copy: nothing was written, and on this log nothing will
+ * be. The message is for an operator: where the log is, and what to do. Clients are told what they are told of a store that is away.
+ */
+export class LogNotInUse extends EventStoreUnavailable {
+  override name = 'LogNotInUse';
+}
 /** The append may or may not have been written. Repeat it with the same ids and the same expected revision, or read. */
 export class AppendOutcomeUnknown extends Error {
   override name = 'AppendOutcomeUnknown';
@@ -82,7 +89,7 @@ export interface EventStore {
   /**
    * All or nothing, on one stream. Expected = head: written. Expected below head: success only if every id matches position by
    * position what stands there (a repeat), else `ok: false`. Expected above head: `ok: false`.
-   * Throws InvalidAppend, EventStoreUnavailable, AppendOutcomeUnknown. Always settles within 10 s.
+   * Throws InvalidAppend, EventStoreUnavailable (LogNotInUse), AppendOutcomeUnknown. Always settles within 10 s.
    */
   append(stream: StreamName, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;
 

@@ -4,12 +4,14 @@ import * as events from '../../migrations/0001_events.ts';
 import * as followers from '../../migrations/0002_followers.ts';
 import * as operations from '../../migrations/0003_operations.ts';
 import * as sandboxBank from '../../migrations/0004_sandbox_bank.ts';
+import * as logUse from '../../migrations/0005_log_use.ts';
 
 const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0001_events': events,
   '0002_followers': followers,
   '0003_operations': operations,
   '0004_sandbox_bank': sandboxBank,
+  '0005_log_use': logUse,
 };
 
 const source: Knex.MigrationSource<string> = {

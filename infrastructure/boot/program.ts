@@ -14,6 +14,7 @@ import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
+import { Openings } from './openings.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
 import { secretsKeyOf } from './secretsKey.ts';
@@ -31,17 +32,6 @@ export interface Program {
   /** Stopped or broken: the reason, never rejects. */
   readonly broken: Promise<Error>;
   stop(): Promise<void>;
-}
-
-/** Closes in reverse order of opening, whatever was opened when something failed. */
-class Openings {
-  readonly #closers: (() => Promise<void>)[] = [];
-  onClose(close: () => Promise<void>): void {
-    this.#closers.unshift(close);
-  }
-  async close(): Promise<void> {
-    for (const close of this.#closers.splice(0)) await close();
-  }
 }
 
 /** Everything in one process (`npm start`). */

@@ -38,6 +38,12 @@ export const readCheckpoints = async (db: Sql, names: readonly string[]): Promis
   return new Map(rows.map((row) => [row.name, fromRow(row)]));
 };
 
+/** Of every follower and of every copy being built. */
+export const readAllCheckpoints = async (db: Sql): Promise<readonly Checkpoint[]> => {
+  const text = 'SELECT name, version, store_id, position FROM log_followers.checkpoints ORDER BY name';
+  return (await db.query<Row>(text)).rows.map(fromRow);
+};
+
 export const createCheckpoint = async (db: Sql, { name, version, storeId, position }: Checkpoint): Promise<void> => {
   const text = `INSERT INTO log_followers.checkpoints (name, version, store_id, position) VALUES ($1, $2, $3, $4)
     ON CONFLICT (name) DO UPDATE SET version = excluded.version, store_id = excluded.store_id, position = excluded.position, moved_at = now()`;

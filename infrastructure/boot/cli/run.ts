@@ -2,12 +2,13 @@
 import { parseArgs } from 'node:util';
 import { Accounts } from '../../../application/accounts.ts';
 import { CommandHandler } from '../../../application/commandHandler.ts';
+import { LogNotInUse } from '../../../application/ports/eventStore.ts';
 import { attachToEmbeddedPostgres } from '../../postgres/embedded/attach.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { isOperatorsError } from '../database.ts';
 import { NewerSchema } from '../migrate.ts';
 import { openStorage } from '../storage.ts';
-import { type CliCommand, type CliWorld, UsageError } from './command.ts';
+import { type CliCommand, type CliResult, type CliWorld, UsageError } from './command.ts';
 
 type Out = { write(text: string): unknown };
 
@@ -72,11 +73,35 @@ const connect = async (config: Config): Promise<{ world: CliWorld; close: () => 
   const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
   const commands = new CommandHandler(storage.store);
   const accounts = new Accounts(commands, { now: Date.now });
-  return { world: { storage, commands, accounts, signal: stop.signal }, close: () => storage.close() };
+  return { world: { config, storage, commands, accounts, signal: stop.signal }, close: () => storage.close() };
+};
+
+const execute = async (
+  command: CliCommand,
+  {
+    args,
+    options,
+  }: { readonly args: readonly string[]; readonly options: Parameters<CliCommand['run']>[1]['options'] },
+  config: Config,
+  print: (line: string) => void,
+): Promise<CliResult> => {
+  let opened: Awaited<ReturnType<typeof connect>>;
+  try {
+    opened = await connect(config);
+  } catch (error) {
+    const result = await command.whenUnopened?.(config, error);
+    if (!result) throw error;
+    return result;
+  }
+  try {
+    return await command.run(opened.world, { args, options, print });
+  } finally {
+    await opened.close();
+  }
 };
 
 /** The tools seal nothing: a missing SECRETS_KEY must not keep an operator from looking. */
-const toolEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+export const toolEnv = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...env,
   SECRETS_KEY: env['SECRETS_KEY'] || Buffer.from(Array.from({ length: 32 }, (_, i) => i)).toString('base64'),
 });
@@ -103,21 +128,14 @@ export const runCli = async (
       out.write(help(found.command));
       return 0;
     }
-    const { world, close } = await connect(loadConfig(toolEnv(env)));
-    try {
-      const result = await found.command.run(world, {
-        args: input.args,
-        options: input.options,
-        print: (line) => out.write(`${line}\n`),
-      });
-      const text = input.isJson ? JSON.stringify(result.json) : result.text;
-      if (text !== '') out.write(`${text}\n`);
-      return result.isBad ? 1 : 0;
-    } finally {
-      await close();
-    }
+    const print = (line: string): void => void out.write(`${line}\n`);
+    const result = await execute(found.command, input, loadConfig(toolEnv(env)), print);
+    const text = input.isJson ? JSON.stringify(result.json) : result.text;
+    if (text !== '') out.write(`${text}\n`);
+    return result.isBad ? 1 : 0;
   } catch (error) {
-    const isExplained = error instanceof UsageError || error instanceof NewerSchema || isOperatorsError(error);
+    const isExplained =
+      isOperatorsError(error) || [UsageError, NewerSchema, LogNotInUse].some((kind) => error instanceof kind);
     err.write(`quita: ${isExplained ? (error as Error).message : ((error as Error).stack ?? String(error))}\n`);
     return isExplained ? 2 : 1;
   }

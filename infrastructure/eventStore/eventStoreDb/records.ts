@@ -2,6 +2,7 @@
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import { StoreFailure } from './failures.ts';
+import { readKeptTime } from './keptTime.ts';
 import { positionOf } from './position.ts';
 import { type ReadResponse, uuidText } from './protocol.ts';
 
@@ -28,15 +29,16 @@ export const eventOf = (response: ReadResponse): RecordedEvent | null => {
       'this server gives no positions in stream reads: EventStoreDB 22.10 or newer is needed',
     );
   }
+  const { metadata, recordedAt } = readKeptTime(textOf(record.getCustomMetadata_asU8()));
   return {
     id: uuidText(record.getId()),
     type,
     data: textOf(record.getData_asU8()),
-    metadata: textOf(record.getCustomMetadata_asU8()),
+    metadata,
     stream: textOf(record.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array()) as StreamName,
     revision: Number(record.getStreamRevision()),
     position,
-    recordedAt: timeOf(properties.get('created')),
+    recordedAt: recordedAt ?? timeOf(properties.get('created')),
   };
 };
 

@@ -9,8 +9,8 @@ import {
   type SubscribeOptions,
 } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
-import { backoffMs } from '../backoff.ts';
 import { checkAppend } from '../checkAppend.ts';
+import { refusalOf } from '../logUse.ts';
 import { BATCH_DEFAULT, checkBatchSize, checkCategories } from '../subscribeOptions.ts';
 import { Appender } from './appender.ts';
 import { Connector } from './connection.ts';
@@ -20,7 +20,8 @@ import { KnownHead } from './knownHead.ts';
 import { logPositionOf } from './position.ts';
 import { Reader } from './reader.ts';
 import { follow, type LogSources } from './subscription.ts';
-import type { Timings } from './timings.ts';
+import { TIMINGS, type Timings } from './timings.ts';
+import { type KnownUse, readUse, USE_CATEGORY, USE_STREAM, useOf } from './use.ts';
 
 export interface EventStoreDbOptions {
   /** `esdb://…` or `esdb+discover://…`, with the credentials in it. */
@@ -28,26 +29,16 @@ export interface EventStoreDbOptions {
   /** Told of every fault that is mended inside: lost connections, repeated appends, answers that nobody waits for. */
   readonly onError?: (error: Error) => void;
   readonly timings?: Partial<Timings>;
+  /** For whoever copies logs: also opens one that is sealed, moved, or an unfinished copy. */
+  readonly inAnyUse?: true;
 }
-
-/** An append ends within doubtfulMs and one last look (1 s): below the 10 s of the port. */
-const TIMINGS: Timings = {
-  connectMs: 2_000,
-  attemptMs: 3_000,
-  unsentMs: 5_000,
-  doubtfulMs: 8_000,
-  readMs: 3_000,
-  readGiveUpMs: 6_000,
-  confirmMs: 5_000,
-  backoffMs,
-};
 
 const STREAM_PAGE_EVENTS = 500;
 /** "All categories" are ours: never a system stream, never those of another program on the same server. */
 const OWN_PREFIXES = CATEGORIES.map((category) => `${category}-`);
 const isOwn = (stream: string): boolean => CATEGORIES.some((category) => category === readStreamName(stream).category);
 
-/** Opens the log. Throws BadConnectionString, EventStoreUnavailable. */
+/** Opens the log. Throws BadConnectionString, EventStoreUnavailable, LogNotInUse. */
 export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore> {
   const settings = readConnectionString(options.connectionString);
   const timings = { ...TIMINGS, ...options.timings };
@@ -59,13 +50,17 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   try {
     const storeId = await identityOf(reader, appender);
     const head = new KnownHead(await reader.newest(OWN_PREFIXES), (error) => onError(error as Error));
+    // After the head, from which on the use is followed.
+    const use = await readUse(reader);
+    const refusal = options.inAnyUse ? null : refusalOf(use.use);
+    if (refusal !== null) throw refusal;
     const readHead = async (): Promise<Position | null> => {
       const position = await reader.newest(OWN_PREFIXES);
       head.learn(position);
       return position;
     };
     const log: LogSources = { connector: new Connector(settings), head, readHead, timings, onError };
-    return startStore({ storeId, reader, appender, log });
+    return startStore({ storeId, use, reader, appender, log });
   } catch (error) {
     await appender.close();
     reader.close();
@@ -75,21 +70,31 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
 
 interface Parts {
   readonly storeId: string;
+  readonly use: KnownUse;
   readonly reader: Reader;
   readonly appender: Appender;
   readonly log: LogSources;
 }
 
-/** Learns of what any process appends, until the signal. */
-const watchHead = async (log: LogSources, signal: AbortSignal): Promise<void> => {
-  const all = { after: log.head.position, categories: CATEGORIES, batchSize: BATCH_DEFAULT, signal };
-  for await (const { position } of follow(log, all)) log.head.learn(position);
+/** Learns of what any process appends, and of what becomes of the log, until the signal. */
+const watchLog = async (log: LogSources, onUse: (use: KnownUse) => void, signal: AbortSignal): Promise<void> => {
+  const categories = [...CATEGORIES, USE_CATEGORY];
+  for await (const batch of follow(log, { after: log.head.position, categories, batchSize: BATCH_DEFAULT, signal })) {
+    if (batch.kind !== 'events') continue;
+    for (const event of batch.events) if (event.stream === USE_STREAM) onUse(useOf(event));
+    // Not the batch's position, which may be that of an event of the adapter's own.
+    log.head.learn(batch.events.findLast(({ stream }) => isOwn(stream))?.position ?? null);
+  }
 };
 
-const startStore = ({ storeId, reader, appender, log }: Parts): EventStore => {
+const startStore = ({ storeId, use: useAtFirst, reader, appender, log }: Parts): EventStore => {
   const { head } = log;
   const ended = new AbortController();
-  const watching = watchHead(log, ended.signal);
+  let known = useAtFirst;
+  const onUse = (use: KnownUse): void => {
+    if (use.revision > known.revision) known = use;
+  };
+  const watching = watchLog(log, onUse, ended.signal);
   let closing: Promise<void> | null = null;
   const refuseWhenClosed = (): void => {
     if (closing !== null) throw new EventStoreUnavailable('the event store is closed');
@@ -106,6 +111,8 @@ const startStore = ({ storeId, reader, appender, log }: Parts): EventStore => {
     storeId,
     async append(stream, expected, events) {
       refuseWhenClosed();
+      const refusal = refusalOf(known.use);
+      if (refusal !== null) throw refusal;
       const result = await appender.append(checkAppend(stream, expected, events));
       if (result.ok && isOwn(stream)) head.learn(result.position);
       return result;

@@ -1,3 +1,5 @@
+import { backoffMs } from '../backoff.ts';
+
 /** How long the adapter waits for what, in milliseconds. */
 export interface Timings {
   /** Finding a node and connecting to it. */
@@ -16,3 +18,15 @@ export interface Timings {
   /** Before try number `attempt` (from 0) is repeated. */
   readonly backoffMs: (attempt: number) => number;
 }
+
+/** An append ends within doubtfulMs and one last look (1 s): below the 10 s of the port. */
+export const TIMINGS: Timings = {
+  connectMs: 2_000,
+  attemptMs: 3_000,
+  unsentMs: 5_000,
+  doubtfulMs: 8_000,
+  readMs: 3_000,
+  readGiveUpMs: 6_000,
+  confirmMs: 5_000,
+  backoffMs,
+};

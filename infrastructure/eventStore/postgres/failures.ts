@@ -12,6 +12,8 @@ const ENDS_SESSION = /^(57P|08|XX|25P03|25P04)/;
 /** Resources, locks and timeouts, shutdown, I/O, deadlock, read-only (a failover): the same flush may succeed later. */
 const TRANSIENT = /^(08|25|40|53|55|57|58)/;
 const BAD_VALUE = /^22/;
+/** Raised by the trigger on event_store.events: the log is sealed, moved, or an unfinished copy. */
+const NOT_IN_USE = 'QU001';
 
 /** The server answered with an error and kept the session: the transaction was rolled back and nothing was written. */
 export const wasRolledBack = (error: unknown): boolean => {
@@ -27,6 +29,9 @@ export const isTransient = (error: unknown): boolean => {
 
 /** The server refused a value (SQLSTATE class 22). */
 export const isBadValue = (error: unknown): boolean => BAD_VALUE.test(classOf(error) ?? '');
+
+/** The log takes no events, from nobody: nothing was written, nor will be. */
+export const isNotInUse = (error: unknown): error is Error => classOf(error) === NOT_IN_USE;
 
 /** pg and Node may reject with several errors at once (AggregateError without a message). */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

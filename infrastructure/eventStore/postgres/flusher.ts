@@ -1,10 +1,15 @@
 // Carries a flush through: sends it, repeats it while its outcome is unknown, and answers every member.
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { EventStoreUnavailable, InvalidAppend, type RecordedEvent } from '../../../application/ports/eventStore.ts';
+import {
+  EventStoreUnavailable,
+  InvalidAppend,
+  LogNotInUse,
+  type RecordedEvent,
+} from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import { backoffMs } from '../backoff.ts';
-import { isBadValue, isTransient, wasRolledBack } from './failures.ts';
+import { isBadValue, isNotInUse, isTransient, wasRolledBack } from './failures.ts';
 import { callAppend, type MemberOutcome, WRITER_SETTINGS } from './flushCall.ts';
 import type { PendingAppend } from './pendingAppend.ts';
 import { positionOf, positionOrNull } from './position.ts';
@@ -103,11 +108,10 @@ export class Flusher {
     const [member] = members;
     if (member === undefined || member.settled) return;
     const options = { cause: failure };
-    member.refuse(
-      isBadValue(failure)
-        ? new InvalidAppend('the database refused a value of the append', options)
-        : new EventStoreUnavailable('the database refused the append', options),
-    );
+    if (isNotInUse(failure)) member.refuse(new LogNotInUse(failure.message, options));
+    else if (isBadValue(failure))
+      member.refuse(new InvalidAppend('the database refused a value of the append', options));
+    else member.refuse(new EventStoreUnavailable('the database refused the append', options));
   }
 
   #answer(members: readonly PendingAppend[], outcomes: readonly MemberOutcome[]): void {

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import { backoffMs } from '../backoff.ts';
+import { IN_USE, type LogUse } from '../logUse.ts';
 import { int8Array, textArray } from './binaryArrays.ts';
 import type { CategoryFilter } from './categoryFilter.ts';
 import { isTransient } from './failures.ts';
@@ -12,7 +13,7 @@ import { COMMON_SETTINGS, clientConfig, cutSession } from './session.ts';
 import {
   filteredPageText,
   HEAD_TEXT,
-  STORE_ID_TEXT,
+  STORE_TEXT,
   STREAM_PAGE_TEXT,
   STREAM_PAGES_TEXT,
   wholePageText,
@@ -55,6 +56,8 @@ type Row = [
   at: string,
 ];
 
+type StoreRow = [storeId: string, use: LogUse['kind'], otherId: string, otherAddress: string];
+
 /** `2026-11-21 11:39:07.1+00`, in UTC with 0 to 3 decimals, as ISO 8601 with milliseconds. */
 const isoTime = (at: string): string => `${at.slice(0, 10)}T${at.slice(11, 19)}.${at.slice(20, -3).padEnd(3, '0')}Z`;
 
@@ -92,11 +95,12 @@ export class Reader {
     this.#pool.on('remove', (client) => this.#clients.delete(client));
   }
 
-  /** Identity of the log. Throws EventStoreUnavailable, also when the migrations have not run. */
-  async storeId(): Promise<string> {
-    const [row] = await this.#rows<[string]>({ name: 'store', text: STORE_ID_TEXT, values: [] });
+  /** Identity and use of the log. Throws EventStoreUnavailable, also when the migrations have not run. */
+  async store(): Promise<{ readonly storeId: string; readonly use: LogUse }> {
+    const [row] = await this.#rows<StoreRow>({ name: 'store', text: STORE_TEXT, values: [] });
     if (row === undefined) throw new EventStoreUnavailable('the event store has no identity: was it migrated?');
-    return row[0];
+    const [storeId, kind, otherId, address] = row;
+    return { storeId, use: kind === 'inUse' ? IN_USE : { kind, other: { storeId: otherId, address } } };
   }
 
   /** Place of the newest event; 0 when the log is empty. */

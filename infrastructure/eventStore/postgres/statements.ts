@@ -6,7 +6,7 @@ const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_
 
 export const HEAD_TEXT = 'SELECT coalesce(max(position), 0) FROM event_store.events';
 
-export const STORE_ID_TEXT = 'SELECT id FROM event_store.store';
+export const STORE_TEXT = 'SELECT id, use, other_id, other_address FROM event_store.store';
 
 /** $1 stream, $2 first revision, $3 events at most. */
 export const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.events

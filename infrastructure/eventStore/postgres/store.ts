@@ -7,6 +7,7 @@ import {
   type SubscribeOptions,
 } from '../../../application/ports/eventStore.ts';
 import { checkAppend } from '../checkAppend.ts';
+import { refusalOf } from '../logUse.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
 import { followAnnouncements } from './announcements.ts';
 import { AppendQueue } from './appendQueue.ts';
@@ -25,17 +26,21 @@ export interface PostgresEventStoreOptions {
   readonly poolSize?: number;
   /** Told of every fault that is mended inside (lost connections, repeated flushes). */
   readonly onError?: (error: Error) => void;
+  /** For whoever copies logs: also opens one that is sealed, moved, or an unfinished copy. */
+  readonly inAnyUse?: true;
 }
 
 const POOL_SIZE_MAX = 3;
 
-/** Opens the log in a migrated database. Throws EventStoreUnavailable when it cannot be read. */
+/** Opens the log in a migrated database. Throws EventStoreUnavailable when it cannot be read, LogNotInUse when it must not be. */
 export async function openPostgresEventStore(options: PostgresEventStoreOptions): Promise<EventStore> {
   const { connectionString, poolSize = POOL_SIZE_MAX } = options;
   const onError = (error: unknown): void => options.onError?.(asError(error));
   const reader = new Reader({ connectionString, poolSize: Math.min(Math.max(poolSize, 1), POOL_SIZE_MAX), onError });
   try {
-    const storeId = await reader.storeId();
+    const { storeId, use } = await reader.store();
+    const refusal = options.inAnyUse ? null : refusalOf(use);
+    if (refusal !== null) throw refusal;
     const head = new HeadWatch(await reader.head(), onError);
     return startStore({ connectionString, onError, reader, storeId, head });
   } catch (error) {

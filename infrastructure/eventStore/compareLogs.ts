@@ -1,0 +1,91 @@
+// Two logs side by side, event by event, in log order.
+import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
+
+/** The copy holds something else than the source. */
+export class LogsDiffer extends Error {
+  override name = 'LogsDiffer';
+}
+
+/** Events of one read: few enough to be held twice in memory. */
+const BATCH_EVENTS = 1_000;
+
+/** The events behind `after` (null: from the first) up to `until` (null: none), in batches. Rejects when the signal is given before. */
+export async function* eventsUpTo(
+  store: EventStore,
+  after: Position | null,
+  until: Position | null,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RecordedEvent[], void> {
+  if (until === null || (after !== null && after >= until)) return;
+  const left = new AbortController();
+  const reading = AbortSignal.any([signal, left.signal]);
+  try {
+    for await (const batch of store.subscribe({ after, categories: null, batchSize: BATCH_EVENTS, signal: reading })) {
+      if (batch.kind !== 'events') continue;
+      yield batch.events.filter(({ position }) => position <= until);
+      if (batch.position >= until) return;
+    }
+    signal.throwIfAborted();
+    throw new Error('the log ended before its head');
+  } finally {
+    left.abort();
+  }
+}
+
+const FIELDS = ['stream', 'revision', 'id', 'type', 'data', 'metadata', 'recordedAt'] as const;
+
+/** Says which field it is and not what is in it: data may be personal. */
+const assertSame = (number: number, source: RecordedEvent, target: RecordedEvent): void => {
+  const field = FIELDS.find((each) => source[each] !== target[each]);
+  if (field !== undefined)
+    throw new LogsDiffer(`event ${number} (${source.stream}@${source.revision}) has another ${field} in the copy`);
+};
+
+/** Events one by one out of batches. */
+async function* flat(batches: AsyncIterable<readonly RecordedEvent[]>): AsyncGenerator<RecordedEvent, void> {
+  for await (const batch of batches) yield* batch;
+}
+
+export interface Comparison {
+  /** So many first events of the source stand in the target, and nothing else does. */
+  readonly events: number;
+  /** Of the last of them in the source; null: none. */
+  readonly source: Position | null;
+  /** Of each asked position of the source: the position in the target of the last event that stands at or before it. */
+  readonly positions: ReadonlyMap<Position, Position | null>;
+}
+
+export interface Comparing {
+  readonly source: EventStore;
+  readonly target: EventStore;
+  /** Positions of the source to be found in the target. Those behind the last common event get that one's. */
+  readonly asked: readonly Position[];
+  readonly signal: AbortSignal;
+  readonly onCompared: (events: number) => void;
+}
+
+/** Reads the target to its head, and the source as far. Throws LogsDiffer when the target is not the source's beginning. */
+export const compareLogs = async ({ source, target, asked, signal, onCompared }: Comparing): Promise<Comparison> => {
+  const originals = flat(eventsUpTo(source, null, await source.head(), signal));
+  const copies = flat(eventsUpTo(target, null, await target.head(), signal));
+  const waiting = [...new Set(asked)].sort();
+  const positions = new Map<Position, Position | null>();
+  let events = 0;
+  let last: { readonly source: Position; readonly target: Position } | null = null;
+  try {
+    for await (const copy of copies) {
+      const { value: original, done } = await originals.next();
+      if (done) throw new LogsDiffer(`the copy holds more than the source: ${copy.stream}@${copy.revision} is its own`);
+      assertSame(events + 1, original, copy);
+      while (waiting[0] !== undefined && waiting[0] < original.position)
+        positions.set(waiting.shift() as Position, last?.target ?? null);
+      last = { source: original.position, target: copy.position };
+      events += 1;
+      if (events % BATCH_EVENTS === 0) onCompared(events);
+    }
+  } finally {
+    await originals.return();
+  }
+  for (const position of waiting) positions.set(position, last?.target ?? null);
+  return { events, source: last?.source ?? null, positions };
+};

@@ -1,0 +1,144 @@
+// What `doctor` says about EventStoreDB: good, and each thing that can be wrong, in its words.
+import { expect } from 'chai';
+import type { Diagnosis } from '../../../../infrastructure/eventStore/diagnosis.ts';
+import { diagnoseEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/diagnose.ts';
+import { TIMINGS } from '../../../../infrastructure/eventStore/eventStoreDb/timings.ts';
+import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
+import { RECEIVER } from '../../../support/tls/certificates.ts';
+import { QUICK } from './support.ts';
+
+const CERTIFICATE = new URL('../../../support/tls/receiver.cert.pem', import.meta.url).pathname;
+const timings = { ...TIMINGS, ...QUICK };
+const USERS = { ana: { password: 'secret', admin: true }, bia: { password: 'secret', admin: false } };
+const MAY_READ = 'may read $all';
+const OF_ALL = '"$acl": {"$r": …} in the metadata of $all';
+
+describe('the diagnosis of EventStoreDB', () => {
+  let server: EventStoreDbServer;
+  afterEach(() => server.stop());
+
+  const diagnose = (connectionString = server.connectionString) => diagnoseEventStoreDb(connectionString, timings);
+  const startWithUsers = async () => {
+    server = await EventStoreDbServer.start({ tls: RECEIVER, users: USERS });
+  };
+  const as = (login: string): string =>
+    `${server.connectionString.replace('://127.0.0.1', `://${login}localhost`)}&tlsCAFile=${CERTIFICATE}`;
+  const named = (findings: readonly Diagnosis[], check: string): Diagnosis | undefined =>
+    findings.find((finding) => finding.check === check);
+  const bad = (findings: readonly Diagnosis[]): readonly Diagnosis[] => findings.filter(({ isGood }) => !isGood);
+  const skewOf = (findings: readonly Diagnosis[]): number =>
+    Number(/is (-?\d+) ms from/.exec(named(findings, 'event store clock')?.says ?? '')?.[1]);
+
+  it('finds everything good on a good server, and says what it saw', async () => {
+    server = await EventStoreDbServer.start();
+    const findings = await diagnose();
+    const skew = skewOf(findings);
+    expect(Math.abs(skew)).to.be.below(500);
+    expect(findings).to.deep.equal([
+      { check: 'event store version', isGood: true, says: 'EventStoreDB 23.10.0' },
+      { check: 'event store nodes', isGood: true, says: `1 of 1 alive, 127.0.0.1:${server.port} leads` },
+      { check: 'event store access', isGood: true, says: `everybody ${MAY_READ}` },
+      { check: 'event store clock', isGood: true, says: `the event store is ${skew} ms from this machine` },
+      { check: 'event store appends', isGood: true, says: "as large as Quita's may be (1000000 bytes)" },
+    ]);
+  });
+
+  it('leaves one event and its limit behind, and with each further time one that replaces it', async () => {
+    server = await EventStoreDbServer.start();
+    const before = server.records;
+    await diagnose();
+    await diagnose();
+    expect(server.records.slice(before.length)).to.deep.equal([
+      { stream: '$$quita_store-clock', revision: 0, type: '$metadata', data: '{"$maxCount":1}' },
+      { stream: 'quita_store-clock', revision: 0, type: 'ClockRead', data: '{}' },
+      { stream: 'quita_store-clock', revision: 1, type: 'ClockRead', data: '{}' },
+    ]);
+  });
+
+  for (const seconds of [90, -90])
+    it(`measures a clock that is ${seconds} s off, also when no append of the adapter gets through`, async () => {
+      server = await EventStoreDbServer.start();
+      server.shiftClock(seconds * 1_000);
+      const findings = await diagnose();
+      const skew = skewOf(findings);
+      expect(skew).to.be.within(seconds * 1_000 - 500, seconds * 1_000 + 500);
+      const says = `the event store is ${skew} ms from this machine: run NTP on both; 60000 ms ahead, it refuses every append as too late`;
+      expect(bad(findings)).to.deep.equal([{ check: 'event store clock', isGood: false, says }]);
+    });
+
+  it('says who may not read $all, and what to grant', async () => {
+    await startWithUsers();
+    const findings = await diagnose(as('bia:secret@'));
+    const says = `the user bia may not read $all, which only administrators may by default: add it to ${OF_ALL}`;
+    expect(bad(findings)).to.deep.equal([{ check: 'event store access', isGood: false, says }]);
+  });
+
+  it('is content with a user who may', async () => {
+    await startWithUsers();
+    const findings = await diagnose(as('ana:secret@'));
+    expect(bad(findings)).to.deep.equal([]);
+    expect(named(findings, 'event store access')?.says).to.equal(`ana ${MAY_READ}`);
+  });
+
+  for (const [what, login, says] of [
+    ['nobody', '', 'the server wants to know who is asking: put user:password@ of a user into EVENTSTORE_URL'],
+    ['a wrong password', 'ana:wrong@', 'the server does not know the user ana with that password: mend EVENTSTORE_URL'],
+  ] as const)
+    it(`says what is wrong with ${what}, wherever it is asked for`, async () => {
+      await startWithUsers();
+      expect(bad(await diagnose(as(login)))).to.deep.equal(
+        ['access', 'clock', 'appends'].map((check) => ({ check: `event store ${check}`, isGood: false, says })),
+      );
+    });
+
+  it('says that a password is not sent without TLS', async () => {
+    server = await EventStoreDbServer.start({ users: USERS });
+    const findings = await diagnose(server.connectionString.replace('://', '://ana:secret@'));
+    expect(named(findings, 'event store access')).to.deep.equal({
+      check: 'event store access',
+      isGood: false,
+      says: 'user and password are sent over TLS only: take tls=false out of EVENTSTORE_URL',
+    });
+  });
+
+  it('tells the licence from 24.10 on, and refuses what is older than 22.10', async () => {
+    server = await EventStoreDbServer.start();
+    const told = async (version: string) => {
+      server.pretendToBe(version);
+      return named(await diagnose(), 'event store version');
+    };
+    expect(await told('24.10.1')).to.deep.equal({
+      check: 'event store version',
+      isGood: true,
+      says: "EventStoreDB 24.10.1; from 24.10 on it is under Kurrent's source-available licence (24.6 and older: BSD-3)",
+    });
+    expect((await told('25.0.0'))?.says).to.contain('licence');
+    expect((await told('24.6.0'))?.says).to.equal('EventStoreDB 24.6.0');
+    expect(await told('22.6.2')).to.deep.equal({
+      check: 'event store version',
+      isGood: false,
+      says: 'EventStoreDB 22.6.2 gives no positions in stream reads: upgrade it to 22.10 or newer',
+    });
+  });
+
+  it('says when appends may not be as large as ours, and up to where they may', async () => {
+    server = await EventStoreDbServer.start();
+    server.limitAppends(1_000_000);
+    expect(bad(await diagnose())).to.deep.equal([]);
+    server.limitAppends(999_999);
+    const says =
+      "not as large as Quita's may be (1000000 bytes): Maximum Append Size of 999999 Exceeded; raise MaxAppendSize";
+    expect(bad(await diagnose())).to.deep.equal([{ check: 'event store appends', isGood: false, says }]);
+  });
+
+  it('says in one finding that nobody answers', async () => {
+    server = await EventStoreDbServer.start();
+    const { connectionString, port } = server;
+    await server.stop();
+    const [finding, ...others] = await diagnose(connectionString);
+    expect(others).to.deep.equal([]);
+    expect(finding?.says).to.equal(
+      `the node 127.0.0.1:${port} cannot be reached: does it run, and does EVENTSTORE_URL name it?`,
+    );
+  });
+});

@@ -1,0 +1,62 @@
+// A program whose log is sealed while it runs: it serves what it knows, takes nothing, and goes on when the seal is broken.
+import { expect } from 'chai';
+import { openMovableEventStoreDbLog } from '../../infrastructure/eventStore/eventStoreDb/movable.ts';
+import { IN_USE } from '../../infrastructure/eventStore/logUse.ts';
+import type { MovableLog } from '../../infrastructure/eventStore/movableLog.ts';
+import { openMovablePostgresLog } from '../../infrastructure/eventStore/postgres/movable.ts';
+import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { migratedDatabase } from '../support/postgres.ts';
+
+const nobody = (): void => undefined;
+const SEALED = { kind: 'sealed', other: { storeId: 'other', address: 'esdb://elsewhere:2113' } } as const;
+
+const held = async (test: TestGateway, log: MovableLog): Promise<void> => {
+  const known = await test.charge<{ id: string }>();
+  expect(known.status).to.equal(201);
+  await log.setUse(SEALED);
+  // A program on EventStoreDB hears of it within milliseconds: what it takes until then is copied, too.
+  const until = async (status: number) => {
+    for (let n = 0; ; n++) {
+      const reply = await test.charge({ amount: 500 + n }, { idempotencyKey: `while-sealed-${n}` });
+      if (reply.status === status) return { reply, n };
+      expect(reply.status).to.be.oneOf([201, 503]);
+    }
+  };
+  const { reply, n } = await until(503);
+  expect((reply.body as { error: { code: string } }).error.code).to.equal('service_unavailable');
+  const head = await log.store.head();
+  const again = await test.charge({ amount: 500 + n }, { idempotencyKey: `while-sealed-${n}` });
+  expect(again.status).to.equal(503);
+  expect(await log.store.head()).to.equal(head);
+  expect((await test.get(`/v1/charges/${known.body.id}`)).status).to.equal(200);
+  await log.setUse(IN_USE);
+  const same = async () => await test.charge({ amount: 500 + n }, { idempotencyKey: `while-sealed-${n}` });
+  let taken = await same();
+  while (taken.status === 503) taken = await same();
+  expect(taken.status).to.equal(201);
+  expect(taken.headers.get('idempotent-replayed')).to.equal(null);
+  expect((await same()).headers.get('idempotent-replayed')).to.equal('true');
+};
+
+describe('a log that is sealed under a running program', () => {
+  it('in Postgres: requests are answered 503, nothing is written, and the same request is taken afterwards', async () => {
+    const database = await migratedDatabase();
+    const test = await TestGateway.open({ database });
+    const log = await openMovablePostgresLog(database.connectionString, nobody);
+    await held(test, log);
+    await log.close();
+    await test.close();
+    await database.drop();
+  });
+
+  it('in EventStoreDB: the same', async () => {
+    const server = await EventStoreDbServer.start();
+    const test = await TestGateway.open({ eventStoreUrl: server.connectionString });
+    const log = await openMovableEventStoreDbLog(server.connectionString, nobody);
+    await held(test, log);
+    await log.close();
+    await test.close();
+    await server.stop();
+  });
+});
