@@ -48,6 +48,10 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     set({ group: 'projector' }, gateway.projector?.faults().length ?? 0);
     set({ group: 'reactor' }, gateway.reactor?.faults().length ?? 0);
   });
+  gauge('quita_follower_leading', '1 while this process is the one that follows the log.', ['group'], (set) => {
+    if (gateway.projector) set({ group: 'projector' }, gateway.projector.isLeading ? 1 : 0);
+    if (gateway.reactor) set({ group: 'reactor' }, gateway.reactor.isLeading ? 1 : 0);
+  });
   gauge('quita_jobs_open', 'Jobs that wait or run.', ['queue'], async (set) => {
     for (const queue of QUEUES) set({ queue }, await gateway.jobs.open(queue));
   });

@@ -39,6 +39,8 @@ export interface PgBossJobsOptions {
   readonly pool: SqlPool;
   readonly notices: Notices;
   readonly onError: (error: Error, queue: string) => void;
+  /** How often somebody looks for claims of workers that died, in seconds; default 30. */
+  readonly superviseSeconds?: number;
 }
 
 export class PgBossJobs implements JobQueue {
@@ -51,12 +53,13 @@ export class PgBossJobs implements JobQueue {
 
   private constructor(options: PgBossJobsOptions) {
     this.#options = options;
+    const { superviseSeconds = 30 } = options;
     this.#boss = new PgBoss({
       db: { executeSql: (text, values) => options.pool.query(text, values) },
       schema: JOBS_SCHEMA,
       schedule: false,
-      superviseIntervalSeconds: 30,
-      monitorIntervalSeconds: 30,
+      superviseIntervalSeconds: superviseSeconds,
+      monitorIntervalSeconds: superviseSeconds,
       maintenanceIntervalSeconds: 3600,
     });
     this.#boss.on('error', (error) => options.onError(error as Error, 'pg-boss'));

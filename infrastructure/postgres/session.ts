@@ -25,6 +25,12 @@ export const connectionConfig = (connectionString: string, applicationName: stri
 
 const encoded = (value: unknown): unknown => (value instanceof TextArray ? nullableTextArray(value.texts) : value);
 
+/** pg answers a text of several statements (pg-boss sends such) with a list, which its types do not tell. */
+const resultOfMany = <Row>(results: readonly pg.QueryResult[]): SqlResult<Row> => ({
+  rows: results.flatMap(({ rows }) => rows as Row[]),
+  rowCount: results.at(-1)?.rowCount ?? 0,
+});
+
 const run = async <Row>(
   client: Pick<pg.ClientBase, 'query'>,
   statement: SqlStatement | string,
@@ -35,7 +41,9 @@ const run = async <Row>(
   const result = await client.query(
     query.values ? { ...query, values: query.values.map(encoded) } : (query as pg.QueryConfig),
   );
-  return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
+  return Array.isArray(result)
+    ? resultOfMany<Row>(result)
+    : { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
 };
 
 /** COMMIT of a transaction in which a statement failed rolls back and is no error to the server: to whoever counts on it, it is one. */

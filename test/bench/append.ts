@@ -7,6 +7,7 @@ import type { EventStore, NewEvent } from '../../application/ports/eventStore.ts
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { migratedDatabase, stopTestPostgres, type TestDatabase } from '../support/postgres.ts';
+import { countEvents, type LogName, startEventStoreDb } from './logUnderTest.ts';
 
 const WRITERS = 32;
 const EVENT_BYTES = 700;
@@ -15,6 +16,8 @@ const ROUNDS = 4;
 const WARM_UP_MS = 500;
 
 export interface AppendBench {
+  /** What held our log. */
+  readonly what: string;
   /** Medians over the rounds, events per second. */
   readonly ours: number;
   readonly counterpart: number;
@@ -66,16 +69,16 @@ const connect = async ({ connectionString }: TestDatabase): Promise<pg.Client[]>
 };
 
 /** Every acknowledged append must be in its table: a round that lost some has no rate. */
-const reconcile = async (client: pg.Client, table: string, atLeast: number): Promise<void> => {
-  const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${table}`);
-  if (Number(rows[0]!.count) < atLeast) throw new Error(`${table} holds ${rows[0]!.count} of ${atLeast} events`);
+const reconcile = (what: string, count: number, atLeast: number): void => {
+  if (count < atLeast) throw new Error(`${what} holds ${count} of ${atLeast} events`);
 };
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-export const benchAppend = async (): Promise<AppendBench> => {
+export const benchAppend = async (log: LogName = 'postgres'): Promise<AppendBench> => {
   const database = await migratedDatabase();
-  const store = await openPostgresEventStore({ connectionString: database.connectionString });
+  const eventStoreDb = log === 'eventStoreDb' ? await startEventStoreDb() : null;
+  const store = eventStoreDb?.store ?? (await openPostgresEventStore({ connectionString: database.connectionString }));
   const clients = await connect(database);
   const counts = { ours: 0, counterpart: 0 };
   const oursAppend = appendTo(store);
@@ -95,12 +98,15 @@ export const benchAppend = async (): Promise<AppendBench> => {
     rates.ours.push(await round(ours, ROUND_MS));
     rates.counterpart.push(await round(counterpart, ROUND_MS));
   }
-  await reconcile(clients[0]!, 'event_store.events', counts.ours);
-  await reconcile(clients[0]!, 'simple_events', counts.counterpart);
+  const count = async (table: string) =>
+    Number((await clients[0]!.query<{ count: string }>(`SELECT count(*) FROM ${table}`)).rows[0]!.count);
+  const appended = eventStoreDb === null ? count('event_store.events') : countEvents(eventStoreDb, 'ChargeCreated');
+  reconcile('the log', await appended, counts.ours);
+  reconcile('simple_events', await count('simple_events'), counts.counterpart);
   await Promise.all(clients.map((client) => client.end()));
-  await store.close();
+  await (eventStoreDb?.stop() ?? store.close());
   await database.drop();
-  return { ours: median(rates.ours), counterpart: median(rates.counterpart) };
+  return { what: eventStoreDb?.what ?? 'PostgreSQL', ours: median(rates.ours), counterpart: median(rates.counterpart) };
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,5 +1,5 @@
 // `npm run bench`: the table of design §10, each figure beside its counterpart of the same run.
-//   --only <row,…>  charges, append, rebuild, delivery, latency, scale
+//   --only <row,…>  charges, append, rebuild, delivery, latency, scale, chargesEventStoreDb, appendEventStoreDb
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -7,15 +7,24 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stopTestPostgres } from '../support/postgres.ts';
-import { append } from './appendRow.ts';
-import { charges } from './charges.ts';
+import { append, appendEventStoreDb } from './appendRow.ts';
+import { charges, chargesEventStoreDb } from './charges.ts';
 import { delivery, latency } from './delivery.ts';
 import { rebuild } from './rebuild.ts';
 import { type BenchRow, type Row, ratioOf } from './row.ts';
 import { scale } from './scale.ts';
 import { renderTable } from './table.ts';
 
-const ROWS: Readonly<Record<string, BenchRow>> = { charges, append, rebuild, delivery, latency, scale };
+const ROWS: Readonly<Record<string, BenchRow>> = {
+  charges,
+  append,
+  rebuild,
+  delivery,
+  latency,
+  scale,
+  chargesEventStoreDb,
+  appendEventStoreDb,
+};
 const EVENTS_DEFAULT = 60_000;
 const EVENTS_QUICK = 10_000;
 const RESULTS = join(import.meta.dirname, '../../bench-results');
@@ -40,7 +49,7 @@ const options = () => {
 };
 
 const machine = () =>
-  `${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version}; the load generator and both databases share them`;
+  `${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.version}; the load generator and all servers share them`;
 
 const { names, events, quick } = options();
 const beganAt = new Date();

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { EventStore } from '../../application/ports/eventStore.ts';
+import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { attachToEmbeddedPostgres } from '../../infrastructure/postgres/embedded/attach.ts';
 import { leaderSessions } from '../../infrastructure/postgres/leaderSession.ts';
@@ -9,6 +10,7 @@ import { connectionConfig } from '../../infrastructure/postgres/session.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import type { EventStoreDbUnderTest } from './logUnderTest.ts';
 
 const LOOK_EVERY_MS = 20;
 
@@ -36,15 +38,20 @@ export class GatewayUnderTest {
     this.#program = parts.program;
   }
 
-  static async start(): Promise<GatewayUnderTest> {
+  /** `eventStoreDb`: holds the log; default: the embedded database. */
+  static async start(eventStoreDb: EventStoreDbUnderTest | null = null): Promise<GatewayUnderTest> {
     const dataDir = await newDataDir();
     const port = await freePort();
-    const program = await new Program({ dataDir, port }).ready();
+    const env: Record<string, string> = eventStoreDb === null ? {} : { EVENTSTORE_URL: eventStoreDb.url };
+    const program = await new Program({ dataDir, port, env }).ready();
     const { testApiKey: apiKey } = await program.demo();
     const connectionString = await attachToEmbeddedPostgres(dataDir);
     const sql = new pg.Client({ connectionString });
     await sql.connect();
-    const store = await openPostgresEventStore({ connectionString, poolSize: 1 });
+    const store =
+      eventStoreDb === null
+        ? await openPostgresEventStore({ connectionString, poolSize: 1 })
+        : await openEventStoreDb({ connectionString: eventStoreDb.url });
     return new GatewayUnderTest({ port, apiKey, connectionString, sql, store, program });
   }
 
@@ -83,6 +90,18 @@ export class GatewayUnderTest {
         ['0'],
       );
       if (Number(rows[0]!.least) >= events && (await this.head()) >= events) return;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  /** Until every read model and process has passed what the log holds when it is asked. */
+  async level(): Promise<void> {
+    const head = await this.store.head();
+    for (;;) {
+      const { rows } = await this.sql.query<{ least: string }>(
+        `SELECT min(coalesce(position, '') COLLATE "C") AS least FROM log_followers.checkpoints`,
+      );
+      if (head === null || rows[0]!.least >= head) return;
       await pause(LOOK_EVERY_MS);
     }
   }

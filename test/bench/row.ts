@@ -8,7 +8,8 @@ export interface Row {
   readonly ours: number;
   /** null: the goal is a bound, not a comparison. */
   readonly counterpart: number | null;
-  readonly goal: { readonly text: string; readonly met: boolean };
+  /** `met` null: measured without a goal. */
+  readonly goal: { readonly text: string; readonly met: boolean | null };
   /** What else was measured in the same rounds, and what was counted afterwards. */
   readonly details: Readonly<Record<string, string | number>>;
 }

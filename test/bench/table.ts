@@ -11,7 +11,7 @@ const cellsOf = (row: Row): string[] => {
     row.counterpart === null ? '' : `${figure(row.counterpart)} ${row.unit}`,
     ratio === null ? '' : `${ratio.toFixed(2)}×`,
     row.goal.text,
-    row.goal.met ? 'reached' : 'MISSED',
+    row.goal.met === null ? '' : row.goal.met ? 'reached' : 'MISSED',
   ];
 };
 

@@ -1,6 +1,7 @@
 // A command as data: name, options, and what it does.
 import type { Accounts } from '../../../application/accounts.ts';
 import type { CommandHandler } from '../../../application/commandHandler.ts';
+import type { Config } from '../config.ts';
 import type { Storage } from '../storage.ts';
 
 export interface CliOption {
@@ -11,6 +12,7 @@ export interface CliOption {
 }
 
 export interface CliWorld {
+  readonly config: Config;
   readonly storage: Storage;
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
@@ -34,6 +36,8 @@ export interface CliCommand {
   /** Names of positional arguments; all required unless the last begins with `?`. */
   readonly args: readonly string[];
   readonly options: { readonly [name: string]: CliOption };
+  /** What it has to say when the stores can't be opened. null: nothing but the error itself. */
+  whenUnopened?(config: Config, error: unknown): Promise<CliResult | null>;
   /** May print by itself through `print` when it has no end of its own. */
   run(
     world: CliWorld,

@@ -1,16 +1,14 @@
 // `doctor`: what could be wrong with the deployment, in plain words.
+
+import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { readCheckpoints } from '../../../projections/engine/checkpoints.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
+import type { Diagnosis as Finding } from '../../eventStore/diagnosis.ts';
+import { diagnoseEventStoreDb } from '../../eventStore/eventStoreDb/diagnose.ts';
 import { JOBS_SCHEMA } from '../../jobs/pgBossJobs.ts';
 import { PROCESSES } from '../processManagers.ts';
-import type { CliCommand, CliWorld } from './command.ts';
+import type { CliCommand, CliResult, CliWorld } from './command.ts';
 
-interface Finding {
-  readonly check: string;
-  readonly isGood: boolean;
-  /** What was seen; when it is bad, also what to do. */
-  readonly says: string;
-}
 type Check = (world: CliWorld) => Promise<Finding>;
 
 const finding = (check: string, isGood: boolean, good: string, bad: string): Finding => ({
@@ -96,6 +94,10 @@ const followers: Check = async ({ storage: { store, reads } }) => {
 };
 
 const failedJobs: Check = async ({ storage: { reads } }) => {
+  const { rows: tables } = await reads.query<{ jobs: string | null }>('SELECT to_regclass($1) AS jobs', [
+    `${JOBS_SCHEMA}.job`,
+  ]);
+  if (tables[0]?.jobs == null) return finding('jobs', true, 'none yet: no worker has run on this database', '');
   const { rows } = await reads.query<{ name: string; failed: number }>(
     `SELECT name, count(*)::int AS failed FROM ${JOBS_SCHEMA}.job WHERE state = 'failed' GROUP BY name ORDER BY name`,
   );
@@ -107,6 +109,13 @@ const failedJobs: Check = async ({ storage: { reads } }) => {
   );
 };
 
+const told = (findings: readonly Finding[]): CliResult => {
+  const text = findings
+    .map(({ check, isGood, says }) => `${isGood ? 'good' : 'BAD '}  ${check.padEnd(26)} ${says}`)
+    .join('\n');
+  return { json: { findings }, text, isBad: findings.some(({ isGood }) => !isGood) };
+};
+
 const CHECKS: readonly Check[] = [postgresVersion, durability, connections, clocks, eventStore, followers, failedJobs];
 
 const doctor: CliCommand = {
@@ -115,12 +124,15 @@ const doctor: CliCommand = {
   args: [],
   options: {},
   run: async (world) => {
+    const { eventStoreUrl } = world.config;
     const findings: Finding[] = [];
     for (const check of CHECKS) findings.push(await check(world));
-    const text = findings
-      .map(({ check, isGood, says }) => `${isGood ? 'good' : 'BAD '}  ${check.padEnd(26)} ${says}`)
-      .join('\n');
-    return { json: { findings }, text, isBad: findings.some(({ isGood }) => !isGood) };
+    return told([...findings, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
+  },
+  whenUnopened: async ({ eventStoreUrl }, error) => {
+    if (eventStoreUrl === null || !(error instanceof EventStoreUnavailable)) return null;
+    const first = finding('event store', false, '', `can't be opened: ${error.message}`);
+    return told([first, ...(await diagnoseEventStoreDb(eventStoreUrl))]);
   },
 };
 

@@ -48,13 +48,14 @@ describe('the job queue on pg-boss', () => {
   let opened: { jobs: PgBossJobs; notices: Notices }[];
   let errors: string[];
 
-  const open = async (): Promise<PgBossJobs> => {
+  const open = async (superviseSeconds?: number): Promise<PgBossJobs> => {
     const notices = new Notices(connectionConfig(database.connectionString, 'notices'));
     await notices.open();
     const jobs = await PgBossJobs.open({
       pool,
       notices,
       onError: (error, queue) => errors.push(`${queue}: ${error.message}`),
+      ...(superviseSeconds !== undefined && { superviseSeconds }),
     });
     opened.push({ jobs, notices });
     return jobs;
@@ -299,6 +300,32 @@ describe('the job queue on pg-boss', () => {
     next.wake([QUEUE]);
     await worked.count(6);
     expect(worked.items.toSorted()).to.deep.equal(['a-0', 'a-1', 'item-0', 'item-1', 'item-2', 'new']);
+    gate.open();
+  });
+
+  it('gives the claims of a killed worker to others after two minutes, though nobody says that it is dead', async () => {
+    const killed = await open();
+    const gate = new Gate();
+    killed.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
+    await killed.enqueue(requests(2));
+    await gate.reached;
+    await backends.until(
+      async () => (await backends.sql.query("SELECT FROM jobs.job WHERE state = 'active'")).rowCount === 1,
+    );
+    await killed.stop(0); // as far as the database can tell, it died here
+    const claimedAgo = (seconds: number) =>
+      backends.sql.query(`UPDATE jobs.job SET started_on = now() - ${seconds} * interval '1 s'`);
+    await claimedAgo(100);
+    const next = await open(1);
+    const worked = new Worked();
+    next.work(QUEUE, worked, LIMITS);
+    const looks = () => backends.sql.query('SELECT FROM jobs.queue WHERE monitor_claim_on IS NOT NULL');
+    await backends.until(async () => ((await looks()).rowCount ?? 0) > 0);
+    expect(worked.items).to.deep.equal([]);
+    await claimedAgo(121);
+    await worked.count(2);
+    expect(worked.items).to.deep.equal(['item-0', 'item-1']);
+    expect(errors).to.deep.equal([]);
     gate.open();
   });
 

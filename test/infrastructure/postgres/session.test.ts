@@ -40,6 +40,16 @@ describe('connections to Postgres', () => {
       });
       afterEach(() => db.close());
 
+      it('gives the rows of all statements of one text, and the count of the last', async () => {
+        const text = `BEGIN; SELECT 1 AS n; SELECT n FROM kept; ${insert(7)}; SELECT n FROM kept UNION SELECT 8 ORDER BY n`;
+        expect(await db.query(`${text}; COMMIT`)).to.deep.equal({ rows: [{ n: 1 }, { n: 7 }, { n: 8 }], rowCount: 0 });
+        expect(await db.query(text.replace('BEGIN; ', '').replace(insert(7), insert(9)))).to.deep.equal({
+          rows: [{ n: 1 }, { n: 7 }, { n: 7 }, { n: 8 }, { n: 9 }],
+          rowCount: 3,
+        });
+        expect(await kept()).to.deep.equal([7, 9]);
+      });
+
       it('commits when the work resolves, and gives its result', async () => {
         const result = await db.transaction(async (tx) => {
           await tx.query(insert(1));

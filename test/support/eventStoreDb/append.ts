@@ -2,7 +2,6 @@
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js';
 import type { Outcome } from './appendDesk.ts';
 import {
-  APPEND_BYTES_MAX,
   CallError,
   invalidArgument,
   maximumAppendSizeExceeded,
@@ -37,7 +36,7 @@ export const append = (node: Node) => (call: Call, callback: sendUnaryData<Appen
       const message = request.getProposedMessage();
       if (options !== undefined) begun = admitted(node, call, target(options, options.getRevision()));
       if (message !== undefined) events.push(proposedEvent(message));
-      if (bytesOf(events) > APPEND_BYTES_MAX) throw maximumAppendSizeExceeded();
+      if (bytesOf(events) > node.faults.appendBytesMax) throw maximumAppendSizeExceeded(node.faults.appendBytesMax);
     }),
   );
   call.on('end', () =>

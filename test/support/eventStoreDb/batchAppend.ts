@@ -2,7 +2,6 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { AppendRequest, Outcome } from './appendDesk.ts';
 import {
-  APPEND_BYTES_MAX,
   type CallError,
   type PackedStatus,
   packedAccessDenied,
@@ -67,7 +66,7 @@ const refusalsOf = (node: Node, call: Call, append: Pending, request: BatchAppen
   const { stream, events } = append;
   if (!node.access.allows(call.metadata, stream)) return [packedAccessDenied()];
   const deadlineMs = request.getOptions()?.getDeadline()?.toDate().getTime() ?? Number.POSITIVE_INFINITY;
-  if (deadlineMs <= Date.now()) return [packedTimeout()];
+  if (deadlineMs <= node.faults.now()) return [packedTimeout()];
   try {
     for (const message of request.getProposedMessagesList()) events.push(proposedEvent(message));
   } catch (error) {
@@ -75,7 +74,8 @@ const refusalsOf = (node: Node, call: Call, append: Pending, request: BatchAppen
     const { message } = error as Error;
     return [packedBadRequest(message), packedBadRequest(message)];
   }
-  if (bytesOf(events) > APPEND_BYTES_MAX) return [packedMaximumAppendSizeExceeded()];
+  if (bytesOf(events) > node.faults.appendBytesMax)
+    return [packedMaximumAppendSizeExceeded(node.faults.appendBytesMax)];
   return node.faults.busy === null ? [] : [packedUnavailable(node.faults.busy)];
 };
 

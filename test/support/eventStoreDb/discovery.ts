@@ -4,7 +4,6 @@ import { type Endpoint, unknownError } from './errors.ts';
 import type { Faults } from './faults.ts';
 import { gossip, StreamsService, serverFeatures, type shared, uuid } from './messages.ts';
 
-const SERVER_VERSION = '23.10.0';
 const INSTANCE = '5e1f0000-0000-4000-8000-000000000001';
 const LEADER_INSTANCE = '5e1f0000-0000-4000-8000-000000000002';
 
@@ -41,7 +40,7 @@ export const supportedMethods =
   (_call, callback) => {
     if (faults.serverFeaturesFail) return callback(unknownError('Exception was thrown by handler.'));
     const answer = new serverFeatures.SupportedMethods();
-    answer.setEventStoreServerVersion(SERVER_VERSION);
+    answer.setEventStoreServerVersion(faults.version);
     for (const { path } of Object.values(StreamsService)) {
       const [, service, method] = path.split('/') as [string, string, string];
       const supported = new serverFeatures.SupportedMethod();

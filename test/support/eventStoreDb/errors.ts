@@ -48,10 +48,10 @@ export const streamDeleted = (stream: string) =>
     exception: 'stream-deleted',
     'stream-name': stream,
   });
-export const maximumAppendSizeExceeded = () =>
-  new CallError(status.INVALID_ARGUMENT, `Maximum Append Size of ${APPEND_BYTES_MAX} Exceeded.`, {
+export const maximumAppendSizeExceeded = (bytesMax: number) =>
+  new CallError(status.INVALID_ARGUMENT, `Maximum Append Size of ${bytesMax} Exceeded.`, {
     exception: 'maximum-append-size-exceeded',
-    'maximum-append-size': String(APPEND_BYTES_MAX),
+    'maximum-append-size': String(bytesMax),
   });
 /** How delete and tombstone tell it: append and batch append have a message for it. */
 export const wrongExpectedVersion = (stream: string, expected: Expected, actual: bigint | null) =>
@@ -91,9 +91,9 @@ export const packedBadRequest = (message: string) => {
   details.setMessage(message);
   return packed(status.INVALID_ARGUMENT, message, details, ours('BadRequest'));
 };
-export const packedMaximumAppendSizeExceeded = () => {
+export const packedMaximumAppendSizeExceeded = (bytesMax: number) => {
   const details = new shared.MaximumAppendSizeExceeded();
-  details.setMaxappendsize(APPEND_BYTES_MAX);
+  details.setMaxappendsize(bytesMax);
   return packed(status.INVALID_ARGUMENT, 'Maximum Append Size Exceeded', details, ours('MaximumAppendSizeExceeded'));
 };
 

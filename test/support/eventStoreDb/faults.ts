@@ -1,5 +1,5 @@
 // The switches of the test server, and the one place where somebody can wait for what it has seen.
-import type { Endpoint } from './errors.ts';
+import { APPEND_BYTES_MAX, type Endpoint } from './errors.ts';
 
 export type Busy = 'Server Is Busy' | 'Server Is Not Ready';
 
@@ -17,6 +17,13 @@ export class Faults {
   serverFeaturesFail = false;
   /** Appends are taken and not committed. */
   holding = false;
+  /** Its clock is so far ahead of this machine's. */
+  clockAheadMs = 0;
+  appendBytesMax = APPEND_BYTES_MAX;
+  version = '23.10.0';
+
+  /** By its own clock: milliseconds since 1970. */
+  readonly now = (): number => Date.now() + this.clockAheadMs;
 
   /** Takes one from a counter. True if there was one. */
   take(counter: 'answersToLose' | 'answersToDouble' | 'appendsToFail'): boolean {

@@ -40,10 +40,13 @@ export class Log extends EventEmitter<{ grown: [] }> {
   readonly #streams = new Map<string, Stream>();
   /** What makes `any` idempotent, as long as it is remembered. */
   readonly #recent: IdCache;
+  readonly #now: () => number;
   #end = 0n;
 
-  constructor(anyCacheEvents: number) {
+  /** `now`: the server's clock, in milliseconds. */
+  constructor(anyCacheEvents: number, now: () => number) {
     super();
+    this.#now = now;
     this.setMaxListeners(0);
     this.#recent = new IdCache(anyCacheEvents);
     for (const { stream, type, data } of FIRST_RECORDS) this.append(stream, 'any', [systemEvent(type, data)]);
@@ -181,7 +184,7 @@ export class Log extends EventEmitter<{ grown: [] }> {
   #write(stream: string, revision: bigint, event: ProposedEvent): LogRecord {
     const place = this.#end;
     this.#end += BigInt(101 + stream.length + event.type.length + event.data.length + event.metadata.length);
-    const record: LogRecord = { ...event, stream, revision, createdMs: Date.now(), commit: place, prepare: place };
+    const record: LogRecord = { ...event, stream, revision, createdMs: this.#now(), commit: place, prepare: place };
     this.records.push(record);
     if (!isSystem(stream)) this.#recent.add(stream, event.id, revision);
     return record;

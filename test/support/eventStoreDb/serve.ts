@@ -1,8 +1,9 @@
-// The test server as a process of its own, for whole-system tests: prints its connection string, ends with SIGTERM.
+// The test server as a process of its own, for whole-system tests: prints its connection string, ends with SIGTERM
+// and with whoever started it.
 import { EventStoreDbServer } from './server.ts';
 
 const server = await EventStoreDbServer.start();
 process.stdout.write(`${server.connectionString}\n`);
-process.once('SIGTERM', () => {
-  void server.stop().then(() => process.exit(0));
-});
+const end = (): void => void server.stop().then(() => process.exit(0));
+process.once('SIGTERM', end);
+process.stdin.once('end', end).resume();

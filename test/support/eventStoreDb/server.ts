@@ -54,7 +54,7 @@ export class EventStoreDbServer {
     writeTimeoutMs = 2_000,
   }: EventStoreDbOptions) {
     this.#tls = tls;
-    this.#log = new Log(anyCacheEvents);
+    this.#log = new Log(anyCacheEvents, this.#faults.now);
     this.#desk = new AppendDesk(this.#log, this.#faults, this.#watch, writeTimeoutMs);
     this.#node = {
       log: this.#log,
@@ -94,6 +94,16 @@ export class EventStoreDbServer {
         data: Buffer.from(data).toString('utf8'),
         metadata: Buffer.from(metadata).toString('utf8'),
       }));
+  }
+
+  /** All that the log holds, system events included. */
+  get records(): readonly Omit<StoredEvent, 'id' | 'metadata'>[] {
+    return this.#log.records.map(({ stream, revision, type, data }) => ({
+      stream,
+      revision: Number(revision),
+      type,
+      data: Buffer.from(data).toString('utf8'),
+    }));
   }
 
   /** Connections of clients that are open. */
@@ -196,6 +206,21 @@ export class EventStoreDbServer {
   /** Every call on streams is sent to that leader, and gossip names it. null: this node leads. */
   notLeader(leader: Endpoint | null): void {
     this.#faults.leaderElsewhere = leader;
+  }
+
+  /** Its clock goes so far ahead of this machine's (or behind, below 0). */
+  shiftClock(aheadMs: number): void {
+    this.#faults.clockAheadMs = aheadMs;
+  }
+
+  /** Instead of 1 MiB. */
+  limitAppends(bytes: number): void {
+    this.#faults.appendBytesMax = bytes;
+  }
+
+  /** What it says that it is: `24.10.1`. */
+  pretendToBe(version: string): void {
+    this.#faults.version = version;
   }
 
   failServerFeatures(on: boolean): void {

@@ -10,7 +10,7 @@ export interface ServerProcess {
 export const startServerProcess = (): Promise<ServerProcess> =>
   new Promise((resolve, reject) => {
     const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'serve.ts')], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'], // its end of the first pipe closes when we are gone
     });
     const exited = new Promise<void>((done) => child.once('exit', () => done()));
     const stop = async () => {

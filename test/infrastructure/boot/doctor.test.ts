@@ -1,0 +1,87 @@
+// `npm run cli -- doctor` as an operator runs it, on EventStoreDB.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import type { Diagnosis } from '../../../infrastructure/eventStore/diagnosis.ts';
+import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { RECEIVER } from '../../support/tls/certificates.ts';
+
+const CLI = fileURLToPath(new URL('../../../infrastructure/boot/cli.ts', import.meta.url));
+const CERTIFICATE = fileURLToPath(new URL('../../support/tls/receiver.cert.pem', import.meta.url));
+const USERS = { ana: { password: 'secret', admin: true }, bia: { password: 'secret', admin: false } };
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe('doctor on EventStoreDB', () => {
+  let database: TestDatabase;
+  let server: EventStoreDbServer;
+  before(async () => {
+    database = await migratedDatabase();
+  });
+  after(() => database.drop());
+  beforeEach(async () => {
+    server = await EventStoreDbServer.start({ tls: RECEIVER, users: USERS });
+  });
+  afterEach(() => server.stop());
+
+  const doctor = (user: string, ...args: readonly string[]): Promise<Ended> =>
+    new Promise((resolve) => {
+      const env = {
+        PATH: process.env['PATH'] ?? '',
+        DATABASE_URL: database.connectionString,
+        EVENTSTORE_URL: `${server.connectionString.replace('://127.0.0.1', `://${user}:secret@localhost`)}&tlsCAFile=${CERTIFICATE}`,
+      };
+      execFile(process.execPath, [CLI, 'doctor', ...args], { env }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      );
+    });
+  const findingsOf = ({ stdout }: Ended): readonly Diagnosis[] =>
+    (JSON.parse(stdout) as { findings: readonly Diagnosis[] }).findings;
+
+  it('says what the server is, beside what it says of the database', async () => {
+    const ended = await doctor('ana', '--json');
+    expect([ended.code, ended.stderr]).to.deep.equal([0, '']);
+    const findings = findingsOf(ended);
+    expect(findings.map(({ check }) => check)).to.include.members(['database version', 'event store', 'jobs']);
+    expect(findings.slice(-5).map(({ check, isGood }) => [check, isGood])).to.deep.equal([
+      ['event store version', true],
+      ['event store nodes', true],
+      ['event store access', true],
+      ['event store clock', true],
+      ['event store appends', true],
+    ]);
+  });
+
+  it('exits with 1 and one line for a clock that is off', async () => {
+    server.shiftClock(-90_000);
+    const { code, stdout } = await doctor('ana');
+    expect(code).to.equal(1);
+    expect(stdout).to.match(
+      /^BAD {3}event store clock {10}the event store is -\d+ ms from this machine: run NTP on both/m,
+    );
+  });
+
+  it('says why the log can not be opened, and exits with 1', async () => {
+    const ended = await doctor('bia', '--json');
+    expect([ended.code, ended.stderr]).to.deep.equal([1, '']);
+    const bad = findingsOf(ended).filter(({ isGood }) => !isGood);
+    expect(bad.map(({ check }) => check)).to.deep.equal(['event store', 'event store access']);
+    expect(bad[0]?.says).to.contain("can't be opened: EventStoreDB cannot be read: EventStoreDB refused");
+    expect(bad[1]?.says).to.contain('the user bia may not read $all');
+  });
+
+  it('says that nobody answers, and exits with 1', async () => {
+    await server.stop();
+    const ended = await doctor('ana', '--json');
+    expect([ended.code, ended.stderr]).to.deep.equal([1, '']);
+    expect(findingsOf(ended).map(({ check, isGood }) => [check, isGood])).to.deep.equal([
+      ['event store', false],
+      ['event store connection', false],
+    ]);
+  });
+});

@@ -1,0 +1,152 @@
+// The merchants' programs: each request has its key and is repeated on the other API until it is answered.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { request } from 'undici';
+import { fromMillis } from '../../../domain/kernel/time.ts';
+import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
+import { cli } from '../../support/program.ts';
+import type { Inbox } from './inbox.ts';
+
+const ANSWER_MS = 20_000;
+/** A request that no API answers for so long is a fault of its own. */
+const INSIST_MS = 90_000;
+const WAIT_MS_MAX = 500;
+/** One charge in so many is asked for on both APIs at once, under one key. */
+const TWICE_EVERY = 8;
+
+export interface Merchant {
+  readonly name: string;
+  readonly apiKey: string;
+}
+export interface Acknowledged {
+  readonly merchant: Merchant;
+  readonly key: string;
+  readonly amount: number;
+  /** The answer, byte for byte. */
+  readonly text: string;
+  readonly id: string;
+  readonly endToEndId: string;
+}
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly replayed: boolean;
+}
+export interface Ask {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly apiKey: string;
+  readonly body?: unknown;
+  readonly key?: string;
+}
+
+const once = async (base: string, { method, path, apiKey, body, key }: Ask): Promise<Answer> => {
+  const answer = await request(base + path, {
+    method,
+    headers: {
+      apikey: apiKey,
+      ...(key !== undefined && { 'idempotency-key': key }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    bodyTimeout: ANSWER_MS,
+    headersTimeout: ANSWER_MS,
+  });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, text, replayed: answer.headers['idempotent-replayed'] === 'true' };
+};
+
+const isNoAnswer = ({ status, text }: Answer): boolean =>
+  status >= 500 || (status === 409 && text.includes('idempotency_request_in_progress'));
+
+/** Both APIs, as a merchant uses them. */
+export class Apis {
+  readonly #bases: readonly string[];
+  #turn = 0;
+  /** Requests sent again: the API was dead, or answered with a 5xx or that the first one still runs. */
+  repeats = 0;
+  /** Answers that were none, by status. */
+  readonly refusals: Record<string, number> = {};
+
+  constructor(bases: readonly string[]) {
+    this.#bases = bases;
+  }
+
+  /** Asks one API, by turns unless `first` says which, and the other when it does not answer. */
+  async insist(ask: Ask, first = this.#turn++): Promise<Answer> {
+    const beganAtMs = performance.now();
+    for (let attempt = 0; performance.now() - beganAtMs < INSIST_MS; attempt++) {
+      const base = this.#bases[(first + attempt) % this.#bases.length] as string;
+      const answer = await once(base, ask).catch(() => null);
+      if (answer !== null && !isNoAnswer(answer)) return answer;
+      const why = answer === null ? 'no connection' : String(answer.status);
+      this.refusals[why] = (this.refusals[why] ?? 0) + 1;
+      this.repeats += 1;
+      await pause(Math.min(10 * 2 ** attempt, WAIT_MS_MAX));
+    }
+    throw new Error(`${ask.method} ${ask.path} was not answered for ${INSIST_MS} ms`);
+  }
+}
+
+export const newMerchant = async (
+  name: string,
+  apis: Apis,
+  inbox: Inbox,
+  tools: { readonly dataDir: string; readonly env: Readonly<Record<string, string>> },
+): Promise<Merchant> => {
+  const args = ['account', 'create', '--name', name, '--email', `${name}@example.com`];
+  const { testApiKey } = (await cli(tools.dataDir, args, tools.env)) as { testApiKey: string };
+  const body = { url: inbox.urlOf(name), events: ['charge.created', 'charge.paid'] };
+  const { status, text } = await apis.insist({
+    method: 'POST',
+    path: '/v1/webhooks/endpoints',
+    apiKey: testApiKey,
+    body,
+  });
+  if (status !== 201) throw new Error(`the endpoint was refused: ${text}`);
+  inbox.learnSecret(name, (JSON.parse(text) as { secret: string }).secret);
+  return { name, apiKey: testApiKey };
+};
+
+export const chargeAsk = (merchant: Merchant, key: string, amount: number): Ask => ({
+  method: 'POST',
+  path: '/v1/charges',
+  apiKey: merchant.apiKey,
+  body: { amount, payment_method: 'pix' },
+  key,
+});
+
+/** One buyer after another: a charge, then its payment. */
+export class Till {
+  readonly #apis: Apis;
+  readonly acknowledged: Acknowledged[] = [];
+  /** Two answers under one key that differ, and refusals: must stay empty. */
+  readonly wrong: string[] = [];
+  /** Payments answered with 202: the effect was not visible within 5 s. */
+  late = 0;
+  #sales = 0;
+
+  constructor(apis: Apis) {
+    this.#apis = apis;
+  }
+
+  async sell(merchant: Merchant): Promise<void> {
+    const sale = this.#sales++;
+    const key = `soak-${randomBytes(9).toString('hex')}`;
+    const amount = 1_000 + (sale % 9_000);
+    const ask = chargeAsk(merchant, key, amount);
+    const asks = sale % TWICE_EVERY === 0 ? [0, 1] : [sale];
+    const [created, other = created] = await Promise.all(asks.map((first) => this.#apis.insist(ask, first)));
+    if (created?.status !== 201 || other?.status !== 201 || other.text !== created.text)
+      return void this.wrong.push(`${key}: ${created?.text} | ${other?.text}`);
+    const { id } = JSON.parse(created.text) as { id: string };
+    const suffix = randomBytes(6).toString('hex').slice(0, 11);
+    const endToEndId = makeEndToEndId({ ispb: '99999004', at: fromMillis(Date.now()), suffix });
+    const path = `/v1/sandbox/charges/${id}/pay`;
+    const body = { end_to_end_id: endToEndId };
+    const paid = await this.#apis.insist({ method: 'POST', path, apiKey: merchant.apiKey, body });
+    if (paid.status === 202) this.late += 1;
+    else if (paid.status !== 200) this.wrong.push(`${id}: ${paid.text}`);
+    this.acknowledged.push({ merchant, key, amount, text: created.text, id, endToEndId });
+  }
+}
