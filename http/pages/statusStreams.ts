@@ -22,6 +22,9 @@ interface Stream {
   shown: string;
 }
 
+/** What is news: the status, and that a payment can be paid now or for longer. */
+const shownOf = (status: LiveStatus): string => `${status.status} ${status.expires_at}`;
+
 export class StatusStreams {
   readonly #streams = new Set<Stream>();
   readonly #find: (ids: readonly PaymentId[]) => Promise<ReadonlyMap<PaymentId, LiveStatus>>;
@@ -54,7 +57,7 @@ export class StatusStreams {
   }
 
   #tell(stream: Stream, status: LiveStatus): void {
-    stream.shown = status.status;
+    stream.shown = shownOf(status);
     stream.res.write(`event: status\ndata: ${JSON.stringify(status)}\n\n`);
   }
 
@@ -81,7 +84,7 @@ export class StatusStreams {
       const found = await this.#find([...new Set([...this.#streams].map(({ id }) => id))]);
       for (const stream of this.#streams) {
         const status = found.get(stream.id);
-        if (status && (tellAll || status.status !== stream.shown)) this.#tell(stream, status);
+        if (status && (tellAll || shownOf(status) !== stream.shown)) this.#tell(stream, status);
       }
     } catch {
       // The read model is away: the next move or the keep-alive asks again.

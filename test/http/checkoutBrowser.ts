@@ -2,7 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { checkoutAsset } from '../../http/pages/checkout/assets.ts';
-import { type CheckoutView, renderCheckout } from '../../http/pages/checkout/renderCheckout.ts';
+import { renderCheckout } from '../../http/pages/checkout/renderCheckout.ts';
+import { type CheckoutChanges, checkoutViewOf } from './checkoutView.ts';
 
 // Runs checkout.js against the attributes and templates of a really rendered page, in a browser reduced to what it touches;
 // time, stream, answers and clicks are the test's.
@@ -13,6 +14,8 @@ class Element {
   readonly dataset: Record<string, string> = {};
   readonly attributes = new Set<string>();
   readonly found = new Map<string, Element>();
+  readonly lists = new Map<string, readonly Element[]>();
+  readonly around = new Map<string, Element>();
   readonly listeners = new Map<string, Listener>();
   textContent = '';
   hidden = false;
@@ -20,6 +23,12 @@ class Element {
   focused = false;
   querySelector(selector: string): Element | null {
     return this.found.get(selector) ?? null;
+  }
+  querySelectorAll(selector: string): readonly Element[] {
+    return this.lists.get(selector) ?? [];
+  }
+  closest(selector: string): Element | null {
+    return this.around.get(selector) ?? null;
   }
   addEventListener(type: string, listener: Listener): void {
     this.listeners.set(type, listener);
@@ -86,33 +95,34 @@ const documentOf = (html: string) => {
     body.found.set(`[data-for="${state}"]`, Object.assign(new Element(), { content: { cloneNode: () => heading } }));
   }
   for (const part of ['panel', 'pay', 'clock', 'offline', 'copy', 'code', 'note']) {
-    if (new RegExp(`<[^>]* data-${part}[ >]`).test(html)) body.found.set(`[data-${part}]`, new Element());
+    const elements = [...html.matchAll(new RegExp(`<[^>]* data-${part}(?:="(.*?)")?[ >]`, 'g'))].map(([, value]) =>
+      Object.assign(new Element(), { dataset: { [part]: value ?? '' } }),
+    );
+    body.lists.set(`[data-${part}]`, elements);
+    if (elements[0]) body.found.set(`[data-${part}]`, elements[0]);
   }
+  for (const clock of body.lists.get('[data-clock]')!) {
+    if (clock.dataset['clock'] !== '') clock.around.set('[data-method]', new Element());
+  }
+  body.lists.get('[data-copy]')!.forEach((copy, i) => {
+    const block = new Element();
+    for (const part of ['code', 'note']) block.found.set(`[data-${part}]`, body.lists.get(`[data-${part}]`)![i]!);
+    copy.around.set('[data-copying]', block);
+  });
   body.found.set('.amount', Object.assign(new Element(), { textContent: 'R$ 1,00' }));
   const pay = body.found.get('[data-pay]');
   if (pay) pay.found.set('[data-copy]', body.found.get('[data-copy]')!);
-  const code = body.found.get('[data-code]');
-  if (code) code.textContent = CODE;
-  const note = body.found.get('[data-note]');
-  if (note) Object.assign(note.dataset, { done: 'done', failed: 'failed' });
+  for (const code of body.lists.get('[data-code]')!) code.textContent = CODE;
+  for (const note of body.lists.get('[data-note]')!) Object.assign(note.dataset, { done: 'done', failed: 'failed' });
   body.found.get('[data-offline]')!.hidden = true;
   return body;
 };
 
 /** Opens the page of a view and runs the script in it. */
-export const openCheckout = (changes: Partial<CheckoutView> = {}) => {
-  const view: CheckoutView = {
-    rawId: RAW_ID,
-    amount: 100,
-    currency: 'BRL',
-    status: 'pending',
-    brCode: CODE,
-    expiresAt: DUE,
-    now: START,
-    testMode: true,
-    ...changes,
-  };
+export const openCheckout = (changes: CheckoutChanges = {}) => {
+  const view = checkoutViewOf({ rawId: RAW_ID, brCode: CODE, expiresAt: DUE, now: START, ...changes });
   const body = documentOf(renderCheckout(view));
+  let reloads = 0;
   const answers: { url: string; answer(message: object | null): Promise<void> }[] = [];
   const timeouts: { run(): void; milliseconds: number }[] = [];
   const clipboard = { allowed: true, text: '' };
@@ -131,6 +141,7 @@ export const openCheckout = (changes: Partial<CheckoutView> = {}) => {
   runInNewContext(checkoutAsset('checkout.js')!.body.toString(), {
     document: root,
     window,
+    location: { reload: () => (reloads += 1) },
     Date: { now: () => DEVICE_START + elapsed, parse: Date.parse },
     performance: { now: () => elapsed },
     EventSource: Stream,
@@ -177,6 +188,8 @@ export const openCheckout = (changes: Partial<CheckoutView> = {}) => {
     clipboard,
     selection,
     state: () => body.dataset['state'],
+    all: (part: string) => body.lists.get(`[data-${part}]`)!,
+    reloads: () => reloads,
     ticking: () => tick !== null,
     pass: (seconds: number) => {
       for (let second = 0; second < seconds; second++) {

@@ -5,28 +5,17 @@ import { formatAmount } from '../../http/pages/checkout/amount.ts';
 import { checkoutAsset, checkoutAssetUrl } from '../../http/pages/checkout/assets.ts';
 import { checkoutContentSecurityPolicy } from '../../http/pages/checkout/contentSecurityPolicy.ts';
 import { escapeHtml } from '../../http/pages/checkout/html.ts';
-import { type CheckoutView, renderCheckout } from '../../http/pages/checkout/renderCheckout.ts';
+import { renderCheckout } from '../../http/pages/checkout/renderCheckout.ts';
 import { renderCheckoutNotFound } from '../../http/pages/checkout/renderCheckoutNotFound.ts';
 import type { CheckoutStatus } from '../../http/pages/checkout/states.ts';
+import { type CheckoutChanges, checkoutViewOf, CHECKOUT_RAW_ID as RAW_ID } from './checkoutView.ts';
 
-const RAW_ID = '01hzy3v7q9k2m4n6p8r0s2t4v6';
 const BR_CODE =
   '00020101021226850014br.gov.bcb.pix2563pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca25abcdefgh' +
   '5204000053039865406123.455802BR5912Loja Exemplo6009SAO PAULO62070503***6304ABCD';
 
-const viewOf = (changes: Partial<CheckoutView> = {}): CheckoutView => ({
-  rawId: RAW_ID,
-  amount: 12345,
-  currency: 'BRL',
-  status: 'pending',
-  brCode: BR_CODE,
-  expiresAt: '2026-11-21T13:30:00.000Z',
-  now: '2026-11-21T13:00:00.000Z',
-  testMode: true,
-  ...changes,
-});
-
-const pageOf = (changes: Partial<CheckoutView> = {}): string => renderCheckout(viewOf(changes));
+const pageOf = (changes: CheckoutChanges = {}): string =>
+  renderCheckout(checkoutViewOf({ amount: 12345, brCode: BR_CODE, ...changes }));
 
 /** What a person sees: the panel's heading, without the templates that the script picks from. */
 const shown = (page: string): string => page.replace(/<template .*?<\/template>/gs, '');
@@ -104,7 +93,7 @@ describe('checkout page', () => {
     expect(pageOf()).to.include(
       `<body data-state="pending" data-live="pending" data-base="/pay/${RAW_ID}" data-now="2026-11-21T13:00:00.000Z" data-expires-at="2026-11-21T13:30:00.000Z">`,
     );
-    expect(pageOf({ expiresAt: null })).to.include('data-expires-at="">');
+    expect(pageOf({ brCode: null })).to.include('data-expires-at="">');
   });
 
   it('is the same page for the same view, twice', () => expect(pageOf()).to.equal(pageOf()));
@@ -142,7 +131,9 @@ describe('checkout page', () => {
 
   it('carries a template for every state that may come', () => {
     const states = [...pageOf().matchAll(/<template data-for="(.*?)">/g)].map((match) => match[1]);
-    expect(states.toSorted()).to.deep.equal([...headings.map(([status]) => status), 'uncoded', 'verifying'].toSorted());
+    expect(states.toSorted()).to.deep.equal(
+      [...headings.map(([status]) => status), 'preparing', 'verifying'].toSorted(),
+    );
   });
 
   it('takes the code away at the due time, before the status says so', () => {
@@ -157,19 +148,14 @@ describe('checkout page', () => {
     expect(watches(at)).to.equal(true);
   });
 
-  it('has neither countdown nor date when nothing falls due', () => {
-    const page = pageOf({ expiresAt: null });
-    expect([page.includes('data-clock'), page.includes('Pague até'), page.includes(BR_CODE)]).to.deep.equal([
-      false,
-      false,
+  it('says so while there is nothing to pay with, and goes on watching', () => {
+    const page = pageOf({ brCode: null });
+    expect([stateOf(page), headingOf(page), watches(page)]).to.deep.equal([
+      'preparing',
+      'Preparando o pagamento',
       true,
     ]);
-  });
-
-  it('sends the payer of a charge without Pix code to the shop', () => {
-    const page = pageOf({ brCode: null });
-    expect([stateOf(page), page.includes('qr.png'), watches(page)]).to.deep.equal(['uncoded', false, true]);
-    expect(shown(page)).to.include('Esta cobrança não tem código Pix.');
+    expect(['data-clock', 'Pague até', 'qr.png', 'data-pay'].filter((part) => page.includes(part))).to.deep.equal([]);
     expect(page).to.include('<h1>Pagamento</h1>');
   });
 
@@ -256,7 +242,7 @@ describe('every page for payers', () => {
   });
 
   it('the files name nothing outside', () => {
-    for (const name of ['checkout.css', 'preferences.css', 'checkout.js', 'favicon.svg']) {
+    for (const name of ['checkout.css', 'methods.css', 'preferences.css', 'checkout.js', 'favicon.svg']) {
       const text = checkoutAsset(name)!.body.toString().replace('xmlns="http://www.w3.org/2000/svg"', '');
       expect(text, name).to.not.match(/https?:|url\(|@import|eval\(|new Function|innerHTML|\.style\b/);
     }
@@ -264,8 +250,11 @@ describe('every page for payers', () => {
 
   it('the files have their types; no other file is served', () => {
     expect(
-      ['checkout.css', 'preferences.css', 'checkout.js', 'favicon.svg'].map((name) => checkoutAsset(name)?.contentType),
+      ['checkout.css', 'methods.css', 'preferences.css', 'checkout.js', 'favicon.svg'].map(
+        (name) => checkoutAsset(name)?.contentType,
+      ),
     ).to.deep.equal([
+      'text/css; charset=utf-8',
       'text/css; charset=utf-8',
       'text/css; charset=utf-8',
       'text/javascript; charset=utf-8',

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { CODE, DUE, openCheckout as open, RAW_ID, START, Stream } from './checkoutBrowser.ts';
+import { OTHERS } from './checkoutView.ts';
 
 const message = (status: string, now = START, expires_at: string | null = DUE) => ({ status, expires_at, now });
 
@@ -54,10 +55,10 @@ describe('checkout script', () => {
     expect(page.state()).to.equal('verifying');
   });
 
-  it('has no due time where there is none', () => {
-    const page = open({ expiresAt: null });
+  it('has no due time while there is nothing to pay with', () => {
+    const page = open({ brCode: null });
     page.pass(100_000);
-    expect(page.state()).to.equal('pending');
+    expect(page.state()).to.equal('preparing');
   });
 
   const finals = {
@@ -218,8 +219,51 @@ describe('checkout script', () => {
   it('watches a charge without Pix code', () => {
     const page = open({ brCode: null });
     page.pass(1);
-    expect(page.state()).to.equal('uncoded');
+    expect(page.state()).to.equal('preparing');
     page.say(message('paid'));
-    expect(page.state()).to.equal('paid');
+    expect([page.state(), page.reloads()]).to.deep.equal(['paid', 0]);
+  });
+
+  it('loads itself again once there is something to pay with, and not before', () => {
+    const page = open({ brCode: null });
+    page.say(message('pending', START, null));
+    expect([page.state(), page.reloads()]).to.deep.equal(['preparing', 0]);
+    page.say(message('pending'));
+    expect(page.reloads()).to.equal(1);
+  });
+
+  it('never loads itself again with a code on it', () => {
+    const page = open();
+    page.say(message('pending', START, '2026-11-21T14:00:00.000Z'));
+    expect([page.state(), page.reloads()]).to.deep.equal(['pending', 0]);
+  });
+
+  it('counts down each method by its own due time, and the payment by the last', () => {
+    const page = open({ others: [OTHERS.boleto] });
+    page.say(message('pending', START, OTHERS.boleto.expiresAt));
+    const shown = () => page.all('clock').map(({ textContent }) => textContent);
+    const over = () =>
+      page.all('clock').map((clock) => clock.closest('[data-method]')?.attributes.has('data-over') ?? null);
+    expect(shown()).to.deep.equal(['3d 00:00:00', '30:00', '3d 00:00:00']);
+    page.pass(1_799);
+    expect([shown(), over()]).to.deep.equal([
+      ['2d 23:30:01', '00:01', '2d 23:30:01'],
+      [null, false, false],
+    ]);
+    page.pass(1);
+    expect([page.state(), over()]).to.deep.equal(['pending', [null, true, false]]);
+    page.say(message('pending', OTHERS.boleto.expiresAt, OTHERS.boleto.expiresAt));
+    expect([page.state(), page.find('pay').hidden, over()]).to.deep.equal(['verifying', true, [null, true, true]]);
+  });
+
+  it('copies what each button stands beside: digits without the marks that they are shown with', async () => {
+    const page = open({ others: [OTHERS.boleto, OTHERS.crypto] });
+    const copied: string[] = [];
+    for (const button of page.all('copy')) {
+      await button.listeners.get('click')!({});
+      copied.push(page.clipboard.text);
+    }
+    expect(copied).to.deep.equal([CODE, OTHERS.boleto.line, OTHERS.crypto.amount, OTHERS.crypto.address]);
+    expect(page.all('note').map(({ textContent }) => textContent)).to.deep.equal(['done', 'done', 'done', 'done']);
   });
 });

@@ -52,10 +52,16 @@ describe('payer’s page', () => {
     expect(performance.now() - paidAt).to.be.below(1_000);
     stop.abort();
   });
+  it('has neither boleto nor card page when Pix is the only way to pay', async () => {
+    expectError(await open(`/pay/${raw}/boleto.pdf`), 404, 'not_found');
+    const { status, text, headers } = await open(`/pay/${raw}/card`);
+    expect([status, headers.get('content-type')]).to.deep.equal([404, 'text/html; charset=utf-8']);
+    expect(text).to.include('Cobrança não encontrada');
+  });
   it('is 404 for what is no charge', async () => {
     for (const id of ['0'.repeat(26), 'x', `ch_${raw}`]) {
-      expect((await open(`/pay/${id}`)).status).to.equal(404);
-      for (const part of ['qr.png', 'status', 'events'])
+      for (const page of ['', '/card']) expect((await open(`/pay/${id}${page}`)).status).to.equal(404);
+      for (const part of ['qr.png', 'boleto.pdf', 'status', 'events'])
         expectError(await open(`/pay/${id}/${part}`), 404, 'not_found');
     }
   });

@@ -9,7 +9,7 @@ export interface CheckoutAsset {
   readonly version: string;
 }
 
-export type CheckoutAssetName = 'checkout.css' | 'preferences.css' | 'checkout.js' | 'favicon.svg';
+export type CheckoutAssetName = 'checkout.css' | 'methods.css' | 'preferences.css' | 'checkout.js' | 'favicon.svg';
 
 const load = (name: CheckoutAssetName, contentType: string): [CheckoutAssetName, CheckoutAsset] => {
   const body = readFileSync(new URL(name, import.meta.url));
@@ -18,6 +18,7 @@ const load = (name: CheckoutAssetName, contentType: string): [CheckoutAssetName,
 
 const ASSETS = new Map<string, CheckoutAsset>([
   load('checkout.css', 'text/css; charset=utf-8'),
+  load('methods.css', 'text/css; charset=utf-8'),
   load('preferences.css', 'text/css; charset=utf-8'),
   load('checkout.js', 'text/javascript; charset=utf-8'),
   load('favicon.svg', 'image/svg+xml'),

@@ -10,11 +10,11 @@ const URGENT_MS = 60_000;
 const page = document.querySelector('[data-live]');
 const panel = page.querySelector('[data-panel]');
 const pay = page.querySelector('[data-pay]'); // null where there is nothing to pay with
-const clock = page.querySelector('[data-clock]');
+const clocks = page.querySelectorAll('[data-clock]');
 const offline = page.querySelector('[data-offline]');
 const base = page.dataset.base;
-// A page that came after the due time has no code either, but for another reason than one of a payment without Pix.
-const unpayable = page.dataset.state === 'verifying' ? 'verifying' : 'uncoded';
+// Why there is nothing to pay with.
+const unpayable = page.dataset.state === 'verifying' ? 'verifying' : 'preparing';
 
 let status = page.dataset.live;
 let expiresAt = Date.parse(page.dataset.expiresAt); // NaN when nothing falls due
@@ -47,12 +47,17 @@ function enter(state) {
 
 // The same rule as pageState in states.ts.
 function show() {
-  const remaining = expiresAt - Date.now() - serverAhead;
+  const now = Date.now() + serverAhead;
+  const remaining = expiresAt - now;
   let state = status;
   if (status === 'pending' && remaining <= 0) state = 'verifying';
   else if (status === 'pending' && !pay) state = unpayable;
   if (state !== page.dataset.state) enter(state);
-  if (clock && remaining > 0) clock.textContent = remainingText(remaining);
+  for (const clock of clocks) {
+    const left = (Date.parse(clock.dataset.clock) || expiresAt) - now;
+    if (left > 0) clock.textContent = remainingText(left);
+    clock.closest('[data-method]')?.toggleAttribute('data-over', left <= 0); // its own time is up
+  }
   page.toggleAttribute('data-urgent', remaining < URGENT_MS);
 }
 
@@ -62,6 +67,7 @@ function accept(message) {
   offline.hidden = true;
   status = message.status;
   expiresAt = Date.parse(message.expires_at);
+  if (status === 'pending' && page.dataset.state === 'preparing' && expiresAt) return location.reload();
   serverAhead = Date.parse(message.now) - Date.now();
   show();
   if (status !== 'pending' && status !== 'processing') end();
@@ -128,7 +134,7 @@ function copied(note, button, succeeded) {
 
 async function copy(code, note, button) {
   try {
-    await navigator.clipboard.writeText(code.textContent);
+    await navigator.clipboard.writeText(code.dataset.code || code.textContent);
     copied(note, button, true);
   } catch {
     // No clipboard outside https, or not allowed: select the code, so that the payer can at least copy it by hand.
@@ -137,10 +143,10 @@ async function copy(code, note, button) {
   }
 }
 
-const button = page.querySelector('[data-copy]');
-button?.addEventListener('click', () =>
-  copy(page.querySelector('[data-code]'), page.querySelector('[data-note]'), button),
-);
+for (const button of page.querySelectorAll('[data-copy]')) {
+  const find = (part) => button.closest('[data-copying]').querySelector(part);
+  button.addEventListener('click', () => copy(find('[data-code]'), find('[data-note]'), button));
+}
 document.addEventListener('visibilitychange', wake);
 window.addEventListener('pageshow', (event) => event.persisted && wake());
 window.addEventListener('online', wake);

@@ -13,6 +13,10 @@ export const ICON = {
   scales: icon(
     html`<path d="M12 4v16M8 20h8M5 7h14M5 7l-2.5 6.5a2.7 2.7 0 0 0 5 0zM19 7l-2.5 6.5a2.7 2.7 0 0 0 5 0z"/>`,
   ),
+  card: icon(html`<rect x="3" y="5.5" width="18" height="13" rx="2.5"/><path d="M3 10h18M7 14.8h3"/>`),
+  file: icon(
+    html`<path d="M13.5 3.5H7a1.5 1.5 0 0 0-1.5 1.5v14A1.5 1.5 0 0 0 7 20.5h10a1.5 1.5 0 0 0 1.5-1.5V8.5zM13.5 3.5v5h5"/>`,
+  ),
   copy: icon(
     html`<rect x="8.5" y="8.5" width="11" height="11" rx="2"/><path d="M15.5 5.5a1 1 0 0 0-1-1h-9a1 1 0 0 0-1 1v9a1 1 0 0 0 1 1"/>`,
   ),

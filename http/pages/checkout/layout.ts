@@ -8,6 +8,8 @@ interface Layout {
   readonly testMode: boolean;
   /** Whether the page watches the status and needs checkout.js. */
   readonly script: boolean;
+  /** Whether the page shows more than a Pix code and needs methods.css. */
+  readonly methods: boolean;
   /** Attributes of the body, with a leading space: the state, and what checkout.js needs to know. */
   readonly attributes: Markup;
   readonly main: Markup;
@@ -18,7 +20,7 @@ interface Layout {
  * A whole document. The page's address is a capability, so it is neither indexed nor sent as a referrer; digits are not
  * made into phone links and nothing is zoom-locked.
  */
-export const layout = ({ title, testMode, script, attributes, main, footnote }: Layout): string =>
+export const layout = ({ title, testMode, script, methods, attributes, main, footnote }: Layout): string =>
   html`<!doctype html>
 <html lang="pt-BR">
 <head>
@@ -34,7 +36,7 @@ export const layout = ({ title, testMode, script, attributes, main, footnote }: 
 <link rel="icon" type="image/svg+xml" href="${checkoutAssetUrl('favicon.svg')}">
 <link rel="stylesheet" href="${checkoutAssetUrl('preferences.css')}">
 <link rel="stylesheet" href="${checkoutAssetUrl('checkout.css')}">
-${script ? html`<script type="module" src="${checkoutAssetUrl('checkout.js')}"></script>\n` : null}</head>
+${methods ? html`<link rel="stylesheet" href="${checkoutAssetUrl('methods.css')}">\n` : null}${script ? html`<script type="module" src="${checkoutAssetUrl('checkout.js')}"></script>\n` : null}</head>
 <body${attributes}>
 <header><span class="brand">${LOGO}Quita</span>${testMode ? html`<span class="badge">Ambiente de teste</span>` : null}</header>
 <main>

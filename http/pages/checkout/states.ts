@@ -15,9 +15,9 @@ export type CheckoutStatus =
 
 /**
  * State of the page: the status, and what `pending` can be besides payable. `verifying`: the due time has passed and the
- * provider has not been asked yet whether money came in time (decisions M4). `uncoded`: there is no Pix code to show.
+ * provider has not been asked yet whether money came in time (decisions M4). `preparing`: no provider has said yet how to pay.
  */
-export type PageState = CheckoutStatus | 'verifying' | 'uncoded';
+export type PageState = CheckoutStatus | 'verifying' | 'preparing';
 
 interface StateText {
   readonly icon: Markup | null;
@@ -36,10 +36,10 @@ const STATE: Readonly<Record<PageState, StateText>> = {
     heading: 'O prazo terminou',
     text: 'Estamos conferindo se o pagamento chegou a tempo. Não pague agora.',
   },
-  uncoded: {
+  preparing: {
     icon: ICON.clock,
-    heading: 'Aguardando pagamento',
-    text: 'Esta cobrança não tem código Pix. Siga as instruções da loja para pagar.',
+    heading: 'Preparando o pagamento',
+    text: 'Os dados para pagar aparecem aqui assim que estiverem prontos.',
   },
   processing: {
     icon: ICON.search,
@@ -78,32 +78,36 @@ const STATE: Readonly<Record<PageState, StateText>> = {
   },
 };
 
+/** Texts that speak of Pix, as a payment says them that can be paid otherwise too. */
+const TEXT_WITHOUT_PIX: Readonly<Partial<Record<PageState, string>>> = {
+  pending: 'Esta página avisa assim que o pagamento chegar.',
+  expired: 'O prazo para pagar terminou. Peça uma nova cobrança à loja.',
+};
+
 /** A status that the page goes on watching; any other one ends the watch. */
 export const isLive = (status: CheckoutStatus): boolean => status === 'pending' || status === 'processing';
 
-/** `now` and `expiresAt` are ISO instants of the account's clock. checkout.js follows the same rule. */
-export const pageState = (
-  status: CheckoutStatus,
-  brCode: string | null,
-  expiresAt: string | null,
-  now: string,
-): PageState => {
+/**
+ * `now` and `expiresAt` are ISO instants of the account's clock; `expiresAt` is null while there is nothing to pay with.
+ * checkout.js follows the same rule.
+ */
+export const pageState = (status: CheckoutStatus, expiresAt: string | null, now: string): PageState => {
   if (status !== 'pending') return status;
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(now)) return 'verifying';
-  return brCode === null ? 'uncoded' : 'pending';
+  if (expiresAt === null) return 'preparing';
+  return Date.parse(expiresAt) <= Date.parse(now) ? 'verifying' : 'pending';
 };
 
 export const stateHeading = (state: PageState): string => STATE[state].heading;
 
-/** Inside of the status panel. */
-export const statePanel = (state: PageState): Markup => {
+/** Inside of the status panel. `isPixOnly`: Pix is the one way to pay. */
+export const statePanel = (state: PageState, isPixOnly: boolean): Markup => {
   const { icon, heading, text } = STATE[state];
   const mark = icon === null ? html`<span class="dot"></span>` : html`<span class="mark">${icon}</span>`;
-  return html`${mark}<h2>${heading}</h2><p>${text}</p>`;
+  return html`${mark}<h2>${heading}</h2><p>${(isPixOnly ? null : TEXT_WITHOUT_PIX[state]) ?? text}</p>`;
 };
 
 /** Every state that a page in `state` may come to without a reload: all of them. The browser picks by `data-for`. */
-export const stateTemplates = (): readonly Markup[] =>
+export const stateTemplates = (isPixOnly: boolean): readonly Markup[] =>
   (Object.keys(STATE) as PageState[]).map(
-    (state) => html`<template data-for="${state}">${statePanel(state)}</template>\n`,
+    (state) => html`<template data-for="${state}">${statePanel(state, isPixOnly)}</template>\n`,
   );

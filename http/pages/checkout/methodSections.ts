@@ -1,0 +1,131 @@
+// Paying otherwise than with Pix: what each method tells the payer (decisions I8, P3).
+import type { Instruments, OtherInstrument } from '../../../domain/charge/instruments.ts';
+import type { PaymentMethod } from '../../../domain/charge/methods.ts';
+import { formatBoletoLine } from '../boletoLine.ts';
+import { METHOD_NAME } from '../methodNames.ts';
+import { copyBlock } from './copying.ts';
+import { dueLine, ownDueLine } from './due.ts';
+import { html, type Markup } from './html.ts';
+import { ICON } from './icons.ts';
+import { pixPayment } from './pixSection.ts';
+
+const facts = (rows: readonly (readonly [label: string, value: string])[]): Markup =>
+  html`<dl>${rows.map(([label, value]) => html`<div><dt>${label}</dt><dd translate="no">${value}</dd></div>`)}</dl>
+`;
+
+const inThrees = (digits: string): string => digits.replace(/\d{3}(?=\d)/g, '$& ');
+
+/** The last three digits: enough to know one's phone by, on a page that anyone with the link may see (I7). */
+const maskedPhone = (phone: string): string => `número que termina em ${phone.slice(-3)}`;
+
+const otherPayment = (instrument: OtherInstrument, amount: string): Markup => {
+  switch (instrument.method) {
+    case 'BOLETO':
+      return html`${copyBlock({
+        label: 'Linha digitável',
+        shown: formatBoletoLine(instrument.line),
+        copied: instrument.line,
+        button: 'Copiar linha digitável',
+        done: 'Linha copiada. Agora cole no app do seu banco.',
+      })}<a class="button second" href="${instrument.pdfUrl}" target="_blank" rel="noreferrer">${ICON.file}Abrir boleto em PDF</a>
+<p class="hint">Depois de pago, o boleto pode levar até um dia útil para ser confirmado.</p>
+`;
+    case 'CREDIT_CARD':
+      return html`<p class="hint">Você preenche os dados do cartão em uma página segura.</p>
+<a class="button" href="${instrument.redirectUrl}">${ICON.card}Pagar com cartão</a>
+`;
+    case 'MBWAY':
+      return html`<p class="hint">Abra o app MB WAY no telefone do <b>${maskedPhone(instrument.phone)}</b>, confira o valor de <b>${amount}</b> e confirme o pagamento.</p>
+`;
+    case 'MULTIBANCO':
+      return html`${facts([
+        ['Entidade', instrument.entity],
+        ['Referência', inThrees(instrument.mbReference)],
+        ['Valor', amount],
+      ])}<p class="hint">No caixa Multibanco ou no app do seu banco, escolha Pagamento de serviços e informe estes dados.</p>
+`;
+    case 'CRYPTO':
+      return html`${facts([
+        ['Moeda', instrument.currency],
+        ['Rede', instrument.network],
+      ])}${copyBlock({
+        label: 'Valor exato',
+        shown: `${instrument.amount} ${instrument.currency}`,
+        copied: instrument.amount,
+        button: 'Copiar valor',
+        done: 'Valor copiado.',
+      })}${copyBlock({
+        label: 'Endereço',
+        shown: instrument.address,
+        copied: instrument.address,
+        button: 'Copiar endereço',
+        done: 'Endereço copiado.',
+      })}<p class="hint">Envie somente ${instrument.currency} pela rede ${instrument.network}. O que for enviado por outra rede pode se perder.</p>
+`;
+  }
+};
+
+interface MethodBlock {
+  readonly method: PaymentMethod;
+  /** ISO instants of the account's clock. */
+  readonly expiresAt: string;
+  readonly now: string;
+  readonly body: Markup;
+}
+
+const OVER = html`<p class="over">O prazo para pagar assim terminou.</p>`;
+
+/** Attributes and inside of one method: what can be paid, or, when its own time is up, that it can't. */
+const blockParts = ({ expiresAt, now, body }: MethodBlock): readonly [attributes: Markup, inside: Markup] =>
+  Date.parse(expiresAt) > Date.parse(now)
+    ? [html` data-method`, html`<div class="body">${body}</div>${OVER}`]
+    : [html` data-method data-over`, OVER];
+
+/** One way to pay, always open. */
+export const soleMethod = (block: MethodBlock): Markup => {
+  const [attributes, inside] = blockParts(block);
+  return html`<div class="method sole"${attributes}>${inside}</div>\n`;
+};
+
+/** One of several: only one is open at a time, without a script. */
+const foldedMethod = (block: MethodBlock, isOpen: boolean): Markup => {
+  const [attributes, inside] = blockParts(block);
+  return html`<details class="method" name="method"${attributes}${isOpen ? html` open` : null}><summary><h2>${METHOD_NAME[block.method]}</h2></summary>
+${inside}</details>
+`;
+};
+
+/**
+ * All ways to pay of a payment that has others than Pix, each with its own due time. `base` is the page's path, `amount` the
+ * formatted amount, `expiresAt` when the last one falls due.
+ */
+export const methodsSection = (
+  { pix, others }: Instruments,
+  page: { readonly base: string; readonly amount: string; readonly expiresAt: string; readonly now: string },
+): Markup => {
+  const { base, amount, expiresAt, now } = page;
+  const pixBlock: readonly MethodBlock[] = pix
+    ? [
+        {
+          method: 'PIX',
+          expiresAt: pix.expiresAt,
+          now,
+          body: html`<div class="pay">${pixPayment(base, pix.brCode, amount, ownDueLine(pix.expiresAt))}</div>`,
+        },
+      ]
+    : [];
+  const blocks = pixBlock.concat(
+    others.map((one) => ({
+      method: one.method,
+      expiresAt: one.expiresAt,
+      now,
+      body: html`${otherPayment(one, amount)}${ownDueLine(one.expiresAt)}`,
+    })),
+  );
+  const firstOpen = blocks.findIndex((block) => Date.parse(block.expiresAt) > Date.parse(now));
+  return blocks.length === 1
+    ? html`<section class="methods" data-pay aria-label="Como pagar">\n${blocks.map(soleMethod)}</section>\n`
+    : html`<section class="methods" data-pay aria-label="Como pagar"><div class="choose"><h2>Escolha como pagar</h2>${dueLine(expiresAt)}</div>
+${blocks.map((block, i) => foldedMethod(block, i === firstOpen))}</section>
+`;
+};

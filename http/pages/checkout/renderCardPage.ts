@@ -1,0 +1,52 @@
+// Where `cardRedirectUrl` of the sandbox leads: no card is asked for, the merchant says how the payment ends (decisions P3, X2).
+import { type CardInstrument, lastExpiry } from '../../../domain/charge/instruments.ts';
+import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { ownDueLine } from './due.ts';
+import { html, type Markup } from './html.ts';
+import { soleMethod } from './methodSections.ts';
+import { pageState } from './states.ts';
+import { statusPage } from './statusPage.ts';
+import { type CheckoutView, pagePath } from './view.ts';
+
+export interface CardPageView extends CheckoutView {
+  readonly card: CardInstrument;
+  /** http(s) address of the shop to go back to; null: none. */
+  readonly returnUrl: string | null;
+}
+
+const routes = (rawId: string): Markup => {
+  const path = `POST /v1/sandbox/payments/${PREFIX.transaction}${rawId}`;
+  return html`<h3>Para quem integra</h3>
+<p class="hint">Aprove ou recuse este pagamento com a chave de teste da loja:</p>
+<code class="code" translate="no">${path}/authorize</code>
+<code class="code" translate="no">${path}/refuse</code>
+`;
+};
+
+const notice = html`<p class="hint"><b>Nada é cobrado aqui.</b> Esta página ocupa o lugar da página segura em que o cartão seria informado. Nenhum dado de cartão é pedido: não informe o seu.</p>
+`;
+
+const otherWay = ({ rawId, instruments: { pix, others } }: CardPageView): Markup | null =>
+  pix === null && others.length === 1
+    ? null
+    : html`<p class="links"><a class="button second" href="${pagePath(rawId)}">Pagar de outra forma</a></p>\n`;
+
+const wayBack = (returnUrl: string): Markup =>
+  html`<p class="links"><a class="button second" href="${returnUrl}" rel="noreferrer">Voltar à loja</a></p>\n`;
+
+/** The whole page, as HTML, of a payment that can be or could have been paid by `card`. Pure; throws as renderCheckout does. */
+export const renderCardPage = (view: CardPageView): string => {
+  const { card, instruments, rawId, status, now, returnUrl } = view;
+  const { method, expiresAt } = card;
+  const body = html`${notice}${routes(rawId)}${ownDueLine(expiresAt)}`;
+  const isPending = pageState(status, lastExpiry(instruments), now) === 'pending';
+  return statusPage(view, {
+    heading: 'Pagamento com cartão de crédito',
+    pay: isPending
+      ? html`<section class="methods" data-pay aria-label="Pagamento com cartão de crédito">
+${soleMethod({ method, expiresAt, now, body })}${otherWay(view)}</section>
+`
+      : null,
+    after: returnUrl === null ? null : wayBack(returnUrl),
+  });
+};

@@ -1,0 +1,41 @@
+// A page that shows amount and status of a payment, and follows the status while it may change.
+import { lastExpiry } from '../../../domain/charge/instruments.ts';
+import { formatAmount } from './amount.ts';
+import { html, type Markup } from './html.ts';
+import { layout } from './layout.ts';
+import { isLive, pageState, stateHeading, statePanel, stateTemplates } from './states.ts';
+import { type CheckoutView, pagePath } from './view.ts';
+
+interface Parts {
+  readonly heading: string;
+  /** How to pay, in an element with `data-pay`; null when it can't be paid. Goes away when the payment is no longer pending. */
+  readonly pay: Markup | null;
+  /** Stays whatever the status. */
+  readonly after: Markup | null;
+}
+
+const watchNotes = html`
+<p class="note" role="status" data-offline hidden>Sem conexão. Tentando de novo…</p>
+<noscript><p class="note">Para ver se o pagamento foi confirmado, recarregue esta página.</p></noscript>`;
+
+export const statusPage = (view: CheckoutView, { heading, pay, after }: Parts): string => {
+  const { status, instruments, now } = view;
+  const expiresAt = lastExpiry(instruments);
+  const state = pageState(status, expiresAt, now);
+  const amount = formatAmount(view.amount, view.currency);
+  const live = isLive(status);
+  const isPixOnly = instruments.others.length === 0;
+  const watch = html` data-live="${status}" data-base="${pagePath(view.rawId)}" data-now="${now}" data-expires-at="${expiresAt ?? ''}"`;
+  return layout({
+    title: `${stateHeading(state)} · ${amount}`,
+    testMode: view.testMode,
+    script: live,
+    methods: !isPixOnly,
+    attributes: html` data-state="${state}"${live ? watch : null}`,
+    main: html`<div class="summary"><h1>${heading}</h1>
+<p class="amount${amount.length > 13 ? ' long' : ''}">${amount}</p>
+<div class="panel" role="status" tabindex="-1" data-panel>${statePanel(state, isPixOnly)}</div>${live ? watchNotes : null}</div>
+${pay}${after}${live ? stateTemplates(isPixOnly) : null}`,
+    footnote: html`Pagamento processado pela Quita. Identificador: <span class="id">${view.rawId}</span>`,
+  });
+};

@@ -1,0 +1,83 @@
+// What the PDFs have in common: one A4 page, its colours and fonts, its head, and bytes that depend on the facts alone.
+import PDFDocument from 'pdfkit';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
+
+export type Pdf = InstanceType<typeof PDFDocument>;
+
+/** Lengths are PDF points (1/72 inch). */
+export const PAGE_WIDTH = 595.28;
+export const PAGE_HEIGHT = 841.89;
+export const MARGIN = 56;
+export const CONTENT_WIDTH = PAGE_WIDTH - 2 * MARGIN;
+export const POINTS_PER_MM = 72 / 25.4;
+
+/** The light colours of the checkout page (checkout/preferences.css). */
+export const COLOR = {
+  text: '#14201c',
+  muted: '#52625c',
+  line: '#dbe4e0',
+  soft: '#f5f8f7',
+  accent: '#046c55',
+  warn: '#8a4b00',
+  warnSoft: '#fdf0dc',
+} as const;
+export const REGULAR = 'Helvetica';
+export const BOLD = 'Helvetica-Bold';
+export const MONO = 'Courier';
+
+interface Described {
+  readonly title: string;
+  readonly subject: string;
+  /** Stands as the creation date, so that the same facts give the same bytes. */
+  readonly at: Timestamp;
+}
+
+export const openPdf = ({ title, subject, at }: Described): Pdf =>
+  new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    lang: 'pt-BR',
+    displayTitle: true,
+    info: { Title: title, Subject: subject, Author: 'Quita', Creator: 'Quita', CreationDate: new Date(at) },
+  });
+
+/** All bytes of the document, which ends here. */
+export const bytesOf = (pdf: Pdf): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    pdf.on('data', (chunk: Buffer) => chunks.push(chunk));
+    pdf.on('end', () => resolve(Buffer.concat(chunks)));
+    pdf.on('error', reject);
+    pdf.end();
+  });
+
+/** Brand at the left, as in favicon.svg; in test mode a badge at the right. `y` is the upper edge; 24 points high. */
+export const drawHead = (pdf: Pdf, y: number, isTest: boolean): void => {
+  pdf.roundedRect(MARGIN, y, 24, 24, 7).fill(COLOR.accent);
+  pdf.save().translate(MARGIN, y).lineWidth(2.6).lineCap('round').lineJoin('round');
+  pdf.moveTo(6.5, 12.4).lineTo(10.3, 16.2).lineTo(17.5, 8.2).stroke('#ffffff').restore();
+  pdf.font(BOLD).fontSize(16).fillColor(COLOR.text);
+  pdf.text('Quita', MARGIN + 32, y + 6, { lineBreak: false });
+  if (!isTest) return;
+  pdf.font(BOLD).fontSize(9);
+  const label = 'AMBIENTE DE TESTE';
+  const width = pdf.widthOfString(label) + 20;
+  const left = MARGIN + CONTENT_WIDTH - width;
+  pdf.roundedRect(left, y + 2, width, 20, 10).fill(COLOR.warnSoft);
+  pdf.fillColor(COLOR.warn).text(label, left + 10, y + 8.5, { lineBreak: false });
+};
+
+/** Thin horizontal rule over the content's width. */
+export const drawRule = (pdf: Pdf, y: number): void => {
+  pdf
+    .moveTo(MARGIN, y)
+    .lineTo(MARGIN + CONTENT_WIDTH, y)
+    .lineWidth(0.75)
+    .stroke(COLOR.line);
+};
+
+/** One line no wider than `width`: the size shrinks from `size` until it fits. */
+export const drawFitted = (pdf: Pdf, text: string, x: number, y: number, size: number, width: number): void => {
+  const natural = pdf.fontSize(size).widthOfString(text);
+  pdf.fontSize(Math.min(size, (size * width) / natural)).text(text, x, y, { lineBreak: false });
+};

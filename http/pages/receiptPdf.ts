@@ -1,0 +1,141 @@
+// The receipt of a settled payment as a PDF (interface.md, GET /v1/payments/{id}/receipt).
+import type { PaymentMethod } from '../../domain/charge/methods.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Minor } from '../../domain/kernel/money.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { brasiliaSecond } from './brasiliaTime.ts';
+import { formatAmount } from './checkout/amount.ts';
+import { METHOD_NAME } from './methodNames.ts';
+import {
+  BOLD,
+  bytesOf,
+  COLOR,
+  CONTENT_WIDTH,
+  drawFitted,
+  drawHead,
+  drawRule,
+  MARGIN,
+  openPdf,
+  PAGE_HEIGHT,
+  type Pdf,
+  REGULAR,
+} from './pdf/document.ts';
+import { drawFactTable, type FactRow } from './pdf/factTable.ts';
+import { maskedTaxId } from './pdf/maskedTaxId.ts';
+import { printable } from './pdf/printable.ts';
+import { drawQr } from './pdf/qrVector.ts';
+
+export interface ReceiptFacts {
+  readonly mode: Mode;
+  readonly receiverName: string;
+  /** What was paid. */
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly method: PaymentMethod;
+  readonly paidAt: Timestamp;
+  /** End-to-end id for Pix, the acquirer's id otherwise. */
+  readonly reference: string;
+  readonly payerName: string | null;
+  /** CPF or CNPJ, shown masked; anything else is not shown. */
+  readonly payerDocument: string | null;
+  /** `tx_…` */
+  readonly transactionId: string;
+  /** Of the amount, given back so far; 0 when nothing was. */
+  readonly refunded: Minor;
+  /** Absolute; at most some 500 characters (a QR code has to hold it). */
+  readonly verificationUrl: string;
+}
+
+const refundText = ({ refunded, amount, currency }: ReceiptFacts): string =>
+  refunded >= amount
+    ? `${formatAmount(refunded, currency)} (valor total)`
+    : `${formatAmount(refunded, currency)} de ${formatAmount(amount, currency)}`;
+
+const rowsOf = (facts: ReceiptFacts): readonly FactRow[] => {
+  const payerTaxId = facts.payerDocument === null ? null : maskedTaxId(facts.payerDocument);
+  const rows: readonly (readonly [label: string, value: string | null])[] = [
+    ['Recebedor', facts.receiverName],
+    ['Pagador', facts.payerName],
+    ['CPF ou CNPJ do pagador', payerTaxId],
+    ['Forma de pagamento', METHOD_NAME[facts.method]],
+    ['Data e hora', `${brasiliaSecond(facts.paidAt)} (horário de Brasília)`],
+    ['Valor devolvido', facts.refunded > 0 ? refundText(facts) : null],
+    [facts.method === 'PIX' ? 'ID da transação Pix' : 'ID na adquirente', facts.reference],
+    ['ID na Quita', facts.transactionId],
+  ];
+  return rows.flatMap(([label, value]) => {
+    const text = value === null ? '' : printable(value);
+    return text === '' ? [] : [{ label, value: text }];
+  });
+};
+
+const outcomeText = ({ refunded, amount }: ReceiptFacts): string => {
+  if (refunded === 0) return 'Pagamento confirmado';
+  return refunded >= amount ? 'Pagamento devolvido' : 'Pagamento confirmado e devolvido em parte';
+};
+
+const QR_SIDE = 84;
+const BOX_PADDING = 20;
+const BOX_HEIGHT = QR_SIDE + 2 * BOX_PADDING;
+
+const drawVerification = (pdf: Pdf, url: string, y: number): void => {
+  pdf.roundedRect(MARGIN, y, CONTENT_WIDTH, BOX_HEIGHT, 12).fill(COLOR.soft);
+  const qrLeft = MARGIN + BOX_PADDING;
+  pdf.rect(qrLeft - 8, y + BOX_PADDING - 8, QR_SIDE + 16, QR_SIDE + 16).fill('#ffffff');
+  drawQr(pdf, url, qrLeft, y + BOX_PADDING, QR_SIDE);
+  const left = qrLeft + QR_SIDE + 26;
+  const width = MARGIN + CONTENT_WIDTH - BOX_PADDING - left;
+  pdf.font(BOLD).fontSize(12).fillColor(COLOR.text);
+  pdf.text('Confira este comprovante', left, y + 26, { lineBreak: false });
+  pdf.font(REGULAR).fontSize(10).fillColor(COLOR.muted);
+  pdf.text(
+    'Leia o QR Code com a câmera ou abra o endereço abaixo. A situação atual do pagamento está lá.',
+    left,
+    y + 44,
+    {
+      width,
+      lineGap: 1.5,
+    },
+  );
+  pdf.fontSize(9.5).fillColor(COLOR.accent);
+  pdf.text(printable(url), left, y + 78, { width, height: 24, ellipsis: true, link: url });
+};
+
+const footerText = (mode: Mode): string =>
+  mode === 'test'
+    ? 'Emitido no ambiente de teste da Quita: nenhum dinheiro foi movimentado e este documento não comprova pagamento.'
+    : 'Emitido pela Quita com base nos registros da transação. Não substitui a nota fiscal.';
+
+const drawFooter = (pdf: Pdf, mode: Mode): void => {
+  const y = PAGE_HEIGHT - 72;
+  drawRule(pdf, y);
+  pdf
+    .font(REGULAR)
+    .fontSize(8.5)
+    .fillColor(mode === 'test' ? COLOR.warn : COLOR.muted);
+  pdf.text(footerText(mode), MARGIN, y + 12, { width: CONTENT_WIDTH, height: 24 });
+};
+
+/**
+ * One A4 page in Portuguese, text selectable, with the reference, and a link (also as QR code) to verify it. The same facts
+ * give the same bytes. Throws RangeError for a negative amount; rejects when the link does not fit a QR code.
+ */
+export const renderReceipt = async (facts: ReceiptFacts): Promise<Buffer> => {
+  const amount = formatAmount(facts.amount, facts.currency);
+  const pdf = openPdf({
+    title: `Comprovante de pagamento de ${amount}`,
+    subject: facts.transactionId,
+    at: facts.paidAt,
+  });
+  drawHead(pdf, 56, facts.mode === 'test');
+  pdf.font(REGULAR).fontSize(13).fillColor(COLOR.muted);
+  pdf.text('Comprovante de pagamento', MARGIN, 124, { lineBreak: false });
+  pdf.font(BOLD).fillColor(COLOR.text);
+  drawFitted(pdf, printable(amount), MARGIN, 144, 40, CONTENT_WIDTH);
+  pdf.fontSize(11).fillColor(facts.refunded > 0 ? COLOR.warn : COLOR.accent);
+  pdf.text(outcomeText(facts), MARGIN, 192, { lineBreak: false });
+  const tableEnd = drawFactTable(pdf, rowsOf(facts), 228);
+  drawVerification(pdf, facts.verificationUrl, tableEnd + 28);
+  drawFooter(pdf, facts.mode);
+  return bytesOf(pdf);
+};
