@@ -105,6 +105,9 @@ export interface EventStore {
   /** The newest position in the log; null when it is empty. Throws EventStoreUnavailable. */
   head(): Promise<Position | null>;
 
+  /** Why appends are refused until an operator does something about it; null: they are taken. Throws EventStoreUnavailable. */
+  refusal(): Promise<LogNotInUse | null>;
+
   /** Called with each newer head this process learns of: its own appends, and those that other processes announce. Returns the undo. */
   onHead(listener: (head: Position) => void): () => void;
 

@@ -1,23 +1,20 @@
-// Ready means: can append, can read, lag below 5 s (design §9).
+// Ready means: can append, can read, lag below 5 s (design §9). The reasons are read by anybody: they name no address.
 import type { Gateway } from './gateway.ts';
 import type { Storage } from './storage.ts';
 
 const LAG_MS_MAX = 5_000;
 const ANSWER_MS_MAX = 2_000;
 
-const inTime = async (work: Promise<unknown>): Promise<boolean> => {
+const NO_ANSWER: unique symbol = Symbol('no answer');
+type NoAnswer = typeof NO_ANSWER;
+
+const inTime = async <T>(work: Promise<T>): Promise<T | NoAnswer> => {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ANSWER_MS_MAX);
+  const late = new Promise<NoAnswer>((resolve) => {
+    timer = setTimeout(() => resolve(NO_ANSWER), ANSWER_MS_MAX);
   });
   try {
-    return await Promise.race([
-      work.then(
-        () => true,
-        () => false,
-      ),
-      late,
-    ]);
+    return await Promise.race([work.catch((): NoAnswer => NO_ANSWER), late]);
   } finally {
     clearTimeout(timer);
   }
@@ -28,8 +25,10 @@ export const unreadiness = async (
   { store, reads }: Storage,
   { projected, reacted, projector, reactor }: Gateway,
 ): Promise<string | null> => {
-  if (!(await inTime(store.head()))) return 'the event store does not answer';
-  if (!(await inTime(reads.query('SELECT 1')))) return 'the database does not answer';
+  const refusal = await inTime(store.head().then(() => store.refusal()));
+  if (refusal === NO_ANSWER) return 'the event store does not answer';
+  if (refusal !== null) return 'the event log takes no events: it was sealed or moved';
+  if ((await inTime(reads.query('SELECT 1'))) === NO_ANSWER) return 'the database does not answer';
   const [fault] = [...(projector?.faults() ?? []), ...(reactor?.faults() ?? [])];
   if (fault) return `${fault.name} has stopped`;
   if (projected.stuckMs() > LAG_MS_MAX) return 'the read models are behind';

@@ -31,6 +31,7 @@ export class JobLoop {
   readonly #limits: Limits;
   readonly #listeners: Listeners;
   readonly #running = new Set<Promise<void>>();
+  readonly #runningIds = new Set<string>();
   readonly #groups = new Map<string, number>();
   #done: string[] = [];
   #poll: NodeJS.Timeout | undefined;
@@ -49,6 +50,11 @@ export class JobLoop {
   start(): void {
     this.#poll = setInterval(() => this.wake(), POLL_MS);
     this.wake();
+  }
+
+  /** Ids of the claims that run. */
+  get runningIds(): readonly string[] {
+    return [...this.#runningIds];
   }
 
   wake(): void {
@@ -97,8 +103,10 @@ export class JobLoop {
     if (this.#stopped || (job.group !== null && (this.#groups.get(job.group) ?? 0) >= this.#limits.perGroup))
       return false;
     if (job.group !== null) this.#groups.set(job.group, (this.#groups.get(job.group) ?? 0) + 1);
+    this.#runningIds.add(job.id);
     const run = this.#run(job).finally(() => {
       this.#running.delete(run);
+      this.#runningIds.delete(job.id);
       if (job.group !== null) this.#leaveGroup(job.group);
       this.wake();
     });
@@ -131,7 +139,7 @@ export class JobLoop {
     try {
       while (this.#done.length > 0) await this.#claims.done(this.#done.splice(0));
     } catch (error) {
-      this.#listeners.onError(error as Error); // they expire and run again: that changes nothing
+      this.#listeners.onError(error as Error); // their claims go cold and they run again: that changes nothing
     } finally {
       this.#flushing = null;
     }

@@ -11,16 +11,20 @@ import {
 } from '../../application/ports/jobs.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { Notices } from '../postgres/notices.ts';
+import { ClaimBeats } from './claimBeats.ts';
 import { JobLoop } from './jobLoop.ts';
+import { JOBS_SCHEMA } from './schema.ts';
 
-export const JOBS_SCHEMA = 'jobs';
 const CHANNEL = 'quita_jobs';
 
 /** Ids a job carries at most: one job must be over in well under `expireInSeconds`. */
 const ITEMS_PER_JOB = 20;
 
+/** Claims of a dead worker are open again after five of these at most: 12.5 s. */
+const BEAT_MS = 2_500;
+
 const QUEUE_OPTIONS = {
-  // A job whose worker died is given to another one after this: longer than the longest attempt (30 s) and its record.
+  // A job that hangs in a live worker is given to another one after this: longer than the longest attempt (30 s) and its record.
   expireInSeconds: 120,
   retryLimit: 30,
   retryDelay: 1,
@@ -39,14 +43,17 @@ export interface PgBossJobsOptions {
   readonly pool: SqlPool;
   readonly notices: Notices;
   readonly onError: (error: Error, queue: string) => void;
-  /** How often somebody looks for claims of workers that died, in seconds; default 30. */
+  /** How often somebody looks for claims that hang, in seconds; default 30. */
   readonly superviseSeconds?: number;
+  /** How often a worker says that it is alive, and looks for claims of those that died (ClaimBeats); default 2,500. */
+  readonly beatMs?: number;
 }
 
 export class PgBossJobs implements JobQueue {
   readonly #boss: PgBoss;
   readonly #options: PgBossJobsOptions;
   readonly #loops = new Map<QueueName, JobLoop>();
+  readonly #beats: ClaimBeats;
   readonly #settled = new Set<() => void>();
   /** Our own notices come back to us; we have woken our loops by then. */
   readonly #self = randomUUID();
@@ -63,6 +70,16 @@ export class PgBossJobs implements JobQueue {
       maintenanceIntervalSeconds: 3600,
     });
     this.#boss.on('error', (error) => options.onError(error as Error, 'pg-boss'));
+    this.#beats = new ClaimBeats({
+      pool: options.pool,
+      beatMs: options.beatMs ?? BEAT_MS,
+      running: () => [...this.#loops.values()].flatMap(({ runningIds }) => runningIds),
+      onOpened: async (queues) => {
+        this.wake(queues);
+        await this.#notify(queues, options.pool);
+      },
+      onError: (error) => options.onError(error, 'claims'),
+    });
   }
 
   static async open(options: PgBossJobsOptions): Promise<PgBossJobs> {
@@ -100,8 +117,12 @@ export class PgBossJobs implements JobQueue {
       );
       await this.#boss.insert(queue, jobs, options);
     }
-    await db.query('SELECT pg_notify($1, $2)', [CHANNEL, `${this.#self} ${[...queues].join(',')}`]);
+    await this.#notify(queues, db);
     if (!tx) this.wake(queues);
+  }
+
+  async #notify(queues: ReadonlySet<QueueName>, db: Sql): Promise<void> {
+    await db.query('SELECT pg_notify($1, $2)', [CHANNEL, `${this.#self} ${[...queues].join(',')}`]);
   }
 
   wake(queues: Iterable<QueueName>): void {
@@ -131,6 +152,7 @@ export class PgBossJobs implements JobQueue {
     });
     this.#loops.set(queue, loop);
     loop.start();
+    this.#beats.start();
   }
 
   async open(queue: QueueName, group?: string): Promise<number> {
@@ -149,6 +171,7 @@ export class PgBossJobs implements JobQueue {
   /** What runs is finished, within `graceMs`; what was claimed and not begun is open again. */
   async stop(graceMs: number): Promise<void> {
     await Promise.all([...this.#loops.values()].map((loop) => loop.stop(graceMs)));
+    await this.#beats.stop(); // until here: what is finished is ours
     await this.#boss.stop({ graceful: false, close: false });
   }
 }

@@ -40,8 +40,8 @@ const BATCH_SIZE = 300;
  */
 const BUSY_EVENTS = 24;
 const GATHER_MS = 15;
-/** How often a standby looks whether the leader is gone. */
-const STANDBY_MS = 500;
+/** How often a standby looks whether the leader is gone: a read of one's own write waits 1 s at most, and a takeover must fit into it. */
+const STANDBY_MS = 100;
 /** A failed consumer is tried again after this long: what failed may have been the weather. */
 const FAULT_PATIENCE_MS = 15_000;
 

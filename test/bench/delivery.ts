@@ -41,10 +41,12 @@ export const delivery: BenchRow = async ({ quick, say }) => {
   const url = `http://127.0.0.1:${port}/hook`;
   const { id } = await gateway.call<{ id: string }>('/v1/webhooks/endpoints', { url, events: ['charge.paid'] });
   const endpointId = id.slice('we_'.length) as EndpointId;
-  const { rows } = await gateway.sql.query<{ account_id: AccountId }>(
-    'SELECT account_id FROM operations.fan_out_endpoints',
-  );
-  const accountId = rows[0]!.account_id;
+  // The reactor keeps the endpoint a moment after it was registered.
+  const accounts = async () =>
+    (await gateway.sql.query<{ account_id: AccountId }>('SELECT account_id FROM operations.fan_out_endpoints')).rows;
+  let [account] = await accounts();
+  while (account === undefined) [account] = await accounts();
+  const accountId = account.account_id;
   const body = bodyOf();
 
   const ours = async (deliveries: number): Promise<number> => {

@@ -1,6 +1,7 @@
 // The two logs that a row may run on. EventStoreDB is the test server as a process of its own, or the one that TEST_EVENTSTORE_URL names.
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { givenEventStoreDb } from '../support/eventStoreDb/given.ts';
 import { startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
 
 export type LogName = 'postgres' | 'eventStoreDb';
@@ -16,7 +17,7 @@ export interface EventStoreDbUnderTest {
 }
 
 export const startEventStoreDb = async (): Promise<EventStoreDbUnderTest> => {
-  const given = process.env['TEST_EVENTSTORE_URL'];
+  const given = givenEventStoreDb();
   const server = given ? { connectionString: given, stop: async () => undefined } : await startServerProcess();
   const store = await openEventStoreDb({ connectionString: server.connectionString });
   return {

@@ -1,7 +1,8 @@
-// The suite on EventStoreDB: on the test server, and on a real one when TEST_EVENTSTORE_URL names it (one node, nothing of value in it).
+// The suite on EventStoreDB: on the test server, and on a real one when TEST_EVENTSTORE_URL names it (support/eventStoreDb/given.ts).
 
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { givenEventStoreDb, throughPort } from '../support/eventStoreDb/given.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 import { startTcpProxy } from '../support/tcpProxy.ts';
 import { appending } from './eventStore/appending.ts';
@@ -52,18 +53,17 @@ const testServer: EventStoreHarness = {
 
 eventStoreConformance('EventStoreDB, the test server', testServer);
 
-const url = process.env['TEST_EVENTSTORE_URL'];
-if (url !== undefined) {
+const url = givenEventStoreDb();
+if (url !== null) {
   describe(`event store conformance: EventStoreDB at ${new URL(url).host}`, () => {
     let log: LogUnderTest;
     let store: EventStore;
 
     before(async () => {
-      const { hostname, port, host } = new URL(url);
+      const { hostname, port } = new URL(url);
       const proxy = await startTcpProxy({ host: hostname, port: Number(port === '' ? 2113 : port) });
-      const through = url.replace(host, `127.0.0.1:${proxy.port}`);
       log = logAt(
-        through,
+        throughPort(url, proxy.port),
         () => proxy.heal(),
         () => proxy.close(),
       );

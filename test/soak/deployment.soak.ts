@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
+import { givenEventStoreDb } from '../support/eventStoreDb/given.ts';
 import { startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
 import { cli, newDataDir, removeDataDir } from '../support/program.ts';
 import { Inbox } from './deployment/inbox.ts';
@@ -19,7 +20,7 @@ const KILL_EVERY_MS = 10_000;
 const TAKEOVER_MS_MAX = 5_000;
 const MERCHANTS = ['um', 'dois', 'tres'];
 const TILLS_PER_MERCHANT = 4;
-/** What a killed worker had claimed is given to another one after two minutes and the next look of the queue. */
+/** What a killed worker had claimed is given to another one after 12.5 s at most; a message may have to wait for its second attempt. */
 const QUIET_MS = 300_000;
 const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 5)).toString('base64');
 
@@ -40,7 +41,7 @@ function* targets(seed: number): Generator<Target, never> {
 
 const openEventStore = async () => {
   if (process.env['STORE'] === 'postgres') return { url: null, stop: async () => undefined };
-  const given = process.env['TEST_EVENTSTORE_URL'];
+  const given = givenEventStoreDb();
   if (given) return { url: given, stop: async () => undefined };
   const { connectionString, stop } = await startServerProcess();
   return { url: connectionString, stop };

@@ -77,6 +77,7 @@ export const openCore = async (): Promise<Core> => {
     },
     subscribe: (options) => store.subscribe(options),
     head: () => store.head(),
+    refusal: () => store.refusal(),
     onHead: (listener) => store.onHead(listener),
     close: () => store.close(),
   };

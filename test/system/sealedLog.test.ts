@@ -1,5 +1,6 @@
 // A program whose log is sealed while it runs: it serves what it knows, takes nothing, and goes on when the seal is broken.
 import { expect } from 'chai';
+import { unreadiness } from '../../infrastructure/boot/readiness.ts';
 import { openMovableEventStoreDbLog } from '../../infrastructure/eventStore/eventStoreDb/movable.ts';
 import { IN_USE } from '../../infrastructure/eventStore/logUse.ts';
 import type { MovableLog } from '../../infrastructure/eventStore/movableLog.ts';
@@ -14,6 +15,8 @@ const SEALED = { kind: 'sealed', other: { storeId: 'other', address: 'esdb://els
 const held = async (test: TestGateway, log: MovableLog): Promise<void> => {
   const known = await test.charge<{ id: string }>();
   expect(known.status).to.equal(201);
+  const readiness = () => unreadiness(test.storage, test.gateway);
+  expect(await readiness()).to.equal(null);
   await log.setUse(SEALED);
   // A program on EventStoreDB hears of it within milliseconds: what it takes until then is copied, too.
   const until = async (status: number) => {
@@ -28,6 +31,8 @@ const held = async (test: TestGateway, log: MovableLog): Promise<void> => {
   const head = await log.store.head();
   const again = await test.charge({ amount: 500 + n }, { idempotencyKey: `while-sealed-${n}` });
   expect(again.status).to.equal(503);
+  for (const _ of ['once', 'twice'])
+    expect(await readiness()).to.equal('the event log takes no events: it was sealed or moved');
   expect(await log.store.head()).to.equal(head);
   expect((await test.get(`/v1/charges/${known.body.id}`)).status).to.equal(200);
   await log.setUse(IN_USE);
@@ -35,6 +40,7 @@ const held = async (test: TestGateway, log: MovableLog): Promise<void> => {
   let taken = await same();
   while (taken.status === 503) taken = await same();
   expect(taken.status).to.equal(201);
+  expect(await readiness()).to.equal(null);
   expect(taken.headers.get('idempotent-replayed')).to.equal(null);
   expect((await same()).headers.get('idempotent-replayed')).to.equal('true');
 };

@@ -5,7 +5,7 @@ import { readCheckpoints } from '../../../projections/engine/checkpoints.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import type { Diagnosis as Finding } from '../../eventStore/diagnosis.ts';
 import { diagnoseEventStoreDb } from '../../eventStore/eventStoreDb/diagnose.ts';
-import { JOBS_SCHEMA } from '../../jobs/pgBossJobs.ts';
+import { JOBS_SCHEMA } from '../../jobs/schema.ts';
 import { PROCESSES } from '../processManagers.ts';
 import type { CliCommand, CliResult, CliWorld } from './command.ts';
 

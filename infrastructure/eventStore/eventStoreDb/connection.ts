@@ -4,6 +4,7 @@ import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js';
 import type { ConnectionSettings } from './connectionString.ts';
 import { type Endpoint, StoreFailure, translated } from './failures.ts';
 import { REQUIRES_LEADER, StreamsClient, type StreamsStub } from './protocol.ts';
+import { tlsTrouble } from './tlsTrouble.ts';
 import { within } from './within.ts';
 
 export interface Connection {
@@ -42,7 +43,7 @@ export class Connector {
     this.#credentials = channelCredentials(settings);
   }
 
-  /** A new, ready connection. Rejects with a StoreFailure of kind `unsent`. */
+  /** A new, ready connection. Rejects with a StoreFailure: `refused` when TLS fails with every node, else `unsent`. */
   async connect(withinMs: number): Promise<Connection> {
     const startedAtMs = performance.now();
     try {
@@ -56,9 +57,23 @@ export class Connector {
         throw error;
       }
     } catch (error) {
+      const trouble = await this.#tlsTrouble();
       this.#leader = null; // it may be gone, too
-      throw translated(error, false);
+      throw trouble ?? translated(error, false);
     }
+  }
+
+  /** Of the first node that has any. While another one has none, asking again is of use: it may lead soon. */
+  async #tlsTrouble(): Promise<StoreFailure | null> {
+    const { hosts, tls } = this.#settings;
+    if (tls === null) return null;
+    const asked = this.#leader === null ? hosts : [this.#leader];
+    const troubles = await Promise.all(asked.map((endpoint) => tlsTrouble(endpoint, tls)));
+    const first = troubles.findIndex((trouble) => trouble !== null);
+    const node = asked[first];
+    if (node === undefined) return null;
+    const message = `the node ${node.address}:${node.port} cannot be reached: ${troubles[first]}`;
+    return new StoreFailure(troubles.includes(null) ? 'unsent' : 'refused', message);
   }
 
   /** The next connection goes there: a node said who leads. */

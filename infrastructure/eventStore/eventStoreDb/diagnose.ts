@@ -31,9 +31,9 @@ export const diagnoseEventStoreDb = async (
     connection = await connector.connect(timings.connectMs);
   } catch (error) {
     reader.close();
-    return [
-      bad('event store connection', `${(error as Error).message}: does it run, and does EVENTSTORE_URL name it?`),
-    ];
+    const { kind, message } = translated(error, false);
+    const says = kind === 'refused' ? message : `${message}: does it run, and does EVENTSTORE_URL name it?`;
+    return [bad('event store connection', says)];
   }
   const findings: Diagnosis[] = [];
   for (const { name, check } of CHECKS) {

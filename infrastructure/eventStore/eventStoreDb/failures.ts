@@ -52,6 +52,12 @@ export const translated = (error: unknown, sent: boolean): StoreFailure => {
     return new StoreFailure(fallback, error instanceof Error ? error.message : String(error), { cause: error });
   const exception = trailer(error, 'exception');
   const kind = BY_EXCEPTION[exception] ?? BY_STATUS.get(error.code) ?? fallback;
+  if (error.code === status.UNAUTHENTICATED)
+    return new StoreFailure(
+      kind,
+      `EventStoreDB refused: it does not know the user with that password (${error.details}); both stand in the connection string`,
+      { cause: error },
+    );
   if (kind === 'refused') {
     return new StoreFailure(
       kind,

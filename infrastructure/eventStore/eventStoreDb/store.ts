@@ -141,6 +141,10 @@ const startStore = ({ storeId, use: useAtFirst, reader, appender, log }: Parts):
       refuseWhenClosed();
       return await log.readHead();
     },
+    async refusal() {
+      refuseWhenClosed();
+      return refusalOf(known.use);
+    },
     onHead: (listener) => {
       refuseWhenClosed();
       return head.onHead(listener);

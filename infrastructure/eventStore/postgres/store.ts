@@ -121,6 +121,10 @@ const startStore = ({ connectionString, onError, reader, storeId, head }: Parts)
       head.learn(place);
       return positionOrNull(place);
     },
+    async refusal() {
+      refuseWhenClosed();
+      return refusalOf((await reader.store()).use);
+    },
     onHead: (listener) => {
       refuseWhenClosed();
       return head.onHead((place) => listener(positionOf(place)));

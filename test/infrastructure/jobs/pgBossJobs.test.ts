@@ -48,14 +48,14 @@ describe('the job queue on pg-boss', () => {
   let opened: { jobs: PgBossJobs; notices: Notices }[];
   let errors: string[];
 
-  const open = async (superviseSeconds?: number): Promise<PgBossJobs> => {
+  const open = async (often: { superviseSeconds?: number; beatMs?: number } = {}): Promise<PgBossJobs> => {
     const notices = new Notices(connectionConfig(database.connectionString, 'notices'));
     await notices.open();
     const jobs = await PgBossJobs.open({
       pool,
       notices,
       onError: (error, queue) => errors.push(`${queue}: ${error.message}`),
-      ...(superviseSeconds !== undefined && { superviseSeconds }),
+      ...often,
     });
     opened.push({ jobs, notices });
     return jobs;
@@ -303,20 +303,75 @@ describe('the job queue on pg-boss', () => {
     gate.open();
   });
 
-  it('gives the claims of a killed worker to others after two minutes, though nobody says that it is dead', async () => {
+  it('touches the claims of a live worker for as long as they run', async () => {
+    const jobs = await open({ beatMs: 20 });
+    const gate = new Gate();
+    jobs.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
+    await jobs.enqueue(requests(1));
+    await gate.reached;
+    const touchedAfterMs = async () => {
+      const text =
+        "SELECT extract(epoch FROM heartbeat_on - started_on) * 1000 AS ms FROM jobs.job WHERE state = 'active'";
+      const { rows } = await backends.sql.query<{ ms: string }>(text);
+      return Number(rows[0]?.ms ?? 0);
+    };
+    const first = await backends.until(touchedAfterMs);
+    await backends.until(async () => (await touchedAfterMs()) > first);
+    gate.open();
+    await rest(jobs);
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('gives the claims of a killed worker to others once they are cold, though nobody says that it is dead', async () => {
     const killed = await open();
     const gate = new Gate();
-    killed.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
-    await killed.enqueue(requests(2));
-    await gate.reached;
-    await backends.until(
-      async () => (await backends.sql.query("SELECT FROM jobs.job WHERE state = 'active'")).rowCount === 1,
-    );
+    const claimed = new Worked(() => gate.pass());
+    killed.work(QUEUE, claimed, LIMITS);
+    await killed.enqueue(['cold', 'warm', 'deadly', 'doomed'].flatMap((group) => requests(1, { group })));
+    await claimed.count(4);
     await killed.stop(0); // as far as the database can tell, it died here
+    const touched = (group: string, secondsAgo: number, retries = 0) =>
+      backends.sql.query(
+        "UPDATE jobs.job SET heartbeat_on = now() - $2 * interval '1 s', retry_count = $3 WHERE group_id = $1",
+        [group, secondsAgo, retries],
+      );
+    await touched('cold', 60);
+    await touched('warm', -60);
+    await touched('deadly', 60, 6);
+    await touched('doomed', 60, 30);
+    const next = await open({ beatMs: 20 });
+    const worked = new Worked();
+    next.work(QUEUE, worked, LIMITS);
+    await worked.count(1);
+    expect(worked.items).to.deep.equal(['cold-0']);
+    const { rows } = await backends.sql.query(
+      `SELECT group_id, state, completed_on IS NOT NULL AS ended, output,
+         round(extract(epoch FROM start_after - now()) / 10) AS waits_10_s
+       FROM jobs.job WHERE group_id IN ('deadly', 'doomed') ORDER BY group_id`,
+    );
+    const output = { message: 'its worker died' };
+    const left = rows.map(({ waits_10_s, ...row }) => (row.state === 'retry' ? { ...row, waits: +waits_10_s } : row));
+    expect(left).to.deep.equal([
+      { group_id: 'deadly', state: 'retry', ended: false, output, waits: 6 },
+      { group_id: 'doomed', state: 'failed', ended: true, output },
+    ]);
+    await touched('warm', 60);
+    await worked.count(2);
+    expect(worked.items).to.deep.equal(['cold-0', 'warm-0']);
+    expect(errors).to.deep.equal([]);
+    gate.open();
+  });
+
+  it('gives a claim that hangs in a live worker to others after two minutes', async () => {
+    const hanging = await open({ superviseSeconds: 60 });
+    const gate = new Gate();
+    hanging.work(QUEUE, new Worked(() => gate.pass()), { concurrency: 1, perGroup: 1 });
+    await hanging.enqueue(requests(2));
+    await gate.reached;
     const claimedAgo = (seconds: number) =>
       backends.sql.query(`UPDATE jobs.job SET started_on = now() - ${seconds} * interval '1 s'`);
     await claimedAgo(100);
-    const next = await open(1);
+    const next = await open({ superviseSeconds: 1 });
     const worked = new Worked();
     next.work(QUEUE, worked, LIMITS);
     const looks = () => backends.sql.query('SELECT FROM jobs.queue WHERE monitor_claim_on IS NOT NULL');

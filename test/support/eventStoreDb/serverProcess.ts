@@ -1,17 +1,23 @@
 // The test server in a process of its own: what is killed and restarted around it does not take it along.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import type { EventStoreDbOptions } from './server.ts';
 
 export interface ServerProcess {
   readonly connectionString: string;
   stop(): Promise<void>;
 }
 
-export const startServerProcess = (): Promise<ServerProcess> =>
+/** With TLS, `&tlsCAFile=…` and `user:password@` are the test's to add. */
+export const startServerProcess = (options: EventStoreDbOptions = {}): Promise<ServerProcess> =>
   new Promise((resolve, reject) => {
-    const child: ChildProcess = spawn(process.execPath, [join(import.meta.dirname, 'serve.ts')], {
-      stdio: ['pipe', 'pipe', 'inherit'], // its end of the first pipe closes when we are gone
-    });
+    const child: ChildProcess = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'serve.ts'), JSON.stringify(options)],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'], // its end of the first pipe closes when we are gone
+      },
+    );
     const exited = new Promise<void>((done) => child.once('exit', () => done()));
     const stop = async () => {
       child.kill('SIGTERM');

@@ -74,7 +74,10 @@ const variablesOfReadme = (text: string): readonly string[] => [
 ];
 
 /** Set by others, or for tests alone. */
-const NOT_OURS = ['TEST_DATABASE_URL', 'TEST_EVENTSTORE_URL'];
+const NOT_OURS = [
+  'TEST_DATABASE_URL',
+  ...['URL', 'CA_FILE', 'USERNAME', 'PASSWORD'].map((name) => `TEST_EVENTSTORE_${name}`),
+];
 
 export const variableProblems = (config: string, example: string, readme: string): readonly Problem[] => {
   const read = variablesRead(config);

@@ -1,5 +1,6 @@
-// Self-signed certificates for receivers in tests, for hooks.example.test, localhost and 127.0.0.1 (see generate.sh).
+// Self-signed certificates for servers in tests, for hooks.example.test, localhost and 127.0.0.1 (see generate.sh).
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 export interface Identity {
   readonly key: string;
@@ -15,3 +16,9 @@ const load = (name: string): Identity => ({
 export const RECEIVER = load('receiver');
 /** Expired in 2020. */
 export const EXPIRED = load('expired');
+/** For elsewhere.example.test alone. */
+export const ELSEWHERE = load('elsewhere');
+
+/** What a client must trust, as a file. */
+export const caFileOf = (name: 'receiver' | 'expired' | 'elsewhere'): string =>
+  fileURLToPath(new URL(`${name}.cert.pem`, import.meta.url));

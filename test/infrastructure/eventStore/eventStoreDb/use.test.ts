@@ -80,14 +80,17 @@ describe('the use of a log in EventStoreDB', () => {
       await log.write([movedEvent(n)], nobody);
       await heard;
     };
+    expect(await world.store.refusal()).to.equal(null);
     await log.setUse(SEALED);
     await next(1);
+    expect(await world.store.refusal()).to.be.instanceOf(LogNotInUse);
     const written = world.server.events;
     expect(await rejection(append(world.store, 2))).to.be.instanceOf(LogNotInUse);
     expect(await rejection(append(world.store, 2))).to.be.instanceOf(LogNotInUse);
     expect(world.server.events).to.deep.equal(written);
     await log.setUse(IN_USE);
     await next(2);
+    expect(await world.store.refusal()).to.equal(null);
     expect(await append(world.store, 3)).to.include({ ok: true, revision: 1 });
   });
 

@@ -62,7 +62,9 @@ describe('the use of a log in Postgres', () => {
       expect(error.message).to.equal(message);
       for (const n of [1, 2, 1]) expect(await rejection(append(n))).to.be.instanceOf(LogNotInUse);
       expect(await rows()).to.deep.equal(before);
+      expect(await store.refusal()).to.deep.include({ name: 'LogNotInUse', message });
       await log.setUse(IN_USE);
+      expect(await store.refusal()).to.equal(null);
       expect(await append(1)).to.include({ ok: true, revision: 1 });
       await server.connect();
     });

@@ -1,0 +1,114 @@
+// The adapter over TLS, with credentials: what works, and what an operator is told when something about them is wrong.
+import { expect } from 'chai';
+import { EventStoreUnavailable } from '../../../../application/ports/eventStore.ts';
+import { diagnoseEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/diagnose.ts';
+import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { TIMINGS } from '../../../../infrastructure/eventStore/eventStoreDb/timings.ts';
+import { newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
+import { type EventStoreDbOptions, EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
+import { caFileOf, ELSEWHERE, EXPIRED, RECEIVER } from '../../../support/tls/certificates.ts';
+import { QUICK, rejection } from './support.ts';
+
+const USERS = { admin: { password: 'p:w', admin: true } };
+
+describe('EventStoreDB over TLS', () => {
+  let server: EventStoreDbServer;
+  afterEach(() => server.stop());
+
+  const start = async (options: EventStoreDbOptions): Promise<void> => {
+    server = await EventStoreDbServer.start(options);
+  };
+  const open = (connectionString: string) => openEventStoreDb({ connectionString, timings: QUICK });
+  const at = (host: string, options: string, login = 'admin:p%3Aw@'): string =>
+    `esdb://${login}${host}:${server.port}?tls=true${options}`;
+  const trusting = (name: 'receiver' | 'expired' | 'elsewhere'): string => `&tlsCAFile=${caFileOf(name)}`;
+  const complaint = async (connectionString: string): Promise<string> => {
+    const error = await rejection(open(connectionString));
+    expect(error).to.be.instanceOf(EventStoreUnavailable);
+    return error.message.replaceAll(String(server.port), 'PORT');
+  };
+  const unreachable = (host: string, why: string): string =>
+    `EventStoreDB cannot be read: the node ${host}:PORT cannot be reached: ${why}`;
+
+  it('appends and reads with the right authority and password, by name and by address, also after a cut', async () => {
+    await start({ tls: RECEIVER, users: USERS });
+    for (const host of ['localhost', '127.0.0.1']) {
+      const store = await open(at(host, trusting('receiver')));
+      const stream = newStream();
+      expect(await store.append(stream, -1, newEvents(2))).to.include({ ok: true, revision: 1 });
+      server.cut();
+      expect(await store.append(stream, 1, newEvents(1))).to.include({ ok: true, revision: 2 });
+      await store.close();
+    }
+  });
+
+  it('names tlsCAFile when the authority is not known, or is another one', async () => {
+    await start({ tls: RECEIVER, users: USERS });
+    const unknown =
+      'its certificate is of an authority that is not known here: name it with tlsCAFile=… in the connection string';
+    expect(await complaint(at('localhost', ''))).to.equal(unreachable('localhost', unknown));
+    const other = 'its certificate is not of the authority in tlsCAFile';
+    expect(await complaint(at('localhost', trusting('expired')))).to.equal(unreachable('localhost', other));
+  });
+
+  it('says so to doctor, too', async () => {
+    await start({ tls: RECEIVER, users: USERS });
+    const findings = await diagnoseEventStoreDb(at('localhost', ''), { ...TIMINGS, ...QUICK });
+    expect(findings).to.have.length(1);
+    expect(findings[0]?.says).to.match(/^the node .* with tlsCAFile=… in the connection string$/);
+  });
+
+  it('says for whom the certificate is when it is not for this host', async () => {
+    await start({ tls: ELSEWHERE, users: USERS });
+    for (const host of ['localhost', '127.0.0.1'])
+      expect(await complaint(at(host, trusting('elsewhere')))).to.equal(
+        unreachable(
+          host,
+          `its certificate is not for ${host} but for DNS:elsewhere.example.test: put such a name into the connection string`,
+        ),
+      );
+  });
+
+  it('says that the certificate has expired', async () => {
+    await start({ tls: EXPIRED, users: USERS });
+    expect(await complaint(at('localhost', trusting('expired')))).to.equal(
+      unreachable('localhost', 'its certificate has expired'),
+    );
+  });
+
+  it('says that the server speaks no TLS', async () => {
+    await start({});
+    expect(await complaint(at('localhost', ''))).to.equal(
+      unreachable('localhost', 'it does not speak TLS: with tls=false in the connection string it is not asked to'),
+    );
+  });
+
+  for (const [what, login] of [
+    ['password', 'admin:guess@'],
+    ['user', 'nobody:p%3Aw@'],
+  ] as const)
+    it(`says that the ${what} is wrong, and does not show the password`, async () => {
+      await start({ tls: RECEIVER, users: USERS });
+      expect(await complaint(at('localhost', trusting('receiver'), login))).to.equal(
+        'EventStoreDB cannot be read: EventStoreDB refused: ' +
+          'it does not know the user with that password (Bad credentials.); both stand in the connection string',
+      );
+    });
+
+  it('says that a user is wanted', async () => {
+    await start({ tls: RECEIVER, users: USERS });
+    expect(await complaint(at('localhost', trusting('receiver'), ''))).to.contain(
+      'Access Denied (user and password stand in the connection string',
+    );
+  });
+
+  it('goes on trying while nobody is there: a server that restarts is back soon', async () => {
+    await start({ tls: RECEIVER, users: USERS });
+    const store = await open(at('localhost', trusting('receiver')));
+    await server.stop();
+    const appended = store.append(newStream(), -1, newEvents(1));
+    await server.restart();
+    expect(await appended).to.include({ ok: true, revision: 0 });
+    await store.close();
+  });
+});

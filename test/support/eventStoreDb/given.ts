@@ -1,0 +1,34 @@
+// A real EventStoreDB for conformance suite, soak and bench, as the environment names it. Nothing of value may be in it.
+//   TEST_EVENTSTORE_URL       esdb://host:2113?tls=true, one node; unset: the test server
+//   TEST_EVENTSTORE_CA_FILE   PEM of the authority of its certificate
+//   TEST_EVENTSTORE_USERNAME  and TEST_EVENTSTORE_PASSWORD: an administrator, for $all
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const withUser = (url: URL, username: string, password: string): URL => {
+  const full = new URL(url);
+  full.username = encodeURIComponent(username);
+  full.password = encodeURIComponent(password);
+  return full;
+};
+
+/** Its connection string; null when none is given. Throws when half of it is. */
+export const givenEventStoreDb = (env: Environment = process.env): string | null => {
+  const [url, caFile, username, password] = ['URL', 'CA_FILE', 'USERNAME', 'PASSWORD'].map(
+    (name) => env[`TEST_EVENTSTORE_${name}`] || null,
+  );
+  if (!url) return null;
+  if (!username !== !password) throw new Error('TEST_EVENTSTORE_USERNAME and TEST_EVENTSTORE_PASSWORD go together');
+  const text = username && password ? withUser(new URL(url), username, password).href : url;
+  return caFile ? `${text}${text.includes('?') ? '&' : '?'}tlsCAFile=${encodeURIComponent(caFile)}` : text;
+};
+
+const LOOPBACK = /^(localhost|127\.0\.0\.1)$/;
+
+/**
+ * The same server through a proxy on that port of this machine. The name stays when it is one of this machine, for the certificate's
+ * sake; that of a server elsewhere must also be for 127.0.0.1.
+ */
+export const throughPort = (connectionString: string, port: number): string => {
+  const { hostname, host } = new URL(connectionString);
+  return connectionString.replace(host, `${LOOPBACK.test(hostname) ? hostname : '127.0.0.1'}:${port}`);
+};
