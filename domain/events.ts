@@ -5,12 +5,15 @@ import type { Category } from './kernel/event.ts';
 import type { Serde } from './kernel/serde.ts';
 import { type KeyringEvent, keyringSerde } from './keyring/keyring.ts';
 import { type PaymentEvent, paymentSerde } from './payment/payment.ts';
+import type { RefundEvent } from './refund/refund.ts';
+import { refundSerde } from './refund/serde.ts';
 import { webhookDeliverySerde } from './webhookDelivery/serde.ts';
 import type { WebhookDeliveryEvent } from './webhookDelivery/webhookDelivery.ts';
 import { type WebhookEndpointEvent, webhookEndpointSerde } from './webhookEndpoint/webhookEndpoint.ts';
 
 export interface EventOf {
   readonly payment: PaymentEvent;
+  readonly refund: RefundEvent;
   readonly webhookDelivery: WebhookDeliveryEvent;
   readonly webhookEndpoint: WebhookEndpointEvent;
   readonly keyring: KeyringEvent;
@@ -20,6 +23,7 @@ export type AnyEvent = EventOf[Category];
 
 export const SERDE: { readonly [C in Category]: Serde<EventOf[C]> } = {
   payment: paymentSerde,
+  refund: refundSerde,
   webhookDelivery: webhookDeliverySerde,
   webhookEndpoint: webhookEndpointSerde,
   keyring: keyringSerde,

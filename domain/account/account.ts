@@ -2,7 +2,7 @@
 import type { PaymentMethod } from '../charge/methods.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId } from '../kernel/ids.ts';
+import type { AccountId, Mode } from '../kernel/ids.ts';
 import { reject } from '../kernel/rejection.ts';
 import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
 import { DEFAULT_FEES, type FeeSchedule } from '../transaction/fees.ts';
@@ -16,6 +16,21 @@ export interface AccountSettings {
   /** Receiver on the BR code: name up to 25 and city up to 15 characters once folded to ASCII. */
   readonly receiverName: string;
   readonly receiverCity: string;
+  /** Live charges an hour, of one customer document and in all (E6). */
+  readonly velocity: { readonly customerPerHour: number; readonly accountPerHour: number };
+  /** Requests a minute per API key; null: the deployment's (E8). */
+  readonly rateLimitPerMinute: number | null;
+  /** Pix keys that cash-outs may go to; null: any (M7a). */
+  readonly cashoutDestinations: readonly string[] | null;
+}
+
+/** How the sandbox behaves for the account's test keys (X3). */
+export interface SandboxSettings {
+  readonly autoConfirmRefunds: boolean;
+  /** 0: none; null: as in live mode. */
+  readonly rateLimitPerMinute: number | null;
+  /** Whether outcomes of disputes are told by webhook. */
+  readonly disputeNotifications: boolean;
 }
 
 export const defaultSettings = (name: string): AccountSettings => ({
@@ -24,7 +39,15 @@ export const defaultSettings = (name: string): AccountSettings => ({
   chargeWindowSeconds: 3600,
   receiverName: name,
   receiverCity: 'SAO PAULO',
+  velocity: { customerPerHour: 20, accountPerHour: 1_000 },
+  rateLimitPerMinute: null,
+  cashoutDestinations: null,
 });
+export const DEFAULT_SANDBOX_SETTINGS: SandboxSettings = {
+  autoConfirmRefunds: true,
+  rateLimitPerMinute: null,
+  disputeNotifications: true,
+};
 
 /** The account exists from here on. The seed never changes: ids made from it are capabilities (design §4). */
 export type AccountOpened = Fact<
@@ -44,7 +67,27 @@ export type AccountTestClockAdvanced = Fact<
   'AccountTestClockAdvanced',
   { readonly seconds: number; readonly from: Timestamp; readonly to: Timestamp }
 >;
-export type AccountEvent = AccountOpened | AccountTestClockAdvanced;
+/** The operator changed what is agreed with the merchant; all settings as they are from here on. */
+export type AccountSettingsChanged = Fact<
+  'AccountSettingsChanged',
+  { readonly settings: AccountSettings; readonly at: Timestamp }
+>;
+/** The merchant changed how its sandbox behaves; all of it as it is from here on. */
+export type AccountSandboxSettingsChanged = Fact<
+  'AccountSandboxSettingsChanged',
+  { readonly sandbox: SandboxSettings; readonly at: Timestamp }
+>;
+/** The merchant replaced the secret that signs what goes to payments' own URLs (W7); only its version is told here, from 1. */
+export type AccountOverrideSecretRotated = Fact<
+  'AccountOverrideSecretRotated',
+  { readonly mode: Mode; readonly version: number; readonly at: Timestamp }
+>;
+export type AccountEvent =
+  | AccountOpened
+  | AccountOverrideSecretRotated
+  | AccountTestClockAdvanced
+  | AccountSettingsChanged
+  | AccountSandboxSettingsChanged;
 
 /** A span of account time that never happened in real time. What falls due inside acts at its own instant (X5). */
 export interface SkippedSpan {
@@ -60,7 +103,10 @@ export type AccountState =
       readonly email: string;
       readonly idSeed: string;
       readonly settings: AccountSettings;
+      readonly sandbox: SandboxSettings;
       readonly openedAt: Timestamp;
+      /** 0: the one made silently, before anybody asked for it. */
+      readonly overrideSecretVersion: { readonly [M in Mode]: number };
       readonly testClock: { readonly offsetSeconds: number; readonly skipped: readonly SkippedSpan[] };
     };
 export type OpenAccount = Extract<AccountState, { status: 'open' }>;
@@ -69,13 +115,26 @@ const evolve = (state: AccountState, event: AccountEvent): AccountState => {
   switch (event.type) {
     case 'AccountOpened': {
       const { at: openedAt, ...opened } = event.data;
-      return { status: 'open', ...opened, openedAt, testClock: { offsetSeconds: 0, skipped: [] } };
+      const fresh = {
+        overrideSecretVersion: { test: 0, live: 0 },
+        testClock: { offsetSeconds: 0, skipped: [] },
+      };
+      return { status: 'open', ...opened, sandbox: DEFAULT_SANDBOX_SETTINGS, openedAt, ...fresh };
     }
     case 'AccountTestClockAdvanced': {
       if (state.status !== 'open') return state;
       const { seconds, from, to } = event.data;
       const { offsetSeconds, skipped } = state.testClock;
       return { ...state, testClock: { offsetSeconds: offsetSeconds + seconds, skipped: [...skipped, { from, to }] } };
+    }
+    case 'AccountSettingsChanged':
+      return state.status === 'open' ? { ...state, settings: event.data.settings } : state;
+    case 'AccountSandboxSettingsChanged':
+      return state.status === 'open' ? { ...state, sandbox: event.data.sandbox } : state;
+    case 'AccountOverrideSecretRotated': {
+      if (state.status !== 'open') return state;
+      const { mode, version } = event.data;
+      return { ...state, overrideSecretVersion: { ...state.overrideSecretVersion, [mode]: version } };
     }
     default:
       return ignore(state, event);
@@ -131,3 +190,13 @@ export const actingTime = (
   const jumpedOver = mode === 'test' && state.testClock.skipped.some(({ from, to }) => from < dueAt && dueAt <= to);
   return jumpedOver ? dueAt : accountTime(state, mode, realNowMs);
 };
+
+/** The secret of this version was kept before. Another rotation was faster: nothing, and it has to be a later version. */
+export const rotateOverrideSecret =
+  (mode: Mode, version: number, at: Timestamp): Decision<AccountState, AccountEvent, 'rotated' | 'taken'> =>
+  (state) => {
+    if (state.status !== 'open') throw new Error('a secret of an account that was never opened');
+    return state.overrideSecretVersion[mode] >= version
+      ? { events: [], reply: 'taken' }
+      : { events: [{ type: 'AccountOverrideSecretRotated', data: { mode, version, at } }], reply: 'rotated' };
+  };

@@ -1,7 +1,21 @@
 // Stored format of account events.
-import { integer, money, record, type Serde, type SerdeTable, serdeOf, text, time } from '../kernel/serde.ts';
+import {
+  flag,
+  integer,
+  type Json,
+  listOf,
+  money,
+  nullable,
+  oneOf,
+  record,
+  type Serde,
+  type SerdeTable,
+  serdeOf,
+  text,
+  time,
+} from '../kernel/serde.ts';
 import type { Fee, FeePair, FeeSchedule } from '../transaction/fees.ts';
-import type { AccountEvent, AccountSettings } from './account.ts';
+import type { AccountEvent, AccountSettings, SandboxSettings } from './account.ts';
 
 const fee = record<Fee>({ percentBps: integer, fixed: money });
 const pair = record<FeePair>({ provider: fee, platform: fee });
@@ -19,13 +33,40 @@ const settings = record<AccountSettings>({
   chargeWindowSeconds: integer,
   receiverName: text(),
   receiverCity: text(),
+  velocity: record<AccountSettings['velocity']>({ customerPerHour: integer, accountPerHour: integer }),
+  rateLimitPerMinute: nullable(integer),
+  cashoutDestinations: nullable(listOf(text())),
 });
+const sandbox = record<SandboxSettings>({
+  autoConfirmRefunds: flag,
+  rateLimitPerMinute: nullable(integer),
+  disputeNotifications: flag,
+});
+
+/** Before there were limits of an account's own, all had these. */
+const withLimits = (data: Json): Json => {
+  const { settings, ...rest } = data as { settings: object };
+  const limits = { velocity: { customerPerHour: 20, accountPerHour: 1_000 }, rateLimitPerMinute: null };
+  return { ...rest, settings: { ...settings, ...limits, cashoutDestinations: null } } as Json;
+};
 
 export const accountEventTable: SerdeTable<AccountEvent> = {
   AccountOpened: {
-    version: 1,
+    version: 2,
+    upcasts: { 1: withLimits },
     shape: record({ accountId: text(), name: text(), email: text(), idSeed: text(), settings, at: time }),
     personal: ['name', 'email'],
+  },
+  AccountSettingsChanged: {
+    version: 1,
+    shape: record({ settings, at: time }),
+    personal: ['settings.cashoutDestinations'],
+  },
+  AccountSandboxSettingsChanged: { version: 1, shape: record({ sandbox, at: time }), personal: [] },
+  AccountOverrideSecretRotated: {
+    version: 1,
+    shape: record({ mode: oneOf('test', 'live'), version: integer, at: time }),
+    personal: [],
   },
   AccountTestClockAdvanced: { version: 1, shape: record({ seconds: integer, from: time, to: time }), personal: [] },
 };

@@ -5,7 +5,13 @@ import type { AccountId, Mode, PaymentId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Json } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { PixInstrument } from './instruments.ts';
+import {
+  hasInstrument,
+  type Instruments,
+  NO_INSTRUMENTS,
+  type OtherInstrument,
+  type PixInstrument,
+} from './instruments.ts';
 import type { PaymentMethod } from './methods.ts';
 
 /** As submitted, masks and all; what was not sent is null (decisions I5). */
@@ -23,6 +29,7 @@ export interface ChargeTerms {
   readonly mode: Mode;
   readonly amount: Minor;
   readonly currency: string;
+  /** In the order in which they were sent. */
   readonly methods: readonly PaymentMethod[];
   readonly customer: Customer;
   /** The merchant's own id of the customer, echoed in webhooks (W10). */
@@ -31,11 +38,16 @@ export interface ChargeTerms {
   readonly metadata: { readonly [key: string]: Json };
   /** The payer lock: bare CPF or CNPJ (E3). */
   readonly expectedPayerTaxId: string | null;
+  /** Lifetime of the Pix code; other methods have their own (P5). */
   readonly expiresInSeconds: number;
   /** Proposed to the provider, so that asking twice makes one instrument. 32 characters `[a-z0-9]` (I3). */
   readonly txid: string;
   /** PUBLIC_URL when it was created: a charge's links stay what they were (K3). */
   readonly baseUrl: string;
+  /** The routes that made it: `/v1/charges` issues its instrument in the request, `/v1/payments` in a job (P4). */
+  readonly api: 'charges' | 'payments';
+  /** Where this payment's events go instead of the account's endpoints (W7). */
+  readonly webhookUrl: string | null;
   readonly createdAt: Timestamp;
 }
 
@@ -45,64 +57,132 @@ export interface Fingerprint {
   readonly hash: string;
 }
 
+export interface Failure {
+  readonly reason: string;
+  readonly providerErrorCode: string;
+}
+
 /** The merchant asked for money. The pay code may not exist yet: the intent is stored before any outside call (K7). */
 export type ChargeCreated = Fact<'ChargeCreated', ChargeTerms & { readonly fingerprint: Fingerprint }>;
 /** The provider bound a Pix pay code; from here on the payer can pay. */
 export type ChargePixIssued = Fact<'ChargePixIssued', PixInstrument & { readonly at: Timestamp }>;
+/** An acquirer bound the instrument of another method; from here on the payer can pay with it. */
+export type ChargeInstrumentIssued = Fact<
+  'ChargeInstrumentIssued',
+  { readonly instrument: OtherInstrument; readonly at: Timestamp }
+>;
+/** One of several methods can't be had; the charge lives on with the others. */
+export type ChargeInstrumentRefused = Fact<
+  'ChargeInstrumentRefused',
+  Failure & { readonly method: PaymentMethod; readonly at: Timestamp }
+>;
 /** Nobody paid in time; the provider was asked first (M4). Says nothing about money that arrives later. */
 export type ChargeExpired = Fact<'ChargeExpired', { readonly at: Timestamp }>;
-/** The provider refused to create the instrument, or never confirmed that it did (K7). */
-export type ChargeFailed = Fact<
-  'ChargeFailed',
-  { readonly reason: string; readonly providerErrorCode: string; readonly at: Timestamp }
+/** The provider refused to create any instrument, or never confirmed that it did (K7). */
+export type ChargeFailed = Fact<'ChargeFailed', Failure & { readonly at: Timestamp }>;
+/** The merchant wants it cancelled; the provider decides whether it was faster than the payer. */
+export type ChargeCancelRequested = Fact<'ChargeCancelRequested', { readonly at: Timestamp }>;
+/** Nobody can pay it any more. */
+export type ChargeCancelled = Fact<'ChargeCancelled', { readonly at: Timestamp }>;
+/** The merchant wants the webhooks of the event at `ofRevision` again (W8). */
+export type ChargeWebhookResendRequested = Fact<
+  'ChargeWebhookResendRequested',
+  { readonly ofRevision: number; readonly number: number; readonly at: Timestamp }
 >;
 
-export type ChargeEvent = ChargeCreated | ChargePixIssued | ChargeExpired | ChargeFailed;
+export type ChargeEvent =
+  | ChargeCreated
+  | ChargePixIssued
+  | ChargeInstrumentIssued
+  | ChargeInstrumentRefused
+  | ChargeExpired
+  | ChargeFailed
+  | ChargeCancelRequested
+  | ChargeCancelled
+  | ChargeWebhookResendRequested;
 
 /** Informative block of an ended charge (`metadata.failure` of the interface). */
-export interface ChargeFailure {
-  readonly reason: string;
-  readonly providerErrorCode: string;
+export interface ChargeFailure extends Failure {
   readonly at: Timestamp;
 }
 
 interface Existing {
   readonly terms: ChargeTerms;
   readonly fingerprint: Fingerprint;
+  readonly instruments: Instruments;
+  readonly refusedMethods: readonly PaymentMethod[];
+  /** null: nobody wants it cancelled. */
+  readonly cancelRequestedAt: Timestamp | null;
+  /** How often its webhooks were asked for again. */
+  readonly resends: number;
 }
 export type ChargeState =
   | { readonly status: 'absent' }
-  /** Intent stored, instrument not confirmed. */
+  /** Intent stored, no instrument confirmed. */
   | (Existing & { readonly status: 'requested' })
-  | (Existing & { readonly status: 'open'; readonly pix: PixInstrument })
-  | (Existing & { readonly status: 'expired'; readonly pix: PixInstrument; readonly failure: ChargeFailure })
-  | (Existing & { readonly status: 'failed'; readonly failure: ChargeFailure });
+  | (Existing & { readonly status: 'open' })
+  | (Existing & { readonly status: 'expired' | 'cancelled' | 'failed'; readonly failure: ChargeFailure });
 
 const evolve = (state: ChargeState, event: ChargeEvent): ChargeState => {
+  if (event.type === 'ChargeCreated') {
+    const { fingerprint, ...terms } = event.data;
+    const fresh = { refusedMethods: [], cancelRequestedAt: null, resends: 0 };
+    return { status: 'requested', terms, fingerprint, instruments: NO_INSTRUMENTS, ...fresh };
+  }
+  return state.status === 'absent' ? state : evolveExisting(state, event);
+};
+
+const evolveExisting = (
+  state: Exclude<ChargeState, { status: 'absent' }>,
+  event: Exclude<ChargeEvent, ChargeCreated>,
+): ChargeState => {
   switch (event.type) {
-    case 'ChargeCreated': {
-      const { fingerprint, ...terms } = event.data;
-      return { status: 'requested', terms, fingerprint };
-    }
     case 'ChargePixIssued': {
-      if (state.status !== 'requested') return state;
       const { at: _, ...pix } = event.data;
-      return { ...state, status: 'open', pix };
+      return isAlive(state) ? { ...state, status: 'open', instruments: { ...state.instruments, pix } } : state;
     }
-    case 'ChargeExpired': {
-      if (state.status !== 'open') return state;
-      const failure = {
-        reason: 'The Pix code expired without payment.',
-        providerErrorCode: 'expired',
-        at: event.data.at,
-      };
-      return { ...state, status: 'expired', failure };
+    case 'ChargeInstrumentIssued': {
+      const others = [...state.instruments.others, event.data.instrument];
+      return isAlive(state) ? { ...state, status: 'open', instruments: { ...state.instruments, others } } : state;
     }
+    case 'ChargeInstrumentRefused':
+      return { ...state, refusedMethods: [...state.refusedMethods, event.data.method] };
+    case 'ChargeExpired': // was faster than the wish to cancel it: that must not catch a Pix held for it later
+      return state.status === 'open'
+        ? ended({ ...state, cancelRequestedAt: null }, 'expired', EXPIRED, event.data.at)
+        : state;
     case 'ChargeFailed':
-      return state.status === 'requested' ? { ...state, status: 'failed', failure: event.data } : state;
+      return state.status === 'requested' ? ended(state, 'failed', event.data, event.data.at) : state;
+    case 'ChargeCancelRequested':
+      return isAlive(state) || state.status === 'expired' ? { ...state, cancelRequestedAt: event.data.at } : state;
+    case 'ChargeCancelled': // of an expired one: the Pix that is held for it goes back
+      return isAlive(state) || state.status === 'expired' ? ended(state, 'cancelled', CANCELLED, event.data.at) : state;
+    case 'ChargeWebhookResendRequested':
+      return { ...state, resends: event.data.number };
     default:
       return ignore(state, event);
   }
 };
 
+type Alive = Extract<ChargeState, { status: 'requested' | 'open' }>;
+const isAlive = (state: ChargeState): state is Alive => state.status === 'requested' || state.status === 'open';
+
+const EXPIRED: Failure = { reason: 'The payment expired before anybody paid.', providerErrorCode: 'expired' };
+const CANCELLED: Failure = { reason: 'The merchant cancelled the payment.', providerErrorCode: 'canceled' };
+
+const ended = (
+  state: Existing,
+  status: 'expired' | 'cancelled' | 'failed',
+  { reason, providerErrorCode }: Failure,
+  at: Timestamp,
+): ChargeState => ({ ...state, status, failure: { reason, providerErrorCode, at } });
+
 export const charge: Decider<ChargeState, ChargeEvent> = { initial: { status: 'absent' }, evolve };
+
+/** Methods of which it is not yet known whether the provider has them. */
+export const pendingMethods = ({
+  terms,
+  instruments,
+  refusedMethods,
+}: Exclude<ChargeState, { status: 'absent' }>): readonly PaymentMethod[] =>
+  terms.methods.filter((method) => !refusedMethods.includes(method) && !hasInstrument(instruments, method));

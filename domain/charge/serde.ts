@@ -2,19 +2,30 @@
 import {
   freeForm,
   integer,
+  type Json,
   listOf,
   money,
   nullable,
   oneOf,
   record,
   type SerdeTable,
+  taggedBy,
   text,
   time,
 } from '../kernel/serde.ts';
 import type { ChargeEvent, ChargeTerms, Customer, Fingerprint } from './charge.ts';
+import type {
+  BoletoInstrument,
+  CardInstrument,
+  CryptoInstrument,
+  MbWayInstrument,
+  MultibancoInstrument,
+  OtherInstrument,
+} from './instruments.ts';
 import { PAYMENT_METHODS } from './methods.ts';
 
 const optionalText = nullable(text());
+const method = oneOf(...PAYMENT_METHODS);
 const customer = record<Customer>({
   name: optionalText,
   document: optionalText,
@@ -23,16 +34,47 @@ const customer = record<Customer>({
 });
 const fingerprint = record<Fingerprint>({ version: integer, hash: text() });
 
+const bound = { provider: text(), reference: text(), expiresAt: time };
+const otherInstrument = taggedBy<'method', OtherInstrument>('method', {
+  CREDIT_CARD: record<CardInstrument>({ method: oneOf('CREDIT_CARD'), ...bound, redirectUrl: text() }),
+  MBWAY: record<MbWayInstrument>({ method: oneOf('MBWAY'), ...bound, phone: text() }),
+  MULTIBANCO: record<MultibancoInstrument>({
+    method: oneOf('MULTIBANCO'),
+    ...bound,
+    entity: text(),
+    mbReference: text(),
+  }),
+  BOLETO: record<BoletoInstrument>({
+    method: oneOf('BOLETO'),
+    ...bound,
+    barcode: text(),
+    line: text(),
+    pdfUrl: text(),
+  }),
+  CRYPTO: record<CryptoInstrument>({
+    method: oneOf('CRYPTO'),
+    ...bound,
+    address: text(),
+    amount: text(),
+    network: text(),
+    currency: text(),
+  }),
+});
+
+/** Before there was a second family of routes, everything came through /v1/charges. */
+const withoutOrigin = (data: Json): Json => ({ ...(data as object), api: 'charges', webhookUrl: null });
+
 export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeCreated: {
-    version: 1,
+    version: 2,
+    upcasts: { 1: withoutOrigin },
     shape: record<ChargeTerms & { fingerprint: Fingerprint }>({
       paymentId: text(),
       accountId: text(),
       mode: oneOf('test', 'live'),
       amount: money,
       currency: text(),
-      methods: listOf(oneOf(...PAYMENT_METHODS)),
+      methods: listOf(method),
       customer,
       customerId: optionalText,
       metadata: freeForm(),
@@ -40,16 +82,35 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
       expiresInSeconds: integer,
       txid: text(),
       baseUrl: text(),
+      api: oneOf('charges', 'payments'),
+      webhookUrl: optionalText,
       createdAt: time,
       fingerprint,
     }),
-    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId'],
+    personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId', 'webhookUrl'],
   },
   ChargePixIssued: {
     version: 1,
     shape: record({ provider: text(), txid: text(), brCode: text(), expiresAt: time, at: time }),
     personal: [],
   },
+  ChargeInstrumentIssued: {
+    version: 1,
+    shape: record({ instrument: otherInstrument, at: time }),
+    personal: ['instrument'],
+  },
+  ChargeInstrumentRefused: {
+    version: 1,
+    shape: record({ method, reason: text(), providerErrorCode: text(), at: time }),
+    personal: [],
+  },
   ChargeExpired: { version: 1, shape: record({ at: time }), personal: [] },
   ChargeFailed: { version: 1, shape: record({ reason: text(), providerErrorCode: text(), at: time }), personal: [] },
+  ChargeCancelRequested: { version: 1, shape: record({ at: time }), personal: [] },
+  ChargeCancelled: { version: 1, shape: record({ at: time }), personal: [] },
+  ChargeWebhookResendRequested: {
+    version: 1,
+    shape: record({ ofRevision: integer, number: integer, at: time }),
+    personal: [],
+  },
 };

@@ -1,4 +1,6 @@
-// Civil days of Brazil, as `yyyy-mm-dd` (decisions T1). One function decides which day an instant belongs to.
+// Civil days of Brazil, as `yyyy-mm-dd` (decisions T1). One function decides which day an instant belongs to, and one which days
+// "the last n business days" are.
+import { LruMap } from './lruMap.ts';
 import { DAY_MS, isTimestamp, type Timestamp, toMillis } from './time.ts';
 
 /** The zone's own rules: since 2019 without daylight saving time, before that with it in most years. */
@@ -12,9 +14,23 @@ const SAO_PAULO = new Intl.DateTimeFormat('en-US', {
 });
 /** Before it, the day may lie in the year before 1, which four digits can't write. */
 const FIRST = '0001-01-02';
+/** Since then the zone is whole hours from UTC, so that an hour of UTC lies in one civil day. Before, it kept the sun's time. */
+const WHOLE_HOURS_SINCE = '1914-01-02';
+
+/** `yyyy-mm-ddThh` of UTC → its day: a look-up costs a twentieth of asking the zone's rules. */
+const dayOfHour = new LruMap<string, string>(4_096);
 
 /** The civil day of America/Sao_Paulo at `at`: `yyyy-mm-dd`. RangeError before 2 January of the year 1. */
 export const saoPauloDay = (at: Timestamp): string => {
+  const hour = at.slice(0, 13);
+  const known = dayOfHour.get(hour);
+  if (known !== undefined) return known;
+  const day = askZone(at);
+  if (at >= WHOLE_HOURS_SINCE) dayOfHour.set(hour, day);
+  return day;
+};
+
+const askZone = (at: Timestamp): string => {
   if (at < FIRST) throw new RangeError(`no civil day before ${FIRST}: ${at}`);
   const parts = new Map(SAO_PAULO.formatToParts(toMillis(at)).map(({ type, value }) => [type, value]));
   return `${parts.get('year')!.padStart(4, '0')}-${parts.get('month')}-${parts.get('day')}`;
@@ -25,4 +41,12 @@ export const epochDayOf = (day: string): number => {
   const midnight = `${day}T00:00:00.000Z`;
   if (!isTimestamp(midnight)) throw new RangeError(`not a civil day: ${day}`);
   return toMillis(midnight) / DAY_MS;
+};
+
+const dayOfEpoch = (epochDay: number): string => new Date(epochDay * DAY_MS).toISOString().slice(0, 10);
+
+/** The last `count` "business days" up to `today`, which is the last of them: read as civil days, every one counts (T1). */
+export const lastBusinessDays = (today: string, count: number): readonly string[] => {
+  const last = epochDayOf(today);
+  return Array.from({ length: count }, (_, n) => dayOfEpoch(last - count + 1 + n));
 };

@@ -1,5 +1,5 @@
 // Events, and the one place where stream names are made and read (design.md §4).
-import type { AccountId, DeliveryId, EndpointId, PaymentId } from './ids.ts';
+import type { AccountId, DeliveryId, EndpointId, PaymentId, RefundId } from './ids.ts';
 
 /** A fact. `type` is past tense with the aggregate in its name; `data` is JSON-safe and frozen by convention. */
 export interface Fact<Type extends string, Data> {
@@ -7,8 +7,15 @@ export interface Fact<Type extends string, Data> {
   readonly data: Data;
 }
 
-export type Category = 'payment' | 'webhookDelivery' | 'webhookEndpoint' | 'keyring' | 'account';
-export const CATEGORIES: readonly Category[] = ['payment', 'webhookDelivery', 'webhookEndpoint', 'keyring', 'account'];
+export type Category = 'payment' | 'refund' | 'webhookDelivery' | 'webhookEndpoint' | 'keyring' | 'account';
+export const CATEGORIES: readonly Category[] = [
+  'payment',
+  'refund',
+  'webhookDelivery',
+  'webhookEndpoint',
+  'keyring',
+  'account',
+];
 
 declare const name: unique symbol;
 /** `<category>-<raw id>`. The category has no `-` in it, so that the first one ends it (EventStoreDB's rule). */
@@ -16,6 +23,7 @@ export type StreamName = string & { readonly [name]: true };
 
 export const streamName = {
   payment: (id: PaymentId): StreamName => `payment-${id}` as StreamName,
+  refund: (id: RefundId): StreamName => `refund-${id}` as StreamName,
   webhookDelivery: (id: DeliveryId): StreamName => `webhookDelivery-${id}` as StreamName,
   webhookEndpoint: (id: EndpointId): StreamName => `webhookEndpoint-${id}` as StreamName,
   keyring: (id: AccountId): StreamName => `keyring-${id}` as StreamName,

@@ -5,12 +5,13 @@ type Id<Name extends string> = string & { readonly [brand]: Name };
 
 /** Raw id shared by a charge (`ch_…`) and its transaction (`tx_…`). */
 export type PaymentId = Id<'payment'>;
+export type RefundId = Id<'refund'>;
 export type EndpointId = Id<'endpoint'>;
 export type DeliveryId = Id<'delivery'>;
 export type EventId = Id<'event'>;
 export type KeyId = Id<'key'>;
 export type AccountId = Id<'account'>;
-export type RawId = PaymentId | EndpointId | DeliveryId | EventId | KeyId | AccountId;
+export type RawId = PaymentId | RefundId | EndpointId | DeliveryId | EventId | KeyId | AccountId;
 
 /** `test` is the sandbox, `live` reaches real providers. Nothing crosses from one to the other. */
 export type Mode = 'test' | 'live';
@@ -55,6 +56,8 @@ export const parsePrefixedId = <I extends RawId>(text: string, prefix: string): 
 export const PREFIX = {
   charge: 'ch_',
   transaction: 'tx_',
+  refund: 'rf_',
+  payout: 'po_',
   endpoint: 'we_',
   delivery: 'wd_',
   event: 'evt_',

@@ -75,6 +75,23 @@ export const record = <T extends object>(fields: { readonly [K in keyof T]-?: Sh
   };
 };
 
+/** One of several records, told apart by the text in their field `tag`, which each record's shape must have too. */
+export const taggedBy = <Tag extends string, T extends { readonly [K in Tag]: string }>(
+  tag: Tag,
+  shapes: { readonly [Value in T[Tag]]: Shape<Extract<T, { readonly [K in Tag]: Value }>> },
+): Shape<T> => {
+  const shapeOf = (value: unknown, path: string): Shape<T> => {
+    const name = (value as { readonly [K in Tag]?: unknown } | null)?.[tag];
+    return (typeof name === 'string' && Object.hasOwn(shapes, name)
+      ? shapes[name as T[Tag]]
+      : refuse(path, `${tag}: ${Object.keys(shapes).join(' | ')}`)) as unknown as Shape<T>;
+  };
+  return {
+    encode: (value) => shapeOf(value, tag).encode(value),
+    decode: (value, path) => shapeOf(value, path).decode(value, path),
+  };
+};
+
 /** The stored format of one event type. */
 export interface EventSerde<Data> {
   /** Version that is written. Older ones are lifted by `upcasts` before they are read. */

@@ -1,6 +1,5 @@
 // Money events as double-entry postings. A wallet is the sum of its postings; every event's postings sum to zero.
-import type { Minor } from '../kernel/money.ts';
-import { negate } from '../kernel/money.ts';
+import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { PaymentEvent } from '../payment/payment.ts';
 
@@ -11,6 +10,8 @@ import type { PaymentEvent } from '../payment/payment.ts';
 export const LEDGER_ACCOUNTS = [
   'merchant_available',
   'merchant_pending',
+  'merchant_retained',
+  'refunds_in_transit',
   'provider_clearing',
   'provider_fees',
   'platform_fees',
@@ -58,6 +59,8 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
         ['payer_returns', receipt.amount],
       ]);
     }
+    // A held one that an operator let pass is credited in the same append, as if it had just arrived.
+    case 'TransactionHeldReleased':
     case 'TransactionReceiptReturned': {
       const { amount, currency, at } = event.data;
       return entry(at, currency, [
@@ -65,10 +68,53 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
         ['provider_clearing', amount],
       ]);
     }
+    // It leaves the wallet when it is requested, with the fee of its Pix-out when the merchant bears it (M1, M6).
+    case 'TransactionRefundReserved': {
+      const { amount, currency, at } = event.data;
+      const taken = add(amount, merchantsFee(event.data));
+      return entry(at, currency, [
+        ['merchant_available', negate(taken)],
+        ['refunds_in_transit', taken],
+      ]);
+    }
+    case 'TransactionRefundReleased': {
+      const { amount, currency, at } = event.data;
+      const taken = add(amount, merchantsFee(event.data));
+      return entry(at, currency, [
+        ['refunds_in_transit', negate(taken)],
+        ['merchant_available', taken],
+      ]);
+    }
+    case 'TransactionRefundCompleted': {
+      const { amount, currency, fee, at } = event.data;
+      const ofMerchant = merchantsFee(event.data);
+      return entry(at, currency, [
+        ['refunds_in_transit', negate(add(amount, ofMerchant))],
+        ['provider_clearing', amount],
+        ['provider_fees', fee],
+        ['platform_fees', negate(subtract(fee, ofMerchant))],
+      ]);
+    }
+    case 'TransactionDisputeOpened':
+    case 'TransactionDisputeRaised': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['merchant_available', negate(amount)],
+        ['merchant_retained', amount],
+      ]);
+    }
     default:
       return null;
   }
 };
+
+const merchantsFee = ({
+  fee,
+  feePaidBy,
+}: {
+  readonly fee: Minor;
+  readonly feePaidBy: 'merchant' | 'platform';
+}): Minor => (feePaidBy === 'merchant' ? fee : ZERO);
 
 const entry = (at: Timestamp, currency: string, lines: readonly (readonly [LedgerAccount, Minor])[]): JournalEntry => ({
   at,

@@ -1,4 +1,5 @@
-// What happens to a payment by itself: it expires, its money is released, a rejected Pix has gone back.
+// What happens to a payment by itself: it expires, its money is released, a rejected payment has gone back.
+import { lastExpiry } from '../charge/instruments.ts';
 import type { Decision } from '../kernel/decider.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
@@ -7,15 +8,18 @@ type Recorded = 'recorded' | 'nothing';
 const NOTHING = { events: [], reply: 'nothing' } as const;
 
 /**
- * The expiry has come and the provider knows of no payment made in time: the caller asked it first (M4).
+ * The expiry of the last instrument has come and the provider knows of no payment made in time: the caller asked it first (M4).
  * Money that arrived in any way, or another end, wins: nothing.
  */
 export const expire =
   (now: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
     const { charge, transaction } = assertExists(state);
-    if (charge.status !== 'open' || transaction.status !== 'none' || now < charge.pix.expiresAt) return NOTHING;
-    return { events: [{ type: 'ChargeExpired', data: { at: charge.pix.expiresAt } }], reply: 'recorded' };
+    const isUnpaid = transaction.status === 'none' || transaction.status === 'processing';
+    if (charge.status !== 'open' || !isUnpaid) return NOTHING;
+    const expiresAt = lastExpiry(charge.instruments);
+    if (expiresAt === null || now < expiresAt) return NOTHING;
+    return { events: [{ type: 'ChargeExpired', data: { at: expiresAt } }], reply: 'recorded' };
   };
 
 /** The hold of settled money is over (M2). Too early, twice, or nothing held: nothing. */
@@ -32,7 +36,7 @@ export const releaseFunds =
     };
   };
 
-/** The provider accepted the return of a rejected Pix. Twice, or of one that was not rejected: nothing. */
+/** The provider accepted the return of a rejected payment. Twice, or of one that was not rejected: nothing. */
 export const recordReturn =
   (endToEndId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {

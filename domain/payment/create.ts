@@ -1,10 +1,11 @@
-// Creating a charge: the intent, then the instrument or the failure (K2, K3, K7).
-import type { ChargeTerms, Fingerprint } from '../charge/charge.ts';
-import type { PixInstrument } from '../charge/instruments.ts';
-import type { Decision } from '../kernel/decider.ts';
+// Creating a payment: the intent, then its instruments or the failure (K2, K3, K7, P4).
+import { type ChargeTerms, type Failure, type Fingerprint, pendingMethods } from '../charge/charge.ts';
+import type { OtherInstrument, PixInstrument } from '../charge/instruments.ts';
+import type { PaymentMethod } from '../charge/methods.ts';
+import type { Decided, Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { assertExists, exists, type PaymentEvent, type PaymentState } from './payment.ts';
+import { assertExists, type ExistingPayment, exists, type PaymentEvent, type PaymentState } from './payment.ts';
 
 export type Creation = 'created' | 'replayed';
 
@@ -15,6 +16,8 @@ export interface CreateCharge {
   readonly fingerprintVersion: number;
   /** Known already when no outside call is needed; null when the provider must be asked (K7). */
   readonly instrument: PixInstrument | null;
+  /** Where the key was sent: a header, or a field of the body. */
+  readonly keyParam: 'Idempotency-Key' | 'idempotencyKey';
 }
 
 /** Order of checks: used key with other content → `idempotency_key_reused`; used key with the same → the original. */
@@ -24,41 +27,70 @@ export const createCharge =
     fingerprintUnder,
     fingerprintVersion,
     instrument,
+    keyParam,
   }: CreateCharge): Decision<PaymentState, PaymentEvent, Creation> =>
   (state) => {
     if (exists(state)) {
       const { version, hash } = state.charge.fingerprint;
       return fingerprintUnder(version) === hash
         ? { events: [], reply: 'replayed' }
-        : reject('idempotency_key_reused', 'This Idempotency-Key was already used with a different request.', {
-            param: 'Idempotency-Key',
+        : reject('idempotency_key_reused', `This ${keyParam} was already used with a different request.`, {
+            param: keyParam,
           });
     }
     const fingerprint: Fingerprint = { version: fingerprintVersion, hash: fingerprintUnder(fingerprintVersion) };
     const created: PaymentEvent = { type: 'ChargeCreated', data: { ...terms, fingerprint } };
-    return { events: instrument ? [created, issued(instrument, terms.createdAt)] : [created], reply: 'created' };
+    return { events: instrument ? [created, pixIssued(instrument, terms.createdAt)] : [created], reply: 'created' };
   };
 
-const issued = (instrument: PixInstrument, at: Timestamp): PaymentEvent => ({
+const pixIssued = (instrument: PixInstrument, at: Timestamp): PaymentEvent => ({
   type: 'ChargePixIssued',
   data: { ...instrument, at },
 });
 
-/** The provider confirmed the instrument. Twice, or after the charge failed for lack of one: nothing. */
-export const issueInstrument =
-  (instrument: PixInstrument, at: Timestamp): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
-  (state) =>
-    assertExists(state).charge.status === 'requested'
-      ? { events: [issued(instrument, at)], reply: 'recorded' }
-      : { events: [], reply: 'nothing' };
+/** What a provider is known to have made of one method. */
+export type Issuance =
+  | { readonly method: 'PIX'; readonly instrument: PixInstrument }
+  | { readonly method: OtherInstrument['method']; readonly instrument: OtherInstrument }
+  | { readonly method: PaymentMethod; readonly refused: Failure };
 
-/** The provider refused the charge, or is known never to have made it. */
-export const failCreation =
-  (
-    failure: { reason: string; providerErrorCode: string },
-    at: Timestamp,
-  ): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
-  (state) =>
-    assertExists(state).charge.status === 'requested'
-      ? { events: [{ type: 'ChargeFailed', data: { ...failure, at } }], reply: 'recorded' }
-      : { events: [], reply: 'nothing' };
+/**
+ * The provider confirmed or refused instruments. The charge fails with the refusal of its last method.
+ * Of methods recorded before, or after the charge ended: nothing.
+ */
+export const recordIssuances =
+  (issuances: readonly Issuance[], at: Timestamp): Decision<PaymentState, PaymentEvent, 'recorded' | 'nothing'> =>
+  (state): Decided<PaymentEvent, 'recorded' | 'nothing'> => {
+    const payment = assertExists(state);
+    const { charge } = payment;
+    if (charge.status !== 'requested' && charge.status !== 'open') return { events: [], reply: 'nothing' };
+    const pending = pendingMethods(charge);
+    const news = issuances.filter(({ method }) => pending.includes(method));
+    const events = news.map((issuance) => eventOf(issuance, at));
+    const failure = finalRefusal(payment, news);
+    if (failure !== null) return { events: [...events.slice(0, -1), failed(failure, at)], reply: 'recorded' };
+    return { events, reply: events.length > 0 ? 'recorded' : 'nothing' };
+  };
+
+const failed = ({ reason, providerErrorCode }: Failure, at: Timestamp): PaymentEvent => ({
+  type: 'ChargeFailed',
+  data: { reason, providerErrorCode, at },
+});
+
+const eventOf = (issuance: Issuance, at: Timestamp): PaymentEvent => {
+  if ('refused' in issuance) {
+    const { reason, providerErrorCode } = issuance.refused;
+    return { type: 'ChargeInstrumentRefused', data: { method: issuance.method, reason, providerErrorCode, at } };
+  }
+  return issuance.method === 'PIX'
+    ? pixIssued(issuance.instrument, at)
+    : { type: 'ChargeInstrumentIssued', data: { instrument: issuance.instrument, at } };
+};
+
+/** The refusal that leaves the charge without any method; null while one is issued or not yet known. */
+const finalRefusal = ({ charge }: ExistingPayment, news: readonly Issuance[]): Failure | null => {
+  const last = news.at(-1);
+  const isAllKnown = pendingMethods(charge).length === news.length;
+  const isNoneIssued = charge.status === 'requested' && news.every((issuance) => 'refused' in issuance);
+  return isAllKnown && isNoneIssued && last !== undefined && 'refused' in last ? last.refused : null;
+};

@@ -1,11 +1,13 @@
-// What becomes of a Pix that arrived. The first rule that applies decides; the order is part of the contract (design §3, M4, M5):
+// What becomes of a payment that arrived. The first rule that applies decides; the order is part of the contract (design §3, M4, M5):
 //   1 this end-to-end id was seen             → duplicate, nothing
 //   2 the money is there already or decided   → returned, second_payment
-//   3 paid after expiry, or the charge failed or has no instrument → returned, charge_ended
+//   3 paid after expiry, or the charge ended otherwise or has no such instrument → returned, charge_ended
 //   4 another amount                          → returned, wrong_amount
-//   5 payer lock, no document                 → held
-//   6 payer lock, other document              → returned to the payer, the payment becomes refunded (payer_mismatch)
+//   5 payer lock, payer not known             → held
+//   6 payer lock, another payer               → returned to the payer, the payment becomes refunded (payer_mismatch)
 //   7                                         → settled
+import { instrumentExpiry } from '../charge/instruments.ts';
+import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decided, Decision } from '../kernel/decider.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import { chargeFees, type FeeSchedule } from '../transaction/fees.ts';
@@ -14,11 +16,19 @@ import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentStat
 
 export type SettleOutcome = 'settled' | 'returned' | 'refunded' | 'held' | 'duplicate';
 
-export interface SettleReceipt {
-  readonly receipt: Receipt;
+/** What an account's settings say of settled money. */
+export interface SettlementTerms {
   readonly fees: FeeSchedule;
-  /** Days that settled Pix money stays pending; 0: available at once (M2). */
-  readonly holdDays: number;
+  /** Days that settled money stays pending, by method; 0: available at once (M2). */
+  readonly holdDays: { readonly [Method in PaymentMethod]: number };
+}
+
+/** What the provider says to the payer that a lock expects, where it does not name who paid. */
+export type PayerCheck = 'match' | 'mismatch' | 'unknown';
+
+export interface SettleReceipt extends SettlementTerms {
+  readonly receipt: Receipt;
+  readonly payerCheck: PayerCheck;
   /** Names the return at the provider, should there be one. */
   readonly returnId: string;
   /** Account time of the decision. */
@@ -30,20 +40,37 @@ export const settleReceipt =
   (state): Decided<PaymentEvent, SettleOutcome> => {
     const payment = assertExists(state);
     const { receipt } = args;
-    if (payment.transaction.receipts.some((seen) => seen.endToEndId === receipt.endToEndId))
+    const { transaction, charge } = payment;
+    if (transaction.receipts.some((seen) => seen.endToEndId === receipt.endToEndId))
       return { events: [], reply: 'duplicate' };
-    if (payment.transaction.status !== 'none') return sendBack(payment, args, 'second_payment');
+    if (hasMoney(payment)) return sendBack(payment, args, 'second_payment');
     if (isLate(payment, receipt)) return sendBack(payment, args, 'charge_ended');
-    if (receipt.amount !== payment.charge.terms.amount) return sendBack(payment, args, 'wrong_amount');
-    const lock = payment.charge.terms.expectedPayerTaxId;
-    if (lock !== null && receipt.payer.document === null) return hold(payment, args);
-    if (lock !== null && receipt.payer.document !== lock) return sendBack(payment, args, 'payer_mismatch');
-    return credit(payment, args);
+    if (receipt.amount !== charge.terms.amount) return sendBack(payment, args, 'wrong_amount');
+    const payer = judgePayer(payment, args);
+    if (payer === 'unknown') return hold(payment, args);
+    if (payer === 'mismatch') return sendBack(payment, args, 'payer_mismatch');
+    return { events: [settled(payment, args)], reply: 'settled' };
   };
 
-/** An expired charge still takes what was paid in time and heard of late (M4). */
-const isLate = ({ charge }: ExistingPayment, receipt: Receipt): boolean =>
-  charge.status === 'failed' || charge.status === 'requested' || receipt.paidAt > charge.pix.expiresAt;
+const judgePayer = (
+  { charge }: ExistingPayment,
+  { receipt: { payer }, payerCheck }: Pick<SettleReceipt, 'receipt' | 'payerCheck'>,
+): PayerCheck => {
+  const lock = charge.terms.expectedPayerTaxId;
+  if (lock === null) return 'match';
+  if (payer.document === null) return payerCheck;
+  return payer.document === lock ? 'match' : 'mismatch';
+};
+
+const hasMoney = ({ transaction: { status } }: ExistingPayment): boolean =>
+  status !== 'none' && status !== 'processing' && status !== 'refused';
+
+/** An expired charge still takes what was paid in time and heard of late (M4); each method has its own expiry (I8a). */
+const isLate = ({ charge, transaction }: ExistingPayment, { method, paidAt }: Receipt): boolean => {
+  if (transaction.status === 'refused' || (charge.status !== 'open' && charge.status !== 'expired')) return true;
+  const expiresAt = instrumentExpiry(charge.instruments, method);
+  return expiresAt === null || paidAt > expiresAt;
+};
 
 const sendBack = (
   payment: ExistingPayment,
@@ -64,22 +91,21 @@ const hold = (payment: ExistingPayment, { receipt, at }: SettleReceipt): Decided
   reply: 'held',
 });
 
-const credit = (
+/** The receipt credited, with its fees fixed for ever (M1). */
+export const settled = (
   payment: ExistingPayment,
-  { receipt, fees, holdDays, at }: SettleReceipt,
-): Decided<PaymentEvent, SettleOutcome> => ({
-  events: [
-    {
-      type: 'TransactionSettled',
-      data: {
-        receipt,
-        method: 'PIX',
-        currency: payment.charge.terms.currency,
-        ...chargeFees(receipt.amount, fees.PIX),
-        availableAt: holdDays === 0 ? null : addMillis(at, holdDays * DAY_MS),
-        at,
-      },
+  { receipt, fees, holdDays, at }: SettlementTerms & { readonly receipt: Receipt; readonly at: Timestamp },
+): PaymentEvent => {
+  const days = holdDays[receipt.method];
+  return {
+    type: 'TransactionSettled',
+    data: {
+      receipt,
+      method: receipt.method,
+      currency: payment.charge.terms.currency,
+      ...chargeFees(receipt.amount, fees[receipt.method]),
+      availableAt: days === 0 ? null : addMillis(at, days * DAY_MS),
+      at,
     },
-  ],
-  reply: 'settled',
-});
+  };
+};

@@ -1,10 +1,13 @@
-// Payers that exist in the sandbox only: the fictitious people of pix.md, whose CPFs have right check digits.
+// Payers that exist in the sandbox only: the fictitious people of pix.md, whose CPFs have right check digits, and their bank.
 
 export interface SandboxPerson {
   readonly name: string;
   /** Bare CPF. */
   readonly document: string;
 }
+
+/** The fictitious bank that makes the end-to-end ids of the sandbox. */
+export const SANDBOX_ISPB = '99999004';
 
 /** The first one pays when a charge in the sandbox has no valid customer document (decisions X1). */
 export const SANDBOX_PEOPLE = [

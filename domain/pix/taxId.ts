@@ -48,3 +48,7 @@ export const taxIdOf = (text: string): string | null => {
   const raw = (MASKED_CPF.exec(text) ?? MASKED_CNPJ.exec(text))?.slice(1).join('').toUpperCase();
   return raw !== undefined && isStrictTaxId(raw) ? raw : null;
 };
+
+/** How documents of any kind are compared: by their digits and letters, whatever the mask (E3, E6). null: there are none. */
+export const documentKeyOf = (document: string): string | null =>
+  document.replaceAll(/[^0-9A-Za-z]/g, '').toUpperCase() || null;

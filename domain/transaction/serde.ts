@@ -1,21 +1,38 @@
 // Stored format of transaction events.
 import { PAYMENT_METHODS } from '../charge/methods.ts';
-import { money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
+import { flag, type Json, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { Payer, Receipt, TransactionEvent } from './transaction.ts';
 
+const method = oneOf(...PAYMENT_METHODS);
 const receipt = record<Receipt>({
+  method,
   endToEndId: text(),
   amount: money,
   payer: record<Payer>({ name: nullable(text()), document: nullable(text()) }),
   paidAt: time,
 });
+/** Version 1 knew Pix only. */
+const ofPix = (data: Json): Json => {
+  const { receipt, ...rest } = data as { receipt: object };
+  return { ...rest, receipt: { method: 'PIX', ...receipt } } as Json;
+};
+const receiptUpcast = { version: 2, upcasts: { 1: ofPix }, personal: ['receipt.payer'] } as const;
+
+const moved = { amount: money, currency: text(), at: time };
+const refundFee = { fee: money, feePaidBy: oneOf('merchant', 'platform') };
 
 export const transactionSerde: SerdeTable<TransactionEvent> = {
-  TransactionSettled: {
+  TransactionProcessing: { version: 1, shape: record({ method, at: time }), personal: [] },
+  TransactionRefused: {
     version: 1,
+    shape: record({ method, reason: text(), providerErrorCode: text(), isFinal: flag, at: time }),
+    personal: [],
+  },
+  TransactionSettled: {
+    ...receiptUpcast,
     shape: record({
       receipt,
-      method: oneOf(...PAYMENT_METHODS),
+      method,
       currency: text(),
       providerFee: money,
       platformFee: money,
@@ -23,11 +40,22 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       availableAt: nullable(time),
       at: time,
     }),
-    personal: ['receipt.payer'],
   },
-  TransactionHeld: { version: 1, shape: record({ receipt, currency: text(), at: time }), personal: ['receipt.payer'] },
-  TransactionReceiptRejected: {
+  TransactionHeld: { ...receiptUpcast, shape: record({ receipt, currency: text(), at: time }) },
+  TransactionHeldReleased: { version: 1, shape: record({ endToEndId: text(), ...moved, by: text() }), personal: [] },
+  TransactionHeldRejected: {
     version: 1,
+    shape: record({
+      endToEndId: text(),
+      ...moved,
+      returnId: text(),
+      reason: oneOf('operator', 'cancelled'),
+      by: text(),
+    }),
+    personal: [],
+  },
+  TransactionReceiptRejected: {
+    ...receiptUpcast,
     shape: record({
       receipt,
       currency: text(),
@@ -35,12 +63,38 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       returnId: text(),
       at: time,
     }),
-    personal: ['receipt.payer'],
   },
-  TransactionReceiptReturned: {
+  TransactionReceiptReturned: { version: 1, shape: record({ endToEndId: text(), ...moved }), personal: [] },
+  TransactionFundsReleased: { version: 1, shape: record(moved), personal: [] },
+  TransactionRefundReserved: {
     version: 1,
-    shape: record({ endToEndId: text(), amount: money, currency: text(), at: time }),
+    shape: record({
+      refundId: text(),
+      amount: money,
+      currency: text(),
+      reason: nullable(text()),
+      strategy: oneOf('devolution', 'cashout', 'reversal'),
+      destination: nullable(text()),
+      ...refundFee,
+      fingerprint: text(),
+      at: time,
+    }),
+    personal: ['reason', 'destination'],
+  },
+  TransactionRefundCompleted: {
+    version: 1,
+    shape: record({ refundId: text(), ...moved, ...refundFee, endToEndId: nullable(text()) }),
     personal: [],
   },
-  TransactionFundsReleased: { version: 1, shape: record({ amount: money, currency: text(), at: time }), personal: [] },
+  TransactionRefundReleased: {
+    version: 1,
+    shape: record({ refundId: text(), ...moved, ...refundFee, reason: text() }),
+    personal: [],
+  },
+  TransactionDisputeRaised: { version: 1, shape: record(moved), personal: [] },
+  TransactionDisputeOpened: {
+    version: 1,
+    shape: record({ kind: oneOf('CHARGEBACK', 'DISPUTE'), ...moved, reason: nullable(text()) }),
+    personal: [],
+  },
 };

@@ -2,9 +2,11 @@
 import type { PaymentMethod } from '../charge/methods.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { Minor } from '../kernel/money.ts';
+import type { RefundId } from '../kernel/ids.ts';
+import { add, type Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { ChargedFees } from './fees.ts';
+import type { DisputeRecord, RefundRecord, RefundTerms } from './refunds.ts';
 
 /** As the bank names the payer; the document may be missing. */
 export interface Payer {
@@ -12,8 +14,10 @@ export interface Payer {
   readonly document: string | null;
 }
 
-/** One Pix that arrived, as the provider tells it. The end-to-end id is unique in the whole network: the dedup key. */
+/** One payment that arrived, as the provider tells it. */
 export interface Receipt {
+  readonly method: PaymentMethod;
+  /** Of a Pix; of another method the acquirer's own id of the payment. Unique at the provider: the dedup key. */
   readonly endToEndId: string;
   readonly amount: Minor;
   readonly payer: Payer;
@@ -32,6 +36,28 @@ export interface Settlement extends ChargedFees {
   readonly at: Timestamp;
 }
 
+interface Moved {
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly at: Timestamp;
+}
+
+/** The payer is at it: a card or its 3DS check is in flight. */
+export type TransactionProcessing = Fact<
+  'TransactionProcessing',
+  { readonly method: PaymentMethod; readonly at: Timestamp }
+>;
+/** Acquirer or issuer declined the method. `isFinal`: it was the last one that could be paid with. */
+export type TransactionRefused = Fact<
+  'TransactionRefused',
+  {
+    readonly method: PaymentMethod;
+    readonly reason: string;
+    readonly providerErrorCode: string;
+    readonly isFinal: boolean;
+    readonly at: Timestamp;
+  }
+>;
 /** The demand was paid in full and the net is the merchant's. Fees are fixed here for ever (M1). */
 export type TransactionSettled = Fact<'TransactionSettled', Settlement>;
 /** A Pix arrived for a payer-locked charge without a payer document: kept, never credited, until an operator decides (M5). */
@@ -39,7 +65,22 @@ export type TransactionHeld = Fact<
   'TransactionHeld',
   { readonly receipt: Receipt; readonly currency: string; readonly at: Timestamp }
 >;
-/** A Pix arrived that must not be credited; it is owed to the payer in full (M4, M5). */
+/** An operator let a held Pix pass; it is credited in the same append. */
+export type TransactionHeldReleased = Fact<
+  'TransactionHeldReleased',
+  Moved & { readonly endToEndId: string; readonly by: string }
+>;
+/** A held Pix goes back: an operator wants it so, or the merchant cancelled the payment. */
+export type TransactionHeldRejected = Fact<
+  'TransactionHeldRejected',
+  Moved & {
+    readonly endToEndId: string;
+    readonly returnId: string;
+    readonly reason: 'operator' | 'cancelled';
+    readonly by: string;
+  }
+>;
+/** A payment arrived that must not be credited; it is owed to the payer in full (M4, M5). */
 export type TransactionReceiptRejected = Fact<
   'TransactionReceiptRejected',
   {
@@ -51,83 +92,230 @@ export type TransactionReceiptRejected = Fact<
     readonly at: Timestamp;
   }
 >;
-/** The provider accepted the return of a rejected Pix. */
+/** The provider accepted the return of a rejected payment. */
 export type TransactionReceiptReturned = Fact<
   'TransactionReceiptReturned',
-  { readonly endToEndId: string; readonly amount: Minor; readonly currency: string; readonly at: Timestamp }
+  Moved & {
+    readonly endToEndId: string;
+  }
 >;
 /** The hold on settled money ended: the net moved from pending to available (M2). */
-export type TransactionFundsReleased = Fact<
-  'TransactionFundsReleased',
-  { readonly amount: Minor; readonly currency: string; readonly at: Timestamp }
+export type TransactionFundsReleased = Fact<'TransactionFundsReleased', Moved>;
+/** The merchant gives money back: it left the wallet, whatever becomes of it at the provider (M1). */
+export type TransactionRefundReserved = Fact<
+  'TransactionRefundReserved',
+  RefundTerms & { readonly fingerprint: string; readonly at: Timestamp }
+>;
+/** The payer has it. */
+export type TransactionRefundCompleted = Fact<
+  'TransactionRefundCompleted',
+  Moved & {
+    readonly refundId: RefundId;
+    readonly fee: Minor;
+    readonly feePaidBy: RefundTerms['feePaidBy'];
+    /** Of the return or of the Pix-out; null where the method has none. */
+    readonly endToEndId: string | null;
+  }
+>;
+/** The provider could not give it back: it is in the wallet and refundable again (M7, M7a). */
+export type TransactionRefundReleased = Fact<
+  'TransactionRefundReleased',
+  Moved & {
+    readonly refundId: RefundId;
+    readonly fee: Minor;
+    readonly feePaidBy: RefundTerms['feePaidBy'];
+    readonly reason: string;
+  }
+>;
+/** The card's holder or issuer wants it back: what is left of it is held (M9). */
+export type TransactionDisputeOpened = Fact<
+  'TransactionDisputeOpened',
+  Moved & { readonly kind: DisputeRecord['kind']; readonly reason: string | null }
 >;
 
+/** A refund of a disputed payment failed: what it gave back is held with the rest. */
+export type TransactionDisputeRaised = Fact<'TransactionDisputeRaised', Moved>;
+
 export type TransactionEvent =
+  | TransactionProcessing
+  | TransactionRefused
   | TransactionSettled
   | TransactionHeld
+  | TransactionHeldReleased
+  | TransactionHeldRejected
   | TransactionReceiptRejected
   | TransactionReceiptReturned
-  | TransactionFundsReleased;
+  | TransactionFundsReleased
+  | TransactionRefundReserved
+  | TransactionRefundCompleted
+  | TransactionRefundReleased
+  | TransactionDisputeOpened
+  | TransactionDisputeRaised;
 
-/** Every Pix ever seen for the payment, in order of arrival. */
+/** Every payment ever seen for the charge, in order of arrival. */
 export interface ReceiptRecord {
+  readonly method: PaymentMethod;
   readonly endToEndId: string;
   readonly amount: Minor;
   readonly outcome: 'settled' | 'held' | 'rejected' | 'returned';
-  readonly reason: RejectionReason | null;
+  readonly reason: RejectionReason | 'operator' | 'cancelled' | 'released' | null;
   readonly returnId: string | null;
 }
 
 interface Seen {
   readonly receipts: readonly ReceiptRecord[];
+  /** Methods that were declined; others may still pay. */
+  readonly declined: readonly PaymentMethod[];
 }
+export type SettledTransaction = Seen & {
+  readonly status: 'settled';
+  readonly settlement: Settlement;
+  readonly releasedAt: Timestamp | null;
+  /** In order of their reservation. */
+  readonly refunds: readonly RefundRecord[];
+  readonly dispute: DisputeRecord | null;
+};
 export type TransactionState =
   | (Seen & { readonly status: 'none' })
+  | (Seen & { readonly status: 'processing'; readonly method: PaymentMethod })
+  | (Seen & {
+      readonly status: 'refused';
+      readonly failure: { readonly reason: string; readonly providerErrorCode: string; readonly at: Timestamp };
+    })
   | (Seen & { readonly status: 'held'; readonly receipt: Receipt })
-  /** Payer lock violated; the return is asked for and not yet accepted. */
+  /** Payer lock violated, or returned by an operator; the return is asked for and not yet accepted. */
   | (Seen & { readonly status: 'returning'; readonly receipt: Receipt })
   | (Seen & { readonly status: 'returned'; readonly receipt: Receipt; readonly returnedAt: Timestamp })
-  | (Seen & { readonly status: 'settled'; readonly settlement: Settlement; readonly releasedAt: Timestamp | null });
+  | SettledTransaction;
 
 const recordOf = (
-  receipt: Receipt,
+  { method, endToEndId, amount }: Receipt,
   outcome: ReceiptRecord['outcome'],
   reason: RejectionReason | null = null,
   returnId: string | null = null,
-): ReceiptRecord => ({ endToEndId: receipt.endToEndId, amount: receipt.amount, outcome, reason, returnId });
+): ReceiptRecord => ({ method, endToEndId, amount, outcome, reason, returnId });
 
-const returned = (receipts: readonly ReceiptRecord[], endToEndId: string): readonly ReceiptRecord[] =>
-  receipts.map((r) => (r.endToEndId === endToEndId && r.outcome === 'rejected' ? { ...r, outcome: 'returned' } : r));
+const replaced = (
+  receipts: readonly ReceiptRecord[],
+  endToEndId: string,
+  change: Partial<ReceiptRecord>,
+): readonly ReceiptRecord[] => receipts.map((one) => (one.endToEndId === endToEndId ? { ...one, ...change } : one));
+
+const seenOf = ({ receipts, declined }: Seen): Seen => ({ receipts, declined });
 
 const evolve = (state: TransactionState, event: TransactionEvent): TransactionState => {
+  const seen = seenOf(state);
   switch (event.type) {
-    case 'TransactionSettled': {
-      const receipts = [...state.receipts, recordOf(event.data.receipt, 'settled')];
-      return { status: 'settled', receipts, settlement: event.data, releasedAt: null };
+    case 'TransactionProcessing':
+      return state.status === 'none' ? { ...seen, status: 'processing', method: event.data.method } : state;
+    case 'TransactionRefused': {
+      const { method, reason, providerErrorCode, isFinal, at } = event.data;
+      if (state.status !== 'none' && state.status !== 'processing') return state;
+      const declined = [...state.declined, method];
+      if (isFinal) return { ...seen, declined, status: 'refused', failure: { reason, providerErrorCode, at } };
+      // Another method may be in flight meanwhile: it stays so.
+      return state.status === 'processing' && state.method !== method
+        ? { ...state, declined }
+        : { ...seen, declined, status: 'none' };
     }
-    case 'TransactionHeld': {
-      const { receipt } = event.data;
-      return { status: 'held', receipts: [...state.receipts, recordOf(receipt, 'held')], receipt };
-    }
+    case 'TransactionHeld':
+    case 'TransactionHeldReleased':
+    case 'TransactionHeldRejected':
+      return evolveHeld(state, event);
     case 'TransactionReceiptRejected': {
       const { receipt, reason, returnId } = event.data;
       const receipts = [...state.receipts, recordOf(receipt, 'rejected', reason, returnId)];
-      return reason === 'payer_mismatch' ? { status: 'returning', receipts, receipt } : { ...state, receipts };
+      return reason === 'payer_mismatch'
+        ? { ...seen, receipts, status: 'returning', receipt }
+        : ({ ...state, receipts } as TransactionState);
     }
     case 'TransactionReceiptReturned': {
-      const receipts = returned(state.receipts, event.data.endToEndId);
+      const receipts = replaced(state.receipts, event.data.endToEndId, { outcome: 'returned' });
       return state.status === 'returning' && state.receipt.endToEndId === event.data.endToEndId
-        ? { status: 'returned', receipts, receipt: state.receipt, returnedAt: event.data.at }
+        ? { ...seen, receipts, status: 'returned', receipt: state.receipt, returnedAt: event.data.at }
         : { ...state, receipts };
     }
+    case 'TransactionSettled': {
+      const { receipt } = event.data;
+      const wasHeld = state.receipts.some(({ endToEndId }) => endToEndId === receipt.endToEndId);
+      const receipts = wasHeld
+        ? replaced(state.receipts, receipt.endToEndId, { outcome: 'settled' })
+        : [...state.receipts, recordOf(receipt, 'settled')];
+      const fresh = { releasedAt: null, refunds: [], dispute: null };
+      return { ...seen, receipts, status: 'settled', settlement: event.data, ...fresh };
+    }
+    default:
+      return state.status === 'settled' ? evolveSettled(state, event) : state;
+  }
+};
+
+type HeldEvent = TransactionHeld | TransactionHeldReleased | TransactionHeldRejected;
+const evolveHeld = (state: TransactionState, event: HeldEvent): TransactionState => {
+  const seen = seenOf(state);
+  switch (event.type) {
+    case 'TransactionHeld': {
+      const { receipt } = event.data;
+      return { ...seen, receipts: [...state.receipts, recordOf(receipt, 'held')], status: 'held', receipt };
+    }
+    case 'TransactionHeldReleased': // the settlement that goes with it says the rest
+      return { ...state, receipts: replaced(state.receipts, event.data.endToEndId, { reason: 'released' }) };
+    case 'TransactionHeldRejected': {
+      if (state.status !== 'held') return state;
+      const { endToEndId, returnId, reason } = event.data;
+      const receipts = replaced(state.receipts, endToEndId, { outcome: 'rejected', reason, returnId });
+      return reason === 'operator'
+        ? { ...seen, receipts, status: 'returning', receipt: state.receipt }
+        : { ...seen, receipts, status: 'none' };
+    }
+    default:
+      return ignore(state, event);
+  }
+};
+
+type SettledEvent =
+  | TransactionFundsReleased
+  | TransactionRefundReserved
+  | TransactionRefundCompleted
+  | TransactionRefundReleased
+  | TransactionDisputeOpened
+  | TransactionDisputeRaised;
+const evolveSettled = (state: SettledTransaction, event: SettledEvent): SettledTransaction => {
+  const finish = (refundId: RefundId, outcome: RefundRecord['outcome']): SettledTransaction => ({
+    ...state,
+    refunds: state.refunds.map((refund) => (refund.refundId === refundId ? { ...refund, outcome } : refund)),
+  });
+  switch (event.type) {
     case 'TransactionFundsReleased':
-      return state.status === 'settled' ? { ...state, releasedAt: event.data.at } : state;
+      return { ...state, releasedAt: event.data.at };
+    case 'TransactionRefundReserved': {
+      const { at: requestedAt, ...terms } = event.data;
+      const refund: RefundRecord = { ...terms, requestedAt, outcome: { status: 'reserved' } };
+      return { ...state, refunds: [...state.refunds, refund] };
+    }
+    case 'TransactionRefundCompleted': {
+      const { refundId, endToEndId, at } = event.data;
+      return finish(refundId, { status: 'completed', endToEndId, at });
+    }
+    case 'TransactionRefundReleased': {
+      const { refundId, reason, at } = event.data;
+      return finish(refundId, { status: 'failed', reason, at });
+    }
+    case 'TransactionDisputeOpened': {
+      const { kind, amount, at: openedAt } = event.data;
+      return { ...state, dispute: { kind, amount, openedAt } };
+    }
+    case 'TransactionDisputeRaised': {
+      const { dispute } = state;
+      return dispute === null
+        ? state
+        : { ...state, dispute: { ...dispute, amount: add(dispute.amount, event.data.amount) } };
+    }
     default:
       return ignore(state, event);
   }
 };
 
 export const transaction: Decider<TransactionState, TransactionEvent> = {
-  initial: { status: 'none', receipts: [] },
+  initial: { status: 'none', receipts: [], declined: [] },
   evolve,
 };

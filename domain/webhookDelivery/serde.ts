@@ -1,16 +1,24 @@
 // Stored format of webhook delivery events.
-import { integer, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import { integer, type Json, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { FailedAttempt, ScheduledDelivery, WebhookDeliveryEvent } from './webhookDelivery.ts';
 
+type Stored = { readonly [key: string]: Json };
+/** There was nothing but endpoints. */
+const targetOfEndpoint = (data: Json): Json => {
+  const { endpointId, ...rest } = data as Stored;
+  return { ...rest, target: endpointId as Json };
+};
+
 export const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<WebhookDeliveryEvent>({
   WebhookDeliveryScheduled: {
-    version: 1,
+    version: 2,
     shape: record<ScheduledDelivery & { at: Timestamp }>({
       deliveryId: text(),
       accountId: text(),
       mode: oneOf('test', 'live'),
-      endpointId: text(),
+      endpointId: nullable(text()),
+      url: nullable(text()),
       eventId: text(),
       eventType: text(),
       family: oneOf('canonical', 'legacy'),
@@ -18,13 +26,15 @@ export const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<Webhook
       maxAttempts: integer,
       at: time,
     }),
+    // Payments had no webhookUrl of their own.
+    upcasts: { 1: (data) => ({ ...(data as Stored), url: null }) },
     personal: ['body'],
   },
   WebhookDeliveryAttemptFailed: {
-    version: 1,
+    version: 2,
     shape: record<FailedAttempt & { nextAttemptAt: Timestamp | null }>({
       number: integer,
-      endpointId: text(),
+      target: text(),
       at: time,
       statusCode: nullable(integer),
       error: text(),
@@ -32,6 +42,7 @@ export const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<Webhook
       durationMs: integer,
       nextAttemptAt: nullable(time),
     }),
+    upcasts: { 1: targetOfEndpoint },
     personal: ['responseBody'],
   },
   WebhookDeliverySucceeded: {

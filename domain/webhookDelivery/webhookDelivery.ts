@@ -11,7 +11,10 @@ export interface ScheduledDelivery {
   readonly deliveryId: DeliveryId;
   readonly accountId: AccountId;
   readonly mode: Mode;
-  readonly endpointId: EndpointId;
+  /** null: it goes to `url`. */
+  readonly endpointId: EndpointId | null;
+  /** The payment's own webhookUrl (W7); null: wherever the endpoint says at the attempt. */
+  readonly url: string | null;
   readonly eventId: EventId;
   readonly eventType: string;
   readonly family: WebhookFamily;
@@ -20,12 +23,27 @@ export interface ScheduledDelivery {
   readonly maxAttempts: number;
 }
 
+/**
+ * What deliveries share that succeed or fail together: the id of their endpoint, or account, mode and host of the URLs of payments.
+ * No endpoint's id has a `/`.
+ */
+export const targetOf = ({
+  endpointId,
+  url,
+  accountId,
+  mode,
+}: Pick<ScheduledDelivery, 'endpointId' | 'url' | 'accountId' | 'mode'>): string =>
+  endpointId ?? `${accountId}/${mode}/${hostOf(url ?? '')}`;
+
+/** Host and port; the whole text when it is not a URL. */
+const hostOf = (url: string): string => /^https?:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? url;
+
 export type WebhookDeliveryScheduled = Fact<'WebhookDeliveryScheduled', ScheduledDelivery & { readonly at: Timestamp }>;
 export interface FailedAttempt {
   /** 1-based. */
   readonly number: number;
-  /** Said again here, so that what is to be retried is known without reading the stream. */
-  readonly endpointId: EndpointId;
+  /** `targetOf` its delivery, said again here, so that what is to be retried is known without reading the stream. */
+  readonly target: string;
   readonly at: Timestamp;
   readonly statusCode: number | null;
   readonly error: string;
@@ -155,7 +173,7 @@ export const recordAttempt =
       type: 'WebhookDeliveryAttemptFailed',
       data: {
         number,
-        endpointId: state.delivery.endpointId,
+        target: targetOf(state.delivery),
         at,
         statusCode,
         error: result.error ?? 'connection',

@@ -1,5 +1,5 @@
 // The Charge of the interface: an allow-list. Nothing reaches a merchant that is not named here.
-import type { ChargeTerms, Customer } from '../charge/charge.ts';
+import type { ChargeFailure, ChargeTerms, Customer } from '../charge/charge.ts';
 import { PREFIX } from '../kernel/ids.ts';
 import type { Json } from '../kernel/serde.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
@@ -38,7 +38,7 @@ export const chargeView = (payment: ExistingPayment): ChargeView => {
     amount: terms.amount,
     currency: terms.currency,
     status: publicStatus(payment),
-    payment_method: (terms.methods[0] ?? 'PIX').toLowerCase(),
+    payment_method: methodOf(payment).toLowerCase(),
     customer: terms.customer,
     ...pixBlock(payment),
     checkout_url: checkoutUrl(terms),
@@ -49,18 +49,35 @@ export const chargeView = (payment: ExistingPayment): ChargeView => {
   };
 };
 
+/** The one that paid; before that, the first one asked for (I8). */
+const methodOf = ({ charge, transaction }: ExistingPayment): string =>
+  transaction.status === 'settled' ? transaction.settlement.method : (charge.terms.methods[0] ?? 'PIX');
+
 const pixBlock = ({ charge }: ExistingPayment): Pick<ChargeView, 'pix'> => {
-  if (!('pix' in charge)) return {};
-  const { brCode, expiresAt, txid } = charge.pix;
+  const { pix } = charge.instruments;
+  if (pix === null) return {};
+  const { brCode, expiresAt, txid } = pix;
   return { pix: { br_code: brCode, qr_code_url: `${checkoutUrl(charge.terms)}/qr.png`, expires_at: expiresAt, txid } };
 };
 
 const settlementBlock = ({ transaction }: ExistingPayment): ChargeView['settlement'] =>
-  transaction.status === 'settled' ? { end_to_end_id: transaction.settlement.receipt.endToEndId } : {};
+  transaction.status === 'settled' && transaction.settlement.method === 'PIX'
+    ? { end_to_end_id: transaction.settlement.receipt.endToEndId }
+    : {};
 
-const metadataBlock = ({ charge, transaction }: ExistingPayment): ChargeView['metadata'] => {
-  const { metadata, expiresInSeconds } = charge.terms;
-  if ((charge.status !== 'expired' && charge.status !== 'failed') || transaction.status !== 'none') return metadata;
-  const { reason, providerErrorCode, at } = charge.failure;
-  return { ...metadata, failure: { reason, providerErrorCode, ttlSeconds: expiresInSeconds, at } };
+/** Why it ended without money; null while it is alive or was paid. */
+const failureOf = ({ charge, transaction }: ExistingPayment): ChargeFailure | null => {
+  if (transaction.status === 'refused') return transaction.failure;
+  if (transaction.status !== 'none' && transaction.status !== 'processing') return null;
+  return 'failure' in charge ? charge.failure : null;
+};
+
+/** The merchant's own, and why it ended (interface.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code. */
+const metadataBlock = (payment: ExistingPayment): ChargeView['metadata'] => {
+  const { metadata, methods, expiresInSeconds } = payment.charge.terms;
+  const failure = failureOf(payment);
+  if (failure === null) return metadata;
+  const { reason, providerErrorCode, at } = failure;
+  const ttl = methods.includes('PIX') ? { ttlSeconds: expiresInSeconds } : {};
+  return { ...metadata, failure: { reason, providerErrorCode, ...ttl, at } };
 };

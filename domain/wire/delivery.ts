@@ -24,7 +24,7 @@ export const deliveryStatus = (state: ExistingDelivery): DeliveryStatus => STATU
 
 export const deliveryView = (state: ExistingDelivery) => ({
   id: PREFIX.delivery + state.delivery.deliveryId,
-  endpointId: PREFIX.endpoint + state.delivery.endpointId,
+  endpointId: state.delivery.endpointId === null ? null : PREFIX.endpoint + state.delivery.endpointId,
   eventType: state.delivery.eventType,
   status: deliveryStatus(state),
   attempts: state.attempts,

@@ -1,52 +1,24 @@
 // Which webhook messages a payment event sends (decisions W9), and their envelopes (interface.md Events).
-import type { EventId } from '../kernel/ids.ts';
 import { PREFIX } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { ExistingPayment, PaymentEvent, PaymentState } from '../payment/payment.ts';
 import { exists } from '../payment/payment.ts';
-import type { WebhookFamily } from '../webhookDelivery/webhookDelivery.ts';
 import { chargeView } from './charge.ts';
+import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
+import { payoutMessages } from './payoutMessages.ts';
 import { type TransactionStatus, transactionStatus } from './status.ts';
 
-/** decisions I13. */
-export const API_VERSION = '2026-11-01';
-
-export interface Message {
-  readonly type: string;
-  readonly family: WebhookFamily;
-  readonly at: Timestamp;
-  /** The exact JSON text to send, with `eventId` as its stable id. */
-  readonly render: (eventId: EventId) => string;
-}
-
 /** One transition of one payment: its state before and after the event. */
-interface Transition {
+export interface Transition {
   readonly before: PaymentState;
   readonly after: ExistingPayment;
   readonly at: Timestamp;
 }
 
-const canonical = (type: string, { after, at }: Transition): Message => ({
-  type,
-  family: 'canonical',
-  at,
-  render: (eventId) =>
-    JSON.stringify({
-      id: PREFIX.event + eventId,
-      object: 'event',
-      api_version: API_VERSION,
-      type,
-      created_at: at,
-      data: { object: chargeView(after) },
-    }),
-});
-
-const legacy = (event: string, transition: Transition): Message => ({
-  type: event,
-  family: 'legacy',
-  at: transition.at,
-  render: () => JSON.stringify({ event, data: legacyData(transition) }),
-});
+const canonical = (type: string, { after, at }: Transition): Message =>
+  canonicalMessage(type, at, () => chargeView(after));
+const legacy = (event: string, transition: Transition): Message =>
+  legacyMessage(event, transition.at, () => legacyData(transition));
 
 const statusBefore = ({ before, after }: Transition): TransactionStatus =>
   exists(before) ? transactionStatus(before) : transactionStatus(after);
@@ -57,7 +29,8 @@ const legacyData = (transition: Transition) => {
   const status = transactionStatus(after);
   // payment.created: the status before is the one it was created in, not the intent's (W10).
   const previousStatus = wasJustCreated(transition) ? status : statusBefore(transition);
-  const settlement = after.transaction.status === 'settled' ? after.transaction.settlement : null;
+  const isPaid = status === 'PAID' || status === 'APPROVED';
+  const settlement = isPaid && after.transaction.status === 'settled' ? after.transaction.settlement : null;
   return {
     transactionId: PREFIX.transaction + terms.paymentId,
     amount: terms.amount,
@@ -86,42 +59,72 @@ const withStatusChanged = (transition: Transition, messages: readonly Message[])
 /** The messages of one event; none when nobody is told. `after` is `before` with the event applied. */
 export const messagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] => {
   if (!exists(after)) return [];
+  const transition = (at: Timestamp): Transition => ({ before, after, at });
   switch (event.type) {
     case 'ChargeCreated': // told when the instrument exists, never for a failed creation (K7)
+    case 'ChargeInstrumentRefused':
+    case 'ChargeCancelRequested':
+    case 'ChargeWebhookResendRequested':
+    case 'TransactionHeldReleased':
     case 'TransactionFundsReleased':
+    case 'TransactionDisputeRaised':
       return [];
-    case 'ChargePixIssued': {
-      const transition = { before, after, at: event.data.at };
-      return [canonical('charge.created', transition), legacy('payment.created', transition)];
-    }
-    case 'ChargeExpired': {
-      const transition = { before, after, at: event.data.at };
-      const told = [canonical('charge.expired', transition), legacy('payment.expired', transition)];
-      return withStatusChanged(transition, [...told, legacy('payment.failed', transition)]);
-    }
-    case 'ChargeFailed': {
-      const transition = { before, after, at: event.data.at };
-      return withStatusChanged(transition, [
-        canonical('charge.failed', transition),
-        legacy('payment.failed', transition),
-      ]);
-    }
-    case 'TransactionSettled': {
-      const transition = { before, after, at: event.data.at };
-      return withStatusChanged(transition, [
-        canonical('charge.paid', transition),
-        legacy('payment.completed', transition),
-      ]);
-    }
+    case 'ChargePixIssued':
+    case 'ChargeInstrumentIssued':
+      return createdMessages(transition(event.data.at));
+    case 'ChargeExpired':
+      return endMessages(transition(event.data.at), 'charge.expired', 'payment.expired', 'payment.failed');
+    case 'ChargeFailed':
+      return endMessages(transition(event.data.at), 'charge.failed', 'payment.failed');
+    case 'ChargeCancelled':
+    case 'TransactionHeldRejected':
+      return cancelledMessages(transition(event.data.at));
+    case 'TransactionRefused':
+      return event.data.isFinal
+        ? endMessages(transition(event.data.at), 'charge.failed', 'payment.failed')
+        : withStatusChanged(transition(event.data.at), []);
+    case 'TransactionSettled':
+      return endMessages(transition(event.data.at), 'charge.paid', 'payment.completed');
+    case 'TransactionProcessing':
     case 'TransactionHeld':
     case 'TransactionReceiptRejected':
-      return withStatusChanged({ before, after, at: event.data.at }, []);
+      return withStatusChanged(transition(event.data.at), []);
     case 'TransactionReceiptReturned': {
-      const transition = { before, after, at: event.data.at };
-      const refunded = transactionStatus(after) === 'REFUNDED' && statusBefore(transition) !== 'REFUNDED';
-      return withStatusChanged(transition, refunded ? [legacy('payment.refunded', transition)] : []);
+      const told = transition(event.data.at);
+      const refunded = transactionStatus(after) === 'REFUNDED' && statusBefore(told) !== 'REFUNDED';
+      return withStatusChanged(told, refunded ? [legacy('payment.refunded', told)] : []);
     }
+    case 'TransactionDisputeOpened': {
+      const told = transition(event.data.at);
+      return withStatusChanged(told, [legacy('payment.failed', told)]);
+    }
+    case 'TransactionRefundReserved':
+      return payoutMessages(transition(event.data.at), event.data.refundId, 'created');
+    case 'TransactionRefundCompleted': {
+      const told = transition(event.data.at);
+      const refunded = withStatusChanged(told, [legacy('payment.refunded', told)]);
+      return [...refunded, ...payoutMessages(told, event.data.refundId, 'paid')];
+    }
+    case 'TransactionRefundReleased':
+      return payoutMessages(transition(event.data.at), event.data.refundId, 'failed');
     default:
       return event satisfies never;
   }
 };
+
+/** Those that tell of the payment's new status, without the alias that goes with every change: what is sent again (W8). */
+export const resentMessagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] =>
+  messagesOf(before, event, after).filter(({ type }) => RESENT.test(type) && type !== 'payment.status_changed');
+/** Payouts have a status of their own. */
+const RESENT = /^(charge|payment)\./;
+
+/** With the first instrument; those of other methods that come later are told to nobody. */
+const createdMessages = (told: Transition): readonly Message[] =>
+  wasJustCreated(told) ? [canonical('charge.created', told), legacy('payment.created', told)] : [];
+
+/** Of a cancelled payment with a held Pix, only once that is on its way back: until then it reads as being processed (M5). */
+const cancelledMessages = (told: Transition): readonly Message[] =>
+  transactionStatus(told.after) === 'CANCELLED' ? endMessages(told, 'charge.failed', 'payment.failed') : [];
+
+const endMessages = (told: Transition, current: string, ...legacies: readonly string[]): readonly Message[] =>
+  withStatusChanged(told, [canonical(current, told), ...legacies.map((event) => legacy(event, told))]);

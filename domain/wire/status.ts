@@ -1,6 +1,8 @@
 // One table of statuses (interface.md "Transaction statuses and their public charge status"); everything shown derives from it.
 import { unreachable } from '../kernel/decider.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
+import { refundedAmount } from '../transaction/refunds.ts';
+import type { SettledTransaction } from '../transaction/transaction.ts';
 
 export const PUBLIC_STATUS_OF = {
   PENDING: 'pending',
@@ -19,32 +21,47 @@ export const PUBLIC_STATUS_OF = {
 export type TransactionStatus = keyof typeof PUBLIC_STATUS_OF;
 export type PublicStatus = (typeof PUBLIC_STATUS_OF)[TransactionStatus];
 
+/** Money that arrived decides, then the end of the demand, then what is under way. */
 export const transactionStatus = ({ charge, transaction }: ExistingPayment): TransactionStatus => {
   switch (transaction.status) {
     case 'settled':
-      return transaction.settlement.method === 'CREDIT_CARD' ? 'APPROVED' : 'PAID';
+      return settledStatus(transaction);
     case 'held':
     case 'returning':
       return 'PROCESSING';
     case 'returned':
       return 'REFUNDED';
+    case 'refused':
+      return 'REFUSED';
     case 'none':
-      break;
+    case 'processing':
+      return charge.status === 'open' && transaction.status === 'processing'
+        ? 'PROCESSING'
+        : UNPAID_STATUS[charge.status];
     default:
       return unreachable(transaction);
   }
-  switch (charge.status) {
-    case 'requested':
-      return 'PENDING';
-    case 'open':
-      return 'WAITING_PAYMENT';
-    case 'expired':
-      return 'EXPIRED';
-    case 'failed':
-      return 'REFUSED';
-    default:
-      return unreachable(charge);
-  }
+};
+
+const UNPAID_STATUS = {
+  requested: 'PENDING',
+  open: 'WAITING_PAYMENT',
+  expired: 'EXPIRED',
+  cancelled: 'CANCELLED',
+  failed: 'REFUSED',
+} as const;
+
+const settledStatus = ({ settlement, refunds, dispute }: SettledTransaction): TransactionStatus => {
+  if (dispute !== null) return dispute.kind;
+  if (refundedAmount(refunds) === settlement.receipt.amount) return 'REFUNDED';
+  return settlement.method === 'CREDIT_CARD' ? 'APPROVED' : 'PAID';
 };
 
 export const publicStatus = (payment: ExistingPayment): PublicStatus => PUBLIC_STATUS_OF[transactionStatus(payment)];
+
+export const TRANSACTION_STATUSES = Object.keys(PUBLIC_STATUS_OF) as readonly TransactionStatus[];
+
+/** The transaction statuses that a public status stands for: how lists filter by it. */
+export const transactionStatusesOf = (status: PublicStatus): readonly TransactionStatus[] =>
+  TRANSACTION_STATUSES.filter((one) => PUBLIC_STATUS_OF[one] === status);
+export const PUBLIC_STATUSES: readonly PublicStatus[] = [...new Set(Object.values(PUBLIC_STATUS_OF))];

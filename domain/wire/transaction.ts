@@ -1,4 +1,5 @@
 // The Transaction (payment) of the interface. Fields that do not apply are null.
+import { findInstrument } from '../charge/instruments.ts';
 import type { Json } from '../kernel/serde.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import { type TransactionStatus, transactionStatus } from './status.ts';
@@ -18,18 +19,19 @@ export interface TransactionView {
   readonly pixQrCode: string | null;
   readonly pixCopyPaste: string | null;
   readonly pixExpiresAt: string | null;
-  readonly cardRedirectUrl: null;
-  readonly mbEntity: null;
-  readonly mbReference: null;
-  readonly mbExpiresAt: null;
-  readonly boletoBarcode: null;
-  readonly boletoLine: null;
-  readonly boletoPdfUrl: null;
-  readonly boletoExpiresAt: null;
-  readonly cryptoAddress: null;
-  readonly cryptoAmount: null;
-  readonly cryptoNetwork: null;
-  readonly cryptoCurrency: null;
+  readonly cardRedirectUrl: string | null;
+  readonly mbEntity: string | null;
+  readonly mbReference: string | null;
+  readonly mbExpiresAt: string | null;
+  readonly boletoBarcode: string | null;
+  readonly boletoLine: string | null;
+  readonly boletoPdfUrl: string | null;
+  readonly boletoExpiresAt: string | null;
+  readonly cryptoAddress: string | null;
+  /** Decimal text in whole coins. */
+  readonly cryptoAmount: string | null;
+  readonly cryptoNetwork: string | null;
+  readonly cryptoCurrency: string | null;
   readonly providerFee: number | null;
   readonly platformFee: number | null;
   readonly netAmount: number | null;
@@ -37,9 +39,26 @@ export interface TransactionView {
   readonly paidAt: string | null;
 }
 
+/** What POST /v1/payments answers: the rest is filled in once the acquirer has taken it. */
+export const createdTransactionView = (payment: ExistingPayment) => {
+  const {
+    id,
+    status,
+    amount,
+    currency,
+    paymentMethods,
+    customerName,
+    customerDocument,
+    customerEmail,
+    metadata,
+    createdAt,
+  } = transactionView(payment);
+  const customer = { customerName, customerDocument, customerEmail };
+  return { id, status, amount, currency, paymentMethods, ...customer, metadata, createdAt };
+};
+
 export const transactionView = (payment: ExistingPayment): TransactionView => {
   const { terms } = payment.charge;
-  const pix = 'pix' in payment.charge ? payment.charge.pix : null;
   const settlement = payment.transaction.status === 'settled' ? payment.transaction.settlement : null;
   return {
     id: terms.paymentId,
@@ -52,25 +71,35 @@ export const transactionView = (payment: ExistingPayment): TransactionView => {
     customerDocument: terms.customer.document,
     customerEmail: terms.customer.email,
     metadata: terms.metadata,
-    pixQrCode: null,
-    pixCopyPaste: pix?.brCode ?? null,
-    pixExpiresAt: pix?.expiresAt ?? null,
-    cardRedirectUrl: null,
-    mbEntity: null,
-    mbReference: null,
-    mbExpiresAt: null,
-    boletoBarcode: null,
-    boletoLine: null,
-    boletoPdfUrl: null,
-    boletoExpiresAt: null,
-    cryptoAddress: null,
-    cryptoAmount: null,
-    cryptoNetwork: null,
-    cryptoCurrency: null,
+    ...methodFields(payment.charge),
     providerFee: settlement?.providerFee ?? null,
     platformFee: settlement?.platformFee ?? null,
     netAmount: settlement?.netAmount ?? null,
     createdAt: terms.createdAt,
     paidAt: settlement?.receipt.paidAt ?? null,
+  };
+};
+
+const methodFields = ({ instruments }: ExistingPayment['charge']) => {
+  const { pix } = instruments;
+  const multibanco = findInstrument(instruments, 'MULTIBANCO');
+  const boleto = findInstrument(instruments, 'BOLETO');
+  const crypto = findInstrument(instruments, 'CRYPTO');
+  return {
+    pixQrCode: null,
+    pixCopyPaste: pix?.brCode ?? null,
+    pixExpiresAt: pix?.expiresAt ?? null,
+    cardRedirectUrl: findInstrument(instruments, 'CREDIT_CARD')?.redirectUrl ?? null,
+    mbEntity: multibanco?.entity ?? null,
+    mbReference: multibanco?.mbReference ?? null,
+    mbExpiresAt: multibanco?.expiresAt ?? null,
+    boletoBarcode: boleto?.barcode ?? null,
+    boletoLine: boleto?.line ?? null,
+    boletoPdfUrl: boleto?.pdfUrl ?? null,
+    boletoExpiresAt: boleto?.expiresAt ?? null,
+    cryptoAddress: crypto?.address ?? null,
+    cryptoAmount: crypto?.amount ?? null,
+    cryptoNetwork: crypto?.network ?? null,
+    cryptoCurrency: crypto?.currency ?? null,
   };
 };

@@ -1,6 +1,8 @@
-// The stored format is a promise to every event ever written: one golden file per event type and version.
+// The stored format is a promise to every event ever written: one golden file per event type and version, and more of a type whose
+// data comes in several forms (`<EventType>.v<version>.<form>.json`).
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import { SERDE } from '../../domain/events.ts';
 import { CATEGORIES } from '../../domain/kernel/event.ts';
 import type { EventSerde, Json } from '../../domain/kernel/serde.ts';
@@ -31,6 +33,9 @@ const expected = TYPES.flatMap(({ type, entry }) =>
   Array.from({ length: entry.version }, (_, i) => `${type}.v${i + 1}.json`),
 );
 const found = readdirSync(FOLDER);
+/** The file without its form. */
+const baseOf = (file: string): string => file.split('.').slice(0, 2).concat('json').join('.');
+const filesOf = (base: string): readonly string[] => found.filter((file) => baseOf(file) === base);
 const read = (file: string): Golden => JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Golden;
 
 /** The values at a path of dots; undefined when the path leads nowhere. */
@@ -49,26 +54,31 @@ describe('golden events', () => {
   });
   it('none is of a type or version that does not exist', () => {
     expect(
-      found.filter((file) => !expected.includes(file)),
+      found.filter((file) => !expected.includes(baseOf(file))),
       'A type or version was taken away that events have',
     ).to.deep.equal([]);
   });
 
   for (const { type, serde, entry } of TYPES)
-    for (let version = 1; version <= entry.version; version++) {
-      const file = `${type}.v${version}.json`;
-      if (!found.includes(file)) continue; // told above
-      it(`${file} reads as it always did`, () => {
-        const { stored, event } = read(file);
-        expect([stored.type, stored.version]).to.deep.equal([type, version]);
-        expect(serde.decode(stored)).to.deep.equal(event);
-      });
-      if (version === entry.version)
-        it(`${file} is written as it is stored`, () => {
+    for (let version = 1; version <= entry.version; version++)
+      for (const file of filesOf(`${type}.v${version}.json`)) {
+        it(`${file} reads as it always did`, () => {
           const { stored, event } = read(file);
-          expect(JSON.stringify(serde.encode(event))).to.equal(JSON.stringify(stored));
+          expect([stored.type, stored.version]).to.deep.equal([type, version]);
+          expect(serde.decode(stored)).to.deep.equal(event);
         });
-    }
+        if (version === entry.version)
+          it(`${file} is written as it is stored`, () => {
+            const { stored, event } = read(file);
+            expect(JSON.stringify(serde.encode(event))).to.equal(JSON.stringify(stored));
+          });
+      }
+  it('there is one for each kind of instrument', () => {
+    const methods = filesOf('ChargeInstrumentIssued.v1.json').map(
+      (file) => (read(file).stored.data as { instrument: { method: string } }).instrument.method,
+    );
+    expect(methods.sort()).to.deep.equal(PAYMENT_METHODS.filter((method) => method !== 'PIX').sort());
+  });
 
   for (const { type, entry } of TYPES)
     it(`${type}: its personal fields exist`, () => {

@@ -22,6 +22,7 @@ const message = {
   accountId: ACCOUNT_ID,
   mode: 'test' as const,
   endpointId: '00000000000000000000000003' as EndpointId,
+  url: null,
   eventId: '00000000000000000000000005' as EventId,
   eventType: 'charge.paid',
   family: 'canonical' as const,

@@ -1,7 +1,7 @@
 // Laws of every aggregate's events, whatever the history.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ACCOUNT, KEYRING, PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../application/aggregates.ts';
+import { ACCOUNT, KEYRING, PAYMENT, REFUND, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../application/aggregates.ts';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import { fold } from '../../domain/kernel/decider.ts';
@@ -13,6 +13,7 @@ import { deepFreeze } from '../support/deepFreeze.ts';
 
 const DECIDERS: { readonly [C in Category]: unknown } = {
   payment: PAYMENT.decider,
+  refund: REFUND.decider,
   webhookDelivery: WEBHOOK_DELIVERY.decider,
   webhookEndpoint: WEBHOOK_ENDPOINT.decider,
   keyring: KEYRING.decider,

@@ -2,10 +2,19 @@
 import fc from 'fast-check';
 import type { AccountSettings } from '../../domain/account/account.ts';
 import type { Customer } from '../../domain/charge/charge.ts';
+import type { OtherInstrument } from '../../domain/charge/instruments.ts';
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import type { AnyEvent, EventOf } from '../../domain/events.ts';
 import type { Category } from '../../domain/kernel/event.ts';
-import type { AccountId, DeliveryId, EndpointId, EventId, KeyId, PaymentId } from '../../domain/kernel/ids.ts';
+import type {
+  AccountId,
+  DeliveryId,
+  EndpointId,
+  EventId,
+  KeyId,
+  PaymentId,
+  RefundId,
+} from '../../domain/kernel/ids.ts';
 import { encodeRawId } from '../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, toMinor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
@@ -40,6 +49,7 @@ const customer: fc.Arbitrary<Customer> = fc.record({
 /** Few end-to-end ids, so that histories meet them again. */
 const endToEndId = fc.constantFrom('E1', 'E2', 'E3');
 const receipt: fc.Arbitrary<Receipt> = fc.record({
+  method,
   endToEndId,
   amount: anyAmount,
   payer: fc.record({ name: optional, document: optional }),
@@ -55,7 +65,30 @@ const settings: fc.Arbitrary<AccountSettings> = fc.record({
   chargeWindowSeconds: count,
   receiverName: anyText,
   receiverCity: anyText,
+  velocity: fc.record({ customerPerHour: count, accountPerHour: count }),
+  rateLimitPerMinute: orNull(count),
+  cashoutDestinations: orNull(fc.array(anyText, { maxLength: 3 })),
 });
+const bound = { provider: anyText, reference: anyText, expiresAt: anyTime };
+const instrument: fc.Arbitrary<OtherInstrument> = fc.oneof(
+  fc.record({ method: fc.constant('CREDIT_CARD' as const), ...bound, redirectUrl: anyText }),
+  fc.record({ method: fc.constant('MBWAY' as const), ...bound, phone: anyText }),
+  fc.record({ method: fc.constant('MULTIBANCO' as const), ...bound, entity: anyText, mbReference: anyText }),
+  fc.record({ method: fc.constant('BOLETO' as const), ...bound, barcode: anyText, line: anyText, pdfUrl: anyText }),
+  fc.record({
+    method: fc.constant('CRYPTO' as const),
+    ...bound,
+    address: anyText,
+    amount: anyText,
+    network: anyText,
+    currency: anyText,
+  }),
+);
+/** Few refund ids, so that histories meet them again. */
+const refundId = fc.constantFrom('r1' as RefundId, 'r2' as RefundId);
+const refundFee = { fee: share, feePaidBy: fc.constantFrom('merchant' as const, 'platform' as const) };
+const strategy = fc.constantFrom('devolution' as const, 'cashout' as const, 'reversal' as const);
+const moved = { amount: anyAmount, currency: anyText, at: anyTime };
 
 type DataOf = { readonly [T in AnyEvent['type']]: fc.Arbitrary<Extract<AnyEvent, { type: T }>['data']> };
 /** One entry an event type: the compiler asks for it when a type is added. */
@@ -74,12 +107,27 @@ export const ANY_DATA: DataOf = {
     expiresInSeconds: count,
     txid: anyText,
     baseUrl: anyText,
+    api: fc.constantFrom('charges' as const, 'payments' as const),
+    webhookUrl: optional,
     createdAt: anyTime,
     fingerprint: fc.record({ version: count, hash: anyText }),
   }),
   ChargePixIssued: fc.record({ provider: anyText, txid: anyText, brCode: anyText, expiresAt: anyTime, at: anyTime }),
+  ChargeInstrumentIssued: fc.record({ instrument, at: anyTime }),
+  ChargeInstrumentRefused: fc.record({ method, reason: anyText, providerErrorCode: anyText, at: anyTime }),
   ChargeExpired: fc.record({ at: anyTime }),
   ChargeFailed: fc.record({ reason: anyText, providerErrorCode: anyText, at: anyTime }),
+  ChargeCancelRequested: fc.record({ at: anyTime }),
+  ChargeCancelled: fc.record({ at: anyTime }),
+  ChargeWebhookResendRequested: fc.record({ ofRevision: count, number: count, at: anyTime }),
+  TransactionProcessing: fc.record({ method, at: anyTime }),
+  TransactionRefused: fc.record({
+    method,
+    reason: anyText,
+    providerErrorCode: anyText,
+    isFinal: fc.boolean(),
+    at: anyTime,
+  }),
   TransactionSettled: fc
     .record({
       receipt,
@@ -114,13 +162,56 @@ export const ANY_DATA: DataOf = {
     returnId: anyText,
     at: anyTime,
   }),
-  TransactionReceiptReturned: fc.record({ endToEndId, amount: anyAmount, currency: anyText, at: anyTime }),
-  TransactionFundsReleased: fc.record({ amount: anyAmount, currency: anyText, at: anyTime }),
+  TransactionReceiptReturned: fc.record({ endToEndId, ...moved }),
+  TransactionHeldReleased: fc.record({ endToEndId, ...moved, by: anyText }),
+  TransactionHeldRejected: fc.record({
+    endToEndId,
+    ...moved,
+    returnId: anyText,
+    reason: fc.constantFrom('operator' as const, 'cancelled' as const),
+    by: anyText,
+  }),
+  TransactionFundsReleased: fc.record(moved),
+  TransactionDisputeRaised: fc.record(moved),
+  TransactionRefundReserved: fc.record({
+    refundId,
+    ...moved,
+    reason: optional,
+    strategy,
+    destination: optional,
+    ...refundFee,
+    fingerprint: anyText,
+  }),
+  TransactionRefundCompleted: fc.record({ refundId, ...moved, ...refundFee, endToEndId: optional }),
+  TransactionRefundReleased: fc.record({ refundId, ...moved, ...refundFee, reason: anyText }),
+  TransactionDisputeOpened: fc.record({
+    kind: fc.constantFrom('CHARGEBACK' as const, 'DISPUTE' as const),
+    ...moved,
+    reason: optional,
+  }),
+  RefundRequested: fc.record({
+    refundId: rawId<RefundId>(),
+    paymentId: rawId<PaymentId>(),
+    accountId: rawId<AccountId>(),
+    mode,
+    amount: anyAmount,
+    currency: anyText,
+    method,
+    strategy,
+    destination: optional,
+    originalId: anyText,
+    at: anyTime,
+  }),
+  RefundSubmitted: fc.record({ at: anyTime }),
+  RefundOutcomeUnknown: fc.record({ at: anyTime }),
+  RefundCompleted: fc.record({ endToEndId: optional, at: anyTime }),
+  RefundFailed: fc.record({ reason: anyText, at: anyTime }),
   WebhookDeliveryScheduled: fc.record({
     deliveryId: rawId<DeliveryId>(),
     accountId: rawId<AccountId>(),
     mode,
-    endpointId: rawId<EndpointId>(),
+    endpointId: orNull(rawId<EndpointId>()),
+    url: optional,
     eventId: rawId<EventId>(),
     eventType: anyText,
     family: fc.constantFrom('canonical' as const, 'legacy' as const),
@@ -130,7 +221,7 @@ export const ANY_DATA: DataOf = {
   }),
   WebhookDeliveryAttemptFailed: fc.record({
     number: count,
-    endpointId: rawId<EndpointId>(),
+    target: anyText,
     at: anyTime,
     statusCode: orNull(count),
     error: anyText,
@@ -168,6 +259,16 @@ export const ANY_DATA: DataOf = {
     settings,
     at: anyTime,
   }),
+  AccountSettingsChanged: fc.record({ settings, at: anyTime }),
+  AccountSandboxSettingsChanged: fc.record({
+    sandbox: fc.record({
+      autoConfirmRefunds: fc.boolean(),
+      rateLimitPerMinute: orNull(count),
+      disputeNotifications: fc.boolean(),
+    }),
+    at: anyTime,
+  }),
+  AccountOverrideSecretRotated: fc.record({ mode, version: count, at: anyTime }),
   AccountTestClockAdvanced: fc.record({ seconds: count, from: anyTime, to: anyTime }),
 };
 

@@ -115,6 +115,7 @@ export const openCore = async (): Promise<Core> => {
         fingerprintUnder: () => 'hash',
         fingerprintVersion: 1,
         instrument: instrument({ txid: asked.txid }),
+        keyParam: 'Idempotency-Key',
       });
       await commands.execute(PAYMENT, streamName.payment(paymentId), decide, why(accountId), { creates: true });
       return paymentId;

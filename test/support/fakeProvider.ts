@@ -1,63 +1,131 @@
 // A provider whose books are in memory and whose answers a test can spoil, one by one.
 import type {
+  AcquirerFact,
   InstrumentOutcome,
+  InstrumentRef,
   InstrumentRequest,
+  Issued,
   Known,
   PaymentProvider,
   PaymentProviders,
+  ProviderStatus,
   Tenant,
 } from '../../application/ports/paymentProvider.ts';
-import type { PixInstrument } from '../../domain/charge/instruments.ts';
+import type { PayerCheck } from '../../domain/payment/settle.ts';
+import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
 import type { Receipt } from '../../domain/transaction/transaction.ts';
+import { sampleInstrument } from './instruments.ts';
 
-type Method = 'issue' | 'findInstrument' | 'receiptsOf' | 'findReceipt' | 'returnReceipt';
+type Method = Exclude<keyof PaymentProvider, 'name' | 'exposesReceipts' | 'issueLocally'>;
+/** What a method may say instead of its usual answer; every method knows `unknown`. */
+interface Instead {
+  readonly issue: InstrumentOutcome;
+  readonly cancel: 'cancelled' | 'paid';
+  readonly refund: RefundOutcome;
+}
+type SpoiltBy<M extends Method> = 'unknown' | (() => Promise<void>) | (M extends keyof Instead ? Instead[M] : never);
+
+const keyOf = ({ txid, method }: InstrumentRef): string => `${txid} ${method}`;
+/** Of calls about a Pix the txid alone, of other methods both. */
+const subjectOf = ({ txid, method }: InstrumentRef): string => (method === 'PIX' ? txid : `${txid} ${method}`);
 
 export class FakeProvider implements PaymentProvider, PaymentProviders {
   readonly name = 'fake';
+  readonly exposesReceipts = true;
+  /** `<method> <subject>`, in order of the calls. */
   readonly calls: string[] = [];
-  readonly instruments = new Map<string, PixInstrument>();
+  /** `<txid> <payment method>` → what was issued. */
+  readonly instruments = new Map<string, Issued>();
+  /** `<txid> <payment method>` of what takes no more money. */
+  readonly cancelled = new Set<string>();
+  /** By txid. */
   readonly receipts = new Map<string, Receipt[]>();
+  /** By txid. */
+  readonly facts = new Map<string, AcquirerFact[]>();
+  /** End-to-end id → what is known of its payer; `unknown` otherwise. */
+  readonly payers = new Map<string, PayerCheck>();
   /** Return id → what was sent back under it. */
   readonly returns = new Map<string, { endToEndId: string; amount: number }>();
+  /** Refund id → what was paid out under it, and what becomes of it. */
+  readonly refunds = new Map<string, { order: RefundOrder; outcome: Exclude<RefundOutcome, { kind: 'unknown' }> }>();
+  /** What becomes of refunds asked for from now on. */
+  refundOutcome: Exclude<RefundOutcome, { kind: 'unknown' }> = { kind: 'processing' };
   /** What the next call of a method does instead of answering. */
-  readonly #spoilt = new Map<Method, InstrumentOutcome | 'unknown' | (() => Promise<void>)>();
+  readonly #spoilt = new Map<Method, unknown>();
 
-  forPix(): PaymentProvider {
+  of(): PaymentProvider {
     return this;
   }
-  issueLocally(): PixInstrument | null {
+  issueLocally(): Issued | null {
     return null;
   }
 
   /** The next call of `method`: an outcome of its own, `unknown`, or something to wait for before the usual answer. */
-  next(method: Method, instead: InstrumentOutcome | 'unknown' | (() => Promise<void>)): void {
+  next<M extends Method>(method: M, instead: SpoiltBy<M>): void {
     this.#spoilt.set(method, instead);
+  }
+  /** Nothing happened: no books, no calls, nothing spoilt. */
+  forget(): void {
+    this.calls.length = 0;
+    for (const book of [this.instruments, this.receipts, this.facts, this.payers, this.returns, this.refunds])
+      book.clear();
+    this.cancelled.clear();
+    this.#spoilt.clear();
+    this.refundOutcome = { kind: 'processing' };
   }
 
   async issue(request: InstrumentRequest): Promise<InstrumentOutcome> {
-    const spoilt = await this.#called('issue', request.txid);
+    const spoilt = await this.#called('issue', subjectOf(request));
     if (spoilt !== null && spoilt !== 'unknown') return spoilt;
-    const instrument = {
-      provider: this.name,
-      txid: request.txid,
-      brCode: `code-${request.txid}`,
-      expiresAt: request.expiresAt,
-    };
-    this.instruments.set(request.txid, instrument);
-    return spoilt === 'unknown' ? { kind: 'unknown' } : { kind: 'issued', instrument };
+    const issued = sampleInstrument(request, this.name);
+    this.instruments.set(keyOf(request), issued);
+    return spoilt === 'unknown' ? { kind: 'unknown' } : { kind: 'issued', issued };
   }
-  async findInstrument({ txid }: InstrumentRequest): Promise<Known<PixInstrument | null>> {
-    return this.#known(await this.#called('findInstrument', txid), this.instruments.get(txid) ?? null);
+  async findInstrument(request: InstrumentRequest): Promise<Known<Issued | null>> {
+    const spoilt = await this.#called('findInstrument', subjectOf(request));
+    return known(spoilt, this.instruments.get(keyOf(request)) ?? null);
+  }
+  async cancel(ref: InstrumentRef): Promise<'cancelled' | 'paid' | 'unknown'> {
+    const spoilt = await this.#called('cancel', subjectOf(ref));
+    if (spoilt !== null) return spoilt;
+    const gone = new Set([...this.returns.values()].map(({ endToEndId }) => endToEndId));
+    const kept = (this.receipts.get(ref.txid) ?? []).filter(({ endToEndId }) => !gone.has(endToEndId));
+    if (kept.some(({ method }) => method === ref.method)) return 'paid';
+    this.cancelled.add(keyOf(ref));
+    return 'cancelled';
+  }
+  async statusOf(request: InstrumentRequest): Promise<Known<ProviderStatus | null>> {
+    const spoilt = await this.#called('statusOf', subjectOf(request));
+    const issued = this.instruments.get(keyOf(request));
+    const isCancelled = this.cancelled.has(keyOf(request));
+    const status = isCancelled ? 'REMOVIDA_PELO_USUARIO_RECEBEDOR' : 'ATIVA';
+    return known(spoilt, issued === undefined ? null : { status, raw: { status, txid: request.txid } });
   }
   async receiptsOf(_tenant: Tenant, txid: string): Promise<Known<readonly Receipt[]>> {
-    return this.#known(await this.#called('receiptsOf', txid), this.receipts.get(txid) ?? []);
+    return known(await this.#called('receiptsOf', txid), this.receipts.get(txid) ?? []);
+  }
+  async receiptsBetween(_tenant: Tenant, from: string, to: string) {
+    const spoilt = await this.#called('receiptsBetween', `${from} ${to}`);
+    const all = [...this.receipts].flatMap(([txid, receipts]) => receipts.map((receipt) => ({ txid, receipt })));
+    return known(
+      spoilt,
+      all.filter(({ receipt: { paidAt } }) => from <= paidAt && paidAt <= to),
+    );
   }
   async findReceipt(_tenant: Tenant, endToEndId: string): Promise<Known<Receipt | null>> {
     const all = [...this.receipts.values()].flat();
-    return this.#known(
-      await this.#called('findReceipt', endToEndId),
-      all.find((receipt) => receipt.endToEndId === endToEndId) ?? null,
-    );
+    const found = all.find((receipt) => receipt.endToEndId === endToEndId) ?? null;
+    return known(await this.#called('findReceipt', endToEndId), found);
+  }
+  async checkPayer(
+    _tenant: Tenant,
+    { endToEndId }: { readonly txid: string; readonly endToEndId: string; readonly expectedTaxId: string },
+  ): Promise<PayerCheck> {
+    const spoilt = await this.#called('checkPayer', endToEndId);
+    return spoilt === 'unknown' ? 'unknown' : (this.payers.get(endToEndId) ?? 'unknown');
+  }
+  async factsOf(_tenant: Tenant, txid: string): Promise<Known<readonly AcquirerFact[]>> {
+    return known(await this.#called('factsOf', txid), this.facts.get(txid) ?? []);
   }
   async returnReceipt(
     _tenant: Tenant,
@@ -68,16 +136,28 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
     if (!this.returns.has(returnId)) this.returns.set(returnId, { endToEndId, amount });
     return spoilt === 'unknown' ? 'unknown' : 'accepted';
   }
-
-  #known<T>(spoilt: unknown, value: T): Known<T> {
-    return spoilt === 'unknown' ? { kind: 'unknown' } : { kind: 'known', value };
+  /** Spoilt by `unknown`, it is done all the same; by an outcome, it is not. */
+  async refund(order: RefundOrder): Promise<RefundOutcome> {
+    const spoilt = await this.#called('refund', order.refundId);
+    if (spoilt !== null && spoilt !== 'unknown') return spoilt;
+    const before = this.refunds.get(order.refundId);
+    const done = before ?? { order, outcome: this.refundOutcome };
+    this.refunds.set(order.refundId, done);
+    return spoilt === 'unknown' ? { kind: 'unknown' } : done.outcome;
   }
-  async #called(method: Method, subject: string): Promise<InstrumentOutcome | 'unknown' | null> {
+  async findRefund({ refundId }: RefundOrder) {
+    return known(await this.#called('findRefund', refundId), this.refunds.get(refundId)?.outcome ?? null);
+  }
+
+  async #called<M extends Method>(method: M, subject: string): Promise<Exclude<SpoiltBy<M>, () => unknown> | null> {
     this.calls.push(`${method} ${subject}`);
-    const spoilt = this.#spoilt.get(method);
+    const spoilt = this.#spoilt.get(method) as SpoiltBy<M> | undefined;
     this.#spoilt.delete(method);
-    if (typeof spoilt !== 'function') return spoilt ?? null;
+    if (typeof spoilt !== 'function') return (spoilt ?? null) as Exclude<SpoiltBy<M>, () => unknown> | null;
     await spoilt();
     return null;
   }
 }
+
+const known = <T>(spoilt: unknown, value: T): Known<T> =>
+  spoilt === 'unknown' ? { kind: 'unknown' } : { kind: 'known', value };

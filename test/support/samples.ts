@@ -3,12 +3,14 @@ import type { AccountSettings } from '../../domain/account/account.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
 import type { ChargeTerms, Fingerprint } from '../../domain/charge/charge.ts';
 import type { PixInstrument } from '../../domain/charge/instruments.ts';
+import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { fold } from '../../domain/kernel/decider.ts';
-import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { parseTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
 import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
+import type { DisputeRecord, RefundTerms } from '../../domain/transaction/refunds.ts';
 import type { Receipt, RejectionReason, Settlement } from '../../domain/transaction/transaction.ts';
 
 /** An instant of the day on which the samples happen: `at('13:00:00')`. */
@@ -45,6 +47,8 @@ export const terms = (over: Partial<ChargeTerms> = {}): ChargeTerms => ({
   expiresInSeconds: 3600,
   txid: TXID,
   baseUrl: 'https://pay.example.com',
+  api: 'charges',
+  webhookUrl: null,
   createdAt: CREATED_AT,
   ...over,
 });
@@ -58,6 +62,7 @@ export const instrument = (over: Partial<PixInstrument> = {}): PixInstrument => 
 });
 
 export const receipt = (over: Partial<Receipt> = {}): Receipt => ({
+  method: 'PIX',
   endToEndId: END_TO_END_ID,
   amount: toMinor(12_345),
   payer: { name: 'MARIA DE TESTE', document: LOCKED_TO },
@@ -78,6 +83,28 @@ export const failed = (when: Timestamp = CREATED_AT): PaymentEvent => ({
   type: 'ChargeFailed',
   data: { reason: 'The bank said no.', providerErrorCode: 'declined', at: when },
 });
+export const refusedInstrument = (method: PaymentMethod, when: Timestamp = CREATED_AT): PaymentEvent => ({
+  type: 'ChargeInstrumentRefused',
+  data: { method, reason: 'The bank said no.', providerErrorCode: 'declined', at: when },
+});
+export const CANCELLED_AT = at('13:10:00');
+export const cancelRequested = (when: Timestamp = CANCELLED_AT): PaymentEvent => ({
+  type: 'ChargeCancelRequested',
+  data: { at: when },
+});
+export const cancelled = (when: Timestamp = CANCELLED_AT): PaymentEvent => ({
+  type: 'ChargeCancelled',
+  data: { at: when },
+});
+export const processing = (method: PaymentMethod = 'CREDIT_CARD', when: Timestamp = at('13:04:00')): PaymentEvent => ({
+  type: 'TransactionProcessing',
+  data: { method, at: when },
+});
+/** Declined by the acquirer; `isFinal` when no other method is left. */
+export const refused = (method: PaymentMethod, isFinal: boolean, when: Timestamp = at('13:04:30')): PaymentEvent => ({
+  type: 'TransactionRefused',
+  data: { method, reason: 'insufficient funds', providerErrorCode: 'declined', isFinal, at: when },
+});
 export const settled = (over: Partial<Settlement> = {}): PaymentEvent => ({
   type: 'TransactionSettled',
   data: {
@@ -90,9 +117,40 @@ export const settled = (over: Partial<Settlement> = {}): PaymentEvent => ({
     ...over,
   },
 });
+/** M1: 2.5 % + 30 and 1 % of 123.45, half-up; M2: held for two days. */
+export const settledByCard = (over: Partial<Settlement> = {}): PaymentEvent =>
+  settled({
+    receipt: receipt({ method: 'CREDIT_CARD', endToEndId: 'card-1' }),
+    method: 'CREDIT_CARD',
+    providerFee: toMinor(339),
+    platformFee: toMinor(123),
+    netAmount: toMinor(11_883),
+    availableAt: parseTimestamp('2026-11-23T13:05:01.000Z'),
+    ...over,
+  });
 export const held = (over: Partial<Receipt> = {}): PaymentEvent => ({
   type: 'TransactionHeld',
   data: { receipt: receipt({ payer: { name: 'X', document: null }, ...over }), currency: 'BRL', at: SETTLED_AT },
+});
+export const heldReleased = (by = 'operator:ana', when: Timestamp = at('13:20:00')): PaymentEvent => ({
+  type: 'TransactionHeldReleased',
+  data: { endToEndId: END_TO_END_ID, amount: toMinor(12_345), currency: 'BRL', by, at: when },
+});
+export const heldRejected = (
+  reason: 'operator' | 'cancelled',
+  by = reason === 'operator' ? 'operator:ana' : 'merchant',
+  when: Timestamp = reason === 'operator' ? at('13:20:00') : CANCELLED_AT,
+): PaymentEvent => ({
+  type: 'TransactionHeldRejected',
+  data: {
+    endToEndId: END_TO_END_ID,
+    amount: toMinor(12_345),
+    currency: 'BRL',
+    returnId: `return-${END_TO_END_ID}`,
+    reason,
+    by,
+    at: when,
+  },
 });
 export const sentBack = (reason: RejectionReason, over: Partial<Receipt> = {}): PaymentEvent => ({
   type: 'TransactionReceiptRejected',
@@ -105,6 +163,50 @@ export const returned = (endToEndId = END_TO_END_ID, amount = 12_345, when = at(
 export const released = (amount = 12_212, when = at('14:05:01')): PaymentEvent => ({
   type: 'TransactionFundsReleased',
   data: { amount: toMinor(amount), currency: 'BRL', at: when },
+});
+
+export const REFUND_ID = '00000000000000000000000rf1' as RefundId;
+export const OTHER_REFUND_ID = '00000000000000000000000rf2' as RefundId;
+export const REFUND_REQUESTED_AT = at('15:00:00');
+export const REFUNDED_AT = at('15:00:02');
+
+/** What a cash-out of all that was paid asks for, its fee borne by the platform. */
+export const refundTerms = (over: Partial<RefundTerms> = {}): RefundTerms => ({
+  refundId: REFUND_ID,
+  amount: toMinor(12_345),
+  currency: 'BRL',
+  reason: null,
+  strategy: 'cashout',
+  destination: LOCKED_TO,
+  fee: toMinor(50),
+  feePaidBy: 'platform',
+  ...over,
+});
+export const refundReserved = (over: Partial<RefundTerms> = {}, fingerprint = 'hash-of-the-refund'): PaymentEvent => ({
+  type: 'TransactionRefundReserved',
+  data: { ...refundTerms(over), fingerprint, at: REFUND_REQUESTED_AT },
+});
+type OfRefund = Partial<Pick<RefundTerms, 'refundId' | 'amount' | 'currency' | 'fee' | 'feePaidBy'>>;
+const ofRefund = (over: OfRefund) => {
+  const { refundId, amount, currency, fee, feePaidBy } = refundTerms(over);
+  return { refundId, amount, currency, fee, feePaidBy };
+};
+/** Paid by a Pix of the platform's, when `endToEndId` is not null. */
+export const refundCompleted = (over: OfRefund = {}, endToEndId: string | null = 'E-out-1'): PaymentEvent => ({
+  type: 'TransactionRefundCompleted',
+  data: { ...ofRefund(over), endToEndId, at: REFUNDED_AT },
+});
+export const refundReleased = (over: OfRefund = {}, reason = 'account closed'): PaymentEvent => ({
+  type: 'TransactionRefundReleased',
+  data: { ...ofRefund(over), reason, at: REFUNDED_AT },
+});
+export const disputeOpened = (kind: DisputeRecord['kind'] = 'CHARGEBACK', amount = 12_345): PaymentEvent => ({
+  type: 'TransactionDisputeOpened',
+  data: { kind, amount: toMinor(amount), currency: 'BRL', reason: 'fraud', at: at('16:00:00') },
+});
+export const resendRequested = (ofRevision: number, number: number): PaymentEvent => ({
+  type: 'ChargeWebhookResendRequested',
+  data: { ofRevision, number, at: at('17:00:00') },
 });
 
 /** The payment after these events; the first one must create it. */

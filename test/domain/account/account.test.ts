@@ -37,6 +37,9 @@ const settings = {
   chargeWindowSeconds: 3600,
   receiverName: 'Loja',
   receiverCity: 'SAO PAULO',
+  velocity: { customerPerHour: 20, accountPerHour: 1_000 },
+  rateLimitPerMinute: null,
+  cashoutDestinations: null,
 };
 const opened: AccountEvent = { type: 'AccountOpened', data: { ...opening, settings } };
 const advanced = (seconds: number, from: string, to: string): AccountEvent => ({

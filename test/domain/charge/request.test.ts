@@ -1,11 +1,6 @@
 import { expect } from 'chai';
-import {
-  type ChargeBody,
-  canonicalRequest,
-  chargeProblems,
-  chargeRequest,
-  METADATA_BYTES_MAX,
-} from '../../../domain/charge/request.ts';
+import { METADATA_BYTES_MAX } from '../../../domain/charge/metadata.ts';
+import { type ChargeBody, canonicalRequest, chargeProblems, chargeRequest } from '../../../domain/charge/request.ts';
 import type { Json } from '../../../domain/kernel/serde.ts';
 
 const CPF = '99991111140';

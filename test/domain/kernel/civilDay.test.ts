@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { epochDayOf, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
+import { epochDayOf, lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { addMillis, DAY_MS, fromMillis, HOUR_MS, parseTimestamp } from '../../../domain/kernel/time.ts';
 
 describe('the civil day of São Paulo', () => {
@@ -72,4 +72,25 @@ describe('the number of a civil day', () => {
     it(`${JSON.stringify(text)} has none`, () => {
       expect(() => epochDayOf(text)).to.throw(RangeError, `not a civil day: ${text}`);
     });
+});
+
+describe('the last business days', () => {
+  it('are civil days, weekends and holidays included, the last of them today', () => {
+    expect(lastBusinessDays('2026-11-23', 4)).to.deep.equal(['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23']);
+    expect(lastBusinessDays('2026-01-01', 2)).to.deep.equal(['2025-12-31', '2026-01-01']);
+    expect(lastBusinessDays('2028-03-01', 2)).to.deep.equal(['2028-02-29', '2028-03-01']);
+    expect(lastBusinessDays('2026-11-23', 1)).to.deep.equal(['2026-11-23']);
+  });
+
+  it('are as many as asked for, without a gap (law)', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: 1, max: 3_650 }), (last, count) => {
+        const today = fromMillis(last * DAY_MS).slice(0, 10);
+        const days = lastBusinessDays(today, count);
+        expect([days.length, days.at(-1)]).to.deep.equal([count, today]);
+        expect(days.map(epochDayOf)).to.deep.equal(Array.from({ length: count }, (_, n) => last - count + 1 + n));
+      }),
+      { numRuns: 20 },
+    );
+  });
 });

@@ -2,24 +2,43 @@ import { expect } from 'chai';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { journalEntry, LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
+  cancelled,
+  cancelRequested,
   created,
+  disputeOpened,
   expired,
   failed,
   held,
+  heldRejected,
+  heldReleased,
   issued,
+  processing,
+  REFUND_REQUESTED_AT,
+  REFUNDED_AT,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  refused,
+  refusedInstrument,
   released,
+  resendRequested,
   returned,
   SETTLED_AT,
   sentBack,
   settled,
+  settledByCard,
 } from '../../support/samples.ts';
 
 const entry = (when: string, ...lines: readonly (readonly [string, number])[]) => ({
   at: when,
   postings: lines.map(([account, amount]) => ({ account, currency: 'BRL', amount })),
 });
+const PART = { amount: toMinor(5_000) };
+const BORNE = { feePaidBy: 'merchant' as const };
+const FREE = { fee: toMinor(0), strategy: 'devolution' as const, destination: null };
 const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>])[] = [
   [
     'settled, available at once',
@@ -55,17 +74,138 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
     sentBack('wrong_amount', { amount: toMinor(5) }),
     entry(SETTLED_AT, ['provider_clearing', -5], ['payer_returns', 5]),
   ],
+  [
+    'held, then let pass: out of what is owed to the payer',
+    heldReleased(),
+    entry(at('13:20:00'), ['payer_returns', -12_345], ['provider_clearing', 12_345]),
+  ],
+  [
+    'settled by card, held for two days',
+    settledByCard(),
+    entry(
+      SETTLED_AT,
+      ['provider_clearing', -12_345],
+      ['merchant_pending', 11_883],
+      ['provider_fees', 339],
+      ['platform_fees', 123],
+    ),
+  ],
+  [
+    'refund reserved, the platform bears the fee',
+    refundReserved(PART),
+    entry(REFUND_REQUESTED_AT, ['merchant_available', -5_000], ['refunds_in_transit', 5_000]),
+  ],
+  [
+    'refund reserved, the merchant bears the fee',
+    refundReserved({ ...PART, ...BORNE }),
+    entry(REFUND_REQUESTED_AT, ['merchant_available', -5_050], ['refunds_in_transit', 5_050]),
+  ],
+  [
+    'refund without a fee reserved',
+    refundReserved({ ...PART, ...FREE }),
+    entry(REFUND_REQUESTED_AT, ['merchant_available', -5_000], ['refunds_in_transit', 5_000]),
+  ],
+  [
+    'refund completed, the platform bears the fee',
+    refundCompleted(PART),
+    entry(
+      REFUNDED_AT,
+      ['refunds_in_transit', -5_000],
+      ['provider_clearing', 5_000],
+      ['provider_fees', 50],
+      ['platform_fees', -50],
+    ),
+  ],
+  [
+    'refund completed, the merchant bears the fee',
+    refundCompleted({ ...PART, ...BORNE }),
+    entry(REFUNDED_AT, ['refunds_in_transit', -5_050], ['provider_clearing', 5_000], ['provider_fees', 50]),
+  ],
+  [
+    'refund without a fee completed',
+    refundCompleted({ ...PART, ...FREE }, null),
+    entry(REFUNDED_AT, ['refunds_in_transit', -5_000], ['provider_clearing', 5_000]),
+  ],
+  [
+    'refund failed, the platform bore the fee',
+    refundReleased(PART),
+    entry(REFUNDED_AT, ['refunds_in_transit', -5_000], ['merchant_available', 5_000]),
+  ],
+  [
+    'refund failed, the merchant’s fee comes back too (M7a)',
+    refundReleased({ ...PART, ...BORNE }),
+    entry(REFUNDED_AT, ['refunds_in_transit', -5_050], ['merchant_available', 5_050]),
+  ],
+  ...(['CHARGEBACK', 'DISPUTE'] as const).map(
+    (kind) =>
+      [
+        `${kind} opened: from available to retained (M9)`,
+        disputeOpened(kind, 7_345),
+        entry(at('16:00:00'), ['merchant_available', -7_345], ['merchant_retained', 7_345]),
+      ] as const,
+  ),
   ['returned', returned(), entry(at('13:05:02'), ['payer_returns', -12_345], ['provider_clearing', 12_345])],
 ];
 
 describe('journalEntry', () => {
   for (const [name, event, expected] of MONEY) it(name, () => expect(journalEntry(event)).to.deep.equal(expected));
-  for (const event of [created(), issued(), expired(), failed()])
-    it(`${event.type} moves no money`, () => expect(journalEntry(event)).to.equal(null));
+  for (const [name, event] of MONEY)
+    it(`sums to zero: ${name}`, () => {
+      const { postings } = journalEntry(event) ?? { postings: [] };
+      expect(postings.reduce((sum, { amount }) => sum + amount, 0)).to.equal(0);
+    });
+  const STORIES: readonly (readonly [string, readonly PaymentEvent[], Record<string, number>])[] = [
+    [
+      'refunded in full, the platform bears the fee',
+      [settled(), refundReserved(), refundCompleted()],
+      { merchant_available: -133, provider_fees: 60, platform_fees: 73 },
+    ],
+    [
+      'refunded in full, the merchant bears the fee',
+      [settled(), refundReserved(BORNE), refundCompleted(BORNE)],
+      { merchant_available: -183, provider_fees: 60, platform_fees: 123 },
+    ],
+    [
+      'a refund that failed',
+      [settled(), refundReserved(BORNE), refundReleased(BORNE)],
+      { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'held, let pass and credited',
+      [held(), heldReleased(), settled()],
+      { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
+    ],
+    ['held and returned', [held(), heldRejected('operator'), returned()], {}],
+  ];
+  for (const [name, events, left] of STORIES)
+    it(`${name}: what is left`, () => {
+      const sums: Record<string, number> = {};
+      for (const { account, amount } of events.flatMap((event) => journalEntry(event)?.postings ?? []))
+        sums[account] = (sums[account] ?? 0) + amount;
+      expect(Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum !== 0))).to.deep.equal(left);
+    });
+  const IDLE = [
+    created(),
+    issued(),
+    otherIssued(card()),
+    refusedInstrument('BOLETO'),
+    expired(),
+    failed(),
+    cancelRequested(),
+    cancelled(),
+    resendRequested(1, 1),
+    processing(),
+    refused('CREDIT_CARD', true),
+    heldRejected('operator'), // owed to the payer as before, until it has gone back
+    heldRejected('cancelled'),
+  ];
+  for (const event of IDLE) it(`${event.type} moves no money`, () => expect(journalEntry(event)).to.equal(null));
   it('posts to these accounts', () => {
     expect(LEDGER_ACCOUNTS).to.deep.equal([
       'merchant_available',
       'merchant_pending',
+      'merchant_retained',
+      'refunds_in_transit',
       'provider_clearing',
       'provider_fees',
       'platform_fees',

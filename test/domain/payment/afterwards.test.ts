@@ -2,17 +2,23 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import { expire, recordReturn, releaseFunds } from '../../../domain/payment/afterwards.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { given } from '../../support/given.ts';
+import { card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
+  cancelled,
+  cancelRequested,
   created,
   END_TO_END_ID,
   EXPIRES_AT,
   expired,
   failed,
   held,
+  heldRejected,
   issued,
   OTHER_END_TO_END_ID,
+  processing,
   receipt,
+  refused,
   released,
   returned,
   sentBack,
@@ -20,6 +26,7 @@ import {
 } from '../../support/samples.ts';
 
 const OPEN = [created(), issued()];
+const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 
 describe('expire', () => {
   it('ends an unpaid charge at its expiry, once', () => {
@@ -43,6 +50,8 @@ describe('expire', () => {
     ['one held for review (M5)', [...OPEN, held()]],
     ['one that the payer lock sends back', [...OPEN, sentBack('payer_mismatch')]],
     ['one that the payer lock has returned', [...OPEN, sentBack('payer_mismatch'), returned()]],
+    ['a cancelled one', [...OPEN, cancelRequested(), cancelled()]],
+    ['a declined one', [...CARD, refused('CREDIT_CARD', true)]],
   ];
   for (const [name, history] of nothing)
     it(`leaves alone ${name}`, () =>
@@ -53,6 +62,30 @@ describe('expire', () => {
     given(payment, ...OPEN)
       .when(expire(at('13:59:59')))
       .then('nothing');
+  });
+  it('takes a card in flight, a declined method beside one that waits, and one that is wanted cancelled', () => {
+    for (const before of [
+      [...CARD, processing()],
+      [...CARD, cancelRequested()],
+    ])
+      given(payment, ...before)
+        .when(expire(at('13:30:00')))
+        .then(expired(at('13:30:00')), 'recorded')
+        .again('nothing');
+    given(payment, created({ methods: ['CREDIT_CARD', 'PIX'] }), issued(), CARD[1]!, refused('CREDIT_CARD', false))
+      .when(expire(EXPIRES_AT))
+      .then(expired(), 'recorded')
+      .again('nothing');
+  });
+  it('comes with the last of several instruments (I8a)', () => {
+    const several = [created({ methods: ['CREDIT_CARD', 'PIX'] }), issued(), CARD[1]!];
+    given(payment, ...several)
+      .when(expire(at('13:59:59')))
+      .then('nothing');
+    given(payment, ...several)
+      .when(expire(EXPIRES_AT))
+      .then(expired(), 'recorded')
+      .again('nothing');
   });
   it('takes a charge that only saw a wrong amount', () => {
     given(payment, ...OPEN, sentBack('wrong_amount'))
@@ -135,6 +168,14 @@ describe('recordReturn', () => {
       .when(recordReturn(OTHER_END_TO_END_ID, at('13:05:02')))
       .then(returned(OTHER_END_TO_END_ID), 'recorded')
       .again('nothing');
+  });
+  it('records the return of one that was held: by an operator, and after a cancellation', () => {
+    const cancelledHeld = [...OPEN, held(), cancelRequested(), cancelled(), heldRejected('cancelled')];
+    for (const history of [[...OPEN, held(), heldRejected('operator')], cancelledHeld])
+      given(payment, ...history)
+        .when(back)
+        .then(returned(), 'recorded')
+        .again('nothing');
   });
   it('of a Pix that was settled, held or never seen is nothing', () => {
     given(payment, ...OPEN, settled())

@@ -1,12 +1,20 @@
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { addMillis, DAY_MS } from '../../../domain/kernel/time.ts';
+import { addMillis, DAY_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
-import { type SettleOutcome, type SettleReceipt, settleReceipt } from '../../../domain/payment/settle.ts';
+import {
+  type PayerCheck,
+  type SettleOutcome,
+  type SettleReceipt,
+  settleReceipt,
+} from '../../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
 import type { Receipt } from '../../../domain/transaction/transaction.ts';
 import { given } from '../../support/given.ts';
+import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
+  cancelled,
+  cancelRequested,
   created,
   EXPIRES_AT,
   expired,
@@ -15,8 +23,12 @@ import {
   issued,
   LOCKED_TO,
   OTHER_END_TO_END_ID,
+  PAID_AT,
+  processing,
   receipt,
+  refused,
   returned,
+  SETTINGS,
   SETTLED_AT,
   SOMEBODY_ELSE,
   sentBack,
@@ -25,8 +37,9 @@ import {
 
 const arriving = (over: Partial<Receipt> = {}, more: Partial<SettleReceipt> = {}): SettleReceipt => ({
   receipt: receipt(over),
+  payerCheck: 'unknown',
   fees: DEFAULT_FEES,
-  holdDays: 0,
+  holdDays: SETTINGS.holdDays,
   returnId: 'return-1',
   at: SETTLED_AT,
   ...more,
@@ -39,6 +52,30 @@ const wrong = { amount: toMinor(12_344) };
 const late = { paidAt: at('14:00:01') };
 const nameless = { payer: { name: 'X', document: null } };
 const other = { payer: { name: 'X', document: SOMEBODY_ELSE } };
+
+/** A payment by card (30 minutes) or boleto (3 days). */
+const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];
+const BY_CARD = { method: 'CREDIT_CARD' as const };
+/** M1: 2.5 % + 30 and 1 % of 123.45, half-up; M2: held for 2 days. */
+const byCard = (paidAt: Timestamp) =>
+  settled({
+    receipt: receipt({ ...BY_CARD, paidAt }),
+    method: 'CREDIT_CARD',
+    providerFee: toMinor(339),
+    platformFee: toMinor(123),
+    netAmount: toMinor(11_883),
+    availableAt: parseTimestamp('2026-11-23T13:05:01.000Z'),
+  });
+/** M1: 1.5 % and 1 %; M2: held for 1 day. */
+const byBoleto = (paidAt: Timestamp) =>
+  settled({
+    receipt: receipt({ method: 'BOLETO', paidAt }),
+    method: 'BOLETO',
+    providerFee: toMinor(185),
+    platformFee: toMinor(123),
+    netAmount: toMinor(12_037),
+    availableAt: parseTimestamp('2026-11-22T13:05:01.000Z'),
+  });
 
 /** Every row breaks its own rule and all rules below it: the first rule that applies decides (settle.ts). */
 const ORDER: readonly (readonly [
@@ -102,6 +139,34 @@ const ORDER: readonly (readonly [
     'returned',
   ],
   [
+    '3 cancelled',
+    [...LOCKED, cancelRequested(), cancelled()],
+    { ...wrong, ...other },
+    [sentBack('charge_ended', { ...wrong, ...other })],
+    'returned',
+  ],
+  [
+    '3 declined for good',
+    [created({ methods: ['CREDIT_CARD'] }), otherIssued(card()), refused('CREDIT_CARD', true)],
+    { ...BY_CARD, ...wrong },
+    [sentBack('charge_ended', { ...BY_CARD, ...wrong })],
+    'returned',
+  ],
+  [
+    '3 no instrument of the method',
+    OPEN,
+    { ...BY_CARD, ...wrong },
+    [sentBack('charge_ended', { ...BY_CARD, ...wrong })],
+    'returned',
+  ],
+  [
+    '3 after the expiry of the card, the boleto still open',
+    TWO,
+    { ...BY_CARD, ...wrong, paidAt: at('13:30:01') },
+    [sentBack('charge_ended', { ...BY_CARD, ...wrong, paidAt: at('13:30:01') })],
+    'returned',
+  ],
+  [
     '4 too little, locked',
     LOCKED,
     { ...wrong, ...nameless },
@@ -118,6 +183,18 @@ const ORDER: readonly (readonly [
   ['5 locked, no document', LOCKED, nameless, [held()], 'held'],
   ['6 locked, another payer', LOCKED, other, [sentBack('payer_mismatch', other)], 'refunded'],
   ['7 locked, the right payer', LOCKED, {}, [settled()], 'settled'],
+  ['7 wanted cancelled, paid first', [...OPEN, cancelRequested()], {}, [settled()], 'settled'],
+  ['7 by card, at its very expiry', TWO, { ...BY_CARD, paidAt: at('13:30:00') }, [byCard(at('13:30:00'))], 'settled'],
+  ['7 by card, in flight', [...TWO, processing()], BY_CARD, [byCard(PAID_AT)], 'settled'],
+  ['7 by card, declined once before', [...TWO, refused('CREDIT_CARD', false)], BY_CARD, [byCard(PAID_AT)], 'settled'],
+  ['7 by card, expired, heard of late', [...TWO, expired()], BY_CARD, [byCard(PAID_AT)], 'settled'],
+  [
+    '7 by boleto, after the expiry of the card',
+    TWO,
+    { method: 'BOLETO', paidAt: parseTimestamp('2026-11-24T13:00:00.000Z') },
+    [byBoleto(parseTimestamp('2026-11-24T13:00:00.000Z'))],
+    'settled',
+  ],
   ['7 no lock, no document', OPEN, nameless, [settled({ receipt: receipt(nameless) })], 'settled'],
   ['7 no lock, anybody', OPEN, other, [settled({ receipt: receipt(other) })], 'settled'],
   [
@@ -150,7 +227,7 @@ describe('settleReceipt', () => {
 
   it('holds the net for the account’s days (M2)', () => {
     given(payment, ...OPEN)
-      .when(settleReceipt(arriving({}, { holdDays: 2 })))
+      .when(settleReceipt(arriving({}, { holdDays: { ...SETTINGS.holdDays, PIX: 2 } })))
       .then(settled({ availableAt: addMillis(SETTLED_AT, 2 * DAY_MS) }), 'settled');
   });
   it('fixes the fees of the account’s schedule in the event (M1)', () => {
@@ -163,7 +240,10 @@ describe('settleReceipt', () => {
       .again('duplicate');
   });
   it('again with other content is the first one still', () => {
-    const changed = arriving({ ...wrong, ...other }, { at: at('15:00:00'), holdDays: 3, returnId: 'return-2' });
+    const changed = arriving(
+      { ...wrong, ...other },
+      { at: at('15:00:00'), holdDays: { ...SETTINGS.holdDays, PIX: 3 }, returnId: 'return-2' },
+    );
     given(payment, ...OPEN, settled())
       .when(settleReceipt(changed))
       .then('duplicate');
@@ -171,6 +251,42 @@ describe('settleReceipt', () => {
   it('sends back what arrived before there was an instrument: a caller brings the creation to its end first', () => {
     given(payment, created()).when(settleReceipt(arriving())).then(sentBack('charge_ended'), 'returned');
   });
+  describe('of a locked charge whose payer the bank does not name, as the provider’s check says', () => {
+    const checked = (payerCheck: PayerCheck, over: Partial<Receipt> = nameless) =>
+      settleReceipt(arriving(over, { payerCheck }));
+    it('match: settled', () => {
+      given(payment, ...LOCKED)
+        .when(checked('match'))
+        .then(settled({ receipt: receipt(nameless) }), 'settled')
+        .again('duplicate');
+    });
+    it('mismatch: sent back', () => {
+      given(payment, ...LOCKED)
+        .when(checked('mismatch'))
+        .then(sentBack('payer_mismatch', nameless), 'refunded')
+        .again('duplicate');
+    });
+    it('unknown: held', () => {
+      given(payment, ...LOCKED)
+        .when(checked('unknown'))
+        .then(held(), 'held')
+        .again('duplicate');
+    });
+    it('a document that the bank does name decides, whatever the check says', () => {
+      given(payment, ...LOCKED)
+        .when(checked('match', other))
+        .then(sentBack('payer_mismatch', other), 'refunded');
+      given(payment, ...LOCKED)
+        .when(checked('mismatch', {}))
+        .then(settled(), 'settled');
+    });
+    it('without a lock it is not asked for', () => {
+      given(payment, ...OPEN)
+        .when(checked('mismatch'))
+        .then(settled({ receipt: receipt(nameless) }), 'settled');
+    });
+  });
+
   it('of a payment that was never created is a broken invariant', () => {
     given(payment)
       .when(settleReceipt(arriving()))

@@ -20,6 +20,7 @@ const message = {
   accountId: ACCOUNT_ID,
   mode: 'test' as const,
   endpointId: ENDPOINT_ID,
+  url: null,
   eventId: '00000000000000000000000005' as EventId,
   eventType: 'charge.paid',
   family: 'canonical' as const,
@@ -57,7 +58,7 @@ const attemptFailed = (
     type: 'WebhookDeliveryAttemptFailed',
     data: {
       number,
-      endpointId: ENDPOINT_ID,
+      target: ENDPOINT_ID,
       at: when,
       statusCode,
       error: error as string,

@@ -13,6 +13,7 @@ const scheduled: WebhookDeliveryEvent = {
     accountId: ACCOUNT_ID,
     mode: 'test',
     endpointId,
+    url: null,
     eventId: '00000000000000000000000005' as EventId,
     eventType: 'charge.paid',
     family: 'canonical',
@@ -25,7 +26,7 @@ const attempt = (responseBody: string | null): WebhookDeliveryEvent => ({
   type: 'WebhookDeliveryAttemptFailed',
   data: {
     number: 1,
-    endpointId,
+    target: endpointId,
     at: at('13:00:01'),
     statusCode: 500,
     error: 'status: 500',
@@ -60,6 +61,11 @@ const failing = { attempts: 1, lastStatusCode: 500, lastError: 'status: 500', up
 
 describe('deliveryView', () => {
   it('PENDING, never tried', () => expect(viewAfter(scheduled)).to.deep.equal(pending));
+  it('to a payment’s own URL: without an endpoint', () => {
+    const url = 'https://shop.example/hook';
+    const toUrl = { ...scheduled, data: { ...scheduled.data, endpointId: null, url } } as WebhookDeliveryEvent;
+    expect(viewAfter(toUrl)).to.deep.equal({ ...pending, endpointId: null });
+  });
   it('PENDING, failed once', () => {
     const next = '2026-11-21T13:00:06.000Z';
     expect(viewAfter(scheduled, attempt('oops'))).to.deep.equal({

@@ -1,27 +1,50 @@
 import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { EventId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { isCatalogued } from '../../../domain/wire/catalogue.ts';
 import { chargeView } from '../../../domain/wire/charge.ts';
-import { API_VERSION, messagesOf } from '../../../domain/wire/messages.ts';
+import { API_VERSION } from '../../../domain/wire/envelope.ts';
+import { messagesOf } from '../../../domain/wire/messages.ts';
+import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
+  cancelled,
+  cancelRequested,
   created,
+  disputeOpened,
   expired,
   failed,
   held,
+  heldRejected,
+  heldReleased,
   issued,
   PAYMENT_ID,
   paymentAfter,
+  processing,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  refused,
+  refusedInstrument,
   released,
+  resendRequested,
   returned,
   sentBack,
   settled,
+  settledByCard,
 } from '../../support/samples.ts';
 
 const EVENT_ID = '00000000000000000000000005' as EventId;
 const OPEN = [created(), issued()];
 const BACK = [...OPEN, sentBack('payer_mismatch')];
+const PAID = [...OPEN, settled()];
+const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
+const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];
+const APPROVED = [...CARD, settledByCard()];
+/** Of a card: nothing of it is a payout. */
+const PART = { amount: toMinor(5_000), strategy: 'reversal' as const, destination: null, fee: toMinor(0) };
+const BACK_BY_PIX = { strategy: 'devolution' as const, destination: null, fee: toMinor(0) };
 
 interface Row {
   readonly before: readonly PaymentEvent[];
@@ -32,8 +55,11 @@ interface Row {
   readonly legacy: readonly string[];
   readonly status: string;
   readonly previousStatus: string;
-  readonly paid?: true;
+  /** What is told of the settlement while it reads PAID or APPROVED. */
+  readonly paid?: { paidWith: string; providerFee: number; platformFee: number; netAmount: number };
 }
+const BY_PIX = { paidWith: 'PIX', providerFee: 10, platformFee: 123, netAmount: 12_212 };
+const BY_CARD = { paidWith: 'CREDIT_CARD', providerFee: 339, platformFee: 123, netAmount: 11_883 };
 const row = (
   before: readonly PaymentEvent[],
   event: PaymentEvent,
@@ -48,8 +74,9 @@ const row = (
 const settles = {
   canonical: ['charge.paid'],
   legacy: ['payment.completed', 'payment.status_changed'],
-  paid: true as const,
 };
+const ends = { canonical: ['charge.failed'], legacy: ['payment.failed', 'payment.status_changed'] };
+const changes = { canonical: [], legacy: ['payment.status_changed'] };
 
 /** decisions W9 and W9a, row by row, as far as there are such transitions. */
 const W9: Readonly<Record<string, Row>> = {
@@ -59,16 +86,95 @@ const W9: Readonly<Record<string, Row>> = {
     status: 'WAITING_PAYMENT',
     previousStatus: 'WAITING_PAYMENT', // W10
   }),
-  'settled (PAID)': row(OPEN, settled(), '13:05:01', { ...settles, status: 'PAID', previousStatus: 'WAITING_PAYMENT' }),
-  'settled (APPROVED)': row(OPEN, settled({ method: 'CREDIT_CARD' }), '13:05:01', {
-    ...settles,
-    status: 'APPROVED',
+  'created, by another method than Pix': row([CARD[0]!], CARD[1]!, '13:00:00', {
+    canonical: ['charge.created'],
+    legacy: ['payment.created'],
+    status: 'WAITING_PAYMENT',
     previousStatus: 'WAITING_PAYMENT',
+  }),
+  'settled (PAID)': row(OPEN, settled(), '13:05:01', {
+    ...settles,
+    paid: BY_PIX,
+    status: 'PAID',
+    previousStatus: 'WAITING_PAYMENT',
+  }),
+  'settled (APPROVED)': row([...CARD, processing()], settledByCard(), '13:05:01', {
+    ...settles,
+    paid: BY_CARD,
+    status: 'APPROVED',
+    previousStatus: 'PROCESSING',
   }),
   'settled after it expired': row([...OPEN, expired()], settled(), '13:05:01', {
     ...settles,
+    paid: BY_PIX,
     status: 'PAID',
     previousStatus: 'EXPIRED',
+  }),
+  'settled once an operator let it pass': row([...OPEN, held(), heldReleased()], settled(), '13:05:01', {
+    ...settles,
+    paid: BY_PIX,
+    status: 'PAID',
+    previousStatus: 'PROCESSING',
+  }),
+  'in flight': row(CARD, processing(), '13:04:00', {
+    ...changes,
+    status: 'PROCESSING',
+    previousStatus: 'WAITING_PAYMENT',
+  }),
+  refused: row([...CARD, processing()], refused('CREDIT_CARD', true), '13:04:30', {
+    ...ends,
+    status: 'REFUSED',
+    previousStatus: 'PROCESSING',
+  }),
+  'refused, with another method left': row([...TWO, processing()], refused('CREDIT_CARD', false), '13:04:30', {
+    ...changes,
+    status: 'WAITING_PAYMENT',
+    previousStatus: 'PROCESSING',
+  }),
+  cancelled: row([...OPEN, cancelRequested()], cancelled(), '13:10:00', {
+    ...ends,
+    status: 'CANCELLED',
+    previousStatus: 'WAITING_PAYMENT',
+  }),
+  'cancelled before there was an instrument': row([created(), cancelRequested()], cancelled(), '13:10:00', {
+    ...ends,
+    status: 'CANCELLED',
+    previousStatus: 'PENDING',
+  }),
+  'cancelled while held': row(
+    [...OPEN, held(), cancelRequested(), cancelled()],
+    heldRejected('cancelled'),
+    '13:10:00',
+    {
+      ...ends,
+      status: 'CANCELLED',
+      previousStatus: 'PROCESSING',
+    },
+  ),
+  chargeback: row(APPROVED, disputeOpened('CHARGEBACK'), '16:00:00', {
+    canonical: [],
+    legacy: ['payment.failed', 'payment.status_changed'],
+    status: 'CHARGEBACK',
+    previousStatus: 'APPROVED',
+  }),
+  dispute: row(APPROVED, disputeOpened('DISPUTE'), '16:00:00', {
+    canonical: [],
+    legacy: ['payment.failed', 'payment.status_changed'],
+    status: 'DISPUTE',
+    previousStatus: 'APPROVED',
+  }),
+  'refund completed (partial)': row([...APPROVED, refundReserved(PART)], refundCompleted(PART), '15:00:02', {
+    canonical: [],
+    legacy: ['payment.refunded'],
+    paid: BY_CARD,
+    status: 'APPROVED',
+    previousStatus: 'APPROVED',
+  }),
+  'refund completed (full)': row([...PAID, refundReserved(BACK_BY_PIX)], refundCompleted(BACK_BY_PIX), '15:00:02', {
+    canonical: [],
+    legacy: ['payment.refunded', 'payment.status_changed'],
+    status: 'REFUNDED',
+    previousStatus: 'PAID',
   }),
   'creation failed at the provider': row([created()], failed(), '13:00:00', {
     canonical: ['charge.failed'],
@@ -94,6 +200,12 @@ const W9: Readonly<Record<string, Row>> = {
     status: 'PROCESSING',
     previousStatus: 'WAITING_PAYMENT',
   }),
+  'returned by an operator': row([...OPEN, held(), heldRejected('operator')], returned(), '13:05:02', {
+    canonical: [],
+    legacy: ['payment.refunded', 'payment.status_changed'],
+    status: 'REFUNDED',
+    previousStatus: 'PROCESSING',
+  }),
   'held for review': row(OPEN, held(), '13:05:01', {
     canonical: [],
     legacy: ['payment.status_changed'],
@@ -106,6 +218,7 @@ const transition = (before: readonly PaymentEvent[], event: PaymentEvent) => {
   const earlier = fold(payment, before);
   return messagesOf(earlier, event, payment.evolve(earlier, event));
 };
+const CANCELLED_HELD = [...OPEN, held(), cancelRequested(), cancelled()];
 const textsOf = ({ before, event }: Pick<Row, 'before' | 'event'>) =>
   transition(before, event).map(({ type, family, at, render }) => ({ type, family, at, body: render(EVENT_ID) }));
 
@@ -118,7 +231,7 @@ const canonicalBody = ({ before, event, at }: Row, type: string) =>
     created_at: at,
     data: { object: chargeView(paymentAfter(...before, event)) },
   });
-const legacyBody = ({ event, at, status, previousStatus, paid }: Row, name: string) =>
+const legacyBody = ({ at, status, previousStatus, paid }: Row, name: string) =>
   JSON.stringify({
     event: name,
     data: {
@@ -126,13 +239,7 @@ const legacyBody = ({ event, at, status, previousStatus, paid }: Row, name: stri
       amount: 12_345,
       status,
       previousStatus,
-      ...(paid &&
-        event.type === 'TransactionSettled' && {
-          paidWith: event.data.method,
-          providerFee: 10,
-          platformFee: 123,
-          netAmount: 12_212,
-        }),
+      ...paid,
       occurredAt: at,
     },
   });
@@ -160,6 +267,24 @@ describe('messagesOf: the table of W9', () => {
     ['a second Pix', [...OPEN, settled()], sentBack('second_payment', { endToEndId: 'E2' })],
     ['a late Pix', [...OPEN, expired()], sentBack('charge_ended')],
     ['the return after the payer lock, repeated', [...BACK, returned()], returned()],
+    ['another instrument after the first', [TWO[0]!, TWO[1]!], TWO[2]!],
+    ['a method that can’t be had', [TWO[0]!, TWO[1]!], refusedInstrument('BOLETO')],
+    ['a method that can’t be had, before there is any', [TWO[0]!], refusedInstrument('BOLETO')],
+    ['a declined method while another is waited for', TWO, refused('BOLETO', false)],
+    ['a wish to cancel', OPEN, cancelRequested()],
+    [
+      'a cancelled payment whose held Pix is not yet on its way back',
+      [...OPEN, held(), cancelRequested()],
+      cancelled(),
+    ],
+    ['the return of a Pix held when it was cancelled', [...CANCELLED_HELD, heldRejected('cancelled')], returned()],
+    ['an operator who lets a held Pix pass, before it is credited', [...OPEN, held()], heldReleased()],
+    ['an operator who sends a held Pix back, before it is there', [...OPEN, held()], heldRejected('operator')],
+    ['a wish to have the webhooks again', PAID, resendRequested(2, 1)],
+    ['a devolution that was requested', PAID, refundReserved(BACK_BY_PIX)],
+    ['a devolution that failed', [...PAID, refundReserved(BACK_BY_PIX)], refundReleased(BACK_BY_PIX)],
+    ['a reversal that was requested', APPROVED, refundReserved(PART)],
+    ['a reversal that failed', [...APPROVED, refundReserved(PART)], refundReleased(PART)],
   ];
   for (const [name, before, event] of silent)
     it(`tells nobody of ${name}`, () => expect(transition(before, event)).to.deep.equal([]));

@@ -47,7 +47,7 @@ export const roomProblems = (sources: readonly Source[]): readonly Problem[] =>
   });
 
 /** What other folders of the domain may build on. */
-const AGGREGATES = ['account', 'charge', 'keyring', 'transaction', 'webhookDelivery', 'webhookEndpoint'];
+const AGGREGATES = ['account', 'charge', 'keyring', 'refund', 'transaction', 'webhookDelivery', 'webhookEndpoint'];
 const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   pix: ['kernel'],
@@ -55,7 +55,7 @@ const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
   payment: ['kernel', ...AGGREGATES],
   ledger: ['kernel', 'payment', ...AGGREGATES],
   wire: ['kernel', 'payment', ...AGGREGATES],
-  ...Object.fromEntries(AGGREGATES.map((name) => [name, ['kernel', 'pix']])),
+  ...Object.fromEntries(AGGREGATES.map((name) => [name, ['kernel', 'pix', 'methods']])),
 };
 
 /** An aggregate takes types of a sibling, and the constants that spell those types out; what needs both stands in payment/. */

@@ -1,0 +1,97 @@
+// What a merchant may ask for when creating a payment: from a body whose types are right to terms, or to all that is wrong with it
+// (interface.md Create payment body, decisions I4, I5, I11, P1–P3).
+import { type Minor, toMinor } from '../kernel/money.ts';
+import type { ErrorCode } from '../kernel/rejection.ts';
+import type { Json } from '../kernel/serde.ts';
+import { isE164 } from '../methods/phone.ts';
+import { canonicalText } from './canonical.ts';
+import type { Customer } from './charge.ts';
+import { isEmailAddress } from './email.ts';
+import { keptMetadata, metadataProblem } from './metadata.ts';
+import { METHOD_RULES, type PaymentMethod } from './methods.ts';
+import type { CodedProblem } from './request.ts';
+
+/** The known fields of the body, types and simple bounds checked (http/schemas/payment.ts). */
+export interface PaymentBody {
+  readonly amount: number;
+  readonly currency?: string;
+  /** At least one, none twice. */
+  readonly paymentMethods: readonly PaymentMethod[];
+  readonly customerId?: string;
+  readonly customerName?: string;
+  readonly customerDocument?: string;
+  readonly customerEmail?: string;
+  readonly metadata?: { readonly [key: string]: Json };
+  readonly webhookUrl?: string;
+  readonly idempotencyKey: string;
+}
+
+export interface PaymentRequest {
+  /** The known fields as sent: what the fingerprint covers (K2). */
+  readonly sent: PaymentBody;
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly methods: readonly PaymentMethod[];
+  readonly customer: Customer;
+  readonly customerId: string | null;
+  readonly metadata: { readonly [key: string]: Json };
+  readonly webhookUrl: string | null;
+}
+
+const CURRENCY_DEFAULT = 'BRL';
+export const URL_LENGTH_MAX = 2_048;
+const HTTP_URL = /^https?:\/\/[^\s/?#\\][^\s\\]*$/i;
+
+const isHttpUrl = (value: Json): boolean =>
+  typeof value === 'string' && value.length <= URL_LENGTH_MAX && HTTP_URL.test(value) && URL.canParse(value);
+
+/**
+ * Rules beyond types, in the order in which they are told. Where the webhooks may go is judged by their sender (W5). Fields whose types
+ * are wrong are left out, and nothing is said of them.
+ */
+export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProblem[] => {
+  const { amount = 0, currency = CURRENCY_DEFAULT, paymentMethods = [], customerEmail, metadata } = body;
+  const problems: CodedProblem[] = [];
+  const tell = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
+  const amountMax = Math.min(...paymentMethods.map((method) => METHOD_RULES[method].amountMax));
+  if (amount > amountMax) tell('invalid_amount', 'amount', `must be at most ${amountMax} with these methods`);
+  const strangers = paymentMethods.filter((method) => !METHOD_RULES[method].currencies.includes(currency));
+  if (strangers.length > 0)
+    tell('invalid_currency', 'currency', `is not one that ${strangers.join(', ')} can be paid in`);
+  if (customerEmail !== undefined && !isEmailAddress(customerEmail))
+    tell('invalid_customer', 'customerEmail', 'must be an e-mail address (RFC 5322)');
+  const { returnUrl, phone } = metadata ?? {};
+  if (returnUrl !== undefined && !isHttpUrl(returnUrl))
+    tell('invalid_url', 'metadata.returnUrl', `must be an http or https URL of at most ${URL_LENGTH_MAX} characters`);
+  if (paymentMethods.includes('MBWAY') && (typeof phone !== 'string' || !isE164(phone)))
+    tell('invalid_metadata', 'metadata.phone', 'must be a phone number in E.164, such as +351912345678, for MBWAY');
+  const problem = metadata === undefined ? null : metadataProblem(metadata);
+  if (problem !== null) tell('invalid_metadata', 'metadata', problem);
+  return problems;
+};
+
+/** Only for a body without problems. */
+export const paymentRequest = (body: PaymentBody): PaymentRequest => {
+  const { customerName: name = null, customerDocument: document = null, customerEmail: email = null } = body;
+  return {
+    sent: body,
+    amount: toMinor(body.amount),
+    currency: body.currency ?? CURRENCY_DEFAULT,
+    methods: body.paymentMethods,
+    customer: { name, document, email, phone: null },
+    customerId: body.customerId ?? null,
+    metadata: keptMetadata(body.metadata ?? {}),
+    webhookUrl: body.webhookUrl ?? null,
+  };
+};
+
+/** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
+export const PAYMENT_FINGERPRINT_VERSION = 1;
+
+/** The known fields as sent, key order and whitespace aside: equal texts are equal requests (K2). */
+export const canonicalPaymentRequest = ({ sent }: PaymentRequest, version: number): string => {
+  const { amount, currency, paymentMethods, metadata, webhookUrl } = sent;
+  const { customerId, customerName, customerDocument, customerEmail } = sent;
+  const customer = { customerId, customerName, customerDocument, customerEmail };
+  return canonicalText(version, { amount, currency, paymentMethods, metadata, webhookUrl, ...customer });
+};

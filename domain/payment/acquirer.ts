@@ -1,0 +1,71 @@
+// What acquirers of other methods tell: the payer is at it, the method was declined, the card's holder disputes.
+import { hasInstrument, instrumentExpiry } from '../charge/instruments.ts';
+import type { PaymentMethod } from '../charge/methods.ts';
+import type { Decision } from '../kernel/decider.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import { type DisputeRecord, refundableRest, refundedAmount } from '../transaction/refunds.ts';
+import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
+
+type Recorded = 'recorded' | 'nothing';
+const NOTHING = { events: [], reply: 'nothing' } as const;
+
+const canBePaidWith = ({ charge, transaction }: ExistingPayment, method: PaymentMethod): boolean =>
+  charge.status === 'open' &&
+  (transaction.status === 'none' || transaction.status === 'processing') &&
+  hasInstrument(charge.instruments, method) &&
+  !transaction.declined.includes(method);
+
+/** The payer began to pay with the method. Ended, settled, or at it already: nothing. */
+export const recordProcessing =
+  (method: PaymentMethod, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const payment = assertExists(state);
+    if (!canBePaidWith(payment, method) || payment.transaction.status === 'processing') return NOTHING;
+    return { events: [{ type: 'TransactionProcessing', data: { method, at } }], reply: 'recorded' };
+  };
+
+export interface Refusal {
+  readonly method: PaymentMethod;
+  readonly reason: string;
+  readonly providerErrorCode: string;
+}
+
+/** The method was declined; the payment with it when no other can be paid with. Declined before, ended or settled: nothing. */
+export const recordRefusal =
+  ({ method, reason, providerErrorCode }: Refusal, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const payment = assertExists(state);
+    if (!canBePaidWith(payment, method)) return NOTHING;
+    const { terms, refusedMethods, instruments } = payment.charge;
+    const { transaction } = payment;
+    const inFlight = transaction.status === 'processing' ? transaction.method : null;
+    const isUsable = (other: PaymentMethod) =>
+      other !== method &&
+      !refusedMethods.includes(other) &&
+      !transaction.declined.includes(other) &&
+      (other === inFlight || (instrumentExpiry(instruments, other) ?? at) >= at);
+    const isFinal = !terms.methods.some(isUsable);
+    return {
+      events: [{ type: 'TransactionRefused', data: { method, reason, providerErrorCode, isFinal, at } }],
+      reply: 'recorded',
+    };
+  };
+
+/**
+ * A chargeback or dispute opened: what is left of the payment is held (M9); what refunds have under way is held when they fail. Not a
+ * settled card, fully refunded, or disputed before: nothing.
+ */
+export const openDispute =
+  (kind: DisputeRecord['kind'], reason: string | null, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const { transaction } = assertExists(state);
+    if (transaction.status !== 'settled' || transaction.dispute !== null) return NOTHING;
+    const { settlement, refunds } = transaction;
+    const amount = refundableRest(settlement.receipt.amount, refunds, null);
+    if (settlement.method !== 'CREDIT_CARD' || refundedAmount(refunds) === settlement.receipt.amount) return NOTHING;
+    const { currency } = settlement;
+    return {
+      events: [{ type: 'TransactionDisputeOpened', data: { kind, amount, currency, reason, at } }],
+      reply: 'recorded',
+    };
+  };

@@ -1,0 +1,154 @@
+// Giving money back. The reservation in the payment's stream guards the refundable rest: whatever runs at once, the sum of all
+// refunds and holds never exceeds what was paid (design §4, E4, M1, M6–M8).
+import type { PaymentMethod } from '../charge/methods.ts';
+import type { Decision } from '../kernel/decider.ts';
+import type { RefundId } from '../kernel/ids.ts';
+import { type Minor, toMinor, ZERO } from '../kernel/money.ts';
+import { type Rejection, reject } from '../kernel/rejection.ts';
+import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
+import { type RefundRecord, type RefundStrategy, refundableRest, refundedAmount } from '../transaction/refunds.ts';
+import type { SettledTransaction } from '../transaction/transaction.ts';
+import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
+
+/** Fee of a Pix-out, in centavos (M6). */
+export const PIX_OUT_FEE = toMinor(50);
+/** How long after its settlement a Pix can be returned (M8). */
+const DEVOLUTION_WINDOW_MS = 90 * DAY_MS;
+const REFUNDABLE_METHODS: readonly PaymentMethod[] = ['PIX', 'CREDIT_CARD'];
+
+export interface ReserveRefund {
+  readonly refundId: RefundId;
+  /** Hash of the request (K2). */
+  readonly fingerprint: string;
+  /** null: all that is left. */
+  readonly amount: Minor | null;
+  readonly reason: string | null;
+  /** null: `cashout` for a Pix (interface.md Refund body). */
+  readonly strategy: 'devolution' | 'cashout' | null;
+  readonly passFeeToTenant: boolean;
+  /** A Pix key; null: the payer's document. */
+  readonly destinationKey: string | null;
+  /** Where the account lets cash-outs go; null: anywhere (M7a). */
+  readonly allowedDestinations: readonly string[] | null;
+}
+
+export interface Reserved {
+  readonly refund: RefundRecord;
+  readonly replayed: boolean;
+}
+
+/**
+ * Order of the checks: the key (replayed, or `idempotency_key_reused`), settled and not fully refunded (`transaction_not_refundable`),
+ * not disputed (`charge_disputed`), the amount (`refund_amount_exceeds_remaining`), supported by method, window and destination
+ * (`REFUND_NOT_SUPPORTED`; `invalid_request` for what is of Pix only).
+ */
+export const reserveRefund =
+  (wish: ReserveRefund, at: Timestamp): Decision<PaymentState, PaymentEvent, Reserved> =>
+  (state) => {
+    const { transaction } = assertExists(state);
+    if (transaction.status !== 'settled')
+      return reject('transaction_not_refundable', 'Only a settled payment can be refunded.');
+    const before = transaction.refunds.find(({ refundId }) => refundId === wish.refundId);
+    if (before) return replay(before, wish);
+    const { settlement, refunds, dispute } = transaction;
+    const paid = settlement.receipt.amount;
+    if (refundedAmount(refunds) === paid)
+      return reject('transaction_not_refundable', 'This payment is fully refunded already.');
+    if (dispute !== null) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
+    const rest = refundableRest(paid, refunds, dispute);
+    const amount = wish.amount ?? rest;
+    if (amount > rest || amount === 0)
+      return reject('refund_amount_exceeds_remaining', `Of this payment ${rest} can still be refunded.`, {
+        param: 'amount',
+      });
+    const route = routeOf(transaction, wish, at);
+    if ('rejected' in route) return route;
+    const { refundId, fingerprint, reason } = wish;
+    const { currency } = settlement;
+    const terms = { refundId, amount, currency, reason, ...route, fingerprint };
+    return {
+      events: [{ type: 'TransactionRefundReserved', data: { ...terms, at } }],
+      reply: { refund: { ...terms, requestedAt: at, outcome: { status: 'reserved' } }, replayed: false },
+    };
+  };
+
+/** The refund as it was reserved, whatever became of it since (K3). */
+const replay = (before: RefundRecord, { fingerprint }: ReserveRefund) =>
+  before.fingerprint === fingerprint
+    ? { events: [], reply: { refund: { ...before, outcome: { status: 'reserved' as const } }, replayed: true } }
+    : reject('idempotency_key_reused', 'This idempotencyKey was already used with a different refund.', {
+        param: 'idempotencyKey',
+      });
+
+type Route = Pick<RefundRecord, 'strategy' | 'destination' | 'fee' | 'feePaidBy'>;
+const unsupported = (message: string): Rejection => reject('REFUND_NOT_SUPPORTED', message);
+
+const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Timestamp): Route | Rejection => {
+  const { method, receipt } = settlement;
+  if (!REFUNDABLE_METHODS.includes(method)) return unsupported(`Payments by ${method} can’t be refunded.`);
+  const free = (strategy: RefundStrategy): Route => ({
+    strategy,
+    destination: null,
+    fee: ZERO,
+    feePaidBy: 'platform',
+  });
+  if (method !== 'PIX') return onlyForPix(wish) ?? free('reversal');
+  if (wish.strategy === 'devolution')
+    return at > addMillis(settlement.at, DEVOLUTION_WINDOW_MS)
+      ? unsupported('A Pix can be returned within 90 days of its settlement; refund it by cashout.')
+      : free('devolution');
+  const destination = wish.destinationKey ?? receipt.payer.document;
+  if (destination === null)
+    return unsupported('The payer’s document is not known: send destinationKey, or use devolution.');
+  if (wish.allowedDestinations !== null && !wish.allowedDestinations.includes(destination))
+    return unsupported('The account does not allow cash-outs to this destination.');
+  const feePaidBy = wish.passFeeToTenant ? 'merchant' : 'platform';
+  return { strategy: 'cashout', destination, fee: PIX_OUT_FEE, feePaidBy };
+};
+
+/** What says where a Pix goes back to can't be kept for another method: told, not ignored. null: nothing of that was asked for. */
+const onlyForPix = ({ strategy, destinationKey }: ReserveRefund): Rejection | null => {
+  const param = strategy !== null ? 'strategy' : destinationKey !== null ? 'destinationKey' : null;
+  return param === null ? null : reject('invalid_request', `${param} is for payments by PIX only.`, { param });
+};
+
+type Recorded = 'recorded' | 'nothing';
+const NOTHING = { events: [], reply: 'nothing' } as const;
+
+const reservedRefund = (state: PaymentState, id: RefundId): RefundRecord | null => {
+  const { transaction } = assertExists(state);
+  if (transaction.status !== 'settled') return null;
+  return transaction.refunds.find((one) => one.refundId === id && one.outcome.status === 'reserved') ?? null;
+};
+
+const isDisputed = ({ transaction }: PaymentState): boolean =>
+  transaction.status === 'settled' && transaction.dispute !== null;
+
+/** The payer has it. Known before, or never reserved: nothing. */
+export const completeRefund =
+  (id: RefundId, endToEndId: string | null, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const refund = reservedRefund(state, id);
+    if (refund === null) return NOTHING;
+    const { refundId, amount, currency, fee, feePaidBy } = refund;
+    const data = { refundId, amount, currency, fee, feePaidBy, endToEndId, at };
+    return { events: [{ type: 'TransactionRefundCompleted', data }], reply: 'recorded' };
+  };
+
+/**
+ * It could not be given back: refundable again (M7), or, of a payment disputed meanwhile, held with the rest of it (M9). Known before,
+ * or never reserved: nothing.
+ */
+export const releaseRefund =
+  (id: RefundId, reason: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const refund = reservedRefund(state, id);
+    if (refund === null) return NOTHING;
+    const { refundId, amount, currency, fee, feePaidBy } = refund;
+    const released: PaymentEvent = {
+      type: 'TransactionRefundReleased',
+      data: { refundId, amount, currency, fee, feePaidBy, reason, at },
+    };
+    const raised: PaymentEvent = { type: 'TransactionDisputeRaised', data: { amount, currency, at } };
+    return { events: isDisputed(state) ? [released, raised] : [released], reply: 'recorded' };
+  };

@@ -1,0 +1,103 @@
+// The way of a refund through the provider. What it means for the payment and the wallet is in the payment's stream.
+import type { PaymentMethod } from '../charge/methods.ts';
+import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
+import type { Fact } from '../kernel/event.ts';
+import type { AccountId, Mode, PaymentId, RefundId } from '../kernel/ids.ts';
+import type { Minor } from '../kernel/money.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import type { RefundStrategy } from '../transaction/refunds.ts';
+
+export interface RefundOrder {
+  readonly refundId: RefundId;
+  readonly paymentId: PaymentId;
+  readonly accountId: AccountId;
+  readonly mode: Mode;
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly method: PaymentMethod;
+  readonly strategy: RefundStrategy;
+  readonly destination: string | null;
+  /** Of the payment that is refunded: its end-to-end id, or the acquirer's id of it. */
+  readonly originalId: string;
+}
+
+export type RefundRequested = Fact<'RefundRequested', RefundOrder & { readonly at: Timestamp }>;
+/** The provider took it and works on it. */
+export type RefundSubmitted = Fact<'RefundSubmitted', { readonly at: Timestamp }>;
+/** The provider did not say what became of it; it is asked until it does. */
+export type RefundOutcomeUnknown = Fact<'RefundOutcomeUnknown', { readonly at: Timestamp }>;
+export type RefundCompleted = Fact<'RefundCompleted', { readonly endToEndId: string | null; readonly at: Timestamp }>;
+export type RefundFailed = Fact<'RefundFailed', { readonly reason: string; readonly at: Timestamp }>;
+export type RefundEvent = RefundRequested | RefundSubmitted | RefundOutcomeUnknown | RefundCompleted | RefundFailed;
+
+interface Ordered {
+  readonly order: RefundOrder;
+  readonly requestedAt: Timestamp;
+}
+export type RefundState =
+  | { readonly status: 'absent' }
+  | (Ordered & { readonly status: 'requested' | 'submitted' | 'unknown' })
+  | (Ordered & { readonly status: 'completed'; readonly endToEndId: string | null; readonly completedAt: Timestamp })
+  | (Ordered & { readonly status: 'failed'; readonly reason: string; readonly failedAt: Timestamp });
+type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
+
+const isOpen = (state: RefundState): state is OpenRefund =>
+  state.status === 'requested' || state.status === 'submitted' || state.status === 'unknown';
+
+const evolve = (state: RefundState, event: RefundEvent): RefundState => {
+  if (event.type === 'RefundRequested') {
+    const { at: requestedAt, ...order } = event.data;
+    return state.status === 'absent' ? { status: 'requested', order, requestedAt } : state;
+  }
+  if (!isOpen(state)) return state;
+  switch (event.type) {
+    case 'RefundSubmitted':
+      return { ...state, status: 'submitted' };
+    case 'RefundOutcomeUnknown':
+      return { ...state, status: 'unknown' };
+    case 'RefundCompleted':
+      return { ...state, status: 'completed', endToEndId: event.data.endToEndId, completedAt: event.data.at };
+    case 'RefundFailed':
+      return { ...state, status: 'failed', reason: event.data.reason, failedAt: event.data.at };
+    default:
+      return ignore(state, event);
+  }
+};
+export const refund: Decider<RefundState, RefundEvent> = { initial: { status: 'absent' }, evolve };
+
+/** The reservation in the payment's stream is the promise; this opens the work. Twice: once. */
+export const requestRefund =
+  (order: RefundOrder, at: Timestamp): Decision<RefundState, RefundEvent, 'requested'> =>
+  (state) => ({
+    events: state.status === 'absent' ? [{ type: 'RefundRequested', data: { ...order, at } }] : [],
+    reply: 'requested',
+  });
+
+export type RefundOutcome =
+  | { readonly kind: 'processing' }
+  | { readonly kind: 'confirmed'; readonly endToEndId: string | null }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
+/** What the provider said. Said before, or after the end: nothing. */
+export const recordRefundOutcome =
+  (outcome: RefundOutcome, at: Timestamp): Decision<RefundState, RefundEvent, 'recorded' | 'nothing'> =>
+  (state) => {
+    const event = isOpen(state) ? eventOf(state, outcome, at) : null;
+    return event === null ? { events: [], reply: 'nothing' } : { events: [event], reply: 'recorded' };
+  };
+
+const eventOf = (state: OpenRefund, outcome: RefundOutcome, at: Timestamp): RefundEvent | null => {
+  switch (outcome.kind) {
+    case 'processing':
+      return state.status === 'submitted' ? null : { type: 'RefundSubmitted', data: { at } };
+    case 'unknown':
+      return state.status === 'unknown' ? null : { type: 'RefundOutcomeUnknown', data: { at } };
+    case 'confirmed':
+      return { type: 'RefundCompleted', data: { endToEndId: outcome.endToEndId, at } };
+    case 'refused':
+      return { type: 'RefundFailed', data: { reason: outcome.reason, at } };
+    default:
+      return outcome satisfies never;
+  }
+};

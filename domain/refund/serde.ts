@@ -1,0 +1,29 @@
+// Stored format of refund events.
+import { PAYMENT_METHODS } from '../charge/methods.ts';
+import { money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import type { RefundEvent, RefundOrder } from './refund.ts';
+
+export const refundSerde: Serde<RefundEvent> = serdeOf<RefundEvent>({
+  RefundRequested: {
+    version: 1,
+    shape: record<RefundOrder & { at: Timestamp }>({
+      refundId: text(),
+      paymentId: text(),
+      accountId: text(),
+      mode: oneOf('test', 'live'),
+      amount: money,
+      currency: text(),
+      method: oneOf(...PAYMENT_METHODS),
+      strategy: oneOf('devolution', 'cashout', 'reversal'),
+      destination: nullable(text()),
+      originalId: text(),
+      at: time,
+    }),
+    personal: ['destination'],
+  },
+  RefundSubmitted: { version: 1, shape: record({ at: time }), personal: [] },
+  RefundOutcomeUnknown: { version: 1, shape: record({ at: time }), personal: [] },
+  RefundCompleted: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
+  RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: [] },
+});

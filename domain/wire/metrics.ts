@@ -1,0 +1,129 @@
+// GET /v1/payments/metrics (interface.md Metrics, decisions T3), from the counts of each day.
+import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
+import { divideHalfUp, percentHalfUp } from '../kernel/rounding.ts';
+import type { DayRow, FunnelStage } from './dayCounts.ts';
+import { sumBy, sumStage } from './daySums.ts';
+
+export interface MetricsWindow {
+  /** Ascending, the last one is today. */
+  readonly days: readonly string[];
+  /** null: all of them. */
+  readonly currency: string | null;
+}
+/** Seconds from creation to payment of the payments paid in the window; null when there are none. */
+export interface TimeToPay {
+  readonly p50Seconds: number | null;
+  readonly p90Seconds: number | null;
+}
+
+export interface MetricsView {
+  readonly days: number;
+  readonly currency: string | null;
+  /** Payments. `created` by creation, `paid` ever settled by `paidAt`, the others by the day on which their present status was reached. */
+  readonly funnel: {
+    readonly created: number;
+    readonly awaitingPayment: number;
+    readonly processing: number;
+    readonly paid: number;
+    readonly failed: number;
+    readonly expired: number;
+    readonly cancelled: number;
+    readonly refunded: number;
+    readonly disputed: number;
+    /** Whole percent: of those created in the window, ever settled. */
+    readonly conversionRate: number;
+  };
+  /** Minor units. */
+  readonly volume: readonly {
+    readonly currency: string;
+    readonly created: number;
+    readonly paid: number;
+    readonly refunded: number;
+    readonly net: number;
+    readonly fees: number;
+    readonly averageTicket: number;
+  }[];
+  readonly byMethod: readonly {
+    readonly method: PaymentMethod;
+    readonly created: number;
+    readonly paid: number;
+    readonly conversionRate: number;
+    readonly volume: readonly { readonly currency: string; readonly volume: number }[];
+  }[];
+  readonly timeToPay: TimeToPay;
+  readonly daily: readonly { readonly date: string; readonly created: number; readonly paid: number }[];
+}
+
+/** `rows`: what was counted of the window's days, of its currency when it names one. Currencies in alphabetical order. */
+export const metricsView = (
+  { days, currency }: MetricsWindow,
+  rows: readonly DayRow[],
+  timeToPay: TimeToPay,
+): MetricsView => {
+  const all = rows.filter(({ method }) => method === null);
+  const stage = (name: FunnelStage) => sumStage(all, name);
+  const byDay = Map.groupBy(all, ({ day }) => day);
+  return {
+    days: days.length,
+    currency,
+    funnel: {
+      created: sumBy(all, 'created'),
+      awaitingPayment: stage('awaitingPayment'),
+      processing: stage('processing'),
+      paid: sumBy(all, 'paid'),
+      failed: stage('failed'),
+      expired: stage('expired'),
+      cancelled: stage('cancelled'),
+      refunded: stage('refunded'),
+      disputed: stage('disputed'),
+      conversionRate: conversionRate(all),
+    },
+    volume: byCurrency(all).map(volumeOf).filter(isAnything),
+    byMethod: PAYMENT_METHODS.map((method) =>
+      methodOf(
+        method,
+        rows.filter((row) => row.method === method),
+      ),
+    ).filter(({ created, paid }) => created > 0 || paid > 0),
+    timeToPay,
+    daily: days.map((date) => {
+      const ofDay = byDay.get(date) ?? [];
+      return { date, created: sumBy(ofDay, 'created'), paid: sumBy(ofDay, 'paid') };
+    }),
+  };
+};
+
+const conversionRate = (rows: readonly DayRow[]): number =>
+  percentHalfUp(sumBy(rows, 'createdPaid'), sumBy(rows, 'created'));
+
+const byCurrency = (rows: readonly DayRow[]) =>
+  [...Map.groupBy(rows, ({ currency }) => currency)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+const volumeOf = ([currency, rows]: [string, readonly DayRow[]]): MetricsView['volume'][number] => {
+  const paid = sumBy(rows, 'paidAmount');
+  const refunded = sumBy(rows, 'refundedAmount');
+  const fees = sumBy(rows, 'fees');
+  const averageTicket = divideHalfUp(paid, sumBy(rows, 'paid'));
+  return {
+    currency,
+    created: sumBy(rows, 'createdAmount'),
+    paid,
+    refunded,
+    net: paid - refunded - fees,
+    fees,
+    averageTicket,
+  };
+};
+
+const isAnything = ({ created, paid, refunded }: MetricsView['volume'][number]): boolean =>
+  created > 0 || paid > 0 || refunded > 0;
+
+const methodOf = (method: PaymentMethod, rows: readonly DayRow[]): MetricsView['byMethod'][number] => ({
+  method,
+  created: sumBy(rows, 'created'),
+  paid: sumBy(rows, 'paid'),
+  conversionRate: conversionRate(rows),
+  volume: byCurrency(rows)
+    .filter(([, ofCurrency]) => sumBy(ofCurrency, 'paid') > 0)
+    .map(([currency, ofCurrency]) => ({ currency, volume: sumBy(ofCurrency, 'paidAmount') })),
+});

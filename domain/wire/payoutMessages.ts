@@ -1,0 +1,62 @@
+// What is told of the Pix-out of a cash-out refund: `payout.*`, and `withdrawal.*` as its legacy twin (decisions M6, W9).
+import { PREFIX, type RefundId } from '../kernel/ids.ts';
+import { subtract, ZERO } from '../kernel/money.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import type { ExistingPayment } from '../payment/payment.ts';
+import type { RefundRecord } from '../transaction/refunds.ts';
+import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
+import { payoutView } from './refund.ts';
+import type { TransactionStatus } from './status.ts';
+
+type Step = 'created' | 'paid' | 'failed';
+
+const TOLD: { readonly [S in Step]: { readonly legacy: string; readonly status: TransactionStatus } } = {
+  created: { legacy: 'withdrawal.created', status: 'PENDING' },
+  paid: { legacy: 'withdrawal.completed', status: 'PAID' },
+  failed: { legacy: 'withdrawal.failed', status: 'REFUSED' },
+};
+
+/** None for refunds that are no cash-outs. As with payments, creation is no change of status (W9a). */
+export const payoutMessages = (
+  { after, at }: { readonly after: ExistingPayment; readonly at: Timestamp },
+  id: RefundId,
+  step: Step,
+): readonly Message[] => {
+  const { transaction, charge } = after;
+  const refunds = transaction.status === 'settled' ? transaction.refunds : [];
+  const refund = refunds.find(({ refundId }) => refundId === id);
+  if (refund?.strategy !== 'cashout') return [];
+  const { legacy, status } = TOLD[step];
+  const data = () => withdrawalData(after, refund, status, at);
+  return [
+    canonicalMessage(`payout.${step}`, at, () => payoutView(charge.terms.paymentId, refund)),
+    legacyMessage(legacy, at, data),
+    ...(step === 'created' ? [] : [legacyMessage('withdrawal.status_changed', at, data)]),
+  ];
+};
+
+/**
+ * The fields of the legacy envelope, about the withdrawal; `transactionId` is the payment that is given back. Once PAID it has the fields
+ * that the envelope has then (interface.md Legacy envelope): `providerFee` is the fee of the Pix-out as far as the merchant bears it.
+ */
+const withdrawalData = (
+  { charge: { terms } }: ExistingPayment,
+  refund: RefundRecord,
+  status: TransactionStatus,
+  occurredAt: Timestamp,
+) => ({
+  transactionId: PREFIX.transaction + terms.paymentId,
+  withdrawalId: PREFIX.payout + refund.refundId,
+  refundId: PREFIX.refund + refund.refundId,
+  amount: refund.amount,
+  status,
+  previousStatus: 'PENDING',
+  ...(status === 'PAID' && paidFields(refund)),
+  occurredAt,
+  ...(terms.customerId !== null && { customerId: terms.customerId }),
+});
+
+const paidFields = ({ amount, fee, feePaidBy }: RefundRecord) => {
+  const providerFee = feePaidBy === 'merchant' ? fee : ZERO;
+  return { paidWith: 'PIX', providerFee, platformFee: ZERO, netAmount: subtract(amount, providerFee) };
+};

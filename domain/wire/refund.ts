@@ -1,0 +1,47 @@
+// Refund and payout as the interface shows them (interface.md Refund, decisions M6).
+import { type PaymentId, PREFIX } from '../kernel/ids.ts';
+import type { RefundState } from '../refund/refund.ts';
+import type { RefundRecord } from '../transaction/refunds.ts';
+
+export type RefundStatus = 'PENDING' | 'IN_PROGRESS' | 'REFUNDED' | 'FAILED';
+export const REFUND_STATUSES: readonly RefundStatus[] = ['PENDING', 'IN_PROGRESS', 'REFUNDED', 'FAILED'];
+
+/** The payment's stream says how it ended; before that, the refund's own says whether the provider has it. */
+export const refundStatus = ({ outcome }: RefundRecord, way: RefundState['status'] = 'absent'): RefundStatus => {
+  if (outcome.status === 'completed') return 'REFUNDED';
+  if (outcome.status === 'failed') return 'FAILED';
+  return way === 'absent' || way === 'requested' ? 'PENDING' : 'IN_PROGRESS';
+};
+
+export const refundView = (paymentId: PaymentId, refund: RefundRecord, way?: RefundState['status']) => ({
+  id: PREFIX.refund + refund.refundId,
+  transactionId: PREFIX.transaction + paymentId,
+  amount: refund.amount,
+  currency: refund.currency,
+  status: refundStatus(refund, way),
+  reason: refund.reason,
+  createdAt: refund.requestedAt,
+});
+
+const PAYOUT_STATUS = { reserved: 'pending', completed: 'paid', failed: 'failed' } as const;
+
+/** The Pix-out of a cash-out refund. */
+export const payoutView = (paymentId: PaymentId, refund: RefundRecord) => {
+  const { outcome } = refund;
+  return {
+    id: PREFIX.payout + refund.refundId,
+    object: 'payout' as const,
+    amount: refund.amount,
+    currency: refund.currency,
+    status: PAYOUT_STATUS[outcome.status],
+    method: 'pix' as const,
+    destination: refund.destination,
+    refund_id: PREFIX.refund + refund.refundId,
+    charge_id: PREFIX.charge + paymentId,
+    fee: refund.fee,
+    end_to_end_id: outcome.status === 'completed' ? outcome.endToEndId : null,
+    failure_reason: outcome.status === 'failed' ? outcome.reason : null,
+    created_at: refund.requestedAt,
+    paid_at: outcome.status === 'completed' ? outcome.at : null,
+  };
+};

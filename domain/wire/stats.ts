@@ -1,0 +1,68 @@
+// GET /v1/payments/stats (interface.md Stats, decisions T1, T2), from the counts of each day.
+import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
+import { percentHalfUp } from '../kernel/rounding.ts';
+import type { DayRow } from './dayCounts.ts';
+import { sumBy } from './daySums.ts';
+
+/** Points of `dailyVolume`: the most recent ones of a longer window. */
+export const DAILY_VOLUME_MAX = 366;
+
+interface Volume {
+  readonly volume: number;
+  readonly count: number;
+}
+export interface StatsView {
+  readonly totalTransactions: number;
+  readonly paidTransactions: number;
+  readonly todayTransactions: number;
+  /** Whole percent. */
+  readonly successRate: number;
+  readonly volumeByCurrency: readonly ({ readonly currency: string } & Volume)[];
+  readonly todayVolumeByCurrency: { readonly [currency: string]: number };
+  readonly dailyVolume: readonly {
+    readonly date: string;
+    readonly currencies: { readonly [currency: string]: number };
+  }[];
+  readonly methodBreakdown: readonly ({ readonly method: PaymentMethod } & Volume)[];
+}
+
+/** `days`: the window, ascending, its last one today; `rows`: what was counted of these days. Currencies in alphabetical order. */
+export const statsView = (days: readonly string[], rows: readonly DayRow[]): StatsView => {
+  const all = rows.filter(({ method }) => method === null);
+  const today = days.at(-1) as string;
+  const byDay = Map.groupBy(all, ({ day }) => day);
+  const total = sumBy(all, 'created');
+  const paid = sumBy(all, 'createdPaid');
+  return {
+    totalTransactions: total,
+    paidTransactions: paid,
+    todayTransactions: sumBy(byDay.get(today) ?? [], 'created'),
+    successRate: percentHalfUp(paid, total),
+    volumeByCurrency: [...Map.groupBy(all, ({ currency }) => currency)]
+      .map(([currency, ofCurrency]) => ({ currency, ...volumeOf(ofCurrency) }))
+      .filter(({ count }) => count > 0)
+      .toSorted((a, b) => (a.currency < b.currency ? -1 : 1)),
+    todayVolumeByCurrency: currenciesOf(byDay.get(today) ?? []),
+    dailyVolume: days
+      .slice(-DAILY_VOLUME_MAX)
+      .map((date) => ({ date, currencies: currenciesOf(byDay.get(date) ?? []) })),
+    methodBreakdown: PAYMENT_METHODS.map((method) => ({
+      method,
+      ...volumeOf(rows.filter((row) => row.method === method)),
+    })).filter(({ count }) => count > 0),
+  };
+};
+
+const volumeOf = (rows: readonly DayRow[]): Volume => ({
+  volume: sumBy(rows, 'paidAmount'),
+  count: sumBy(rows, 'paid'),
+});
+
+/** One row a currency. */
+const currenciesOf = (rows: readonly DayRow[]): { readonly [currency: string]: number } =>
+  Object.fromEntries(
+    rows
+      .filter(({ paid }) => paid > 0)
+      .toSorted((a, b) => (a.currency < b.currency ? -1 : 1))
+      .map(({ currency, paidAmount }) => [currency, paidAmount]),
+  );

@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import {
+  type AccountEvent,
+  type AccountSettings,
+  account,
+  type OpenAccount,
+  type SandboxSettings,
+} from '../../../domain/account/account.ts';
+import { changeSandboxSettings, changeSettings } from '../../../domain/account/settings.ts';
+import { given } from '../../support/given.ts';
+import { ACCOUNT_ID, at, SETTINGS } from '../../support/samples.ts';
+
+const opened: AccountEvent = {
+  type: 'AccountOpened',
+  data: {
+    accountId: ACCOUNT_ID,
+    name: 'Loja',
+    email: 'loja@example.com',
+    idSeed: 'c2VlZA==',
+    settings: SETTINGS,
+    at: at('12:00:00'),
+  },
+};
+const NOW = at('13:00:00');
+const LATER = at('14:00:00');
+
+describe('changeSettings', () => {
+  const changed = (settings: AccountSettings, when = NOW): AccountEvent => ({
+    type: 'AccountSettingsChanged',
+    data: { settings, at: when },
+  });
+  const twoDays = { ...SETTINGS, holdDays: { ...SETTINGS.holdDays, PIX: 2 } };
+  const CHANGES: readonly Partial<AccountSettings>[] = [
+    { holdDays: twoDays.holdDays },
+    { velocity: { customerPerHour: 5, accountPerHour: 50 } },
+    { rateLimitPerMinute: 0 },
+    { cashoutDestinations: [] },
+    { cashoutDestinations: ['99991111140'], chargeWindowSeconds: 600 },
+  ];
+  for (const change of CHANGES)
+    it(`${Object.keys(change).join(', ')}: changes that and keeps the rest, once`, () => {
+      const settings = { ...SETTINGS, ...change };
+      given(account, opened).when(changeSettings(change, NOW)).then(changed(settings), settings).again(settings);
+    });
+  it('to what they are is nothing', () => {
+    given(account, opened).when(changeSettings({}, NOW)).then(SETTINGS);
+    given(account, opened).when(changeSettings(SETTINGS, NOW)).then(SETTINGS);
+    given(account, opened)
+      .when(changeSettings({ velocity: { ...SETTINGS.velocity } }, NOW))
+      .then(SETTINGS);
+  });
+  it('again with other content builds on the first change', () => {
+    const both = { ...twoDays, rateLimitPerMinute: 10 };
+    given(account, opened, changed(twoDays))
+      .when(changeSettings({ rateLimitPerMinute: 10 }, LATER))
+      .then(changed(both, LATER), both)
+      .again(both);
+  });
+  it('and back are two changes', () => {
+    given(account, opened, changed(twoDays))
+      .when(changeSettings({ holdDays: SETTINGS.holdDays }, LATER))
+      .then(changed(SETTINGS, LATER), SETTINGS);
+  });
+  it('of an account that was never opened is a broken invariant', () =>
+    given(account)
+      .when(changeSettings({}, NOW))
+      .throws(/never opened/));
+});
+
+describe('changeSandboxSettings (X3)', () => {
+  const USUAL: SandboxSettings = { autoConfirmRefunds: true, rateLimitPerMinute: null, disputeNotifications: true };
+  const changed = (sandbox: SandboxSettings, when = NOW): AccountEvent => ({
+    type: 'AccountSandboxSettingsChanged',
+    data: { sandbox, at: when },
+  });
+  it('begin with refunds confirmed, the deployment’s rate limit, and disputes told', () => {
+    expect((given(account, opened).state as OpenAccount).sandbox).to.deep.equal(USUAL);
+  });
+  for (const change of [{ autoConfirmRefunds: false }, { rateLimitPerMinute: 0 }, { disputeNotifications: false }])
+    it(`${Object.keys(change).join()}: changes that and keeps the rest, once`, () => {
+      const sandbox = { ...USUAL, ...change };
+      given(account, opened).when(changeSandboxSettings(change, NOW)).then(changed(sandbox), sandbox).again(sandbox);
+    });
+  it('to what they are is nothing', () => {
+    given(account, opened).when(changeSandboxSettings(USUAL, NOW)).then(USUAL);
+  });
+  it('again with other content builds on the first change, and leaves the account’s settings alone', () => {
+    const manual = { ...USUAL, autoConfirmRefunds: false };
+    const both = { ...manual, rateLimitPerMinute: 30 };
+    const { state } = given(account, opened, changed(manual))
+      .when(changeSandboxSettings({ rateLimitPerMinute: 30 }, LATER))
+      .then(changed(both, LATER), both)
+      .again(both)
+      .and();
+    expect((state as OpenAccount).settings).to.deep.equal(SETTINGS);
+  });
+  it('of an account that was never opened is a broken invariant', () =>
+    given(account)
+      .when(changeSandboxSettings({}, NOW))
+      .throws(/never opened/));
+});

@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import {
+  findInstrument,
+  hasInstrument,
+  type Instruments,
+  instrumentExpiry,
+  lastExpiry,
+  NO_INSTRUMENTS,
+} from '../../../domain/charge/instruments.ts';
+import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
+import { boleto, card, crypto, mbWay, multibanco } from '../../support/instruments.ts';
+import { at, EXPIRES_AT, instrument } from '../../support/samples.ts';
+
+const ALL: Instruments = { pix: instrument(), others: [card(), mbWay(), multibanco(), boleto(), crypto()] };
+
+describe('instruments of a charge', () => {
+  it('are there or not, by method', () => {
+    expect(PAYMENT_METHODS.filter((method) => hasInstrument(ALL, method))).to.deep.equal(PAYMENT_METHODS);
+    expect(PAYMENT_METHODS.filter((method) => hasInstrument(NO_INSTRUMENTS, method))).to.deep.equal([]);
+    const some: Instruments = { pix: null, others: [boleto()] };
+    expect(PAYMENT_METHODS.filter((method) => hasInstrument(some, method))).to.deep.equal(['BOLETO']);
+  });
+  it('are found by method', () => {
+    expect(findInstrument(ALL, 'MULTIBANCO')).to.deep.equal(multibanco());
+    expect(findInstrument({ pix: instrument(), others: [card()] }, 'BOLETO')).to.equal(null);
+  });
+  it('have an expiry of their own each (I8a)', () => {
+    expect(PAYMENT_METHODS.map((method) => instrumentExpiry(ALL, method))).to.deep.equal([
+      EXPIRES_AT,
+      at('13:30:00'),
+      at('13:30:00'),
+      '2026-11-24T13:00:00.000Z',
+      '2026-11-24T13:00:00.000Z',
+      at('14:00:00'),
+    ]);
+    expect(PAYMENT_METHODS.map((method) => instrumentExpiry(NO_INSTRUMENTS, method))).to.deep.equal(
+      Array(6).fill(null),
+    );
+  });
+  it('expire with the last of them (I8a)', () => {
+    expect(lastExpiry(ALL)).to.equal('2026-11-24T13:00:00.000Z');
+    expect(lastExpiry({ pix: instrument(), others: [card()] })).to.equal(EXPIRES_AT);
+    expect(lastExpiry({ pix: instrument({ expiresAt: at('13:10:00') }), others: [card()] })).to.equal(at('13:30:00'));
+    expect(lastExpiry({ pix: null, others: [card()] })).to.equal(at('13:30:00'));
+    expect(lastExpiry(NO_INSTRUMENTS)).to.equal(null);
+  });
+});

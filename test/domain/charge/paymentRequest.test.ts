@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import {
+  canonicalPaymentRequest,
+  type PaymentBody,
+  paymentProblems,
+  paymentRequest,
+} from '../../../domain/charge/paymentRequest.ts';
+
+const body = (over: object = {}): PaymentBody =>
+  ({ amount: 1_000, paymentMethods: ['PIX'], idempotencyKey: 'key-1234', ...over }) as PaymentBody;
+const problems = (over: object) => paymentProblems(body(over)).map(({ code, param }) => [code, param]);
+const canonical = (over: object) => canonicalPaymentRequest(paymentRequest(body(over)), 1);
+
+describe('a payment’s request', () => {
+  it('the least', () => {
+    expect(problems({})).to.deep.equal([]);
+    expect(paymentRequest(body())).to.deep.equal({
+      sent: body(),
+      amount: 1_000,
+      currency: 'BRL',
+      methods: ['PIX'],
+      customer: { name: null, document: null, email: null, phone: null },
+      customerId: null,
+      metadata: {},
+      webhookUrl: null,
+    });
+  });
+  it('the most', () => {
+    const customer = { customerId: 'u', customerName: 'Ana', customerDocument: 'x', customerEmail: 'a@b.co' };
+    const metadata = { phone: '+351912345678', returnUrl: 'https://x.co', _x: 1, description: 'kept' };
+    const most = body({
+      ...customer,
+      currency: 'EUR',
+      paymentMethods: ['MBWAY'],
+      metadata,
+      webhookUrl: 'https://y.co',
+    });
+    expect(paymentProblems(most)).to.deep.equal([]);
+    expect(paymentRequest(most)).to.deep.equal({
+      sent: most,
+      amount: 1_000,
+      currency: 'EUR',
+      methods: ['MBWAY'],
+      customer: { name: 'Ana', document: 'x', email: 'a@b.co', phone: null },
+      customerId: 'u',
+      metadata: { phone: '+351912345678', returnUrl: 'https://x.co', description: 'kept' },
+      webhookUrl: 'https://y.co',
+    });
+  });
+  it('problems are told in their order', () => {
+    const everything = {
+      amount: 100_000_000,
+      paymentMethods: ['MULTIBANCO', 'MBWAY'],
+      customerEmail: 'x',
+      metadata: { returnUrl: 'x', phone: 'x', big: 'x'.repeat(9_000) },
+    };
+    expect(problems(everything)).to.deep.equal([
+      ['invalid_amount', 'amount'],
+      ['invalid_currency', 'currency'],
+      ['invalid_customer', 'customerEmail'],
+      ['invalid_url', 'metadata.returnUrl'],
+      ['invalid_metadata', 'metadata.phone'],
+      ['invalid_metadata', 'metadata'],
+    ]);
+  });
+  it('its text is of the known fields as sent, whatever their order (K2)', () => {
+    const metadata = { b: [2, 1], a: { d: 1, c: 2 }, _stripped: 1 };
+    const turned = { metadata: { _stripped: 1, a: { c: 2, d: 1 }, b: [2, 1] }, currency: 'BRL', unknown: 1 };
+    expect(canonical({ currency: 'BRL', metadata })).to.equal(canonical(turned));
+    const changes = [
+      { amount: 1_001 },
+      { currency: 'BRL' },
+      { paymentMethods: ['PIX', 'BOLETO'] },
+      { paymentMethods: ['BOLETO', 'PIX'] },
+      { metadata: {} },
+      { metadata: { _stripped: 1 } },
+      { webhookUrl: 'https://y.co' },
+      { customerId: 'x' },
+      { customerName: 'x' },
+      { customerDocument: 'x' },
+      { customerEmail: 'x' },
+    ];
+    expect(new Set([{}, ...changes].map(canonical)).size).to.equal(changes.length + 1);
+    expect(canonical({ idempotencyKey: 'another-key' })).to.equal(canonical({}));
+    expect(canonicalPaymentRequest(paymentRequest(body()), 2)).to.not.equal(canonical({}));
+  });
+});

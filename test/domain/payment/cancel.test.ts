@@ -1,0 +1,135 @@
+import { recordCancelled, requestCancel } from '../../../domain/payment/cancel.ts';
+import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
+import { given } from '../../support/given.ts';
+import { card, otherIssued } from '../../support/instruments.ts';
+import {
+  at,
+  CANCELLED_AT,
+  cancelled,
+  cancelRequested,
+  created,
+  disputeOpened,
+  expired,
+  failed,
+  held,
+  heldRejected,
+  heldReleased,
+  issued,
+  LOCKED_TO,
+  processing,
+  refundCompleted,
+  refundReserved,
+  refused,
+  returned,
+  sentBack,
+  settled,
+  settledByCard,
+} from '../../support/samples.ts';
+
+const OPEN = [created(), issued()];
+const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
+const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
+
+/** interface.md Transitions: "WAITING_PAYMENT, PENDING, PROCESSING | cancel | only in these states". */
+const ALIVE: readonly (readonly [string, readonly PaymentEvent[]])[] = [
+  ['PENDING', [created()]],
+  ['WAITING_PAYMENT', OPEN],
+  ['WAITING_PAYMENT, a wrong amount came', [...OPEN, sentBack('wrong_amount')]],
+  ['PROCESSING by card', [...CARD, processing()]],
+];
+const HELD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
+  ['PROCESSING, held for review', [...LOCKED, held()]],
+  ['PROCESSING, held for review, heard of after the expiry', [...LOCKED, expired(), held()]],
+];
+const NOT: readonly (readonly [string, readonly PaymentEvent[]])[] = [
+  ['PAID', [...OPEN, settled()]],
+  ['PAID, let pass by an operator', [...LOCKED, held(), heldReleased(), settled()]],
+  ['APPROVED', [...CARD, settledByCard()]],
+  ['REFUNDED', [...OPEN, settled(), refundReserved(), refundCompleted()]],
+  ['CHARGEBACK', [...CARD, settledByCard(), disputeOpened('CHARGEBACK')]],
+  ['DISPUTE', [...CARD, settledByCard(), disputeOpened('DISPUTE')]],
+  ['EXPIRED', [...OPEN, expired()]],
+  ['REFUSED at its creation', [created(), failed()]],
+  ['REFUSED by the issuer', [...CARD, refused('CREDIT_CARD', true)]],
+  ['CANCELLED', [...OPEN, cancelRequested(), cancelled()]],
+  ['CANCELLED while it was held', [...LOCKED, held(), cancelRequested(), cancelled(), heldRejected('cancelled')]],
+  ['on its way back by the payer lock', [...LOCKED, sentBack('payer_mismatch')]],
+  ['on its way back by an operator', [...LOCKED, held(), heldRejected('operator')]],
+  ['REFUNDED by the payer lock', [...LOCKED, sentBack('payer_mismatch'), returned()]],
+];
+
+describe('requestCancel', () => {
+  const wish = requestCancel(CANCELLED_AT);
+  for (const [status, history] of [...ALIVE, ...HELD])
+    it(`${status}: the provider must be told, the wish is stored once`, () => {
+      given(payment, ...history)
+        .when(wish)
+        .then(cancelRequested(), 'requested')
+        .again('requested');
+    });
+  it('again at another time keeps the first wish', () => {
+    given(payment, ...OPEN, cancelRequested())
+      .when(requestCancel(at('13:30:00')))
+      .then('requested');
+  });
+  for (const [status, history] of NOT)
+    it(`${status}: transaction_not_cancellable (E4)`, () =>
+      given(payment, ...history)
+        .when(wish)
+        .rejected('transaction_not_cancellable'));
+  it('wished, then paid: paid wins', () => {
+    given(payment, ...OPEN, cancelRequested(), settled())
+      .when(wish)
+      .rejected('transaction_not_cancellable');
+  });
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(wish)
+      .throws(/never created/));
+});
+
+describe('recordCancelled', () => {
+  const record = recordCancelled({ returnIdOf: (id) => `return-${id}`, by: 'merchant' }, CANCELLED_AT);
+  for (const [status, history] of ALIVE)
+    it(`${status}: cancelled, once`, () => {
+      given(payment, ...history, cancelRequested())
+        .when(record)
+        .then(cancelled(), 'cancelled')
+        .again('cancelled');
+    });
+  for (const [status, history] of HELD)
+    it(`${status}: cancelled, and the Pix goes back (M5), once`, () => {
+      given(payment, ...history, cancelRequested())
+        .when(record)
+        .then(cancelled(), heldRejected('cancelled'), 'cancelled')
+        .again('cancelled');
+    });
+  it('again with other content is what it was', () => {
+    const other = recordCancelled({ returnIdOf: () => 'other', by: 'somebody' }, at('13:40:00'));
+    given(payment, ...LOCKED, held(), cancelRequested(), cancelled(), heldRejected('cancelled'))
+      .when(other)
+      .then('cancelled');
+  });
+  it('without a wish is nothing', () => {
+    for (const [, history] of [...ALIVE, ...HELD])
+      given(payment, ...history)
+        .when(record)
+        .then('nothing');
+  });
+  const meanwhile: readonly (readonly [string, readonly PaymentEvent[]])[] = [
+    ['paid', [...OPEN, cancelRequested(), settled()]],
+    ['expired', [...OPEN, cancelRequested(), expired()]],
+    ['failed', [created(), cancelRequested(), failed()]],
+    ['declined', [...CARD, cancelRequested(), refused('CREDIT_CARD', true)]],
+    ['on its way back', [...LOCKED, cancelRequested(), sentBack('payer_mismatch')]],
+  ];
+  for (const [name, history] of meanwhile)
+    it(`${name} meanwhile: nothing`, () =>
+      given(payment, ...history)
+        .when(record)
+        .then('nothing'));
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(record)
+      .throws(/never created/));
+});

@@ -1,0 +1,347 @@
+import { expect } from 'chai';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
+import { addMillis, DAY_MS, parseTimestamp } from '../../../domain/kernel/time.ts';
+import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
+import {
+  completeRefund,
+  PIX_OUT_FEE,
+  type ReserveRefund,
+  releaseRefund,
+  reserveRefund,
+} from '../../../domain/payment/refund.ts';
+import type { RefundRecord, RefundTerms } from '../../../domain/transaction/refunds.ts';
+import { given } from '../../support/given.ts';
+import { boleto, card, otherIssued } from '../../support/instruments.ts';
+import {
+  created,
+  disputeOpened,
+  expired,
+  held,
+  issued,
+  LOCKED_TO,
+  OTHER_REFUND_ID,
+  processing,
+  REFUND_ID,
+  REFUND_REQUESTED_AT,
+  REFUNDED_AT,
+  receipt,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  refundTerms,
+  SETTLED_AT,
+  SOMEBODY_ELSE,
+  sentBack,
+  settled,
+  settledByCard,
+} from '../../support/samples.ts';
+
+const OPEN = [created(), issued()];
+const PAID = [...OPEN, settled()];
+const NAMELESS = [...OPEN, settled({ receipt: receipt({ payer: { name: null, document: null } }) })];
+const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
+const APPROVED = [...CARD, settledByCard()];
+const BOLETO = [
+  created({ methods: ['BOLETO'] }),
+  otherIssued(boleto()),
+  settled({ method: 'BOLETO', receipt: receipt({ method: 'BOLETO' }) }),
+];
+
+const wish = (over: Partial<ReserveRefund> = {}): ReserveRefund => ({
+  refundId: REFUND_ID,
+  fingerprint: 'hash-of-the-refund',
+  amount: null,
+  reason: null,
+  strategy: null,
+  passFeeToTenant: false,
+  destinationKey: null,
+  allowedDestinations: null,
+  ...over,
+});
+const reserve = (over: Partial<ReserveRefund> = {}, when = REFUND_REQUESTED_AT) => reserveRefund(wish(over), when);
+const other = { refundId: OTHER_REFUND_ID };
+const tooMuch = { amount: toMinor(12_346) };
+const late = addMillis(SETTLED_AT, 90 * DAY_MS + 1);
+
+const record = (over: Partial<RefundTerms> = {}, fingerprint = 'hash-of-the-refund'): RefundRecord => ({
+  ...refundTerms(over),
+  fingerprint,
+  requestedAt: REFUND_REQUESTED_AT,
+  outcome: { status: 'reserved' },
+});
+
+/** Every row breaks its own rule and all rules below it: the first rule that applies decides (refund.ts). */
+const ORDER: readonly (readonly [
+  string,
+  readonly PaymentEvent[],
+  Partial<ReserveRefund>,
+  ErrorCode,
+  string | undefined,
+])[] = [
+  [
+    '1 the key was used with other content, disputed',
+    [...APPROVED, refundReserved({ amount: toMinor(5) }), disputeOpened('CHARGEBACK', 12_340)],
+    { ...tooMuch, strategy: 'devolution', fingerprint: 'another' },
+    'idempotency_key_reused',
+    'idempotencyKey',
+  ],
+  [
+    '1 the key was used with other content, fully refunded',
+    [...PAID, refundReserved(), refundCompleted()],
+    { ...tooMuch, strategy: 'devolution', fingerprint: 'another' },
+    'idempotency_key_reused',
+    'idempotencyKey',
+  ],
+  ['2 not paid', OPEN, { ...tooMuch, strategy: 'devolution' }, 'transaction_not_refundable', undefined],
+  ['2 in flight', [...CARD, processing()], tooMuch, 'transaction_not_refundable', undefined],
+  ['2 expired', [...OPEN, expired()], tooMuch, 'transaction_not_refundable', undefined],
+  ['2 held for review', [...OPEN, held()], tooMuch, 'transaction_not_refundable', undefined],
+  [
+    '2 returned by the payer lock',
+    [...OPEN, sentBack('payer_mismatch')],
+    tooMuch,
+    'transaction_not_refundable',
+    undefined,
+  ],
+  [
+    '2 fully refunded',
+    [...PAID, refundReserved(other), refundCompleted(other)],
+    { ...tooMuch, strategy: 'devolution', destinationKey: SOMEBODY_ELSE, allowedDestinations: [] },
+    'transaction_not_refundable',
+    undefined,
+  ],
+  [
+    '3 disputed',
+    [...APPROVED, disputeOpened()],
+    { ...tooMuch, strategy: 'devolution', destinationKey: 'x' },
+    'charge_disputed',
+    undefined,
+  ],
+  ['4 too much, by a method that can’t be refunded', BOLETO, tooMuch, 'refund_amount_exceeds_remaining', 'amount'],
+  ['4 too much', PAID, tooMuch, 'refund_amount_exceeds_remaining', 'amount'],
+  [
+    '4 too much, by devolution',
+    PAID,
+    { ...tooMuch, strategy: 'devolution' },
+    'refund_amount_exceeds_remaining',
+    'amount',
+  ],
+  [
+    '4 more than what is left after a part was refunded',
+    [
+      ...PAID,
+      refundReserved({ ...other, amount: toMinor(12_000) }),
+      refundCompleted({ ...other, amount: toMinor(12_000) }),
+    ],
+    { amount: toMinor(346) },
+    'refund_amount_exceeds_remaining',
+    'amount',
+  ],
+  [
+    '4 more than what is left while a part is on its way',
+    [...PAID, refundReserved({ ...other, amount: toMinor(12_000) })],
+    { amount: toMinor(346) },
+    'refund_amount_exceeds_remaining',
+    'amount',
+  ],
+  [
+    '4 all is on its way',
+    [...PAID, refundReserved(other)],
+    { amount: toMinor(1) },
+    'refund_amount_exceeds_remaining',
+    'amount',
+  ],
+  [
+    '4 all is on its way, nothing is left',
+    [...PAID, refundReserved(other)],
+    {},
+    'refund_amount_exceeds_remaining',
+    'amount',
+  ],
+  ['5 a method that can’t be refunded', BOLETO, { strategy: 'cashout' }, 'REFUND_NOT_SUPPORTED', undefined],
+  ['5 no payer, no key', NAMELESS, {}, 'REFUND_NOT_SUPPORTED', undefined],
+  [
+    '5 a destination that the account does not allow',
+    PAID,
+    { allowedDestinations: [SOMEBODY_ELSE] },
+    'REFUND_NOT_SUPPORTED',
+    undefined,
+  ],
+  [
+    '5 another destination than the allowed one',
+    PAID,
+    { destinationKey: SOMEBODY_ELSE, allowedDestinations: [LOCKED_TO] },
+    'REFUND_NOT_SUPPORTED',
+    undefined,
+  ],
+  ['5 a card has no strategy', APPROVED, { strategy: 'devolution' }, 'invalid_request', 'strategy'],
+  ['5 a card has no key', APPROVED, { destinationKey: 'x' }, 'invalid_request', 'destinationKey'],
+];
+
+describe('reserveRefund', () => {
+  describe('the first rule that applies decides', () => {
+    for (const [rule, history, over, code, param] of ORDER)
+      it(`${rule}: ${code}`, () =>
+        given(payment, ...history)
+          .when(reserve(over))
+          .rejected(code, param));
+    it('5 a devolution later than 90 days after the settlement: REFUND_NOT_SUPPORTED (M8)', () =>
+      given(payment, ...PAID)
+        .when(reserve({ strategy: 'devolution' }, late))
+        .rejected('REFUND_NOT_SUPPORTED'));
+  });
+
+  const WAYS: readonly (readonly [string, readonly PaymentEvent[], Partial<ReserveRefund>, Partial<RefundTerms>])[] = [
+    ['all of a Pix, by cash-out to the payer’s document; the platform bears the fee', PAID, {}, {}],
+    ['cashout, when asked for', PAID, { strategy: 'cashout' }, {}],
+    ['a part, with a reason', PAID, { amount: toMinor(1), reason: 'broken' }, { amount: toMinor(1), reason: 'broken' }],
+    ['to the key that was sent', PAID, { destinationKey: 'maria@example.com' }, { destination: 'maria@example.com' }],
+    [
+      'to the key that was sent, the payer unknown',
+      NAMELESS,
+      { destinationKey: SOMEBODY_ELSE },
+      { destination: SOMEBODY_ELSE },
+    ],
+    ['to an allowed destination (M7a)', PAID, { allowedDestinations: [LOCKED_TO] }, {}],
+    ['the merchant bears the fee (M6)', PAID, { passFeeToTenant: true }, { feePaidBy: 'merchant' }],
+    [
+      'by devolution: no destination and no fee, whoever would bear it',
+      PAID,
+      { strategy: 'devolution', passFeeToTenant: true, allowedDestinations: [] },
+      { strategy: 'devolution', destination: null, fee: toMinor(0) },
+    ],
+    [
+      'by devolution, the payer unknown',
+      NAMELESS,
+      { strategy: 'devolution' },
+      { strategy: 'devolution', destination: null, fee: toMinor(0) },
+    ],
+    [
+      'of a card: a reversal without a fee',
+      APPROVED,
+      { passFeeToTenant: true },
+      { strategy: 'reversal', destination: null, fee: toMinor(0) },
+    ],
+  ];
+  for (const [name, history, over, terms] of WAYS)
+    it(`${name}, once`, () => {
+      const refund = record(terms);
+      given(payment, ...history)
+        .when(reserve(over))
+        .then(refundReserved(terms), { refund, replayed: false });
+      given(payment, ...history, refundReserved(terms))
+        .when(reserve(over))
+        .then({ refund, replayed: true });
+    });
+  it('by devolution up to 90 days after the settlement, to the millisecond (M8)', () => {
+    const last = parseTimestamp('2027-02-19T13:05:01.000Z');
+    const terms = { ...refundTerms({ strategy: 'devolution', destination: null, fee: toMinor(0) }) };
+    const refund: RefundRecord = { ...record(terms), requestedAt: last };
+    given(payment, ...PAID)
+      .when(reserve({ strategy: 'devolution' }, last))
+      .then(
+        { type: 'TransactionRefundReserved', data: { ...terms, fingerprint: 'hash-of-the-refund', at: last } },
+        { refund, replayed: false },
+      );
+  });
+  it('the whole rest, when no amount is sent', () => {
+    const part = { ...other, amount: toMinor(12_000) };
+    const rest = { amount: toMinor(345) };
+    given(payment, ...PAID, refundReserved(part), refundCompleted(part))
+      .when(reserve())
+      .then(refundReserved(rest), { refund: record(rest), replayed: false });
+  });
+  it('what failed is refundable again (M7)', () => {
+    given(payment, ...PAID, refundReserved(other), refundReleased(other))
+      .when(reserve())
+      .then(refundReserved(), { refund: record(), replayed: false });
+  });
+  it('again is the original, as it was requested, whatever became of it (K3)', () => {
+    const replayed = { refund: record(), replayed: true };
+    for (const after of [[], [refundCompleted()], [refundReleased()]])
+      given(payment, ...PAID, refundReserved(), ...after)
+        .when(reserve({}, late))
+        .then(replayed);
+  });
+  it('a Pix-out costs 50 (M6)', () => expect(PIX_OUT_FEE).to.equal(50));
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(reserve())
+      .throws(/never created/));
+});
+
+describe('the end of a refund of a payment disputed meanwhile', () => {
+  const half = { amount: toMinor(5_000) };
+  const disputed = given(payment, ...APPROVED, refundReserved(half), disputeOpened('DISPUTE', 7_345));
+  it('completed: as ever', () => {
+    disputed
+      .when(completeRefund(REFUND_ID, 'E-out-1', REFUNDED_AT))
+      .then(refundCompleted(half), 'recorded')
+      .again('nothing');
+  });
+  it('failed: what it gives back is held with the rest (M9)', () => {
+    const raised: PaymentEvent = {
+      type: 'TransactionDisputeRaised',
+      data: { ...half, currency: 'BRL', at: REFUNDED_AT },
+    };
+    disputed
+      .when(releaseRefund(REFUND_ID, 'account closed', REFUNDED_AT))
+      .then(refundReleased(half), raised, 'recorded')
+      .again('nothing');
+  });
+});
+
+describe('the end of a refund', () => {
+  const ENDS = [
+    ['completeRefund', completeRefund(REFUND_ID, 'E-out-1', REFUNDED_AT), refundCompleted],
+    ['releaseRefund', releaseRefund(REFUND_ID, 'account closed', REFUNDED_AT), refundReleased],
+  ] as const;
+  for (const [name, decide, event] of ENDS)
+    describe(name, () => {
+      it('records amount and fee as they were reserved, once', () => {
+        given(payment, ...PAID, refundReserved())
+          .when(decide)
+          .then(event(), 'recorded')
+          .again('nothing');
+        const ofMerchant = { amount: toMinor(5), feePaidBy: 'merchant' as const };
+        given(payment, ...PAID, refundReserved(ofMerchant))
+          .when(decide)
+          .then(event(ofMerchant), 'recorded')
+          .again('nothing');
+      });
+      it('after the other end is nothing: the first one stands', () => {
+        for (const [, , ended] of ENDS)
+          given(payment, ...PAID, refundReserved(), ended())
+            .when(decide)
+            .then('nothing');
+      });
+      it('is of one refund: the others stay', () => {
+        const half = { amount: toMinor(5_000) };
+        given(payment, ...PAID, refundReserved({ ...other, ...half }), refundReserved(half))
+          .when(decide)
+          .then(event(half), 'recorded')
+          .and()
+          .when(completeRefund(OTHER_REFUND_ID, 'E-out-1', REFUNDED_AT))
+          .then(refundCompleted({ ...other, ...half }), 'recorded');
+      });
+      it('of a refund that was never reserved is nothing', () => {
+        for (const history of [OPEN, PAID, [...PAID, refundReserved(other)]])
+          given(payment, ...history)
+            .when(decide)
+            .then('nothing');
+      });
+      it('of a payment that was never created is a broken invariant', () =>
+        given(payment)
+          .when(decide)
+          .throws(/never created/));
+    });
+  it('again with other content keeps the first end', () => {
+    given(payment, ...PAID, refundReserved(), refundCompleted())
+      .when(completeRefund(REFUND_ID, 'E-out-2', late))
+      .then('nothing');
+    given(payment, ...PAID, refundReserved(), refundReleased())
+      .when(releaseRefund(REFUND_ID, 'other', late))
+      .then('nothing');
+  });
+});

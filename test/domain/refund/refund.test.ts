@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import {
+  type RefundEvent,
+  type RefundOrder,
+  type RefundOutcome,
+  recordRefundOutcome,
+  refund,
+  requestRefund,
+} from '../../../domain/refund/refund.ts';
+import { given } from '../../support/given.ts';
+import {
+  ACCOUNT_ID,
+  at,
+  END_TO_END_ID,
+  LOCKED_TO,
+  PAYMENT_ID,
+  REFUND_ID,
+  REFUND_REQUESTED_AT,
+  REFUNDED_AT,
+} from '../../support/samples.ts';
+
+const ORDER: RefundOrder = {
+  refundId: REFUND_ID,
+  paymentId: PAYMENT_ID,
+  accountId: ACCOUNT_ID,
+  mode: 'test',
+  amount: toMinor(12_345),
+  currency: 'BRL',
+  method: 'PIX',
+  strategy: 'cashout',
+  destination: LOCKED_TO,
+  originalId: END_TO_END_ID,
+};
+const requested: RefundEvent = { type: 'RefundRequested', data: { ...ORDER, at: REFUND_REQUESTED_AT } };
+const submitted: RefundEvent = { type: 'RefundSubmitted', data: { at: REFUNDED_AT } };
+const unknown: RefundEvent = { type: 'RefundOutcomeUnknown', data: { at: REFUNDED_AT } };
+const completed: RefundEvent = { type: 'RefundCompleted', data: { endToEndId: 'E-out-1', at: REFUNDED_AT } };
+const failed: RefundEvent = { type: 'RefundFailed', data: { reason: 'account closed', at: REFUNDED_AT } };
+
+describe('requestRefund', () => {
+  const request = requestRefund(ORDER, REFUND_REQUESTED_AT);
+  it('opens the work, once', () => {
+    given(refund).when(request).then(requested, 'requested').again('requested');
+  });
+  it('again with other content keeps the first order', () => {
+    const other = requestRefund({ ...ORDER, amount: toMinor(1), destination: null }, at('18:00:00'));
+    for (const after of [[], [submitted], [unknown], [completed], [failed]])
+      given(refund, requested, ...after)
+        .when(other)
+        .then('requested');
+  });
+});
+
+const OUTCOMES: readonly (readonly [RefundOutcome, RefundEvent])[] = [
+  [{ kind: 'processing' }, submitted],
+  [{ kind: 'unknown' }, unknown],
+  [{ kind: 'confirmed', endToEndId: 'E-out-1' }, completed],
+  [{ kind: 'refused', reason: 'account closed' }, failed],
+];
+const record = (outcome: RefundOutcome, when = REFUNDED_AT) => recordRefundOutcome(outcome, when);
+
+describe('recordRefundOutcome', () => {
+  for (const [outcome, event] of OUTCOMES)
+    describe(outcome.kind, () => {
+      it('of a requested one is recorded, once', () => {
+        given(refund, requested).when(record(outcome)).then(event, 'recorded').again('nothing');
+      });
+      it('of one whose outcome was unknown is recorded, once', () => {
+        if (outcome.kind === 'unknown') given(refund, requested, unknown).when(record(outcome)).then('nothing');
+        else given(refund, requested, unknown).when(record(outcome)).then(event, 'recorded').again('nothing');
+      });
+      it('of one that the provider works on is recorded, once', () => {
+        if (outcome.kind === 'processing') given(refund, requested, submitted).when(record(outcome)).then('nothing');
+        else given(refund, requested, submitted).when(record(outcome)).then(event, 'recorded').again('nothing');
+      });
+      it('after the end is nothing: the first end stands', () => {
+        for (const end of [completed, failed])
+          given(refund, requested, end)
+            .when(record(outcome, at('18:00:00')))
+            .then('nothing');
+      });
+      it('of one that was never requested is nothing', () => given(refund).when(record(outcome)).then('nothing'));
+    });
+  it('again with other content keeps the first end', () => {
+    given(refund, requested, completed)
+      .when(record({ kind: 'confirmed', endToEndId: 'E-out-2' }))
+      .then('nothing');
+    given(refund, requested, failed)
+      .when(record({ kind: 'refused', reason: 'other' }))
+      .then('nothing');
+  });
+  it('a method without an end-to-end id has none', () => {
+    given(refund, requested)
+      .when(record({ kind: 'confirmed', endToEndId: null }))
+      .then({ type: 'RefundCompleted', data: { endToEndId: null, at: REFUNDED_AT } }, 'recorded');
+  });
+});
+
+describe('the state of a refund', () => {
+  const known = { order: ORDER, requestedAt: REFUND_REQUESTED_AT };
+  const STATES: readonly (readonly [string, readonly RefundEvent[], unknown])[] = [
+    ['absent', [], { status: 'absent' }],
+    ['absent, whatever else was written', [submitted, completed], { status: 'absent' }],
+    ['requested', [requested], { status: 'requested', ...known }],
+    ['submitted', [requested, unknown, submitted], { status: 'submitted', ...known }],
+    ['unknown', [requested, submitted, unknown], { status: 'unknown', ...known }],
+    [
+      'completed',
+      [requested, submitted, completed, failed, submitted],
+      { status: 'completed', ...known, endToEndId: 'E-out-1', completedAt: REFUNDED_AT },
+    ],
+    [
+      'failed',
+      [requested, failed, completed, requested],
+      { status: 'failed', ...known, reason: 'account closed', failedAt: REFUNDED_AT },
+    ],
+  ];
+  for (const [name, history, state] of STATES)
+    it(name, () => expect(given(refund, ...history).state).to.deep.equal(state));
+});

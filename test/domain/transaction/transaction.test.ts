@@ -1,0 +1,270 @@
+// What a transaction's events make of it. Decisions on it are in payment/.
+import { expect } from 'chai';
+import { fold } from '../../../domain/kernel/decider.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import {
+  type ReceiptRecord,
+  type TransactionEvent,
+  type TransactionState,
+  transaction,
+} from '../../../domain/transaction/transaction.ts';
+import {
+  at,
+  disputeOpened,
+  END_TO_END_ID,
+  held,
+  heldRejected,
+  heldReleased,
+  OTHER_END_TO_END_ID,
+  OTHER_REFUND_ID,
+  processing,
+  REFUND_REQUESTED_AT,
+  REFUNDED_AT,
+  receipt,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  refundTerms,
+  refused,
+  released,
+  returned,
+  sentBack,
+  settled,
+  settledByCard,
+} from '../../support/samples.ts';
+
+const after = (...events: readonly PaymentEvent[]): TransactionState =>
+  fold(transaction, events as readonly TransactionEvent[]);
+const settlementOf = (event: PaymentEvent) => {
+  if (event.type !== 'TransactionSettled') throw new Error(event.type);
+  return event.data;
+};
+
+const seen = (over: Partial<ReceiptRecord> = {}): ReceiptRecord => ({
+  method: 'PIX',
+  endToEndId: END_TO_END_ID,
+  amount: toMinor(12_345),
+  outcome: 'settled',
+  reason: null,
+  returnId: null,
+  ...over,
+});
+const NONE = { status: 'none', receipts: [], declined: [] };
+const nameless = receipt({ payer: { name: 'X', document: null } });
+const SETTLED = {
+  status: 'settled',
+  receipts: [seen()],
+  declined: [],
+  settlement: settlementOf(settled()),
+  releasedAt: null,
+  refunds: [],
+  dispute: null,
+};
+const failure = { reason: 'insufficient funds', providerErrorCode: 'declined', at: at('13:04:30') };
+const returnId = `return-${END_TO_END_ID}`;
+
+const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
+  ['nothing', [], NONE],
+  ['a card in flight', [processing()], { ...NONE, status: 'processing', method: 'CREDIT_CARD' }],
+  [
+    'a second one in flight changes nothing',
+    [processing(), processing('BOLETO')],
+    { ...NONE, status: 'processing', method: 'CREDIT_CARD' },
+  ],
+  ['declined, others may pay', [processing(), refused('CREDIT_CARD', false)], { ...NONE, declined: ['CREDIT_CARD'] }],
+  [
+    'another one declined leaves the one in flight',
+    [processing(), refused('BOLETO', false)],
+    { ...NONE, status: 'processing', method: 'CREDIT_CARD', declined: ['BOLETO'] },
+  ],
+  [
+    'the last one declined',
+    [refused('BOLETO', false), refused('CREDIT_CARD', true)],
+    { ...NONE, status: 'refused', declined: ['BOLETO', 'CREDIT_CARD'], failure },
+  ],
+  [
+    'in flight after that changes nothing',
+    [refused('CREDIT_CARD', true), processing()],
+    { ...NONE, status: 'refused', declined: ['CREDIT_CARD'], failure },
+  ],
+  [
+    'a wrong amount',
+    [sentBack('wrong_amount', { amount: toMinor(5) })],
+    {
+      ...NONE,
+      receipts: [seen({ amount: toMinor(5), outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' })],
+    },
+  ],
+  [
+    'a wrong amount that went back',
+    [sentBack('wrong_amount'), returned()],
+    { ...NONE, receipts: [seen({ outcome: 'returned', reason: 'wrong_amount', returnId: 'return-1' })] },
+  ],
+  [
+    'a wrong amount while a card is in flight',
+    [processing(), sentBack('wrong_amount')],
+    {
+      ...NONE,
+      status: 'processing',
+      method: 'CREDIT_CARD',
+      receipts: [seen({ outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' })],
+    },
+  ],
+  [
+    'on its way back by the payer lock',
+    [sentBack('payer_mismatch')],
+    {
+      ...NONE,
+      status: 'returning',
+      receipts: [seen({ outcome: 'rejected', reason: 'payer_mismatch', returnId: 'return-1' })],
+      receipt: receipt(),
+    },
+  ],
+  [
+    'returned by the payer lock',
+    [sentBack('payer_mismatch'), returned()],
+    {
+      ...NONE,
+      status: 'returned',
+      receipts: [seen({ outcome: 'returned', reason: 'payer_mismatch', returnId: 'return-1' })],
+      receipt: receipt(),
+      returnedAt: at('13:05:02'),
+    },
+  ],
+  [
+    'a second one that went back first leaves it on its way',
+    [
+      sentBack('payer_mismatch'),
+      sentBack('second_payment', { endToEndId: OTHER_END_TO_END_ID }),
+      returned(OTHER_END_TO_END_ID),
+    ],
+    {
+      ...NONE,
+      status: 'returning',
+      receipts: [
+        seen({ outcome: 'rejected', reason: 'payer_mismatch', returnId: 'return-1' }),
+        seen({ endToEndId: OTHER_END_TO_END_ID, outcome: 'returned', reason: 'second_payment', returnId: 'return-1' }),
+      ],
+      receipt: receipt(),
+    },
+  ],
+  ['held', [held()], { ...NONE, status: 'held', receipts: [seen({ outcome: 'held' })], receipt: nameless }],
+  [
+    'held, an operator sends it back',
+    [held(), heldRejected('operator')],
+    {
+      ...NONE,
+      status: 'returning',
+      receipts: [seen({ outcome: 'rejected', reason: 'operator', returnId })],
+      receipt: nameless,
+    },
+  ],
+  [
+    'held, an operator sent it back',
+    [held(), heldRejected('operator'), returned()],
+    {
+      ...NONE,
+      status: 'returned',
+      receipts: [seen({ outcome: 'returned', reason: 'operator', returnId })],
+      receipt: nameless,
+      returnedAt: at('13:05:02'),
+    },
+  ],
+  [
+    'held, cancelled',
+    [held(), heldRejected('cancelled'), returned()],
+    { ...NONE, receipts: [seen({ outcome: 'returned', reason: 'cancelled', returnId })] },
+  ],
+  ['a held one rejected that is not held changes nothing', [heldRejected('operator')], NONE],
+  [
+    'what is of settled money, without any, changes nothing',
+    [released(), refundReserved(), refundCompleted(), disputeOpened()],
+    NONE,
+  ],
+];
+describe('the state of a transaction without money', () => {
+  for (const [name, history, state] of UNPAID) it(name, () => expect(after(...history)).to.deep.equal(state));
+});
+
+const refund = (over: object = {}) => ({
+  ...refundTerms(),
+  fingerprint: 'hash-of-the-refund',
+  requestedAt: REFUND_REQUESTED_AT,
+  outcome: { status: 'reserved' },
+  ...over,
+});
+const completed = { status: 'completed', endToEndId: 'E-out-1', at: REFUNDED_AT };
+const failed = { status: 'failed', reason: 'account closed', at: REFUNDED_AT };
+const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
+  ['settled', [settled()], SETTLED],
+  [
+    'settled by a card that was in flight, after another method was declined',
+    [processing(), refused('BOLETO', false), settledByCard()],
+    {
+      ...SETTLED,
+      receipts: [seen({ method: 'CREDIT_CARD', endToEndId: 'card-1' })],
+      declined: ['BOLETO'],
+      settlement: settlementOf(settledByCard()),
+    },
+  ],
+  [
+    'held, then let pass: one receipt',
+    [held(), heldReleased(), settled({ receipt: nameless })],
+    {
+      ...SETTLED,
+      receipts: [seen({ reason: 'released' })],
+      settlement: settlementOf(settled({ receipt: nameless })),
+    },
+  ],
+  ['released', [settled(), released()], { ...SETTLED, releasedAt: at('14:05:01') }],
+  ['refund reserved', [settled(), refundReserved()], { ...SETTLED, refunds: [refund()] }],
+  [
+    'refund completed',
+    [settled(), refundReserved(), refundCompleted()],
+    { ...SETTLED, refunds: [refund({ outcome: completed })] },
+  ],
+  [
+    'refund failed',
+    [settled(), refundReserved(), refundReleased()],
+    { ...SETTLED, refunds: [refund({ outcome: failed })] },
+  ],
+  [
+    'several refunds, in the order of their reservation',
+    [
+      settled(),
+      refundReserved({ amount: toMinor(5) }),
+      refundReserved({ refundId: OTHER_REFUND_ID, amount: toMinor(7) }),
+      refundCompleted({ refundId: OTHER_REFUND_ID, amount: toMinor(7) }),
+    ],
+    {
+      ...SETTLED,
+      refunds: [refund({ amount: 5 }), refund({ refundId: OTHER_REFUND_ID, amount: 7, outcome: completed })],
+    },
+  ],
+  ['the end of a refund that was never reserved changes nothing', [settled(), refundCompleted()], SETTLED],
+  [
+    'disputed',
+    [settled(), disputeOpened('DISPUTE', 7_345)],
+    { ...SETTLED, dispute: { kind: 'DISPUTE', amount: 7_345, openedAt: at('16:00:00') } },
+  ],
+  [
+    'in flight or declined after that changes nothing',
+    [settled(), processing(), refused('CREDIT_CARD', true)],
+    SETTLED,
+  ],
+  [
+    'a second one that went back',
+    [settled(), sentBack('second_payment', { endToEndId: OTHER_END_TO_END_ID }), returned(OTHER_END_TO_END_ID)],
+    {
+      ...SETTLED,
+      receipts: [
+        seen(),
+        seen({ endToEndId: OTHER_END_TO_END_ID, outcome: 'returned', reason: 'second_payment', returnId: 'return-1' }),
+      ],
+    },
+  ],
+];
+describe('the state of a settled transaction', () => {
+  for (const [name, history, state] of PAID) it(name, () => expect(after(...history)).to.deep.equal(state));
+});

@@ -1,0 +1,137 @@
+// Laws of money over random histories of payments: what the ledger says is what the payment says, and no centavo is given twice.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { journalEntry, LEDGER_ACCOUNTS, type LedgerAccount } from '../../domain/ledger/postings.ts';
+import type { PaymentEvent, PaymentState } from '../../domain/payment/payment.ts';
+import { reserveRefund } from '../../domain/payment/refund.ts';
+import { type RefundRecord, refundableRest } from '../../domain/transaction/refunds.ts';
+import { type History, histories, run } from '../support/paymentHistories.ts';
+import { at } from '../support/samples.ts';
+
+const forAll = (property: (history: History) => void) => {
+  fc.assert(
+    fc.property(histories, ([isLocked, steps]) => property(run(isLocked, steps))),
+    { numRuns: 400 },
+  );
+};
+const balances = (events: readonly PaymentEvent[]): { readonly [A in LedgerAccount]: number } => {
+  const sums = Object.fromEntries(LEDGER_ACCOUNTS.map((account) => [account, 0])) as Record<LedgerAccount, number>;
+  for (const event of events)
+    for (const { account, amount } of journalEntry(event)?.postings ?? []) sums[account] += amount;
+  return sums;
+};
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + one, 0);
+const taken = ({ amount, fee, feePaidBy }: RefundRecord): number => amount + (feePaidBy === 'merchant' ? fee : 0);
+const refundsOf = ({ transaction }: PaymentState, ...statuses: RefundRecord['outcome']['status'][]) =>
+  transaction.status === 'settled'
+    ? transaction.refunds.filter(({ outcome }) => statuses.includes(outcome.status))
+    : [];
+
+describe('laws of money', () => {
+  it('postings sum to zero after every event', () => {
+    forAll(({ events }) => {
+      for (const event of events)
+        expect(sum((journalEntry(event)?.postings ?? []).map(({ amount }) => amount)), event.type).to.equal(0);
+    });
+  });
+
+  it('the merchant’s balances are what the payment says: net, less what is refunded or disputed', () => {
+    forAll(({ events, state }) => {
+      const { transaction } = state;
+      const { merchant_available, merchant_pending, merchant_retained, refunds_in_transit } = balances(events);
+      const isSettled = transaction.status === 'settled';
+      const net = isSettled ? transaction.settlement.netAmount : 0;
+      const isPending = isSettled && transaction.settlement.availableAt !== null && transaction.releasedAt === null;
+      const disputed = isSettled ? (transaction.dispute?.amount ?? 0) : 0;
+      const out = sum(refundsOf(state, 'reserved', 'completed').map(taken));
+      expect({ merchant_available, merchant_pending, merchant_retained, refunds_in_transit }).to.deep.equal({
+        merchant_available: (isPending ? 0 : net) - out - disputed,
+        merchant_pending: isPending ? net : 0,
+        merchant_retained: disputed,
+        refunds_in_transit: sum(refundsOf(state, 'reserved').map(taken)),
+      });
+    });
+  });
+
+  it('fees are those of the settlement and of the Pix-outs that were paid', () => {
+    forAll(({ events, state }) => {
+      const { transaction } = state;
+      const settlement = transaction.status === 'settled' ? transaction.settlement : null;
+      const paid = refundsOf(state, 'completed');
+      const ofPlatform = paid.filter(({ feePaidBy }) => feePaidBy === 'platform');
+      const { provider_fees, platform_fees } = balances(events);
+      expect({ provider_fees, platform_fees }).to.deep.equal({
+        provider_fees: (settlement?.providerFee ?? 0) + sum(paid.map(({ fee }) => fee)),
+        platform_fees: (settlement?.platformFee ?? 0) - sum(ofPlatform.map(({ fee }) => fee)),
+      });
+    });
+  });
+
+  it('what is owed to payers is what was rejected or held and has not gone back', () => {
+    forAll(({ events, state }) => {
+      const owed = state.transaction.receipts.filter(({ outcome }) => outcome === 'rejected' || outcome === 'held');
+      expect(balances(events).payer_returns).to.equal(sum(owed.map(({ amount }) => amount)));
+    });
+  });
+
+  it('returns each payment at most once, in full, and never one that was settled', () => {
+    forAll(({ events, state }) => {
+      const arrived = new Map<string, number>();
+      const back = new Map<string, number>();
+      for (const { type, data } of events) {
+        if ('receipt' in data) {
+          // What was held is settled later when an operator lets it pass; nothing else is decided on twice.
+          if (type !== 'TransactionSettled')
+            expect(arrived.has(data.receipt.endToEndId), 'one outcome a payment').to.equal(false);
+          arrived.set(data.receipt.endToEndId, data.receipt.amount);
+        }
+        if (type === 'TransactionReceiptReturned') {
+          expect(back.has(data.endToEndId), 'returned once').to.equal(false);
+          back.set(data.endToEndId, data.amount);
+        }
+      }
+      for (const [id, amountBack] of back) expect(amountBack).to.equal(arrived.get(id));
+      if (state.transaction.status === 'settled')
+        expect(back.has(state.transaction.settlement.receipt.endToEndId)).to.equal(false);
+      const refunded = sum(refundsOf(state, 'completed').map(({ amount }) => amount));
+      expect(-balances(events).provider_clearing).to.equal(
+        sum([...arrived.values()]) - sum([...back.values()]) - refunded,
+      );
+    });
+  });
+
+  it('refunds and dispute holds never exceed what was paid, at any time', () => {
+    forAll(({ told }) => {
+      for (const { after } of told) {
+        const { transaction } = after;
+        if (transaction.status !== 'settled') continue;
+        const { settlement, refunds, dispute } = transaction;
+        const out = sum(refundsOf(after, 'reserved', 'completed').map(({ amount }) => amount));
+        const rest = refundableRest(settlement.receipt.amount, refunds, dispute);
+        expect(out + (dispute?.amount ?? 0) + rest).to.equal(12_345);
+        expect(rest).to.be.within(0, 12_345);
+      }
+    });
+  });
+
+  it('a used refund key with other content is always refused, with the same it is always the original', () => {
+    forAll(({ state }) => {
+      for (const refund of refundsOf(state, 'reserved', 'completed', 'failed')) {
+        const { refundId, fingerprint } = refund;
+        const rest = { amount: null, reason: null, strategy: null, passFeeToTenant: false };
+        const asking = (hash: string) =>
+          reserveRefund(
+            { ...rest, refundId, fingerprint: hash, destinationKey: null, allowedDestinations: [] },
+            at('23:00:00'),
+          )(state);
+        const other = asking('other');
+        expect(isRejection(other) && other.code).to.equal('idempotency_key_reused');
+        expect(asking(fingerprint)).to.deep.equal({
+          events: [],
+          reply: { refund: { ...refund, outcome: { status: 'reserved' } }, replayed: true },
+        });
+      }
+    });
+  });
+});

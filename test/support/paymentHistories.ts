@@ -1,0 +1,180 @@
+// Random histories of payments, each made by decisions as the program makes them, in any order and with repeats: for laws.
+import fc from 'fast-check';
+import type { PaymentMethod } from '../../domain/charge/methods.ts';
+import type { Decision } from '../../domain/kernel/decider.ts';
+import type { RefundId } from '../../domain/kernel/ids.ts';
+import { toMinor } from '../../domain/kernel/money.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { addSeconds } from '../../domain/kernel/time.ts';
+import { openDispute, recordProcessing, recordRefusal } from '../../domain/payment/acquirer.ts';
+import { expire, recordReturn, releaseFunds } from '../../domain/payment/afterwards.ts';
+import { recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
+import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
+import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
+import { type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
+import { completeRefund, type ReserveRefund, releaseRefund, reserveRefund } from '../../domain/payment/refund.ts';
+import { settleReceipt } from '../../domain/payment/settle.ts';
+import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
+import { deepFreeze } from './deepFreeze.ts';
+import { boleto, card } from './instruments.ts';
+import { CREATED_AT, created, instrument, LOCKED_TO, SETTINGS, SOMEBODY_ELSE } from './samples.ts';
+
+export interface Step {
+  readonly name: string;
+  readonly decide: Decision<PaymentState, PaymentEvent, unknown>;
+}
+export interface Told {
+  readonly before: PaymentState;
+  readonly event: PaymentEvent;
+  readonly after: PaymentState;
+}
+export interface History {
+  readonly events: readonly PaymentEvent[];
+  readonly told: readonly Told[];
+  readonly state: PaymentState;
+}
+
+/** The methods of every history's payment. */
+export const METHODS = ['PIX', 'CREDIT_CARD', 'BOLETO'] as const;
+
+const endToEndId = fc.constantFrom('E1', 'E2', 'E3');
+const method = fc.constantFrom(...METHODS);
+/** Up to four days after the creation: before and after every expiry and hold. */
+const when = fc.nat({ max: 4 * 86_400 }).map((seconds) => addSeconds(CREATED_AT, seconds));
+const soon = fc.nat({ max: 7_200 }).map((seconds) => addSeconds(CREATED_AT, seconds));
+const amount = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(12_345) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 20_000 }) },
+);
+const document = fc.constantFrom(LOCKED_TO, SOMEBODY_ELSE, null);
+const holdDays = fc.nat({ max: 2 }).map((PIX) => ({ ...SETTINGS.holdDays, PIX }));
+const returnIdOf = (id: string): string => `r-${id}`;
+
+const settle = fc
+  .record({ method, endToEndId, amount: amount.map(toMinor), document, paidAt: soon, holdDays, at: when })
+  .map(({ document: payer, holdDays: days, at, ...arrived }): Step => {
+    const receipt = { ...arrived, payer: { name: null, document: payer } };
+    const terms = { fees: DEFAULT_FEES, holdDays: days };
+    return {
+      name: `settle ${JSON.stringify(receipt)}`,
+      decide: settleReceipt({
+        receipt,
+        payerCheck: 'unknown',
+        ...terms,
+        returnId: returnIdOf(receipt.endToEndId),
+        at,
+      }),
+    };
+  });
+
+const PIX_ISSUED: Issuance = { method: 'PIX', instrument: instrument() };
+const ISSUANCES: { readonly [M in (typeof METHODS)[number]]: Issuance } = {
+  PIX: PIX_ISSUED,
+  CREDIT_CARD: { method: 'CREDIT_CARD', instrument: card() },
+  BOLETO: { method: 'BOLETO', instrument: boleto() },
+};
+const refusedIssuance = (of: PaymentMethod): Issuance => ({
+  method: of,
+  refused: { reason: 'r', providerErrorCode: 'c' },
+});
+const issuance = fc
+  .tuple(method, fc.boolean())
+  .map(([of, isIssued]): Issuance => (isIssued ? ISSUANCES[of] : refusedIssuance(of)));
+const issue = fc
+  .tuple(fc.uniqueArray(issuance, { maxLength: 3, selector: (one) => one.method }), soon)
+  .map(([all, at]): Step => ({ name: `issue ${JSON.stringify(all)}`, decide: recordIssuances(all, at) }));
+
+const refundId = fc.constantFrom('rf1', 'rf2', 'rf3').map((id) => id as RefundId);
+/** The fingerprint follows from the content, as in the program. */
+const wish = fc
+  .record({
+    refundId,
+    amount: fc.option(fc.integer({ min: 1, max: 13_000 }).map(toMinor), { nil: null }),
+    strategy: fc.constantFrom('devolution' as const, 'cashout' as const, null),
+    passFeeToTenant: fc.boolean(),
+  })
+  .map((one): ReserveRefund => {
+    const destination = { destinationKey: LOCKED_TO, allowedDestinations: null };
+    return { ...one, ...destination, reason: null, fingerprint: JSON.stringify(one) };
+  });
+const reserve = fc
+  .tuple(wish, when)
+  .map(([one, at]): Step => ({ name: `reserve ${one.fingerprint}`, decide: reserveRefund(one, at) }));
+const end = fc
+  .tuple(refundId, fc.boolean(), when)
+  .map(
+    ([id, isPaid, at]): Step =>
+      isPaid
+        ? { name: `complete ${id}`, decide: completeRefund(id, `E-${id}`, at) }
+        : { name: `release ${id}`, decide: releaseRefund(id, 'no', at) },
+  );
+
+const dated = (name: string, decide: (at: typeof CREATED_AT) => Step['decide']): fc.Arbitrary<Step> =>
+  when.map((at) => ({ name: `${name} at ${at}`, decide: decide(at) }));
+const terms = { fees: DEFAULT_FEES, holdDays: SETTINGS.holdDays };
+const ofMethod = (name: string, decide: (of: PaymentMethod, at: typeof CREATED_AT) => Step['decide']) =>
+  fc.tuple(method, soon).map(([of, at]): Step => ({ name: `${name} ${of}`, decide: decide(of, at) }));
+
+const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
+  { weight: 6, arbitrary: settle },
+  { weight: 2, arbitrary: issue },
+  { weight: 1, arbitrary: dated('expire', expire) },
+  { weight: 1, arbitrary: dated('release funds', releaseFunds) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(endToEndId, when).map(([id, at]) => ({ name: `return ${id}`, decide: recordReturn(id, at) })),
+  },
+  { weight: 1, arbitrary: ofMethod('processing', recordProcessing) },
+  {
+    weight: 1,
+    arbitrary: ofMethod('refuse', (of, at) => recordRefusal({ method: of, reason: 'r', providerErrorCode: 'c' }, at)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom('CHARGEBACK' as const, 'DISPUTE' as const), when)
+      .map(([kind, at]) => ({ name: kind, decide: openDispute(kind, null, at) })),
+  },
+  { weight: 1, arbitrary: dated('wish to cancel', requestCancel) },
+  { weight: 1, arbitrary: dated('cancel', (at) => recordCancelled({ returnIdOf, by: 'merchant' }, at)) },
+  { weight: 1, arbitrary: dated('release held', (at) => releaseHeld(terms, 'operator', at)) },
+  { weight: 1, arbitrary: dated('return held', (at) => returnHeld(returnIdOf, 'operator', at)) },
+  { weight: 4, arbitrary: reserve },
+  { weight: 3, arbitrary: end },
+];
+const step: fc.Arbitrary<Step> = fc.oneof(...STEPS);
+
+const OPENING: Step = { name: 'issue all', decide: recordIssuances(Object.values(ISSUANCES), CREATED_AT) };
+const paying = settle.filter(({ name }) => name.includes('12345'));
+const steps = (maxLength: number): fc.Arbitrary<Step[]> => fc.array(step, { maxLength });
+/** Most histories have every instrument from the start, many are paid then: half of the steps would be idle otherwise. */
+export const histories: fc.Arbitrary<[isLocked: boolean, steps: Step[]]> = fc.tuple(
+  fc.boolean(),
+  fc.oneof(
+    steps(15),
+    steps(15).map((rest) => [OPENING, ...rest]),
+    fc.tuple(paying, steps(20)).map(([first, rest]) => [OPENING, first, ...rest]),
+  ),
+);
+
+/** Runs the steps on a payment, each on what the ones before wrote; a refused one writes nothing. `observe` sees every step. */
+export const run = (
+  isLocked: boolean,
+  all: readonly Step[],
+  observe: (before: PaymentState, current: Step, after: PaymentState) => void = () => undefined,
+): History => {
+  const first = created({ methods: METHODS, expectedPayerTaxId: isLocked ? LOCKED_TO : null });
+  let state = deepFreeze(payment.evolve(payment.initial, first));
+  const told: Told[] = [{ before: payment.initial, event: first, after: state }];
+  for (const current of all) {
+    const before = state;
+    const decided = current.decide(state);
+    for (const event of deepFreeze(isRejection(decided) ? [] : decided.events)) {
+      const after = deepFreeze(payment.evolve(state, event));
+      told.push({ before: state, event, after });
+      state = after;
+    }
+    observe(before, current, state);
+  }
+  return { events: told.map(({ event }) => event), told, state };
+};
