@@ -30,6 +30,14 @@ export interface Outcome<State, Reply> extends Loaded<State> {
   readonly position: Position | null;
 }
 
+/** One event of a stream and the states around it. */
+export interface Around<State, Event> {
+  readonly before: State;
+  readonly event: Event;
+  readonly after: State;
+  readonly revision: number;
+}
+
 /** The stream kept moving under us, or the store is away. The caller may repeat. */
 export class CommandContention extends Error {
   override name = 'CommandContention';
@@ -70,18 +78,26 @@ export class CommandHandler {
 
   /** The states around one event, and the event: for what must tell of it exactly as it was. null: no such event. */
   async loadAround<C extends Category, State>(
-    { decider }: Aggregate<C, State>,
+    aggregate: Aggregate<C, State>,
     stream: StreamName,
     revision: number,
-  ): Promise<{ before: State; event: EventOf[C]; after: State } | null> {
+  ): Promise<Around<State, EventOf[C]> | null> {
+    for await (const around of this.loadSteps(aggregate, stream)) if (around.revision === revision) return around;
+    return null;
+  }
+
+  /** Every event of the stream from the first one on, with the states around it. */
+  async *loadSteps<C extends Category, State>(
+    { decider }: Aggregate<C, State>,
+    stream: StreamName,
+  ): AsyncIterable<Around<State, EventOf[C]>> {
     let before = decider.initial;
     for await (const recorded of this.#store.readStream(stream)) {
       const event = decodeEvent(recorded).event as EventOf[C];
       const after = decider.evolve(before, event);
-      if (recorded.revision === revision) return { before, event, after };
+      yield { before, event, after, revision: recorded.revision };
       before = after;
     }
-    return null;
   }
 
   /** Another process wrote to the stream: what was remembered of it is old. */

@@ -1,18 +1,21 @@
 // Ids that are derived, so that whoever computes them again gets the same (decisions I1, W2; design §4).
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import type { PaymentMethod } from '../domain/charge/methods.ts';
 import {
+  type AccountId,
   type DeliveryId,
   type EndpointId,
   type EventId,
   encodeRawId,
   type Mode,
   type PaymentId,
+  type RefundId,
 } from '../domain/kernel/ids.ts';
 import { LruMap } from '../domain/kernel/lruMap.ts';
 import { txidFromBytes } from '../domain/pix/txid.ts';
 
-/** The one operation behind both creation routes of charges (K1). */
-export type Operation = 'charges.create';
+/** `charges.create` is the one behind both creation routes of charges (K1). */
+export type Operation = 'charges.create' | 'payments.create';
 
 /** Making a key object costs five times the HMAC itself; a seed never changes. */
 const SEED_KEYS_MAX = 10_000;
@@ -40,14 +43,30 @@ export const paymentIds = (
   return { paymentId: encodeRawId(bytes.subarray(0, 16)) as PaymentId, txid: txidFromBytes(bytes.subarray(16)) };
 };
 
+/** The id of what an idempotency key refunds of a payment: one operation per payment (K1). */
+export const refundIdOf = (seed: string, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
+  encodeRawId(keyed(seed, `${mode}\nrefund:${paymentId}\n${key}`).subarray(0, 16)) as RefundId;
+
+/** Stands for a customer's document in counters, and tells nobody which one it is. */
+export const customerIdOf = (seed: string, document: string): string =>
+  encodeRawId(keyed(seed, `customer\n${document}`).subarray(0, 16));
+
 /** One per event of the log and message name: the same on every endpoint and retry (W2). */
 export const eventIdOf = (stream: string, revision: number, type: string): EventId =>
   encodeRawId(hashed(`${stream}\n${revision}\n${type}`).subarray(0, 16)) as EventId;
 
-/** Derived from event, endpoint and resend number (W2). */
-export const deliveryIdOf = (eventId: EventId, endpointId: EndpointId, resend: number): DeliveryId =>
+/** Derived from event, endpoint and resend number (W2). `webhookUrl`: the payment's own URL stands for its endpoints (W7). */
+export const deliveryIdOf = (eventId: EventId, endpointId: EndpointId | 'webhookUrl', resend: number): DeliveryId =>
   encodeRawId(hashed(`${eventId}\n${endpointId}\n${resend}`).subarray(0, 16)) as DeliveryId;
+
+/** Under which the override secret of an account's mode is kept, beside those of endpoints (W7). */
+export const overrideSecretIdOf = (accountId: AccountId, mode: Mode): EndpointId =>
+  encodeRawId(hashed(`override secret\n${accountId}\n${mode}`).subarray(0, 16)) as EndpointId;
 
 /** Names the return of a received Pix at the provider: 32 characters `[a-z0-9]`, one per Pix. */
 export const returnIdOf = (paymentId: PaymentId, endToEndId: string): string =>
   hashed(`return\n${paymentId}\n${endToEndId}`).toString('hex', 0, 16);
+
+/** The sandbox acquirer's id of the one payment by a method that it ever makes: paying twice is paying once (X2). */
+export const sandboxReceiptIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>
+  `sbx_pay_${hashed(`authorize\n${paymentId}\n${method}`).toString('hex', 0, 16)}`;

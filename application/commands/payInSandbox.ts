@@ -1,19 +1,20 @@
 // POST /v1/sandbox/charges/{id}/pay (decisions X1): a payer's bank pays, through the same notifications and processes as live.
+import { pendingMethods } from '../../domain/charge/charge.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type Minor, toMinor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { exists } from '../../domain/payment/payment.ts';
 import { type SettleOutcome, settleReceipt } from '../../domain/payment/settle.ts';
 import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
-import { SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
+import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
-import type { Payer } from '../../domain/transaction/transaction.ts';
+import type { Payer, Receipt } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
 import type { CommandHandler } from '../commandHandler.ts';
+import { isOwn } from '../ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
@@ -31,7 +32,9 @@ export type SandboxPayResult =
   /** `expected`: what the settlement will make of it, unless something comes in between. */
   | { readonly kind: 'sent'; readonly endToEndId: string; readonly expected: SettleOutcome }
   | { readonly kind: 'duplicate'; readonly endToEndId: string }
-  | { readonly kind: 'refused' };
+  | { readonly kind: 'refused' }
+  /** The job that finalises the payment has not made the Pix code yet. */
+  | { readonly kind: 'notFinalised' };
 
 interface Needs {
   readonly commands: CommandHandler;
@@ -41,9 +44,6 @@ interface Needs {
   readonly randomSuffix: () => string;
 }
 
-/** The fictitious bank of the sandbox's payers. */
-const SANDBOX_ISPB = '99999004';
-
 export const payInSandbox =
   ({ commands, accounts, bank, randomSuffix }: Needs) =>
   async (tenant: Tenant, id: PaymentId, wish: SandboxPayment): Promise<SandboxPayResult | Rejection> => {
@@ -51,25 +51,37 @@ export const payInSandbox =
     if (!isOwn(state, tenant)) return reject('not_found', 'There is no such charge.');
     const { charge } = state;
     const now = await accounts.now(tenant.accountId, tenant.mode);
-    if (charge.status === 'requested' || charge.status === 'failed') return { kind: 'refused' };
-    const isOver = charge.status === 'expired' || (state.transaction.status === 'none' && now >= charge.pix.expiresAt);
-    if (isOver && !wish.late) return { kind: 'refused' };
+    const { pix } = charge.instruments;
+    if (pix === null) return { kind: isAwaited(charge) ? 'notFinalised' : 'refused' };
+    if (isOver(state, pix.expiresAt, now) && !wish.late) return { kind: 'refused' };
     const endToEndId = wish.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: randomSuffix() });
-    const receipt = {
+    const receipt: Receipt = {
+      method: 'PIX',
       endToEndId,
       amount: wish.amount === undefined ? charge.terms.amount : (toMinor(wish.amount) as Minor),
       payer: payerOf(state, wish.payer),
-      paidAt: wish.late ? lateTime(now, charge.pix.expiresAt) : now,
+      paidAt: wish.late ? lateTime(now, pix.expiresAt) : now,
     };
-    const isNew = await bank.pay(tenant, id, charge.pix.txid, receipt);
-    if (!isNew) return { kind: 'duplicate', endToEndId };
+    const result = await bank.pay(tenant, id, pix.txid, receipt, wish.late === true);
+    if (result === 'cancelled') return { kind: 'refused' };
+    if (result === 'duplicate') return { kind: 'duplicate', endToEndId };
     const { fees, holdDays } = (await accounts.get(tenant.accountId)).settings;
-    const expected = settleReceipt({ receipt, fees, holdDays: holdDays.PIX, returnId: '', at: now })(state);
+    const decide = settleReceipt({ receipt, payerCheck: 'unknown', fees, holdDays, returnId: '', at: now });
+    const expected = decide(state);
     return { kind: 'sent', endToEndId, expected: isRejection(expected) ? 'duplicate' : expected.reply };
   };
 
-const isOwn = (state: Parameters<typeof exists>[0], tenant: Tenant): state is ExistingPayment =>
-  exists(state) && state.charge.terms.accountId === tenant.accountId && state.charge.terms.mode === tenant.mode;
+/** A charge without a Pix code was cut off, and waits for its request to come again; a payment waits for its job (P4). */
+const isAwaited = (charge: ExistingPayment['charge']): boolean =>
+  charge.terms.api === 'payments' &&
+  (charge.status === 'requested' || charge.status === 'open') &&
+  pendingMethods(charge).includes('PIX');
+
+/** Expired or ended, so that its payer's bank refuses; one that was paid lands again, and goes back (X1, I8a). */
+const isOver = ({ charge, transaction }: ExistingPayment, expiresAt: Timestamp, now: Timestamp): boolean => {
+  if (charge.status === 'expired' || charge.status === 'cancelled' || transaction.status === 'refused') return true;
+  return (transaction.status === 'none' || transaction.status === 'processing') && now >= expiresAt;
+};
 
 const lateTime = (now: Timestamp, expiresAt: Timestamp): Timestamp => later(now, addSeconds(expiresAt, 1));
 

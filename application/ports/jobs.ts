@@ -4,9 +4,12 @@ import type { Sql } from './sql.ts';
 export const QUEUES = [
   'settle',
   'returnReceipt',
+  'finalise',
   'resumeCreation',
   'expire',
   'releaseFunds',
+  'cancel',
+  'refund',
   'fanOut',
   'deliver',
   'drainClock',
@@ -39,6 +42,8 @@ export interface JobQueue {
   ): void;
   /** Items that wait or run, of one group when it is given. */
   open(queue: QueueName, group?: string): Promise<number>;
+  /** Items of one group that run or could: those that failed and wait for their retry are left out. */
+  underWay(queues: readonly QueueName[], group: string): Promise<number>;
   /** Called when jobs of any queue ended in this process. Returns the undo. */
   onSettled(listener: () => void): () => void;
 }

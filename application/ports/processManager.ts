@@ -9,7 +9,7 @@ export type Reaction =
   /** `first`: no timer of this kind and key was ever set before, so that clearing it at once needs no write. */
   | { readonly kind: 'timer'; readonly timer: Timer; readonly first?: true }
   | { readonly kind: 'clearTimer'; readonly timer: { readonly kind: TimerKind; readonly key: string } }
-  /** All timers of the group are due now: the endpoint they wait for is gone. */
+  /** All timers of the group are due now: what they wait for has come, or is gone. */
   | { readonly kind: 'hurry'; readonly timers: { readonly kind: TimerKind; readonly group: string } }
   /** The clock of the account's test mode jumped: what it jumped over is worked off in order (X5). */
   | { readonly kind: 'drainClock'; readonly account: string; readonly offsetSeconds: number };
@@ -20,6 +20,8 @@ export interface ReactionContext {
     account: string,
     mode: string,
   ) => readonly { readonly endpointId: string; readonly events: readonly string[] }[];
+  /** Whether a payment of the event's account and mode ever had a webhookUrl of its own, as of this point of the log (W7). */
+  readonly hasWebhookUrls: (account: string, mode: string) => boolean;
 }
 
 export interface ProcessManager {

@@ -4,7 +4,10 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { QueueName } from './jobs.ts';
 
 /** A timer becomes a job of the queue of its name when it is due. */
-export type TimerKind = Extract<QueueName, 'expire' | 'releaseFunds' | 'deliver' | 'resumeCreation'>;
+export type TimerKind = Extract<
+  QueueName,
+  'expire' | 'releaseFunds' | 'deliver' | 'resumeCreation' | 'refund' | 'cancel'
+>;
 
 export interface Timer {
   readonly account: AccountId;

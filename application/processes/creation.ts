@@ -1,12 +1,15 @@
-// A charge whose creation was cut between intent and instrument is brought to its end: by a repeat of the request, or by itself (K7).
+// Instruments: issued in the request of a charge, by a job for a payment (P4), and brought to an end by itself when that was cut
+// off (K7).
 
+import type { ChargeTerms, Failure } from '../../domain/charge/charge.ts';
+import { pendingMethods } from '../../domain/charge/charge.ts';
+import { METHOD_RULES, type PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { addMillis, addSeconds, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
-import { failCreation, issueInstrument } from '../../domain/payment/create.ts';
-import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { assertExists } from '../../domain/payment/payment.ts';
+import { addMillis, MINUTE_MS, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
+import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
@@ -18,8 +21,9 @@ import type {
   PaymentProvider,
   PaymentProviders,
 } from '../ports/paymentProvider.ts';
-import type { ProcessManager } from '../ports/processManager.ts';
-import { UnknownAtProvider } from './settlement.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { job, type ProcessManager } from '../ports/processManager.ts';
+import type { Timer } from '../ports/timers.ts';
 
 /** How long a repeat of the request has before the watchdog asks by itself. */
 const PATIENCE_MS = MINUTE_MS;
@@ -32,29 +36,46 @@ export const creation: ProcessManager = {
   react: (logged) => {
     if (!isOf(logged, 'payment')) return [];
     const { account, mode, subject: key, event } = logged;
-    if (event.type === 'ChargeCreated') {
-      const dueAt = addMillis(event.data.createdAt, PATIENCE_MS);
-      return [
-        { kind: 'timer', timer: { account, mode, kind: 'resumeCreation', key, group: null, dueAt }, first: true },
-      ];
+    switch (event.type) {
+      case 'ChargeCreated': {
+        const { createdAt, api, methods } = event.data;
+        const dueAt = addMillis(createdAt, endsAfterMs(api));
+        // One instrument says nothing of the others: a timer under another key, which nothing clears, looks after all of several.
+        const timerKey = methods.length === 1 ? key : `${key}:all`;
+        const timer = { account, mode, kind: 'resumeCreation', key: timerKey, group: null, dueAt } as const;
+        return [{ kind: 'timer', timer, first: true }, ...(api === 'payments' ? [job('finalise', key, account)] : [])];
+      }
+      case 'ChargePixIssued':
+      case 'ChargeInstrumentIssued':
+      case 'ChargeFailed':
+      case 'ChargeCancelled':
+        return [{ kind: 'clearTimer', timer: { kind: 'resumeCreation', key } }];
+      default:
+        return [];
     }
-    return event.type === 'ChargePixIssued' || event.type === 'ChargeFailed'
-      ? [{ kind: 'clearTimer', timer: { kind: 'resumeCreation', key } }]
-      : [];
   },
 };
 
-/** What the provider is asked to make for a charge. */
+/** Nobody repeats the request of a payment: its job asks again and again, as long as there is time. */
+const endsAfterMs = (api: ChargeTerms['api']): number => (api === 'charges' ? PATIENCE_MS : GIVE_UP_MS);
+
+const isPix = (method: PaymentMethod): boolean => method === 'PIX';
+
+/** What the provider is asked to make of one method. */
 export const instrumentRequest = (
-  { charge: { terms } }: ExistingPayment,
+  terms: ChargeTerms,
+  method: PaymentMethod,
   receiver: { receiverName: string; receiverCity: string },
 ): InstrumentRequest => ({
   paymentId: terms.paymentId,
   accountId: terms.accountId,
   mode: terms.mode,
   txid: terms.txid,
+  method,
   amount: terms.amount,
-  expiresAt: addSeconds(terms.createdAt, terms.expiresInSeconds),
+  currency: terms.currency,
+  createdAt: terms.createdAt,
+  expiresAt: addMillis(terms.createdAt, METHOD_RULES[method].lifetimeMs ?? terms.expiresInSeconds * SECOND_MS),
   baseUrl: terms.baseUrl,
   metadata: terms.metadata,
   receiverName: receiver.receiverName,
@@ -65,6 +86,7 @@ interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
+  readonly setTimer: (timer: Timer) => Promise<void>;
 }
 
 export class CreationProcess {
@@ -81,50 +103,135 @@ export class CreationProcess {
     isResumed: boolean,
   ): Promise<InstrumentOutcome['kind']> {
     const outcome = isResumed ? await askThenIssue(provider, request) : await provider.issue(request);
-    if (outcome.kind === 'issued')
-      await this.#record(request, issueInstrument(outcome.instrument, await this.#now(request)));
-    if (outcome.kind === 'refused') await this.#record(request, failCreation(outcome, await this.#now(request)));
+    const known = issuanceOf(request.method, outcome);
+    if (known !== null) await this.#record(request, [known], await this.#now(request));
     return outcome.kind;
   }
 
-  /** Handler of one item of the queue `resumeCreation`: a payment id. Throws UnknownAtProvider until the time is up. */
+  /** Handler of one item of the queue `finalise`: a payment id. Throws UnknownAtProvider until every method is known. */
+  async finalise(item: string): Promise<void> {
+    const payment = await this.#load(item);
+    if (payment === null || !isAlive(payment)) return;
+    const requests = await this.#pendingRequests(payment);
+    const provider = this.#needs.providers.of(payment.charge.terms.mode);
+    const outcomes = await Promise.all(
+      requests.map((request) => provider?.issueLocally(request) ?? askedOf(provider, request)),
+    );
+    const known = outcomes.flatMap((outcome, i) => {
+      const { method } = requests[i] as InstrumentRequest;
+      return outcome === null ? [] : 'instrument' in outcome ? [outcome] : (issuanceOf(method, outcome) ?? []);
+    });
+    // The Pix code first, so that whoever is told of the payment is told with it.
+    known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
+    const [first] = requests;
+    if (first && known.length > 0) await this.#record(first, known, await this.#now(first));
+    if (known.length < requests.length) throw new UnknownAtProvider(`instruments of payment ${item}`);
+  }
+
+  /**
+   * Handler of one item of the queue `resumeCreation`: a payment id, `:all` after it for several methods. Throws UnknownAtProvider
+   * until the time is up.
+   */
   async resume(item: string): Promise<void> {
-    const paymentId = item as PaymentId;
-    const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(paymentId));
-    if (state.charge.status !== 'requested') return;
-    const { terms } = state.charge;
-    const provider = this.#needs.providers.forPix(terms.mode);
-    const { settings } = await this.#needs.accounts.get(terms.accountId);
-    const request = instrumentRequest(assertExists(state), settings);
-    const found = await provider?.findInstrument(request);
+    const payment = await this.#load(item);
+    if (payment === null || !isAlive(payment)) return;
+    const { terms } = payment.charge;
+    const requests = await this.#pendingRequests(payment);
+    const isOver = (await this.#now(terms)) >= addMillis(terms.createdAt, GIVE_UP_MS);
+    if (terms.api === 'payments' && !isOver) return this.finalise(item);
     // A test clock that jumped over the timer: it acts at its own instant (X5).
     const at = await this.#needs.accounts.actingAt(
       terms.accountId,
       terms.mode,
-      addMillis(terms.createdAt, PATIENCE_MS),
+      addMillis(terms.createdAt, endsAfterMs(terms.api)),
     );
-    if (found?.kind === 'known' && found.value !== null) return this.#record(request, issueInstrument(found.value, at));
-    const gone = { reason: 'The provider never confirmed the charge.', providerErrorCode: 'not_confirmed' };
-    const isOver = (await this.#now(request)) >= addMillis(terms.createdAt, GIVE_UP_MS);
-    if (found?.kind === 'known' || isOver) return this.#record(request, failCreation(gone, at));
-    throw new UnknownAtProvider(`instrument of charge ${item}`);
+    const provider = this.#needs.providers.of(terms.mode);
+    const asked = await Promise.all(requests.map((request) => found(provider, request, isOver)));
+    const known = asked.flatMap((issuance) => issuance ?? []);
+    const [first] = requests;
+    if (first && known.length > 0) await this.#record(first, known, at);
+    if (known.length === requests.length) return;
+    // The queue's own retries may pause beyond the time there is (K7).
+    const dueAt = addMillis(terms.createdAt, GIVE_UP_MS);
+    const { paymentId: key, accountId: account, mode } = terms;
+    await this.#needs.setTimer({ account, mode, kind: 'resumeCreation', key, group: null, dueAt });
+    throw new UnknownAtProvider(`instruments of charge ${item}`);
   }
 
-  #now({ accountId, mode }: InstrumentRequest): Promise<Timestamp> {
+  /**
+   * Before what was told of `method` is judged (null: of any): whether it has an instrument must be known, or money for one that our
+   * record does not know yet would go back. Another method that stays unknown holds nothing up. Throws UnknownAtProvider.
+   */
+  async resumeFor(id: PaymentId, method: PaymentMethod | null): Promise<void> {
+    const { commands } = this.#needs;
+    const stream = streamName.payment(id);
+    if (isKnown((await commands.loadRecent(PAYMENT, stream)).state, method)) return;
+    await this.resume(id).catch(async (error: unknown) => {
+      if (!(error instanceof UnknownAtProvider)) throw error;
+      if (!isKnown((await commands.load(PAYMENT, stream)).state, method)) throw error;
+    });
+  }
+
+  async #load(item: string): Promise<ExistingPayment | null> {
+    const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(item.split(':')[0] as PaymentId));
+    return exists(state) ? state : null;
+  }
+
+  async #pendingRequests(payment: ExistingPayment): Promise<readonly InstrumentRequest[]> {
+    const { settings } = await this.#needs.accounts.get(payment.charge.terms.accountId);
+    return pendingMethods(payment.charge).map((method) => instrumentRequest(payment.charge.terms, method, settings));
+  }
+
+  #now({ accountId, mode }: Pick<InstrumentRequest, 'accountId' | 'mode'>): Promise<Timestamp> {
     return this.#needs.accounts.now(accountId, mode);
   }
 
-  async #record(request: InstrumentRequest, decide: ReturnType<typeof issueInstrument>): Promise<void> {
-    const { paymentId } = request;
-    const why = byProcess('creation', request, paymentId, request.txid);
+  async #record(request: InstrumentRequest, known: readonly Issuance[], at: Timestamp): Promise<void> {
+    const { paymentId, txid } = request;
+    const why = byProcess('creation', request, paymentId, txid);
+    const decide = recordIssuances(known, at);
     const outcome = await this.#needs.commands.execute(PAYMENT, streamName.payment(paymentId), decide, why);
     if (isRejection(outcome)) throw new Error(`instrument of ${paymentId} refused: ${outcome.message}`);
   }
 }
 
+const isAlive = ({ charge }: ExistingPayment): boolean => charge.status === 'requested' || charge.status === 'open';
+
+const isKnown = (state: PaymentState, method: PaymentMethod | null): boolean => {
+  if (!exists(state)) return false;
+  const pending = isAlive(state) ? pendingMethods(state.charge) : [];
+  return method === null ? pending.length === 0 : !pending.includes(method);
+};
+
+const issuanceOf = (method: PaymentMethod, outcome: InstrumentOutcome): Issuance | null => {
+  if (outcome.kind === 'issued') return outcome.issued;
+  if (outcome.kind !== 'refused') return null;
+  const { reason, providerErrorCode } = outcome;
+  return { method, refused: { reason, providerErrorCode } };
+};
+
+const askedOf = (provider: PaymentProvider | null, request: InstrumentRequest): Promise<InstrumentOutcome> | null =>
+  provider && askThenIssue(provider, request);
+
 /** What may exist already is looked for before it is made. */
 const askThenIssue = async (provider: PaymentProvider, request: InstrumentRequest): Promise<InstrumentOutcome> => {
-  const found = await provider.findInstrument(request);
-  if (found.kind === 'unknown') return { kind: 'unknown' };
-  return found.value === null ? provider.issue(request) : { kind: 'issued', instrument: found.value };
+  const known = await provider.findInstrument(request);
+  if (known.kind === 'unknown') return { kind: 'unknown' };
+  return known.value === null ? provider.issue(request) : { kind: 'issued', issued: known.value };
+};
+
+const NOT_CONFIRMED: Failure = {
+  reason: 'The provider never confirmed the charge.',
+  providerErrorCode: 'not_confirmed',
+};
+
+/** null: not known, and there is time to ask again. */
+const found = async (
+  provider: PaymentProvider | null,
+  request: InstrumentRequest,
+  isOver: boolean,
+): Promise<Issuance | null> => {
+  const known = await provider?.findInstrument(request);
+  if (known?.kind === 'known' && known.value !== null) return known.value;
+  return known?.kind === 'known' || isOver ? { method: request.method, refused: NOT_CONFIRMED } : null;
 };

@@ -1,10 +1,14 @@
-// Which endpoints keep failing, as this worker sees it. Operational: lost on a restart, and learnt again from the next failures.
+// Which endpoints, and hosts of payments' own URLs, keep failing, as this worker sees it. Operational: lost on a restart, and learnt
+// again from the next failures.
+import { LruMap } from '../../domain/kernel/lruMap.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 
 /** Failures in a row after which new first attempts wait. Below it, a single hiccup would delay every message behind it. */
 const FAILURES_IN_A_ROW = 3;
 /** Probes remembered per endpoint. More are not needed: the earliest one decides. */
 const PROBES_MAX = 100;
+/** Failing ones remembered. Payments may name any number of hosts. */
+const TARGETS_MAX = 10_000;
 
 interface Health {
   failures: number;
@@ -13,7 +17,7 @@ interface Health {
 }
 
 export class EndpointHealth {
-  readonly #endpoints = new Map<string, Health>();
+  readonly #endpoints = new LruMap<string, Health>(TARGETS_MAX);
 
   succeeded(endpointId: string): void {
     this.#endpoints.delete(endpointId);

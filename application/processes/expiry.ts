@@ -1,7 +1,10 @@
 // A charge nobody paid in time expires; the provider is asked first, because it may know better (M4).
+
+import { lastExpiry } from '../../domain/charge/instruments.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import { expire } from '../../domain/payment/afterwards.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
@@ -9,8 +12,9 @@ import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { isOf } from '../ports/loggedEvent.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { ProcessManager } from '../ports/processManager.ts';
-import { type Settler, UnknownAtProvider } from './settlement.ts';
+import type { Settler } from './settlement.ts';
 
 export const expiry: ProcessManager = {
   name: 'expiry',
@@ -19,10 +23,16 @@ export const expiry: ProcessManager = {
     if (!isOf(logged, 'payment')) return [];
     const { account, mode, subject: key, event } = logged;
     switch (event.type) {
-      case 'ChargePixIssued':
-        return [
-          { kind: 'timer', timer: { account, mode, kind: 'expire', key, group: null, dueAt: event.data.expiresAt } },
-        ];
+      case 'ChargePixIssued': {
+        const dueAt = event.data.expiresAt;
+        return [{ kind: 'timer', timer: { account, mode, kind: 'expire', key, group: null, dueAt } }];
+      }
+      case 'ChargeInstrumentIssued': {
+        const { method, expiresAt: dueAt } = event.data.instrument;
+        const timer = { account, mode, kind: 'expire', key: `${key}:${method}`, group: null, dueAt } as const;
+        return [{ kind: 'timer', timer }];
+      }
+      case 'ChargeCancelled':
       case 'TransactionSettled':
       case 'TransactionHeld':
         return [{ kind: 'clearTimer', timer: { kind: 'expire', key } }];
@@ -41,18 +51,29 @@ interface Needs {
   readonly settler: Settler;
 }
 
-/** Handler of one item of the queue `expire`: a payment id. Throws UnknownAtProvider: the charge stays pending and is asked for again. */
+/**
+ * Handler of one item of the queue `expire`: a payment id, `:` and a method after it for methods other than Pix. Throws
+ * UnknownAtProvider: the charge stays pending and is asked for again.
+ */
 export const expireCharge =
   ({ commands, accounts, providers, settler }: Needs) =>
   async (item: string): Promise<void> => {
-    const stream = streamName.payment(item as PaymentId);
+    const stream = streamName.payment(item.split(':')[0] as PaymentId);
     const { state } = await commands.load(PAYMENT, stream);
-    if (state.charge.status !== 'open' || state.transaction.status !== 'none') return;
-    const { terms, pix } = state.charge;
-    const receipts = await providers.forPix(terms.mode)?.receiptsOf(terms, pix.txid);
+    const isUnpaid = state.transaction.status === 'none' || state.transaction.status === 'processing';
+    if (state.charge.status !== 'open' || !isUnpaid) return;
+    const { terms, instruments } = state.charge;
+    const expiresAt = lastExpiry(instruments);
+    const now = expiresAt && (await accounts.actingAt(terms.accountId, terms.mode, expiresAt));
+    if (now === null || now < (expiresAt as Timestamp)) return; // another method can still be paid with
+    const receipts = await providers.of(terms.mode)?.receiptsOf(terms, terms.txid);
     if (receipts?.kind !== 'known') throw new UnknownAtProvider(`payments of charge ${item} before its expiry`);
     for (const receipt of receipts.value) await settler.settle(terms.paymentId, receipt);
-    const now = await accounts.actingAt(terms.accountId, terms.mode, pix.expiresAt);
-    const outcome = await commands.execute(PAYMENT, stream, expire(now), byProcess('expiry', terms, item, item));
+    const outcome = await commands.execute(
+      PAYMENT,
+      stream,
+      expire(now),
+      byProcess('expiry', terms, terms.paymentId, terms.paymentId),
+    );
     if (isRejection(outcome)) throw new Error(`expiry of ${item} refused: ${outcome.message}`);
   };

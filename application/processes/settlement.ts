@@ -1,9 +1,12 @@
-// What happens when a Pix arrives: the notification is stored, the provider is asked again, the decision falls on the payment.
+// What happens when a payment arrives, or an acquirer tells something else: the notification is stored, the provider is asked again,
+// the decision falls on the payment.
+
+import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { assertExists } from '../../domain/payment/payment.ts';
-import { type SettleOutcome, settleReceipt } from '../../domain/payment/settle.ts';
+import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
+import { type PayerCheck, type SettleOutcome, settleReceipt } from '../../domain/payment/settle.ts';
 import type { Receipt } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
@@ -11,62 +14,95 @@ import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { returnIdOf } from '../ids.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import type { PixNotifications } from '../ports/pixNotifications.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import type { ProviderNotification, ProviderNotifications } from '../ports/providerNotifications.ts';
 
-/** The provider did not say. The job is retried and asks again; nothing was decided. */
-export class UnknownAtProvider extends Error {
-  override name = 'UnknownAtProvider';
+interface SettlerNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly providers: PaymentProviders;
 }
 
 export class Settler {
-  readonly #commands: CommandHandler;
-  readonly #accounts: Accounts;
+  readonly #needs: SettlerNeeds;
 
-  constructor(commands: CommandHandler, accounts: Accounts) {
-    this.#commands = commands;
-    this.#accounts = accounts;
+  constructor(needs: SettlerNeeds) {
+    this.#needs = needs;
   }
 
-  /** Decides what becomes of a Pix that the provider confirmed. Twice: `duplicate`. */
+  /** Decides what becomes of a payment that the provider confirmed. Twice: `duplicate`. */
   async settle(paymentId: PaymentId, receipt: Receipt): Promise<SettleOutcome> {
+    const { commands, accounts } = this.#needs;
     const stream = streamName.payment(paymentId);
-    const { terms } = assertExists((await this.#commands.loadRecent(PAYMENT, stream)).state).charge;
-    const { settings } = await this.#accounts.get(terms.accountId);
+    const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;
+    const { fees, holdDays } = (await accounts.get(terms.accountId)).settings;
     const decide = settleReceipt({
       receipt,
-      fees: settings.fees,
-      holdDays: settings.holdDays.PIX,
+      payerCheck: await this.#checkPayer(terms, receipt),
+      fees,
+      holdDays,
       returnId: returnIdOf(paymentId, receipt.endToEndId),
-      at: await this.#accounts.now(terms.accountId, terms.mode),
+      at: await accounts.now(terms.accountId, terms.mode),
     });
     const why = byProcess('settlement', terms, paymentId, receipt.endToEndId);
-    const outcome = await this.#commands.execute(PAYMENT, stream, decide, why);
+    const outcome = await commands.execute(PAYMENT, stream, decide, why);
     if (isRejection(outcome)) throw new Error(`settlement of ${receipt.endToEndId} refused: ${outcome.message}`);
     return outcome.reply;
+  }
+
+  /** A locked charge needs to know who paid; where the bank does not name the payer, it may still know whether it was the one. */
+  async #checkPayer(
+    { expectedPayerTaxId, txid, accountId, mode }: ExistingPayment['charge']['terms'],
+    { endToEndId, payer }: Receipt,
+  ): Promise<PayerCheck> {
+    if (expectedPayerTaxId === null || payer.document !== null) return 'unknown';
+    const provider = this.#needs.providers.of(mode);
+    const pix = { txid, endToEndId, expectedTaxId: expectedPayerTaxId };
+    return (await provider?.checkPayer({ accountId, mode }, pix)) ?? 'unknown';
   }
 }
 
 interface Needs {
-  readonly notifications: PixNotifications;
+  readonly notifications: ProviderNotifications;
   readonly providers: PaymentProviders;
   readonly settler: Settler;
-  /** Brings a charge whose creation was cut off to its end, so that its payment can be judged. */
-  readonly resumeCreation: (paymentId: PaymentId) => Promise<void>;
+  /** Applies what acquirers told of the payment besides money. */
+  readonly takeFacts: (paymentId: PaymentId) => Promise<void>;
+  /** Goes on with a creation that was cut off, until what is told of the method, or of any (null), can be judged. */
+  readonly resumeCreation: (paymentId: PaymentId, method: PaymentMethod | null) => Promise<void>;
 }
 
 /** Handler of one item of the queue `settle`: the id of a stored notification. */
 export const settleNotification =
-  ({ notifications, providers, settler, resumeCreation }: Needs) =>
+  (needs: Needs) =>
   async (item: string): Promise<void> => {
-    const notification = await notifications.find(item);
+    const notification = await needs.notifications.find(item);
     if (notification === null) return;
-    const { paymentId, endToEndId, tenant } = notification;
-    const receipt = await providers.forPix(tenant.mode)?.findReceipt(tenant, endToEndId);
-    if (receipt?.kind !== 'known') throw new UnknownAtProvider(`Pix ${endToEndId}`);
-    if (receipt.value !== null) {
-      await resumeCreation(paymentId);
-      await settler.settle(paymentId, receipt.value);
-    }
-    // A notification of a Pix that the provider does not know credits nothing; the row stays for the auditor.
-    await notifications.markHandled(item, receipt.value === null ? 'not_confirmed' : 'settled');
+    const isKnown =
+      notification.kind === 'fact' ? await takeOne(needs, notification) : await settleOne(needs, notification);
+    // A notification of a payment that the provider does not know credits nothing; the row stays for the auditor.
+    await needs.notifications.markHandled(item, isKnown ? 'settled' : 'not_confirmed');
   };
+
+const takeOne = async ({ takeFacts, resumeCreation }: Needs, { paymentId }: ProviderNotification): Promise<true> => {
+  await resumeCreation(paymentId, null);
+  await takeFacts(paymentId);
+  return true;
+};
+
+const settleOne = async (
+  { providers, settler, takeFacts, resumeCreation }: Needs,
+  { tenant, reference, paymentId }: ProviderNotification,
+): Promise<boolean> => {
+  const receipt = await providers.of(tenant.mode)?.findReceipt(tenant, reference);
+  if (receipt?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
+  if (receipt.value === null) return false;
+  const { method } = receipt.value;
+  await resumeCreation(paymentId, method);
+  // What the acquirer told before the money came is told first: a card was in flight before it was approved.
+  if (method !== 'PIX') await takeFacts(paymentId);
+  await settler.settle(paymentId, receipt.value);
+  // A chargeback that overtook its payment found nothing to hold.
+  if (method !== 'PIX') await takeFacts(paymentId);
+  return true;
+};

@@ -1,12 +1,13 @@
 // A scheduled delivery is attempted until the endpoint takes it, its attempts are used up, or the endpoint is gone (W3, W4, W6).
 import { streamName } from '../../domain/kernel/event.ts';
-import { type DeliveryId, type EndpointId, PREFIX } from '../../domain/kernel/ids.ts';
+import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import {
   cancelDelivery,
   recordAttempt,
+  targetOf,
   type WebhookDeliveryState,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
@@ -15,6 +16,7 @@ import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { eachOf } from '../eachOf.ts';
+import { overrideSecret } from '../overrideSecret.ts';
 import type { Clock } from '../ports/clock.ts';
 import { isOf } from '../ports/loggedEvent.ts';
 import { job, type ProcessManager } from '../ports/processManager.ts';
@@ -35,12 +37,12 @@ export const webhookDelivery: ProcessManager = {
         : [];
     if (!isOf(logged, 'webhookDelivery')) return [];
     const { event, account, mode, subject: key } = logged;
-    if (event.type === 'WebhookDeliveryScheduled') return [job('deliver', key, event.data.endpointId)];
+    if (event.type === 'WebhookDeliveryScheduled') return [job('deliver', key, targetOf(event.data))];
     if (event.type !== 'WebhookDeliveryAttemptFailed' || event.data.nextAttemptAt === null) return [];
     return [
       {
         kind: 'timer',
-        timer: { account, mode, kind: 'deliver', key, group: event.data.endpointId, dueAt: event.data.nextAttemptAt },
+        timer: { account, mode, kind: 'deliver', key, group: event.data.target, dueAt: event.data.nextAttemptAt },
       },
     ];
   },
@@ -60,6 +62,11 @@ interface Needs {
 const WAITING_MAX = 10_000;
 
 type Pending = Extract<WebhookDeliveryState, { status: 'pending' }>;
+/** Where a delivery goes now, and what signs it. */
+interface Destination {
+  readonly url: string;
+  readonly secret: string;
+}
 
 export class DeliveryWorker {
   readonly #needs: Needs;
@@ -72,16 +79,20 @@ export class DeliveryWorker {
   }
 
   /**
-   * Handler of one job of the queue `deliver`: delivery ids, all of one endpoint. Status and secret are read at the attempt.
-   * `dueAt`: the instant of the timer, where it is known.
+   * Handler of one job of the queue `deliver`: delivery ids, all of one target (`targetOf`). Status and secret are read at the
+   * attempt. `dueAt`: the instant of the timer, where it is known.
    */
-  async run(items: readonly string[], endpointId: string, dueAt?: Timestamp): Promise<void> {
-    const stream = streamName.webhookEndpoint(endpointId as EndpointId);
-    const { state: endpoint } = await this.#needs.commands.load(WEBHOOK_ENDPOINT, stream);
+  async run(items: readonly string[], target: string, dueAt?: Timestamp): Promise<void> {
+    const endpoint = isRawId(target) ? await this.#endpoint(target as EndpointId) : null;
     await eachOf(items, (id) => this.#attempt(id as DeliveryId, endpoint, dueAt));
   }
 
-  async #attempt(id: DeliveryId, endpoint: WebhookEndpointState, timerAt: Timestamp | undefined): Promise<void> {
+  async #endpoint(id: EndpointId): Promise<WebhookEndpointState> {
+    return (await this.#needs.commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(id))).state;
+  }
+
+  /** `endpoint`: null for deliveries to a payment's own URL. */
+  async #attempt(id: DeliveryId, endpoint: WebhookEndpointState | null, timerAt: Timestamp | undefined): Promise<void> {
     const { accounts } = this.#needs;
     const state = await this.#stateOf(id, timerAt !== undefined);
     if (state.status !== 'pending') return;
@@ -89,14 +100,23 @@ export class DeliveryWorker {
     // Never before it was to be attempted: the timers of a deleted endpoint were hurried.
     const dueAt = later(timerAt ?? this.#waiting.get(id) ?? state.nextAttemptAt, state.nextAttemptAt);
     const now = await accounts.actingAt(accountId, mode, dueAt);
-    if (endpoint.status !== 'active') return this.#cancel(state, now);
+    const destination = await this.#destination(state, endpoint);
+    if (destination === null) return this.#cancel(state, now);
     if (now < state.nextAttemptAt) return; // its timer is set
-    const probeAt = state.attempts === 0 ? this.#health.waitsUntil(endpoint.endpointId, now) : null;
+    const probeAt = state.attempts === 0 ? this.#health.waitsUntil(targetOf(state.delivery), now) : null;
     if (probeAt !== null) return this.#wait(state, probeAt, now);
-    const secret = await this.#needs.secrets.find(endpoint.endpointId, endpoint.secretVersion);
+    await this.#record(state, await this.#send(state, destination), dueAt);
+  }
+
+  /** null: there is none any more. */
+  async #destination({ delivery }: Pending, endpoint: WebhookEndpointState | null): Promise<Destination | null> {
+    const { accounts, secrets } = this.#needs;
+    if (delivery.url !== null)
+      return { url: delivery.url, secret: await overrideSecret({ accounts, secrets }, delivery) };
+    if (endpoint?.status !== 'active') return null;
+    const secret = await secrets.find(endpoint.endpointId, endpoint.secretVersion);
     if (secret === null) throw new Error(`the signing secret of endpoint ${endpoint.endpointId} is missing`);
-    const outcome = await this.#send(state, endpoint.url, secret);
-    await this.#record(state, outcome, dueAt);
+    return { url: endpoint.url, secret };
   }
 
   /** A first attempt needs no read where it was scheduled. Of a retry, another process may have made the attempt before. */
@@ -109,7 +129,7 @@ export class DeliveryWorker {
     return !isRetry && state.status === 'pending' && state.attempts > 0 ? this.#stateOf(id, true) : state;
   }
 
-  #send({ delivery }: Pending, url: string, secret: string): Promise<AttemptOutcome> {
+  #send({ delivery }: Pending, { url, secret }: Destination): Promise<AttemptOutcome> {
     const { clock, sender } = this.#needs;
     const headers = {
       'content-type': 'application/json; charset=utf-8',
@@ -136,13 +156,10 @@ export class DeliveryWorker {
     const done = await commands.execute(WEBHOOK_DELIVERY, stream, decide, why);
     if (isRejection(done)) throw new Error(`recording ${delivery.deliveryId} refused: ${done.message}`);
     this.#waiting.delete(delivery.deliveryId);
-    if (outcome.ok) this.#health.succeeded(delivery.endpointId);
-    else
-      this.#health.failed(
-        delivery.endpointId,
-        delivery.deliveryId,
-        done.state.status === 'pending' ? done.state.nextAttemptAt : null,
-      );
+    const target = targetOf(delivery);
+    const nextAttemptAt = done.state.status === 'pending' ? done.state.nextAttemptAt : null;
+    if (outcome.ok) this.#health.succeeded(target);
+    else this.#health.failed(target, delivery.deliveryId, nextAttemptAt);
     if (done.state.status !== 'pending') return;
     // Another process made this attempt: what we were called for was a later one, whose timer is spent.
     if (done.reply === 'nothing') await this.#setTimer(done.state, done.state.nextAttemptAt);
@@ -158,20 +175,19 @@ export class DeliveryWorker {
   }
 
   #setTimer({ delivery }: Pending, dueAt: Timestamp): Promise<void> {
-    const { accountId: account, mode, deliveryId: key, endpointId: group } = delivery;
-    return this.#needs.setTimer({ account, mode, kind: 'deliver', key, group, dueAt });
+    const { accountId: account, mode, deliveryId: key } = delivery;
+    return this.#needs.setTimer({ account, mode, kind: 'deliver', key, group: targetOf(delivery), dueAt });
   }
 
   /** An endpoint deleted while we were at it: the timers were hurried before ours was set. */
   async #cancelIfGone(state: Pending, at: Timestamp): Promise<void> {
-    const stream = streamName.webhookEndpoint(state.delivery.endpointId);
-    const { state: endpoint } = await this.#needs.commands.load(WEBHOOK_ENDPOINT, stream);
-    if (endpoint.status !== 'active') await this.#cancel(state, at);
+    const { endpointId } = state.delivery;
+    if (endpointId !== null && (await this.#endpoint(endpointId)).status !== 'active') await this.#cancel(state, at);
   }
 
   async #cancel({ delivery }: Pending, at: Timestamp): Promise<void> {
     const stream = streamName.webhookDelivery(delivery.deliveryId);
-    const why = byProcess('webhookDelivery', delivery, delivery.deliveryId, delivery.endpointId);
+    const why = byProcess('webhookDelivery', delivery, delivery.deliveryId, targetOf(delivery));
     await this.#needs.commands.execute(WEBHOOK_DELIVERY, stream, cancelDelivery('the endpoint was deleted', at), why);
   }
 }

@@ -1,6 +1,6 @@
 // Whether what is under way for an account has come to rest: the sandbox's flush and the drain of its clock (decisions X5, X7).
 import type { Accounts } from '../../application/accounts.ts';
-import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { JobQueue, QueueName } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Progress } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -8,6 +8,9 @@ import type { AccountId } from '../../domain/kernel/ids.ts';
 import { untilVisible } from '../../http/routes/untilVisible.ts';
 import { countDueDeliveries } from '../../projections/webhookDeliveries/queries.ts';
 import type { LogProgress } from './progress.ts';
+
+/** What is done for payments at once: without waiting for a timer, and of one group per account. */
+const AT_ONCE: readonly QueueName[] = ['settle', 'returnReceipt', 'finalise', 'cancel', 'refund'];
 
 interface Needs {
   readonly db: Sql;
@@ -46,9 +49,22 @@ export class AtRest {
     return pending;
   }
 
+  /** Whether nothing that was begun for the account's payments runs any more; timers and retries to come are at rest. */
+  async work(account: AccountId, timeoutMs: number): Promise<boolean> {
+    const { jobs, reacted } = this.#needs;
+    const look = async () => {
+      if ((await jobs.underWay(AT_ONCE, account)) > 0) return null;
+      // What the last job wrote may start the next one.
+      if (!(await reacted.caughtUp(timeoutMs))) return null;
+      return (await jobs.underWay(AT_ONCE, account)) === 0 ? true : null;
+    };
+    return (await untilVisible(this.#moves, timeoutMs, look)) === true;
+  }
+
   /** For the drain of a test clock: retries that wait for their timer are at rest, whatever the clock says. */
   async messages(account: AccountId, timeoutMs: number): Promise<boolean> {
     const tenant: Tenant = { accountId: account, mode: 'test' };
+    if (!(await this.work(account, timeoutMs))) return false;
     const look = async () => ((await this.#onTheirWay(tenant, timeoutMs, '-infinity')) === 0 ? true : null);
     return (await untilVisible(this.#moves, timeoutMs, look)) === true;
   }

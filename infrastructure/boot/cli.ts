@@ -4,12 +4,14 @@ import { accountCommands } from './cli/account.ts';
 import type { CliCommand } from './cli/command.ts';
 import { doctorCommands } from './cli/doctor.ts';
 import { eventCommands } from './cli/events.ts';
+import { heldCommands } from './cli/held.ts';
 import { ledgerCommands } from './cli/ledger.ts';
 import { projectionCommands } from './cli/projections.ts';
 import { runCli } from './cli/run.ts';
 
 const COMMANDS: readonly CliCommand[] = [
   ...accountCommands,
+  ...heldCommands,
   ...projectionCommands,
   ...eventCommands,
   ...ledgerCommands,

@@ -1,12 +1,26 @@
 // Puts the house together: the only place that knows which adapters run.
 import { randomBytes } from 'node:crypto';
+import { actInSandbox } from '../../application/commands/actInSandbox.ts';
 import { advanceClock } from '../../application/commands/advanceTestClock.ts';
+import { cancelPayment } from '../../application/commands/cancelPayment.ts';
+import { changeSandboxSettings } from '../../application/commands/changeSandboxSettings.ts';
 import { CreateChargeHandler } from '../../application/commands/createCharge.ts';
+import { CreatePaymentHandler } from '../../application/commands/createPayment.ts';
+import { decideSandboxRefund } from '../../application/commands/decideSandboxRefund.ts';
 import { payInSandbox } from '../../application/commands/payInSandbox.ts';
+import { requestRefund } from '../../application/commands/requestRefund.ts';
+import { resendWebhook } from '../../application/commands/resendWebhook.ts';
+import { rotateOverrideSecret } from '../../application/commands/rotateOverrideSecret.ts';
 import { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/commands/webhookEndpoints.ts';
+import { Canceller } from '../../application/processes/cancellation.ts';
+import { Settler } from '../../application/processes/settlement.ts';
+import { providerStatus } from '../../application/providerStatus.ts';
 import type { Services } from '../../http/services.ts';
+import { listEndpoints } from '../../projections/webhookEndpoints/queries.ts';
 import { sandboxPayer } from '../providers/sandbox/payer.ts';
+import { velocityGuard } from '../velocity/velocityGuard.ts';
 import { type Core, openCore } from './core.ts';
+import { endedAmong } from './endedAmong.ts';
 import { projectorOf } from './following.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
 import { whileAlone } from './whileAlone.ts';
@@ -40,24 +54,38 @@ const servicesOf = ({ storage, publicUrl, clock }: GatewayOptions, core: Core): 
   const { commands, accounts, projected, keys, providers, creation, notifications, jobs, secrets, sender, atRest } =
     core;
   const { store, reads, operations } = storage;
+  const settler = new Settler({ commands, accounts, providers });
+  const canceller = new Canceller({ commands, accounts, providers, settler });
   const learnHead = async () => {
     const head = await store.head();
     if (head !== null) projected.sawHead(head);
   };
+  const velocity = velocityGuard({ db: operations, endedAmong: endedAmong(reads, projected, learnHead) });
+  const bank = sandboxPayer(operations, notifications, jobs);
   return {
     baseUrl: publicUrl,
     db: reads,
     accounts,
     progress: projected,
     findKey: (cleartext) => keys.find(cleartext),
-    createCharge: new CreateChargeHandler({ commands, accounts, clock, providers, creation }),
-    payInSandbox: payInSandbox({
+    createCharge: new CreateChargeHandler({ commands, accounts, clock, providers, creation, velocity }),
+    createPayment: new CreatePaymentHandler({ commands, clock, providers, velocity }),
+    payInSandbox: payInSandbox({ commands, accounts, bank, randomSuffix }),
+    actInSandbox: actInSandbox({ commands, accounts, bank }),
+    cancelPayment: cancelPayment({ commands, accounts, canceller }),
+    requestRefund: requestRefund({ commands, accounts }),
+    decideSandboxRefund: decideSandboxRefund({ commands, accounts, bank }),
+    changeSandboxSettings: changeSandboxSettings({ commands, accounts }),
+    advanceClock: advanceClock({ commands, accounts }),
+    judgeWebhookUrl: (url, mode) => sender.judgeUrl(url, mode),
+    resendWebhook: resendWebhook({
       commands,
       accounts,
-      bank: sandboxPayer(operations, notifications, jobs),
-      randomSuffix,
+      subscriptionsOf: async (tenant) => (await listEndpoints(reads, tenant)).map(({ events }) => events),
     }),
-    advanceClock: advanceClock({ commands, accounts }),
+    rotateOverrideSecret: rotateOverrideSecret({ commands, accounts, secrets }),
+    providerStatus: providerStatus({ accounts, providers }),
+    exposesReceipts: (mode) => providers.of(mode)?.exposesReceipts === true,
     registerWebhookEndpoint: registerWebhookEndpoint({
       commands,
       accounts,
@@ -67,6 +95,7 @@ const servicesOf = ({ storage, publicUrl, clock }: GatewayOptions, core: Core): 
     }),
     deleteWebhookEndpoint: deleteWebhookEndpoint({ commands, accounts }),
     deliveriesAtRest: (tenant, timeoutMs) => atRest.deliveries(tenant, timeoutMs),
+    workAtRest: (accountId, timeoutMs) => atRest.work(accountId, timeoutMs),
     clockDrained: (accountId, timeoutMs) => atRest.clockDrained(accountId, timeoutMs),
   };
 };

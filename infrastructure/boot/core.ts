@@ -2,13 +2,14 @@
 import { Accounts } from '../../application/accounts.ts';
 import { CommandHandler } from '../../application/commandHandler.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
-import type { PixNotifications } from '../../application/ports/pixNotifications.ts';
+import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import { CreationProcess } from '../../application/processes/creation.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
-import { pixNotifications } from '../processes/pixNotifications.ts';
+import { providerNotifications } from '../processes/providerNotifications.ts';
+import { setTimers } from '../processes/timerTable.ts';
 import { SandboxBank } from '../providers/sandbox/bank.ts';
 import { isRightSecretsKey } from '../secrets/keyCheck.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
@@ -31,7 +32,7 @@ export interface Core {
   readonly reacted: LogProgress;
   readonly jobs: PgBossJobs;
   readonly providers: PaymentProviders;
-  readonly notifications: PixNotifications;
+  readonly notifications: ProviderNotifications;
   readonly secrets: WebhookSecrets;
   readonly sender: WebhookSender;
   readonly creation: CreationProcess;
@@ -82,8 +83,13 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     onError: (err, queue) => log.warn({ err, queue }, 'a job failed and will be tried again'),
   });
   if (options.isAlone) await jobs.releaseClaims();
-  const bank = new SandboxBank(operations, (ms) => new Promise((resolve) => setTimeout(resolve, ms)));
-  const providers: PaymentProviders = { forPix: (mode) => (mode === 'test' ? bank : null) };
+  const bank = new SandboxBank({
+    db: operations,
+    wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    confirmsRefunds: async (id) => (await accounts.refresh(id)).sandbox.autoConfirmRefunds,
+    now: (id) => accounts.now(id, 'test'),
+  });
+  const providers: PaymentProviders = { of: (mode) => (mode === 'test' ? bank : options.liveProvider) };
   const sender = openWebhookSender({ allowPrivate: options.webhookAllowPrivate });
   return {
     commands,
@@ -93,10 +99,15 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     reacted,
     jobs,
     providers,
-    notifications: pixNotifications(operations, jobs),
+    notifications: providerNotifications(operations, jobs),
     secrets: webhookSecrets(operations, options.secretsKey),
     sender,
-    creation: new CreationProcess({ commands, accounts, providers }),
+    creation: new CreationProcess({
+      commands,
+      accounts,
+      providers,
+      setTimer: (timer) => setTimers(operations, [timer]),
+    }),
     atRest: new AtRest({ db: reads, jobs, accounts, projected, reacted }),
     close: async () => {
       stopping.abort();

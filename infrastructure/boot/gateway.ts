@@ -2,6 +2,7 @@
 import type { Accounts } from '../../application/accounts.ts';
 import type { CommandHandler } from '../../application/commandHandler.ts';
 import type { Clock } from '../../application/ports/clock.ts';
+import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import type { Services } from '../../http/services.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
@@ -25,6 +26,8 @@ export interface GatewayOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly roles: Roles;
+  /** The bank of live mode; null: none is configured (E5). */
+  readonly liveProvider: PaymentProvider | null;
   /** No other process works on this database: claims of a killed one are open again at once. */
   readonly isAlone: boolean;
   readonly onMismatch: (error: CheckpointMismatch) => void;

@@ -5,6 +5,9 @@ import * as followers from '../../migrations/0002_followers.ts';
 import * as operations from '../../migrations/0003_operations.ts';
 import * as sandboxBank from '../../migrations/0004_sandbox_bank.ts';
 import * as logUse from '../../migrations/0005_log_use.ts';
+import * as otherMethods from '../../migrations/0006_other_methods.ts';
+import * as velocity from '../../migrations/0007_velocity.ts';
+import * as webhookUrls from '../../migrations/0008_webhook_urls.ts';
 
 const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0001_events': events,
@@ -12,6 +15,9 @@ const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0003_operations': operations,
   '0004_sandbox_bank': sandboxBank,
   '0005_log_use': logUse,
+  '0006_other_methods': otherMethods,
+  '0007_velocity': velocity,
+  '0008_webhook_urls': webhookUrls,
 };
 
 const source: Knex.MigrationSource<string> = {

@@ -1,10 +1,12 @@
 // Every process manager there is.
 
 import type { ProcessManager } from '../../application/ports/processManager.ts';
+import { cancellation } from '../../application/processes/cancellation.ts';
 import { creation } from '../../application/processes/creation.ts';
 import { expiry } from '../../application/processes/expiry.ts';
 import { fundsRelease } from '../../application/processes/fundsRelease.ts';
 import { payerLockReturn } from '../../application/processes/payerLockReturn.ts';
+import { refundExecution } from '../../application/processes/refundExecution.ts';
 import { testClock } from '../../application/processes/testClock.ts';
 import { webhookDelivery } from '../../application/processes/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/processes/webhookFanOut.ts';
@@ -14,6 +16,8 @@ export const PROCESSES: readonly ProcessManager[] = [
   expiry,
   fundsRelease,
   payerLockReturn,
+  cancellation,
+  refundExecution,
   webhookFanOut,
   webhookDelivery,
   testClock,

@@ -61,6 +61,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       clock: { now: Date.now },
       isAlone: database.isEmbedded,
       roles,
+      liveProvider: null,
       onMismatch: breakProgram,
     });
     openings.onClose(() => gateway.stop(JOBS_GRACE_MS));

@@ -1,7 +1,7 @@
 // Finds work without an end past its time and pumps it: a lost job is never lost work (design §7). It knows only ended and not ended.
 import cron from 'node-cron';
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
-import type { PixNotifications } from '../../application/ports/pixNotifications.ts';
+import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { overduePayments } from '../../projections/payments/queries.ts';
@@ -14,7 +14,7 @@ const LIMIT = 1_000;
 interface Needs {
   readonly db: Sql;
   readonly jobs: JobQueue;
-  readonly notifications: PixNotifications;
+  readonly notifications: ProviderNotifications;
   readonly now: () => number;
   readonly onFound: (jobs: readonly JobRequest[]) => void;
   readonly onError: (error: Error) => void;
@@ -25,10 +25,10 @@ export const pump = async ({ db, jobs, notifications, now, onFound }: Needs): Pr
   const found: JobRequest[] = [
     ...(await notifications.unhandled(CUTOFF_MS, LIMIT)).map((item) => ({ queue: 'settle' as const, item })),
     ...(await overduePayments(db, before, LIMIT)),
-    ...(await overdueDeliveries(db, before, LIMIT)).map(({ id, endpointId }) => ({
+    ...(await overdueDeliveries(db, before, LIMIT)).map(({ id, target }) => ({
       queue: 'deliver' as const,
       item: id,
-      group: endpointId,
+      group: target,
     })),
   ];
   if (found.length === 0) return;

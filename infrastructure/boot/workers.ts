@@ -5,13 +5,16 @@ import { eachOf } from '../../application/eachOf.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { QueueName } from '../../application/ports/jobs.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
-import type { PixNotifications } from '../../application/ports/pixNotifications.ts';
+import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
+import { takeAcquirerFacts } from '../../application/processes/acquirerFacts.ts';
+import { Canceller } from '../../application/processes/cancellation.ts';
 import type { CreationProcess } from '../../application/processes/creation.ts';
 import { expireCharge } from '../../application/processes/expiry.ts';
 import { release } from '../../application/processes/fundsRelease.ts';
 import { returnReceipt } from '../../application/processes/payerLockReturn.ts';
+import { RefundProcess } from '../../application/processes/refundExecution.ts';
 import { Settler, settleNotification } from '../../application/processes/settlement.ts';
 import { drainClock } from '../../application/processes/testClock.ts';
 import { DeliveryWorker } from '../../application/processes/webhookDelivery.ts';
@@ -29,14 +32,15 @@ interface Needs {
   readonly accounts: Accounts;
   readonly clock: Clock;
   readonly providers: PaymentProviders;
-  readonly notifications: PixNotifications;
+  readonly notifications: ProviderNotifications;
   readonly creation: CreationProcess;
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
   readonly atRest: AtRest;
 }
 
-type RunItem = (item: string, group: string | null) => Promise<void>;
+/** `dueAt`: the instant of its timer, where it is known. */
+type RunItem = (item: string, group: string | null, dueAt?: Timestamp) => Promise<void>;
 
 /** Longest wait for messages on their way while a test clock is drained: one attempt and what follows from it. */
 const MESSAGES_MS = 40_000;
@@ -56,26 +60,33 @@ export const startWorkers = (needs: Needs): void => {
     secrets,
     atRest,
   } = needs;
-  const settler = new Settler(commands, accounts);
+  const settler = new Settler({ commands, accounts, providers });
+  const takeFacts = takeAcquirerFacts({ commands, providers });
   const setTimer = (timer: Parameters<typeof setTimers>[1][number]) => setTimers(storage.operations, [timer]);
+  const canceller = new Canceller({ commands, accounts, providers, settler });
+  const refunds = new RefundProcess({ commands, accounts, providers, setTimer });
   const deliveries = new DeliveryWorker({ commands, accounts, clock, random: Math.random, sender, secrets, setTimer });
   const items: { readonly [Q in Exclude<QueueName, 'deliver' | 'drainClock'>]: RunItem } = {
     settle: settleNotification({
       notifications,
       providers,
       settler,
-      resumeCreation: (id) => creationProcess.resume(id),
+      takeFacts,
+      resumeCreation: (id, method) => creationProcess.resumeFor(id, method),
     }),
     returnReceipt: returnReceipt({ commands, accounts, providers }),
     resumeCreation: (item) => creationProcess.resume(item),
     expire: expireCharge({ commands, accounts, providers, settler }),
+    finalise: (item) => creationProcess.finalise(item),
     releaseFunds: release({ commands, accounts }),
+    cancel: (item, _group, dueAt) => canceller.run(item, dueAt),
+    refund: (item, _group, dueAt) => refunds.run(item, dueAt),
     fanOut: fanOut({ commands }),
   };
   const deliver = (list: readonly string[], group: string | null, dueAt?: Timestamp) =>
     deliveries.run(list, group as string, dueAt);
   const runJob = (queue: QueueName, item: string, group: string | null, dueAt: Timestamp) =>
-    queue === 'deliver' ? deliver([item], group, dueAt) : items[queue as keyof typeof items](item, group);
+    queue === 'deliver' ? deliver([item], group, dueAt) : items[queue as keyof typeof items](item, group, dueAt);
   const drain = drainClock({
     accounts,
     timers: testTimers(storage.operations),

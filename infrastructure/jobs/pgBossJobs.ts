@@ -163,6 +163,15 @@ export class PgBossJobs implements JobQueue {
     return rows[0]?.open ?? 0;
   }
 
+  async underWay(queues: readonly QueueName[], group: string): Promise<number> {
+    const { rows } = await this.#options.pool.query<{ open: number }>(
+      `SELECT coalesce(sum(jsonb_array_length(data->'items')), 0) AS open FROM ${JOBS_SCHEMA}.job
+       WHERE name = ANY($1::text[]) AND group_id = $2 AND (state = 'active' OR state < 'active' AND start_after <= now())`,
+      [queues, group],
+    );
+    return rows[0]?.open ?? 0;
+  }
+
   onSettled(listener: () => void): () => void {
     this.#settled.add(listener);
     return () => void this.#settled.delete(listener);

@@ -85,7 +85,10 @@ export class Reactor implements LogConsumer {
     this.#process = process;
     this.#needs = needs;
     this.#keepsEndpoints = keepsEndpoints;
-    this.#context = { endpoints: (account, mode) => needs.endpoints.of(account, mode) };
+    this.#context = {
+      endpoints: (account, mode) => needs.endpoints.of(account, mode),
+      hasWebhookUrls: (account, mode) => needs.endpoints.hasWebhookUrls(account, mode),
+    };
   }
 
   async reset(db: Sql): Promise<void> {

@@ -60,7 +60,8 @@ export const hurryTimers = (db: Sql, kind: TimerKind, group: string) =>
 
 /**
  * Takes up to `limit` timers that are due at real time `nowMs`, with the offset of their account's test clock; accounts that are
- * being drained are left alone. The caller enqueues them in the same transaction.
+ * being drained are left alone. The caller enqueues them in the same transaction. What a reaction is changing at this moment is left
+ * to the next look: whoever takes many timers must not wait for others who do, or they wait for each other.
  */
 export const takeDueTimers = async (tx: Sql, nowMs: number, limit: number): Promise<readonly Timer[]> => {
   const { rows } = await tx.query<Row>({
@@ -74,8 +75,9 @@ export const takeDueTimers = async (tx: Sql, nowMs: number, limit: number): Prom
            SELECT i.kind, i.key, i.due_at FROM operations.timers i
            WHERE i.account_id = c.account_id AND i.mode = 'test' AND i.due_at <= $1 + c.offset_seconds * interval '1 second'
            ORDER BY i.due_at LIMIT $2) t
-         WHERE NOT c.draining LIMIT $2))
-      DELETE FROM operations.timers t USING due WHERE t.kind = due.kind AND t.key = due.key RETURNING ${COLUMNS}`,
+         WHERE NOT c.draining LIMIT $2)),
+      free AS (SELECT i.kind, i.key FROM operations.timers i JOIN due USING (kind, key) FOR UPDATE OF i SKIP LOCKED)
+      DELETE FROM operations.timers t USING free WHERE t.kind = free.kind AND t.key = free.key RETURNING ${COLUMNS}`,
     values: [fromMillis(nowMs), limit],
   });
   return rows.map(fromRow);
@@ -105,11 +107,13 @@ export const testTimers = (db: Sql): TestTimers => ({
     );
     return rows.map(fromRow);
   },
-  // Only while it still has this due time: handling one may have set it anew.
+  // Only while it still has this due time: handling one may have set it anew. One that a reaction is clearing is left to it.
   done: async (timers) => {
     await db.query(
-      `DELETE FROM operations.timers t USING unnest($1::text[], $2::text[], $3::timestamptz[]) AS v(kind, key, due_at)
-       WHERE t.kind = v.kind AND t.key = v.key AND t.due_at = v.due_at`,
+      `WITH free AS (
+         SELECT i.kind, i.key FROM operations.timers i JOIN unnest($1::text[], $2::text[], $3::timestamptz[]) AS v(kind, key, due_at)
+           ON i.kind = v.kind AND i.key = v.key AND i.due_at = v.due_at FOR UPDATE OF i SKIP LOCKED)
+       DELETE FROM operations.timers t USING free WHERE t.kind = free.kind AND t.key = free.key`,
       [timers.map((timer) => timer.kind), timers.map((timer) => timer.key), timers.map((timer) => timer.dueAt)],
     );
   },

@@ -61,6 +61,7 @@ describe('the command handler, on Postgres', () => {
         fingerprintUnder: () => hash,
         fingerprintVersion: 1,
         instrument: instrument(),
+        keyParam: 'Idempotency-Key',
       }),
       why(core.account.accountId),
       { creates: true },
@@ -144,6 +145,7 @@ describe('the command handler, on Postgres', () => {
       fingerprintUnder: () => 'hash',
       fingerprintVersion: 1,
       instrument: instrument(),
+      keyParam: 'Idempotency-Key',
     });
     await core
       .anotherProcess()

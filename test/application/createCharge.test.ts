@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { PAYMENT } from '../../application/aggregates.ts';
-import { CreateChargeHandler, ProviderUnavailable } from '../../application/commands/createCharge.ts';
+import { CreateChargeHandler } from '../../application/commands/createCharge.ts';
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
+import { ProviderUnavailable, UnknownAtProvider } from '../../application/ports/paymentProvider.ts';
 import { CreationProcess } from '../../application/processes/creation.ts';
-import { UnknownAtProvider } from '../../application/processes/settlement.ts';
 import { type ChargeBody, chargeRequest } from '../../domain/charge/request.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
@@ -22,6 +22,8 @@ const created = (answer: Answer) => {
   if (isRejection(answer)) throw new Error(answer.message);
   return answer;
 };
+/** Nothing is ever too much: the guard has a test of its own (test/http/velocity.test.ts). */
+const velocity = { take: async () => 'taken' as const };
 const thrown = (work: Promise<unknown>): Promise<Error> =>
   work.then(
     () => new Error('did not throw'),
@@ -35,8 +37,9 @@ describe('createCharge, with a provider that must be asked', () => {
   before(async () => {
     core = await openCore();
     const { commands, accounts, clock, provider } = core;
-    creation = new CreationProcess({ commands, accounts, providers: provider });
-    handler = new CreateChargeHandler({ commands, accounts, clock, providers: provider, creation });
+    const setTimer = async () => undefined;
+    creation = new CreationProcess({ commands, accounts, providers: provider, setTimer });
+    handler = new CreateChargeHandler({ commands, accounts, clock, providers: provider, creation, velocity });
   });
   after(() => core.close());
   beforeEach(() => {
@@ -222,7 +225,8 @@ describe('createCharge, with a provider that must be asked', () => {
 
   it('without a provider for the mode it is unprocessable, and nothing is written (E5)', async () => {
     const { commands, accounts, clock } = core;
-    const alone = new CreateChargeHandler({ commands, accounts, clock, creation, providers: { forPix: () => null } });
+    const providers = { of: () => null };
+    const alone = new CreateChargeHandler({ commands, accounts, clock, creation, providers, velocity });
     const head = await core.store.head();
     const answer = await alone.handle({
       account: core.account,

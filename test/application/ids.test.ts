@@ -1,7 +1,7 @@
 // Derived ids are promises: computed again tomorrow, or by another version, they must be the same.
 // The vectors were computed apart, in Python.
 import { expect } from 'chai';
-import { deliveryIdOf, eventIdOf, paymentIds, returnIdOf } from '../../application/ids.ts';
+import { deliveryIdOf, eventIdOf, overrideSecretIdOf, paymentIds, returnIdOf } from '../../application/ids.ts';
 import { type Circumstances, renderEvents } from '../../application/ports/loggedEvent.ts';
 import { signatureHeaders } from '../../application/processes/webhookSignature.ts';
 import type { EndpointId, EventId } from '../../domain/kernel/ids.ts';
@@ -40,6 +40,11 @@ describe('derived ids', () => {
     const eventId = '3wgz0kyftyewydm7bg99q2jadz' as EventId;
     expect(deliveryIdOf(eventId, ENDPOINT_ID, 0)).to.equal('6k162t78jbck47kbkxpqszh0q3');
     expect(deliveryIdOf(eventId, ENDPOINT_ID, 1)).to.equal('7e2nnf5tc68wvtt9rczcebrx3d');
+    expect(deliveryIdOf(eventId, 'webhookUrl', 0)).to.equal('4gzt2wrwk6fg23adtatpt84x79');
+  });
+  it('of an override secret, by account and mode (W7)', () => {
+    expect(overrideSecretIdOf(ACCOUNT_ID, 'test')).to.equal('7aaqkdkbm58tt6zbpevjrqjcgg');
+    expect(overrideSecretIdOf(ACCOUNT_ID, 'live')).to.equal('4abak0qvn4fcrgpm0tkzgvzcha');
   });
   it('of a return, by payment and Pix', () => {
     expect(returnIdOf(PAYMENT_ID, END_TO_END_ID)).to.equal('aba7b444fc55b57ff09e2dddca64b6aa');

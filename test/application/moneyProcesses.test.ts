@@ -1,12 +1,15 @@
 // Settlement, expiry and returns when the outside world does not answer, and when we are killed at the worst moment.
+
 import { expect } from 'chai';
 import { PAYMENT } from '../../application/aggregates.ts';
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
-import type { PixNotification, PixNotifications } from '../../application/ports/pixNotifications.ts';
+import { UnknownAtProvider } from '../../application/ports/paymentProvider.ts';
+import type { ProviderNotification, ProviderNotifications } from '../../application/ports/providerNotifications.ts';
+import { takeAcquirerFacts } from '../../application/processes/acquirerFacts.ts';
 import { expireCharge } from '../../application/processes/expiry.ts';
 import { release } from '../../application/processes/fundsRelease.ts';
 import { returnReceipt } from '../../application/processes/payerLockReturn.ts';
-import { Settler, settleNotification, UnknownAtProvider } from '../../application/processes/settlement.ts';
+import { Settler, settleNotification } from '../../application/processes/settlement.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
@@ -17,15 +20,15 @@ import { type Core, newId, openCore, why } from '../support/core.ts';
 import { at, CREATED_AT, EXPIRES_AT, LOCKED_TO, receipt, SETTLED_AT, SOMEBODY_ELSE } from '../support/samples.ts';
 
 /** The notifications' table, in memory. */
-class Told implements PixNotifications {
-  readonly rows = new Map<string, PixNotification>();
+class Told implements ProviderNotifications {
+  readonly rows = new Map<string, ProviderNotification>();
   readonly handled: string[] = [];
-  async store(notification: PixNotification): Promise<boolean> {
-    const isNew = !this.rows.has(notification.endToEndId);
-    if (isNew) this.rows.set(notification.endToEndId, notification);
+  async store(notification: ProviderNotification): Promise<boolean> {
+    const isNew = !this.rows.has(notification.reference);
+    if (isNew) this.rows.set(notification.reference, notification);
     return isNew;
   }
-  async find(id: string): Promise<PixNotification | null> {
+  async find(id: string): Promise<ProviderNotification | null> {
     return this.rows.get(id) ?? null;
   }
   async markHandled(id: string, outcome: 'settled' | 'not_confirmed'): Promise<void> {
@@ -48,7 +51,8 @@ describe('the money processes, on Postgres', () => {
   let pixes = 0;
   before(async () => {
     core = await openCore();
-    settler = new Settler(core.commands, core.accounts);
+    const { commands, accounts, provider: providers } = core;
+    settler = new Settler({ commands, accounts, providers });
   });
   after(() => core.close());
   beforeEach(() => {
@@ -80,11 +84,15 @@ describe('the money processes, on Postgres', () => {
   };
 
   describe('settlement', () => {
+    const needs = () => {
+      const { commands, provider: providers } = core;
+      const takeFacts = takeAcquirerFacts({ commands, providers });
+      return { notifications: told, providers, settler, takeFacts, resumeCreation: async () => undefined };
+    };
     const settle = async ({ id, endToEndId }: { id: PaymentId; endToEndId: string }) => {
       const tenant = { accountId: core.account.accountId, mode: 'test' as const };
-      await told.store({ tenant, endToEndId, paymentId: id });
-      const needs = { notifications: told, providers: core.provider, settler, resumeCreation: async () => undefined };
-      return settleNotification(needs)(endToEndId);
+      await told.store({ tenant, kind: 'payment', reference: endToEndId, paymentId: id });
+      return settleNotification(needs())(endToEndId);
     };
     it('asks the provider again and credits what it confirms, once', async () => {
       const pix = await paid();
@@ -126,13 +134,34 @@ describe('the money processes, on Postgres', () => {
       await Promise.all(Array.from({ length: 5 }, () => settle(pix)));
       expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
     });
+    describe('of a locked charge whose payer the bank does not name: the provider is asked whether it was the one', () => {
+      const nameless = () => paid({ payer: { name: 'X', document: null } }, LOCKED_TO);
+      const CHECKS = [
+        ['match', 'TransactionSettled'],
+        ['mismatch', 'TransactionReceiptRejected'],
+        ['unknown', 'TransactionHeld'],
+      ] as const;
+      for (const [check, type] of CHECKS)
+        it(`${check}: ${type}, once`, async () => {
+          const pix = await nameless();
+          core.provider.payers.set(pix.endToEndId, check);
+          await settle(pix);
+          core.provider.payers.set(pix.endToEndId, 'match'); // decided is decided
+          await settle(pix);
+          expect(await typesOf(pix.id)).to.deep.equal([...OPEN, type]);
+          expect(core.provider.calls).to.include(`checkPayer ${pix.endToEndId}`);
+        });
+      it('is not asked where the payer is named, nor where nobody is locked to', async () => {
+        const named = await paid({}, LOCKED_TO);
+        const unlocked = await paid({ payer: { name: 'X', document: null } });
+        for (const pix of [named, unlocked]) await settle(pix);
+        expect(core.provider.calls.filter((call) => call.startsWith('checkPayer'))).to.deep.equal([]);
+        for (const { id } of [named, unlocked])
+          expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+      });
+    });
     it('of a notification that is not there does nothing', async () => {
-      await settleNotification({
-        notifications: told,
-        providers: core.provider,
-        settler,
-        resumeCreation: async () => undefined,
-      })('E-none');
+      await settleNotification(needs())('E-none');
       expect([core.provider.calls, told.handled]).to.deep.equal([[], []]);
     });
   });
@@ -177,6 +206,14 @@ describe('the money processes, on Postgres', () => {
       expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(2);
     });
+    it('of a payment whose id has the mark of our own items in it', async () => {
+      const { id } = await paid({}, LOCKED_TO);
+      const endToEndId = 'acquirer:payment:7';
+      await settler.settle(id, receipt({ endToEndId, payer: { name: 'X', document: SOMEBODY_ELSE } }));
+      await back(`${id}:${endToEndId}`);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+    });
     it('never returns what was settled', async () => {
       const { id, endToEndId } = await paid();
       await settler.settle(id, receipt({ endToEndId }));
@@ -220,6 +257,12 @@ describe('the money processes, on Postgres', () => {
       await expire(id);
       expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionReceiptRejected', 'ChargeExpired']);
     });
+    it('by a clock that is a little behind the one that found it due: it is due', async () => {
+      const id = await core.openCharge({ txid: newId<string>() });
+      core.clock.nowMs = toMillis(EXPIRES_AT) - 4_000;
+      await expire(id);
+      expect(await typesOf(id)).to.deep.equal([...OPEN, 'ChargeExpired']);
+    });
     it('before its time is nothing', async () => {
       const id = await core.openCharge({ txid: newId<string>() });
       core.clock.nowMs = toMillis(CREATED_AT);
@@ -235,8 +278,9 @@ describe('the money processes, on Postgres', () => {
       const { id, endToEndId } = await paid();
       const decide = settleReceipt({
         receipt: receipt({ endToEndId }),
+        payerCheck: 'unknown',
         fees: core.account.settings.fees,
-        holdDays,
+        holdDays: { ...core.account.settings.holdDays, PIX: holdDays },
         returnId: 'r',
         at: SETTLED_AT,
       });

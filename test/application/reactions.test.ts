@@ -2,29 +2,48 @@
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { ProcessManager, Reaction, ReactionContext } from '../../application/ports/processManager.ts';
+import { cancellation } from '../../application/processes/cancellation.ts';
 import { creation } from '../../application/processes/creation.ts';
 import { expiry } from '../../application/processes/expiry.ts';
 import { fundsRelease } from '../../application/processes/fundsRelease.ts';
 import { payerLockReturn } from '../../application/processes/payerLockReturn.ts';
+import { refundExecution } from '../../application/processes/refundExecution.ts';
 import { testClock } from '../../application/processes/testClock.ts';
 import { webhookDelivery } from '../../application/processes/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/processes/webhookFanOut.ts';
-import type { AnyEvent } from '../../domain/events.ts';
+import { type AnyEvent, SERDE } from '../../domain/events.ts';
+import { CATEGORIES } from '../../domain/kernel/event.ts';
+import { toMinor } from '../../domain/kernel/money.ts';
 import { PROCESSES } from '../../infrastructure/boot/processManagers.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
+import { card, otherIssued } from '../support/instruments.ts';
 import {
   ACCOUNT_ID,
   at,
   CREATED_AT,
+  cancelled,
+  cancelRequested,
   created,
+  disputeOpened,
   END_TO_END_ID,
   EXPIRES_AT,
   expired,
   failed,
   held,
+  heldRejected,
+  heldReleased,
   issued,
   PAYMENT_ID,
+  processing,
+  REFUND_ID,
+  REFUNDED_AT,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  refused,
+  refusedInstrument,
   released,
+  resendRequested,
   returned,
   sentBack,
   settled,
@@ -37,6 +56,7 @@ const [LATER, TOMORROW] = [at('15:00:00'), at('23:00:00')];
 
 const SUBJECTS = {
   payment: PAYMENT_ID,
+  refund: REFUND_ID,
   webhookDelivery: DELIVERY,
   webhookEndpoint: ENDPOINT,
   account: ACCOUNT_ID,
@@ -57,7 +77,7 @@ const logged = (category: Category, event: unknown, mode = 'test'): LoggedEvent 
     event: event as AnyEvent,
   }) as unknown as LoggedEvent;
 
-const NOBODY: ReactionContext = { endpoints: () => [] };
+const NOBODY: ReactionContext = { endpoints: () => [], hasWebhookUrls: () => false };
 /** What it answers, twice. */
 const reactions = (process: ProcessManager, event: LoggedEvent, context = NOBODY): readonly Reaction[] => {
   const first = process.react(event, context);
@@ -69,7 +89,7 @@ const timer = (kind: string, key: string, dueAt: string, group: string | null = 
   kind: 'timer',
   timer: { account: ACCOUNT_ID, mode, kind, key, group, dueAt },
 });
-const clear = (kind: string) => ({ kind: 'clearTimer', timer: { kind, key: PAYMENT_ID } });
+const clear = (kind: string, key: string = PAYMENT_ID) => ({ kind: 'clearTimer', timer: { kind, key } });
 const job = (queue: string, item: string, group?: string) => ({
   kind: 'job',
   job: { queue, item, ...(group !== undefined && { group }) },
@@ -81,16 +101,42 @@ const scheduled = {
 };
 const attemptFailed = (nextAttemptAt: string | null) => ({
   type: 'WebhookDeliveryAttemptFailed',
-  data: { number: 1, endpointId: ENDPOINT, at: CREATED_AT, nextAttemptAt },
+  data: { number: 1, target: ENDPOINT, at: CREATED_AT, nextAttemptAt },
 });
 const registered = { type: 'WebhookEndpointRegistered', data: { endpointId: ENDPOINT, events: ['*'] } };
 const deleted = { type: 'WebhookEndpointDeleted', data: { at: CREATED_AT } };
 const advanced = { type: 'AccountTestClockAdvanced', data: { seconds: 90, from: CREATED_AT, to: LATER } };
+const sandboxChanged = (autoConfirmRefunds: boolean) => ({
+  type: 'AccountSandboxSettingsChanged',
+  data: { sandbox: { autoConfirmRefunds }, at: CREATED_AT },
+});
 const opened = { type: 'AccountOpened', data: { accountId: ACCOUNT_ID } };
 
 /** Everything that is logged, once of each kind, with a name. */
 const LOG: { readonly [name: string]: LoggedEvent } = {
   'charge created': logged('payment', created()),
+  'payment created': logged('payment', created({ api: 'payments' })),
+  'payment of two methods created': logged('payment', created({ api: 'payments', methods: ['PIX', 'CREDIT_CARD'] })),
+  'card issued': logged('payment', otherIssued(card())),
+  'card not to be had': logged('payment', refusedInstrument('CREDIT_CARD')),
+  'cancel requested': logged('payment', cancelRequested()),
+  'charge cancelled': logged('payment', cancelled()),
+  'resend requested': logged('payment', resendRequested(2, 1)),
+  'card in flight': logged('payment', processing()),
+  'card declined': logged('payment', refused('CREDIT_CARD', false)),
+  'card declined for good': logged('payment', refused('CREDIT_CARD', true)),
+  'held let pass': logged('payment', heldReleased()),
+  'held sent back': logged('payment', heldRejected('operator')),
+  'held cancelled': logged('payment', heldRejected('cancelled')),
+  'refund reserved': logged('payment', refundReserved()),
+  'refund completed': logged('payment', refundCompleted()),
+  'refund released': logged('payment', refundReleased()),
+  'dispute opened': logged('payment', disputeOpened()),
+  'refund opened': logged('refund', { type: 'RefundRequested', data: { refundId: REFUND_ID, at: REFUNDED_AT } }),
+  'refund submitted': logged('refund', { type: 'RefundSubmitted', data: { at: REFUNDED_AT } }),
+  'refund unknown': logged('refund', { type: 'RefundOutcomeUnknown', data: { at: REFUNDED_AT } }),
+  'refund paid': logged('refund', { type: 'RefundCompleted', data: { endToEndId: 'E', at: REFUNDED_AT } }),
+  'refund failed': logged('refund', { type: 'RefundFailed', data: { reason: 'x', at: REFUNDED_AT } }),
   'pix issued': logged('payment', issued()),
   'charge failed': logged('payment', failed()),
   'charge expired': logged('payment', expired()),
@@ -103,6 +149,10 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
   'payer differs': logged('payment', sentBack('payer_mismatch')),
   'receipt returned': logged('payment', returned()),
   'funds released': logged('payment', released()),
+  'dispute raised': logged('payment', {
+    type: 'TransactionDisputeRaised',
+    data: { amount: toMinor(5), currency: 'BRL', at: LATER },
+  }),
   'delivery scheduled': logged('webhookDelivery', scheduled),
   'attempt failed': logged('webhookDelivery', attemptFailed(LATER)),
   'last attempt failed': logged('webhookDelivery', attemptFailed(null)),
@@ -116,23 +166,41 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
   'endpoint deleted': logged('webhookEndpoint', deleted),
   'clock advanced': logged('account', advanced),
   'account opened': logged('account', opened),
+  'settings changed': logged('account', { type: 'AccountSettingsChanged', data: { at: CREATED_AT } }),
+  'sandbox confirms refunds': logged('account', sandboxChanged(true)),
+  'sandbox confirms no refunds': logged('account', sandboxChanged(false)),
+  'override secret rotated': logged('account', { type: 'AccountOverrideSecretRotated', data: { at: CREATED_AT } }),
 };
 
-const back = job('returnReceipt', `${PAYMENT_ID}:${END_TO_END_ID}`);
+/** How jobs and timers name a refund. */
+const REFUND = `${PAYMENT_ID}:${REFUND_ID}`;
+const back = job('returnReceipt', `${PAYMENT_ID}:${END_TO_END_ID}`, ACCOUNT_ID);
 /** By process: its answers. What is not named here is answered with nothing. */
 const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: readonly object[] }])[] = [
   [
     creation,
     {
       'charge created': [{ ...timer('resumeCreation', PAYMENT_ID, at('13:01:00')), first: true }],
+      'payment created': [
+        { ...timer('resumeCreation', PAYMENT_ID, at('13:09:00')), first: true },
+        job('finalise', PAYMENT_ID, ACCOUNT_ID),
+      ],
+      'payment of two methods created': [
+        { ...timer('resumeCreation', `${PAYMENT_ID}:all`, at('13:09:00')), first: true },
+        job('finalise', PAYMENT_ID, ACCOUNT_ID),
+      ],
       'pix issued': [clear('resumeCreation')],
+      'card issued': [clear('resumeCreation')],
       'charge failed': [clear('resumeCreation')],
+      'charge cancelled': [clear('resumeCreation')],
     },
   ],
   [
     expiry,
     {
       'pix issued': [timer('expire', PAYMENT_ID, EXPIRES_AT)],
+      'card issued': [timer('expire', `${PAYMENT_ID}:CREDIT_CARD`, at('13:30:00'))],
+      'charge cancelled': [clear('expire')],
       'settled at once': [clear('expire')],
       'settled and held back': [clear('expire')],
       'receipt held': [clear('expire')],
@@ -142,7 +210,32 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
   [fundsRelease, { 'settled and held back': [timer('releaseFunds', PAYMENT_ID, TOMORROW)] }],
   [
     payerLockReturn,
-    { 'wrong amount': [back], 'second payment': [back], 'charge ended': [back], 'payer differs': [back] },
+    {
+      'wrong amount': [back],
+      'second payment': [back],
+      'charge ended': [back],
+      'payer differs': [back],
+      'held sent back': [back],
+      'held cancelled': [back],
+    },
+  ],
+  [
+    cancellation,
+    {
+      'cancel requested': [timer('cancel', PAYMENT_ID, at('13:10:05'), ACCOUNT_ID)],
+      'charge cancelled': [clear('cancel')],
+    },
+  ],
+  [
+    refundExecution,
+    {
+      'refund reserved': [job('refund', REFUND, ACCOUNT_ID)],
+      'refund submitted': [timer('refund', REFUND, at('15:00:03'), ACCOUNT_ID)],
+      'refund unknown': [timer('refund', REFUND, at('15:00:03'), ACCOUNT_ID)],
+      'refund paid': [clear('refund', REFUND), job('refund', REFUND, ACCOUNT_ID)],
+      'refund failed': [clear('refund', REFUND), job('refund', REFUND, ACCOUNT_ID)],
+      'sandbox confirms refunds': [{ kind: 'hurry', timers: { kind: 'refund', group: ACCOUNT_ID } }],
+    },
   ],
   [webhookFanOut, {}], // nobody listens; see below
   [
@@ -169,6 +262,11 @@ describe('reactions', () => {
     void expect(ANSWERS.map(([process]) => process.name).sort()).to.deep.equal(
       PROCESSES.map(({ name }) => name).sort(),
     ));
+
+  it('are asked for with every type of event but those of keys', () => {
+    const types = CATEGORIES.filter((category) => category !== 'keyring').flatMap((category) => SERDE[category].types);
+    expect([...new Set(Object.values(LOG).map(({ event }) => event.type))].sort()).to.deep.equal([...types].sort());
+  });
 
   for (const [process, answers] of ANSWERS)
     describe(`of ${process.name}`, () => {
@@ -198,7 +296,7 @@ describe('reactions', () => {
   it('name the Pix that goes back, not another of the same payment', () => {
     for (const endToEndId of ['E-one', 'E-two'])
       expect(reactions(payerLockReturn, logged('payment', sentBack('second_payment', { endToEndId })))).to.deep.equal([
-        job('returnReceipt', `${PAYMENT_ID}:${endToEndId}`),
+        job('returnReceipt', `${PAYMENT_ID}:${endToEndId}`, ACCOUNT_ID),
       ]);
   });
 
@@ -209,6 +307,7 @@ describe('reactions', () => {
         asked.push(`${account} ${mode}`);
         return ids.map((endpointId) => ({ endpointId, events: ['charge.paid'] }));
       },
+      hasWebhookUrls: () => false,
     });
     beforeEach(() => void asked.splice(0));
     const TOLD = [
@@ -223,12 +322,35 @@ describe('reactions', () => {
       'charge ended',
       'payer differs',
       'receipt returned',
+      'card issued',
+      'charge cancelled',
+      'resend requested',
+      'card in flight',
+      'card declined',
+      'card declined for good',
+      'held sent back',
+      'held cancelled',
+      'refund reserved',
+      'refund completed',
+      'refund released',
+      'dispute opened',
     ];
     for (const [name, event] of Object.entries(LOG)) {
       const expected = TOLD.includes(name) ? [job('fanOut', `${PAYMENT_ID}:${REVISION}:a,b`, ACCOUNT_ID)] : [];
       it(`${name}: ${expected.length}`, () =>
         void expect(reactions(webhookFanOut, event, listening('a', 'b'))).to.deep.equal(expected));
     }
+    it('without endpoints, of accounts and modes whose payments have a webhookUrl', () => {
+      const withUrls = (mode: string): ReactionContext => ({
+        endpoints: () => [],
+        hasWebhookUrls: (account, asked) => account === ACCOUNT_ID && asked === mode,
+      });
+      expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('test'))).to.deep.equal([
+        job('fanOut', `${PAYMENT_ID}:${REVISION}:`, ACCOUNT_ID),
+      ]);
+      expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('live'))).to.deep.equal([]);
+      expect(reactions(webhookFanOut, logged('payment', created()), withUrls('test'))).to.deep.equal([]);
+    });
     it('asks for the endpoints of the event’s account and mode', () => {
       for (const mode of ['test', 'live']) {
         const event = logged('payment', settled(), mode);

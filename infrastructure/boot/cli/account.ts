@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { openAccountWithKeys } from '../../../application/commands/openAccount.ts';
 import { type AccountId, encodeRawId, PREFIX } from '../../../domain/kernel/ids.ts';
+import { listAccounts } from '../../../projections/accounts/queries.ts';
 import { newApiKey } from '../newSecrets.ts';
+import { accountSettings } from './accountSettings.ts';
 import { type CliCommand, UsageError } from './command.ts';
 
 const NAME_LENGTH_MAX = 200;
@@ -40,4 +42,19 @@ const create: CliCommand = {
   },
 };
 
-export const accountCommands: readonly CliCommand[] = [create];
+const list: CliCommand = {
+  name: 'account list',
+  summary: 'Every account, in the order of their opening',
+  args: [],
+  options: {},
+  run: async ({ storage }) => {
+    const all = (await listAccounts(storage.reads)).map(({ accountId, ...rest }) => ({
+      accountId: PREFIX.account + accountId,
+      ...rest,
+    }));
+    const lines = all.map(({ accountId, name, email, openedAt }) => `${openedAt}  ${accountId}  ${email}  ${name}`);
+    return { json: { accounts: all }, text: all.length > 0 ? lines.join('\n') : 'no accounts' };
+  },
+};
+
+export const accountCommands: readonly CliCommand[] = [create, list, accountSettings];

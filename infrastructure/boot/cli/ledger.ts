@@ -1,5 +1,6 @@
 // The ledger.
 import type { CliCommand } from './command.ts';
+import { ledgerShow } from './ledgerShow.ts';
 
 const check: CliCommand = {
   name: 'ledger check',
@@ -40,4 +41,4 @@ const check: CliCommand = {
   },
 };
 
-export const ledgerCommands: readonly CliCommand[] = [check];
+export const ledgerCommands: readonly CliCommand[] = [check, ledgerShow];

@@ -66,14 +66,21 @@ const readInput = (command: CliCommand, rest: string[]) => {
   return { isHelp: false as const, args: positionals, options: values, isJson: values['json'] === true };
 };
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
 const connect = async (config: Config): Promise<{ world: CliWorld; close: () => Promise<void> }> => {
   const stop = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+  const onSignal = () => stop.abort();
+  for (const name of SIGNALS) process.once(name, onSignal);
   const connectionString = config.databaseUrl ?? (await attachToEmbeddedPostgres(config.dataDir));
   const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
   const commands = new CommandHandler(storage.store);
   const accounts = new Accounts(commands, { now: Date.now });
-  return { world: { config, storage, commands, accounts, signal: stop.signal }, close: () => storage.close() };
+  const close = async () => {
+    for (const name of SIGNALS) process.off(name, onSignal);
+    await storage.close();
+  };
+  return { world: { config, storage, commands, accounts, signal: stop.signal }, close };
 };
 
 const execute = async (

@@ -1,27 +1,23 @@
 // The sandbox bank: the outside world of test mode. It keeps its books durably in a schema of its own, and is reached only through
 // the provider port and its notifications (design §7). Provider trouble is asked for by a charge's metadata (decisions X6).
-import type { InstrumentRequest, PaymentProvider, Tenant } from '../../../application/ports/paymentProvider.ts';
-import type { Sql } from '../../../application/ports/sql.ts';
-import { type Minor, toMinor } from '../../../domain/kernel/money.ts';
-import { fromMillis } from '../../../domain/kernel/time.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type {
+  InstrumentRef,
+  InstrumentRequest,
+  Issued,
+  PaymentProvider,
+  Tenant,
+} from '../../../application/ports/paymentProvider.ts';
+import type { SqlPool } from '../../../application/ports/sql.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
+import type { Minor } from '../../../domain/kernel/money.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
+import type { RefundOrder } from '../../../domain/refund/refund.ts';
+import { factsOf, findPayment, isCancelled, paymentsBetween, paymentsOf } from './books.ts';
+import { cancelInstrument } from './cancel.ts';
 import { sandboxInstrument } from './instrument.ts';
-
-interface PixRow {
-  end_to_end_id: string;
-  amount: number;
-  payer_name: string | null;
-  payer_document: string | null;
-  paid_ms: number;
-}
-const COLUMNS =
-  'end_to_end_id, amount, payer_name, payer_document, (extract(epoch FROM paid_at) * 1000)::bigint AS paid_ms';
-const receiptOf = (row: PixRow): Receipt => ({
-  endToEndId: row.end_to_end_id,
-  amount: toMinor(row.amount),
-  payer: { name: row.payer_name, document: row.payer_document },
-  paidAt: fromMillis(row.paid_ms),
-});
+import { sandboxOtherInstrument } from './otherInstruments.ts';
+import { findRefund, takeRefund } from './refunds.ts';
+import { standardStatus } from './status.ts';
 
 /** How long `slow` takes to answer. */
 const SLOW_MS = 2_000;
@@ -32,18 +28,33 @@ const troubleOf = ({ metadata }: InstrumentRequest): Trouble => {
   return asked === 'timeout' || asked === 'unavailable' || asked === 'rejected' || asked === 'slow' ? asked : null;
 };
 
+const issuedOf = (request: InstrumentRequest): Issued => {
+  const { method } = request;
+  return method === 'PIX'
+    ? { method, instrument: sandboxInstrument(request) }
+    : { method, instrument: sandboxOtherInstrument({ ...request, method }) };
+};
+
+export interface SandboxBankNeeds {
+  readonly db: SqlPool;
+  readonly wait: (ms: number) => Promise<void>;
+  /** Whether refunds of the account are paid without anybody asking for it (X3). */
+  readonly confirmsRefunds: (account: AccountId) => Promise<boolean>;
+  /** Time of the account's test mode. */
+  readonly now: (account: AccountId) => Promise<Timestamp>;
+}
+
 export class SandboxBank implements PaymentProvider {
   readonly name = 'sandbox';
-  readonly #db: Sql;
-  readonly #wait: (ms: number) => Promise<void>;
+  readonly exposesReceipts = true;
+  readonly #needs: SandboxBankNeeds;
 
-  constructor(db: Sql, wait: (ms: number) => Promise<void>) {
-    this.#db = db;
-    this.#wait = wait;
+  constructor(needs: SandboxBankNeeds) {
+    this.#needs = needs;
   }
 
   issueLocally(request: InstrumentRequest) {
-    return troubleOf(request) === null ? sandboxInstrument(request) : null;
+    return troubleOf(request) === null ? issuedOf(request) : null;
   }
 
   async issue(request: InstrumentRequest): ReturnType<PaymentProvider['issue']> {
@@ -51,47 +62,82 @@ export class SandboxBank implements PaymentProvider {
     if (trouble === 'unavailable') return { kind: 'unavailable' };
     if (trouble === 'rejected')
       return { kind: 'refused', reason: 'The sandbox provider rejected the charge.', providerErrorCode: 'rejected' };
-    if (trouble === 'slow') await this.#wait(SLOW_MS);
-    await this.#db.query(
-      'INSERT INTO sandbox_bank.instruments (account_id, txid) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-      [request.accountId, request.txid],
+    if (trouble === 'slow') await this.#needs.wait(SLOW_MS);
+    await this.#needs.db.query(
+      'INSERT INTO sandbox_bank.instruments (account_id, txid, method) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [request.accountId, request.txid, request.method],
     );
     // The bank made it, and its answer is lost on the way.
-    return trouble === 'timeout' ? { kind: 'unknown' } : { kind: 'issued', instrument: sandboxInstrument(request) };
+    return trouble === 'timeout' ? { kind: 'unknown' } : { kind: 'issued', issued: issuedOf(request) };
   }
 
   async findInstrument(request: InstrumentRequest): ReturnType<PaymentProvider['findInstrument']> {
-    const { rowCount } = await this.#db.query(
-      'SELECT FROM sandbox_bank.instruments WHERE account_id = $1 AND txid = $2',
-      [request.accountId, request.txid],
+    const { rowCount } = await this.#needs.db.query(
+      'SELECT FROM sandbox_bank.instruments WHERE account_id = $1 AND txid = $2 AND method = $3',
+      [request.accountId, request.txid, request.method],
     );
-    return { kind: 'known', value: rowCount === 1 ? sandboxInstrument(request) : null };
+    return { kind: 'known', value: rowCount === 1 ? issuedOf(request) : null };
+  }
+
+  cancel(ref: InstrumentRef): ReturnType<PaymentProvider['cancel']> {
+    return cancelInstrument(this.#needs.db, ref);
+  }
+
+  async statusOf(request: InstrumentRequest): ReturnType<PaymentProvider['statusOf']> {
+    const { accountId, txid, method } = request;
+    const payments = (await paymentsOf(this.#needs.db, accountId, txid)).filter((one) => one.method === method);
+    const cancelled = await isCancelled(this.#needs.db, accountId, txid, method);
+    return { kind: 'known', value: standardStatus(request, payments, cancelled) };
   }
 
   async receiptsOf({ accountId }: Tenant, txid: string): ReturnType<PaymentProvider['receiptsOf']> {
-    const text = `SELECT ${COLUMNS} FROM sandbox_bank.pix WHERE account_id = $1 AND txid = $2 ORDER BY paid_at, end_to_end_id`;
-    const { rows } = await this.#db.query<PixRow>(text, [accountId, txid]);
-    return { kind: 'known', value: rows.map(receiptOf) };
+    return { kind: 'known', value: await paymentsOf(this.#needs.db, accountId, txid) };
+  }
+
+  async receiptsBetween(
+    { accountId }: Tenant,
+    from: Timestamp,
+    to: Timestamp,
+  ): ReturnType<PaymentProvider['receiptsBetween']> {
+    return { kind: 'known', value: await paymentsBetween(this.#needs.db, accountId, from, to) };
   }
 
   async findReceipt({ accountId }: Tenant, endToEndId: string): ReturnType<PaymentProvider['findReceipt']> {
-    const text = `SELECT ${COLUMNS} FROM sandbox_bank.pix WHERE account_id = $1 AND end_to_end_id = $2`;
-    const { rows } = await this.#db.query<PixRow>({
-      name: 'sandbox_find_receipt',
-      text,
-      values: [accountId, endToEndId],
-    });
-    return { kind: 'known', value: rows[0] ? receiptOf(rows[0]) : null };
+    return { kind: 'known', value: await findPayment(this.#needs.db, accountId, endToEndId) };
+  }
+
+  /** It names every payer it knows: of one that it does not name it can say nothing. */
+  async checkPayer(
+    { accountId }: Tenant,
+    pix: { readonly endToEndId: string; readonly expectedTaxId: string },
+  ): ReturnType<PaymentProvider['checkPayer']> {
+    const document = (await findPayment(this.#needs.db, accountId, pix.endToEndId))?.payer.document ?? null;
+    if (document === null) return 'unknown';
+    return document === pix.expectedTaxId ? 'match' : 'mismatch';
+  }
+
+  async factsOf({ accountId }: Tenant, txid: string): ReturnType<PaymentProvider['factsOf']> {
+    return { kind: 'known', value: await factsOf(this.#needs.db, accountId, txid) };
   }
 
   async returnReceipt(
     { accountId }: Tenant,
     back: { endToEndId: string; returnId: string; amount: Minor },
   ): Promise<'accepted'> {
-    await this.#db.query(
+    await this.#needs.db.query(
       'INSERT INTO sandbox_bank.returns (account_id, return_id, end_to_end_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
       [accountId, back.returnId, back.endToEndId, back.amount],
     );
     return 'accepted';
+  }
+
+  refund(order: RefundOrder): ReturnType<PaymentProvider['refund']> {
+    return takeRefund(this.#needs.db, order);
+  }
+
+  async findRefund(order: RefundOrder): ReturnType<PaymentProvider['findRefund']> {
+    const { db, confirmsRefunds, now } = this.#needs;
+    const confirms = await confirmsRefunds(order.accountId);
+    return findRefund(db, order, confirms ? await now(order.accountId) : null);
   }
 }

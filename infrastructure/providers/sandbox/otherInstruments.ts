@@ -1,31 +1,23 @@
 // The sandbox's instruments of the methods other than Pix: real-looking, with check digits that hold (decisions P3). Everything
 // comes from the request and is the same each time it is asked, so that the sandbox needs no book of them.
 import { createHash } from 'node:crypto';
+import type { InstrumentRequest } from '../../../application/ports/paymentProvider.ts';
 import type { OtherInstrument } from '../../../domain/charge/instruments.ts';
 import { CURRENCY_DECIMALS, METHOD_RULES } from '../../../domain/charge/methods.ts';
 import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
-import { encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
-import type { Minor } from '../../../domain/kernel/money.ts';
-import type { Json } from '../../../domain/kernel/serde.ts';
-import type { Timestamp } from '../../../domain/kernel/time.ts';
+import { encodeRawId } from '../../../domain/kernel/ids.ts';
 import { boletoBarcode, lineOfBarcode } from '../../../domain/methods/boleto.ts';
 import { cryptoAmount } from '../../../domain/methods/cryptoAmount.ts';
 import { multibancoReference } from '../../../domain/methods/multibanco.ts';
 import { isE164 } from '../../../domain/methods/phone.ts';
 import { cryptoAddress } from './cryptoAddress.ts';
 
-export interface OtherInstrumentRequest {
-  readonly paymentId: PaymentId;
-  /** Chosen by us, so that asking twice makes one. */
-  readonly txid: string;
+export type OtherInstrumentRequest = Omit<
+  InstrumentRequest,
+  'method' | 'accountId' | 'mode' | 'createdAt' | 'receiverName' | 'receiverCity'
+> & {
   readonly method: OtherInstrument['method'];
-  readonly amount: Minor;
-  readonly currency: string;
-  readonly expiresAt: Timestamp;
-  /** `PUBLIC_URL` of the gateway. */
-  readonly baseUrl: string;
-  readonly metadata: { readonly [key: string]: Json };
-}
+};
 
 /** The last codes of their ranges: no real bank and no real collector is meant. */
 const SANDBOX_BANK = '999';

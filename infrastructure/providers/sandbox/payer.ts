@@ -1,35 +1,77 @@
-// A payer of the sandbox: the Pix is booked and the gateway told in one transaction, so that no sandbox Pix goes untold.
+// Payers and acquirers of the sandbox: what they do is booked and the gateway told of it in one transaction, so that nothing goes untold.
 import type { JobQueue } from '../../../application/ports/jobs.ts';
-import type { PixNotifications } from '../../../application/ports/pixNotifications.ts';
-import type { SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
-import type { SqlPool } from '../../../application/ports/sql.ts';
+import type { AcquirerFact, Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
+import type { PayResult, SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
+import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
 import { amountText } from '../../../domain/pix/amountText.ts';
+import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import { isCancelled } from './books.ts';
+import { lockForPaying } from './cancel.ts';
+import { decidedStatus, decideRefund } from './refunds.ts';
 
-export const sandboxPayer = (db: SqlPool, notifications: PixNotifications, jobs: JobQueue): SandboxBankPort => ({
-  pay: async (tenant, paymentId, txid, receipt) => {
-    const { endToEndId, amount, payer, paidAt } = receipt;
+export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, jobs: JobQueue): SandboxBankPort => ({
+  pay: async (tenant, paymentId, txid, receipt, force) => {
+    const result = await db.transaction(async (tx): Promise<PayResult> => {
+      await lockForPaying(tx, { accountId: tenant.accountId, txid });
+      if (!force && (await isCancelled(tx, tenant.accountId, txid, receipt.method))) return 'cancelled';
+      if (!(await book(tx, tenant, txid, receipt))) return 'duplicate';
+      const notification = { tenant, kind: 'payment', reference: receipt.endToEndId, paymentId } as const;
+      return (await notifications.store(notification, callbackOf(txid, receipt), tx)) ? 'booked' : 'duplicate';
+    });
+    jobs.wake(['settle']);
+    return result;
+  },
+  tell: async (tenant, paymentId, txid, fact) => {
     const isNew = await db.transaction(async (tx) => {
-      const { rowCount } = await tx.query({
-        name: 'sandbox_book',
-        text: `INSERT INTO sandbox_bank.pix (account_id, end_to_end_id, txid, amount, payer_name, payer_document, paid_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
-        values: [tenant.accountId, endToEndId, txid, amount, payer.name, payer.document, paidAt],
-      });
-      if (rowCount !== 1) return false;
-      // As a provider would call back (pix.md): amounts are decimal strings there, the payer an extension.
-      const raw = JSON.stringify({
-        pix: [
-          {
-            endToEndId,
-            txid,
-            valor: amountText(amount),
-            horario: paidAt,
-          },
-        ],
-      });
-      return notifications.store({ tenant, endToEndId, paymentId }, raw, tx);
+      const number = await note(tx, tenant, txid, fact);
+      if (number === null) return false;
+      const reference = `${txid}:${number}`;
+      return notifications.store({ tenant, kind: 'fact', reference, paymentId }, JSON.stringify({ txid, ...fact }), tx);
     });
     jobs.wake(['settle']);
     return isNew;
   },
+  decideRefund: async ({ accountId }, { paymentId, refundId }, failure, at) => {
+    const status = await db.transaction(async (tx) => {
+      if (await decideRefund(tx, { accountId, refundId }, failure, at))
+        await jobs.enqueue([{ queue: 'refund', item: `${paymentId}:${refundId}`, group: accountId }], tx);
+      return decidedStatus(tx, accountId, refundId);
+    });
+    jobs.wake(['refund']);
+    return status;
+  },
 });
+
+const book = async (tx: Sql, { accountId }: Tenant, txid: string, receipt: Receipt): Promise<boolean> => {
+  const { method, endToEndId, amount, payer, paidAt } = receipt;
+  const { rowCount } = await tx.query({
+    name: 'sandbox_book',
+    text: `INSERT INTO sandbox_bank.payments (account_id, end_to_end_id, txid, method, amount, payer_name, payer_document, paid_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+    values: [accountId, endToEndId, txid, method, amount, payer.name, payer.document, paidAt],
+  });
+  return rowCount === 1;
+};
+
+/** The number of what is told; null when the same was told before. */
+const note = async (
+  tx: Sql,
+  { accountId }: Tenant,
+  txid: string,
+  { kind, method, reason, at }: AcquirerFact,
+): Promise<number | null> => {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandbox facts ${accountId} ${txid}`]);
+  const { rows } = await tx.query<{ number: number }>(
+    `INSERT INTO sandbox_bank.facts (account_id, txid, number, kind, method, reason, at)
+     SELECT $1, $2, (SELECT count(*) + 1 FROM sandbox_bank.facts WHERE account_id = $1 AND txid = $2), $3, $4, $5, $6
+     WHERE NOT EXISTS (SELECT FROM sandbox_bank.facts WHERE account_id = $1 AND txid = $2 AND kind = $3 AND method = $4)
+     RETURNING number`,
+    [accountId, txid, kind, method, reason, at],
+  );
+  return rows[0]?.number ?? null;
+};
+
+/** As a provider would call back (pix.md): amounts are decimal strings there, the payer an extension. */
+const callbackOf = (txid: string, { endToEndId, amount, paidAt }: Receipt): string =>
+  JSON.stringify({ pix: [{ endToEndId, txid, valor: amountText(amount), horario: paidAt }] });

@@ -7,39 +7,10 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { Gate } from '../../projections/engine/scene.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type Backends, watchBackends } from '../postgres/backends.ts';
+import { Worked } from './worked.ts';
 
 const LIMITS = { concurrency: 8, perGroup: 8 };
 const QUEUE: QueueName = 'settle';
-
-interface Run {
-  readonly items: readonly string[];
-  readonly group: string | null;
-}
-
-/** A worker that notes what it ran, and whom one can wait for. */
-class Worked {
-  readonly runs: Run[] = [];
-  #waiting: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
-  readonly #work: (run: Run) => Promise<void> | void;
-
-  constructor(work: (run: Run) => Promise<void> | void = () => undefined) {
-    this.#work = work;
-  }
-  readonly run = async (items: readonly string[], group: string | null): Promise<void> => {
-    this.runs.push({ items, group });
-    for (const { resolve } of this.#waiting.filter(({ holds }) => holds())) resolve();
-    await this.#work({ items, group });
-  };
-  get items(): string[] {
-    return this.runs.flatMap(({ items }) => items);
-  }
-  until(holds: () => boolean): Promise<void> {
-    return holds() ? Promise.resolve() : new Promise((resolve) => this.#waiting.push({ holds, resolve }));
-  }
-  count(items: number): Promise<void> {
-    return this.until(() => this.items.length >= items);
-  }
-}
 
 describe('the job queue on pg-boss', () => {
   let database: TestDatabase;
@@ -105,6 +76,26 @@ describe('the job queue on pg-boss', () => {
     jobs.work(QUEUE, worked, LIMITS);
     await worked.count(2);
     expect(worked.items).to.deep.equal([request.item, request.item]);
+  });
+
+  it('counts what is under way for a group, in several queues: waiting and running, not what waits for its retry', async () => {
+    const jobs = await open();
+    const underWay = (group: string) => jobs.underWay([QUEUE, 'refund'], group);
+    await jobs.enqueue([...requests(3, { group: 'a' }), ...requests(2, { group: 'b' }), ...requests(5)]);
+    await jobs.enqueue([{ queue: 'refund', item: 'r', group: 'a' }]);
+    await jobs.enqueue([{ queue: 'expire', item: 'e', group: 'a' }]);
+    expect([await underWay('a'), await underWay('b'), await underWay('nobody')]).to.deep.equal([4, 2, 0]);
+    let finish: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const worked = new Worked(({ group }) => (group === 'a' ? held : Promise.reject(new Error('no'))));
+    jobs.work(QUEUE, worked, LIMITS);
+    await worked.until(() => new Set(worked.runs.map(({ group }) => group)).size === 3);
+    expect(await underWay('a')).to.equal(4);
+    await backends.until(async () => (await underWay('b')) === 0);
+    finish();
+    await backends.until(async () => (await underWay('a')) === 1);
   });
 
   it('leaves nothing of a transaction that rolls back, and wakes nobody', async () => {

@@ -1,6 +1,6 @@
 // What one batch of reactions comes to in the database, and what is told after its commit.
 import { expect } from 'chai';
-import type { Reaction } from '../../../application/ports/processManager.ts';
+import type { Reaction, ReactionContext } from '../../../application/ports/processManager.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { EndpointBook } from '../../../infrastructure/processes/endpointBook.ts';
@@ -160,6 +160,29 @@ describe('reactions', () => {
       await next.reset(session);
       await next.apply([logged('E')], session);
       expect(seen.at(-1)).to.deep.equal(['b']);
+    });
+
+    it('see whose payments have a webhookUrl as of the event, and the same after a new leadership', async () => {
+      const told: boolean[] = [];
+      const watcher = () => {
+        const react = (_: unknown, { hasWebhookUrls }: Pick<ReactionContext, 'hasWebhookUrls'>) => {
+          told.push(hasWebhookUrls('acct', 'test'), hasWebhookUrls('acct', 'live'));
+          return [];
+        };
+        const process = { name: 'p', categories: ['payment'] as const, react };
+        return new Reactor(process, { jobs, endpoints: new EndpointBook(), onTimers: () => undefined }, true);
+      };
+      const one = watcher();
+      await one.reset(session);
+      const [plain, withUrl] = [null, 'https://shop.example/hook'].map((url) =>
+        logged('ChargeCreated', { webhookUrl: url }),
+      );
+      await one.apply([plain!, withUrl!, withUrl!, logged('E')], session);
+      expect(told.splice(0)).to.deep.equal([false, false, true, false, true, false, true, false]);
+      const next = watcher();
+      await next.reset(session);
+      await next.apply([plain!], session);
+      expect(told).to.deep.equal([true, false]);
     });
 
     it('forget what a rolled-back batch told them', async () => {

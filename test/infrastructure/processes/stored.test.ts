@@ -2,19 +2,20 @@
 import { expect } from 'chai';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { pixNotifications } from '../../../infrastructure/processes/pixNotifications.ts';
+import { providerNotifications } from '../../../infrastructure/processes/providerNotifications.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { account, RecordingJobs } from './support.ts';
 
 const PIX = {
   tenant: { accountId: account('acct'), mode: 'test' as const },
-  endToEndId: 'E1',
+  kind: 'payment' as const,
+  reference: 'E1',
   paymentId: 'p1' as PaymentId,
 };
 const ID = 'acct/test/E1';
 
-describe('Pix notifications', () => {
+describe('provider notifications', () => {
   let database: TestDatabase;
   let pool: PgPool;
   let jobs: RecordingJobs;
@@ -30,31 +31,57 @@ describe('Pix notifications', () => {
   const rows = async () =>
     (
       await pool.query<Record<string, string | null>>(
-        'SELECT account_id, mode, end_to_end_id, payment_id, raw, outcome FROM operations.pix_notifications',
+        'SELECT account_id, mode, kind, reference, payment_id, raw, outcome FROM operations.provider_notifications',
       )
     ).rows;
-  const ROW = { account_id: 'acct', mode: 'test', end_to_end_id: 'E1', payment_id: 'p1', raw: 'raw', outcome: null };
+  const ROW = {
+    account_id: 'acct',
+    mode: 'test',
+    kind: 'payment',
+    reference: 'E1',
+    payment_id: 'p1',
+    raw: 'raw',
+    outcome: null,
+  };
 
   it('are stored with their job, once', async () => {
-    const notifications = pixNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs);
     expect(await notifications.store(PIX, 'raw')).to.equal(true);
     expect(await notifications.store(PIX, 'raw')).to.equal(false);
     expect(await rows()).to.deep.equal([ROW]);
-    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', item: ID }]);
+    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', item: ID, group: 'acct' }]);
     expect(await notifications.find(ID)).to.deep.equal(PIX);
     expect(await notifications.find('acct/live/E1')).to.equal(null);
   });
 
-  it('bind their end-to-end id to the first payment: again with other content changes nothing', async () => {
-    const notifications = pixNotifications(pool, jobs);
+  it('bind their reference to the first payment: again with other content changes nothing', async () => {
+    const notifications = providerNotifications(pool, jobs);
     await notifications.store(PIX, 'raw');
     expect(await notifications.store({ ...PIX, paymentId: 'p2' as PaymentId }, 'other')).to.equal(false);
     expect(await rows()).to.deep.equal([ROW]);
     expect(jobs.enqueued).to.have.length(1);
   });
 
+  it('of an acquirer’s facts are stored as such', async () => {
+    const notifications = providerNotifications(pool, jobs);
+    const fact = { ...PIX, kind: 'fact' as const, reference: 'card-1:refused' };
+    expect(await notifications.store(fact, 'raw')).to.equal(true);
+    expect(await notifications.store({ ...fact, kind: 'payment' }, 'raw')).to.equal(false);
+    expect(await notifications.find('acct/test/card-1:refused')).to.deep.equal(fact);
+  });
+
+  it('of an acquirer whose ids have a slash are found and handled like others', async () => {
+    const notifications = providerNotifications(pool, jobs);
+    const payment = { ...PIX, reference: 'pay/7/a' };
+    await notifications.store(payment, 'raw');
+    const { item } = jobs.enqueued[0]!;
+    expect(await notifications.find(item)).to.deep.equal(payment);
+    await notifications.markHandled(item, 'settled');
+    expect(await rows()).to.deep.equal([{ ...ROW, reference: 'pay/7/a', outcome: 'settled' }]);
+  });
+
   it('are of one account and mode each, and stored once when they come at once', async () => {
-    const notifications = pixNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs);
     const answers = await Promise.all(Array.from({ length: 8 }, () => notifications.store(PIX, 'raw')));
     expect(answers.filter((isNew) => isNew)).to.have.length(1);
     expect(await notifications.store({ ...PIX, tenant: { ...PIX.tenant, mode: 'live' } }, 'raw')).to.equal(true);
@@ -64,7 +91,7 @@ describe('Pix notifications', () => {
   });
 
   it('are not stored when the transaction they came in is rolled back, nor when their job can’t be enqueued', async () => {
-    const notifications = pixNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs);
     const outer = pool.transaction(async (tx) => {
       expect(await notifications.store(PIX, 'raw', tx)).to.equal(true);
       throw new Error('no');
@@ -76,10 +103,10 @@ describe('Pix notifications', () => {
   });
 
   it('are found while nobody has handled them for long enough, oldest first, and not afterwards', async () => {
-    const notifications = pixNotifications(pool, jobs);
-    for (const endToEndId of ['E1', 'E2', 'E3']) await notifications.store({ ...PIX, endToEndId }, 'raw');
+    const notifications = providerNotifications(pool, jobs);
+    for (const reference of ['E1', 'E2', 'E3']) await notifications.store({ ...PIX, reference }, 'raw');
     await pool.query(
-      "UPDATE operations.pix_notifications SET received_at = now() - (CASE end_to_end_id WHEN 'E1' THEN 10 WHEN 'E2' THEN 20 ELSE 0 END) * interval '1 minute'",
+      "UPDATE operations.provider_notifications SET received_at = now() - (CASE reference WHEN 'E1' THEN 10 WHEN 'E2' THEN 20 ELSE 0 END) * interval '1 minute'",
     );
     expect(await notifications.unhandled(300_000, 10)).to.deep.equal(['acct/test/E2', ID]);
     expect(await notifications.unhandled(300_000, 1)).to.deep.equal(['acct/test/E2']);

@@ -49,6 +49,9 @@ export class RecordingJobs implements JobQueue {
   async open(): Promise<number> {
     return 0;
   }
+  async underWay(): Promise<number> {
+    return 0;
+  }
   onSettled(): () => void {
     return () => undefined;
   }

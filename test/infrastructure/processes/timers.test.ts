@@ -66,6 +66,28 @@ describe('timers', () => {
     expect(await nextDueMs(pool)).to.equal(NOW_MS + 1_000);
   });
 
+  // A reaction that cleared two refunds' timers and a drain that took them waited for each other: 3 s until one was given up.
+  it('that a reaction is changing are left to it: whoever takes many never waits for one', async () => {
+    await setTimers(pool, [timer('a', at(-2)), timer('b', at(-2)), timer('c', at(-2))]);
+    await pool.transaction(async (tx) => {
+      await clearTimers(tx, [timer('b', at(-2))]);
+      await testTimers(pool).done([timer('a', at(-2)), timer('b', at(-2))]);
+      expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['c']);
+    });
+    expect(await nextDueMs(pool)).to.equal(null);
+  });
+
+  it('that a reaction was changing in vain are there for the next look', async () => {
+    await setTimers(pool, [timer('a', at(-1))]);
+    const failing = pool.transaction(async (tx) => {
+      await clearTimers(tx, [timer('a', at(-1))]);
+      expect(await takeDueTimers(pool, NOW_MS, 10)).to.deep.equal([]);
+      throw new Error('rolled back');
+    });
+    expect(await failing.catch(({ message }: Error) => message)).to.equal('rolled back');
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['a']);
+  });
+
   it('of an account that is drained are left alone, until it is drained; its live ones are not', async () => {
     await clock('drained', 3_600, true);
     const own = { account: account('drained') };

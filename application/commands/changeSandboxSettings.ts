@@ -1,0 +1,24 @@
+// POST /v1/sandbox/settings (decisions X3): how the sandbox behaves for the account's test keys.
+import type { SandboxSettings } from '../../domain/account/account.ts';
+import { changeSandboxSettings as change } from '../../domain/account/settings.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import type { Accounts } from '../accounts.ts';
+import { ACCOUNT } from '../aggregates.ts';
+import type { CommandHandler } from '../commandHandler.ts';
+
+/** All settings as they are from here on. */
+export const changeSandboxSettings =
+  ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
+  async (
+    accountId: AccountId,
+    wish: Partial<SandboxSettings>,
+    { actor, requestId }: { readonly actor: string; readonly requestId: string },
+  ): Promise<SandboxSettings | Rejection> => {
+    const mode = 'test' as const;
+    const why = { account: accountId, mode, actor, requestId, correlationId: accountId, causationId: requestId };
+    const decide = change(wish, await accounts.now(accountId, mode));
+    const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
+    return isRejection(done) ? done : done.reply;
+  };

@@ -1,0 +1,62 @@
+// POST /v1/payments/{id}/resend-webhook (decisions W8): the messages of the transition into the present status, as fresh deliveries.
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import { requestResend } from '../../domain/payment/resend.ts';
+import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { resentMessagesOf } from '../../domain/wire/messages.ts';
+import { type TransactionStatus, transactionStatus } from '../../domain/wire/status.ts';
+import type { Accounts } from '../accounts.ts';
+import { PAYMENT } from '../aggregates.ts';
+import type { Around, CommandHandler } from '../commandHandler.ts';
+import { isOwn, NO_PAYMENT } from '../ownPayment.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  /** Event names that each active endpoint of the tenant wants. */
+  readonly subscriptionsOf: (tenant: Tenant) => Promise<readonly (readonly string[])[]>;
+}
+
+/** `resent`: whether anybody wants what there is to tell; nothing is written when nobody does. `status`: the present one. */
+export interface Resend {
+  readonly resent: boolean;
+  readonly status: TransactionStatus;
+}
+
+/** Every call is a resend of its own; the deliveries are scheduled by the fan-out, whatever happens to this process. */
+export const resendWebhook =
+  ({ commands, accounts, subscriptionsOf }: Needs) =>
+  async (
+    tenant: Tenant,
+    id: PaymentId,
+    { actor, requestId }: { readonly actor: string; readonly requestId: string },
+  ): Promise<Resend | Rejection> => {
+    const last = await lastTransition(commands, id);
+    if (last === null || !isOwn(last.after, tenant)) return NO_PAYMENT;
+    const status = transactionStatus(last.after);
+    const types = resentMessagesOf(last.before, last.event, last.after).map(({ type }) => type);
+    const { accountId, mode, webhookUrl } = last.after.charge.terms;
+    const subscriptions = webhookUrl === null ? await subscriptionsOf(tenant) : [['*']];
+    if (!types.some((type) => subscriptions.some((events) => wants(events, type)))) return { resent: false, status };
+    const decide = requestResend(last.revision, await accounts.now(accountId, mode));
+    const why = { account: accountId, mode, actor, requestId, correlationId: id, causationId: requestId };
+    const done = await commands.execute(PAYMENT, streamName.payment(id), decide, why);
+    return isRejection(done) ? done : { resent: true, status };
+  };
+
+/** The event that led to the present status; null: there is no such payment. */
+const lastTransition = async (
+  commands: CommandHandler,
+  id: PaymentId,
+): Promise<Around<PaymentState, PaymentEvent> | null> => {
+  let last: Around<PaymentState, PaymentEvent> | null = null;
+  for await (const step of commands.loadSteps(PAYMENT, streamName.payment(id)))
+    if (statusOf(step.before) !== statusOf(step.after)) last = step;
+  return last;
+};
+
+const statusOf = (state: PaymentState): TransactionStatus | null =>
+  exists(state) ? transactionStatus(state satisfies ExistingPayment) : null;

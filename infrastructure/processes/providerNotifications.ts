@@ -1,0 +1,54 @@
+// Provider notifications in Postgres, stored with the job that settles them in one durable transaction.
+import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { ProviderNotification, ProviderNotifications } from '../../application/ports/providerNotifications.ts';
+import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+
+const idOf = ({ tenant, reference }: ProviderNotification): string => `${tenant.accountId}/${tenant.mode}/${reference}`;
+/** An acquirer's reference may hold the mark that stands between the parts. */
+const keyOf = (id: string): readonly [AccountId, Mode, string] => {
+  const [accountId, mode, ...reference] = id.split('/');
+  return [accountId as AccountId, mode as Mode, reference.join('/')];
+};
+const KEY = 'account_id = $1 AND mode = $2 AND reference = $3';
+
+export const providerNotifications = (db: SqlPool, jobs: JobQueue): ProviderNotifications => ({
+  store: async (notification, raw, outer) => {
+    const { tenant, kind, reference, paymentId } = notification;
+    const write = async (tx: Sql) => {
+      const { rowCount } = await tx.query(
+        `INSERT INTO operations.provider_notifications (account_id, mode, reference, kind, payment_id, raw)
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+        [tenant.accountId, tenant.mode, reference, kind, paymentId, raw],
+      );
+      if (rowCount === 1)
+        await jobs.enqueue([{ queue: 'settle', item: idOf(notification), group: tenant.accountId }], tx);
+      return rowCount === 1;
+    };
+    if (outer) return write(outer);
+    const isNew = await db.transaction(write);
+    jobs.wake(['settle']);
+    return isNew;
+  },
+  find: async (id) => {
+    const [accountId, mode, reference] = keyOf(id);
+    const { rows } = await db.query<{ kind: ProviderNotification['kind']; payment_id: PaymentId }>(
+      `SELECT kind, payment_id FROM operations.provider_notifications WHERE ${KEY}`,
+      [accountId, mode, reference],
+    );
+    const row = rows[0];
+    return row ? { tenant: { accountId, mode }, kind: row.kind, reference, paymentId: row.payment_id } : null;
+  },
+  markHandled: async (id, outcome) => {
+    const text = `UPDATE operations.provider_notifications SET handled_at = now(), outcome = $4 WHERE ${KEY}`;
+    await db.query(text, [...keyOf(id), outcome]);
+  },
+  unhandled: async (olderThanMs, limit) => {
+    const { rows } = await db.query<{ id: string }>(
+      `SELECT account_id || '/' || mode || '/' || reference AS id FROM operations.provider_notifications
+       WHERE handled_at IS NULL AND received_at < now() - $1 * interval '1 millisecond' ORDER BY received_at LIMIT $2`,
+      [olderThanMs, limit],
+    );
+    return rows.map(({ id }) => id);
+  },
+});

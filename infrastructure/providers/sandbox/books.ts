@@ -1,0 +1,67 @@
+// What the sandbox bank reads in its books.
+import type { AcquirerFact } from '../../../application/ports/paymentProvider.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import type { PaymentMethod } from '../../../domain/charge/methods.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
+import type { Receipt } from '../../../domain/transaction/transaction.ts';
+
+interface PaymentRow {
+  txid: string;
+  method: PaymentMethod;
+  end_to_end_id: string;
+  amount: number;
+  payer_name: string | null;
+  payer_document: string | null;
+  paid_ms: number;
+}
+const COLUMNS =
+  'txid, method, end_to_end_id, amount, payer_name, payer_document, (extract(epoch FROM paid_at) * 1000)::bigint AS paid_ms';
+const receiptOf = (row: PaymentRow): Receipt => ({
+  method: row.method,
+  endToEndId: row.end_to_end_id,
+  amount: toMinor(row.amount),
+  payer: { name: row.payer_name, document: row.payer_document },
+  paidAt: fromMillis(row.paid_ms),
+});
+
+export const paymentsOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly Receipt[]> => {
+  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND txid = $2 ORDER BY paid_at, end_to_end_id`;
+  return (await db.query<PaymentRow>(text, [account, txid])).rows.map(receiptOf);
+};
+
+export const paymentsBetween = async (db: Sql, account: AccountId, from: Timestamp, to: Timestamp) => {
+  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND paid_at BETWEEN $2 AND $3 ORDER BY paid_at, end_to_end_id`;
+  const { rows } = await db.query<PaymentRow>(text, [account, from, to]);
+  return rows.map((row) => ({ txid: row.txid, receipt: receiptOf(row) }));
+};
+
+export const findPayment = async (db: Sql, account: AccountId, endToEndId: string): Promise<Receipt | null> => {
+  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND end_to_end_id = $2`;
+  const { rows } = await db.query<PaymentRow>({ name: 'sandbox_find_receipt', text, values: [account, endToEndId] });
+  return rows[0] ? receiptOf(rows[0]) : null;
+};
+
+export const isCancelled = async (
+  db: Sql,
+  account: AccountId,
+  txid: string,
+  method: PaymentMethod,
+): Promise<boolean> => {
+  const text = 'SELECT FROM sandbox_bank.instruments WHERE account_id = $1 AND txid = $2 AND method = $3 AND cancelled';
+  return (await db.query(text, [account, txid, method])).rowCount === 1;
+};
+
+interface FactRow {
+  kind: AcquirerFact['kind'];
+  method: PaymentMethod;
+  reason: string | null;
+  at_ms: number;
+}
+export const factsOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly AcquirerFact[]> => {
+  const text = `SELECT kind, method, reason, (extract(epoch FROM at) * 1000)::bigint AS at_ms FROM sandbox_bank.facts
+    WHERE account_id = $1 AND txid = $2 ORDER BY number`;
+  const { rows } = await db.query<FactRow>(text, [account, txid]);
+  return rows.map(({ kind, method, reason, at_ms }) => ({ kind, method, reason, at: fromMillis(at_ms) }));
+};

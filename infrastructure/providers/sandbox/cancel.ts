@@ -1,0 +1,25 @@
+// Cancelling an instrument against paying it: whichever comes first in the sandbox bank's books, the other one learns of it.
+import type { InstrumentRef } from '../../../application/ports/paymentProvider.ts';
+import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
+
+const keyOf = ({ accountId, txid }: Pick<InstrumentRef, 'accountId' | 'txid'>): string =>
+  `sandbox instruments ${accountId} ${txid}`;
+
+/** Held by a payment until it is in the books: nothing of the txid is cancelled meanwhile. Of what came before it is seen after. */
+export const lockForPaying = (tx: Sql, ref: Pick<InstrumentRef, 'accountId' | 'txid'>) =>
+  tx.query('SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))', [keyOf(ref)]);
+
+/** What was paid and not given back stays paid; a cancelled instrument takes nothing any more. */
+export const cancelInstrument = (db: SqlPool, ref: InstrumentRef): Promise<'cancelled' | 'paid'> =>
+  db.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [keyOf(ref)]);
+    const { rowCount } = await tx.query(
+      `INSERT INTO sandbox_bank.instruments (account_id, txid, method, cancelled)
+       SELECT $1, $2, $3, true WHERE NOT EXISTS (SELECT FROM sandbox_bank.payments p
+         WHERE p.account_id = $1 AND p.txid = $2 AND p.method = $3 AND NOT EXISTS (SELECT FROM sandbox_bank.returns r
+           WHERE r.account_id = p.account_id AND r.end_to_end_id = p.end_to_end_id))
+       ON CONFLICT (account_id, txid, method) DO UPDATE SET cancelled = true`,
+      [ref.accountId, ref.txid, ref.method],
+    );
+    return rowCount === 1 ? 'cancelled' : 'paid';
+  });

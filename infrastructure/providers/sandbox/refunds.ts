@@ -1,0 +1,80 @@
+// Refunds in the books of the sandbox bank: taken at once, decided when it is asked for the first time, or by the sandbox routes (X3).
+import { createHash } from 'node:crypto';
+import type { Known } from '../../../application/ports/paymentProvider.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
+import { makeEndToEndId, makeReturnId } from '../../../domain/pix/endToEndId.ts';
+import { SANDBOX_ISPB } from '../../../domain/pix/sandboxPeople.ts';
+import type { RefundOrder, RefundOutcome } from '../../../domain/refund/refund.ts';
+
+type KnownOutcome = Exclude<RefundOutcome, { kind: 'unknown' }>;
+
+/** Takes the refund; taken before: what became of it. */
+export const takeRefund = async (db: Sql, order: RefundOrder): Promise<RefundOutcome> => {
+  const { accountId, refundId, originalId, strategy, destination, amount } = order;
+  await db.query(
+    `INSERT INTO sandbox_bank.refunds (account_id, refund_id, original_id, strategy, destination, amount, status)
+     VALUES ($1, $2, $3, $4, $5, $6, 'processing') ON CONFLICT DO NOTHING`,
+    [accountId, refundId, originalId, strategy, destination, amount],
+  );
+  return (await readRefund(db, order)) ?? { kind: 'unknown' };
+};
+
+/** `decidedAt`: one that is still worked on is paid then, as its time has come; null: it waits to be decided. */
+export const findRefund = async (
+  db: Sql,
+  order: RefundOrder,
+  decidedAt: Timestamp | null,
+): Promise<Known<KnownOutcome | null>> => {
+  if (decidedAt !== null) await decideRefund(db, order, null, decidedAt);
+  return { kind: 'known', value: await readRefund(db, order) };
+};
+
+/** `failure` null: paid. Not there, or decided before: false, nothing changes. */
+export const decideRefund = async (
+  db: Sql,
+  { accountId, refundId }: Pick<RefundOrder, 'accountId' | 'refundId'>,
+  failure: string | null,
+  at: Timestamp,
+): Promise<boolean> => {
+  const { payment, back } = networkIdsOf(refundId, at);
+  const { rowCount } = await db.query(
+    `UPDATE sandbox_bank.refunds SET status = CASE WHEN $3::text IS NULL THEN 'confirmed' ELSE 'refused' END, reason = $3,
+       end_to_end_id = CASE WHEN $3::text IS NULL THEN CASE strategy WHEN 'cashout' THEN $4 WHEN 'devolution' THEN $5 END END
+     WHERE account_id = $1 AND refund_id = $2 AND status = 'processing'`,
+    [accountId, refundId, failure, payment, back],
+  );
+  return rowCount === 1;
+};
+
+/** What became of it; null: it is worked on, or was never taken. */
+export const decidedStatus = async (
+  db: Sql,
+  account: AccountId,
+  refundId: string,
+): Promise<'confirmed' | 'refused' | null> => {
+  const text = `SELECT status FROM sandbox_bank.refunds WHERE account_id = $1 AND refund_id = $2 AND status <> 'processing'`;
+  return (await db.query<{ status: 'confirmed' | 'refused' }>(text, [account, refundId])).rows[0]?.status ?? null;
+};
+
+interface RefundRow {
+  status: 'processing' | 'confirmed' | 'refused';
+  reason: string | null;
+  end_to_end_id: string | null;
+}
+const readRefund = async (db: Sql, { accountId, refundId }: RefundOrder): Promise<KnownOutcome | null> => {
+  const text =
+    'SELECT status, reason, end_to_end_id FROM sandbox_bank.refunds WHERE account_id = $1 AND refund_id = $2';
+  const row = (await db.query<RefundRow>(text, [accountId, refundId])).rows[0];
+  if (row === undefined) return null;
+  if (row.status === 'confirmed') return { kind: 'confirmed', endToEndId: row.end_to_end_id };
+  return row.status === 'refused' ? { kind: 'refused', reason: row.reason ?? 'refused' } : { kind: 'processing' };
+};
+
+/** As the network names a refund: a Pix-out is a payment, a devolution a return (pix.md, Ids). A card's reversal has neither. */
+const networkIdsOf = (refundId: string, at: Timestamp) => {
+  const suffix = createHash('sha256').update(refundId).digest('hex').slice(0, 11);
+  const parts = { ispb: SANDBOX_ISPB, at, suffix };
+  return { payment: makeEndToEndId(parts), back: makeReturnId(parts) };
+};

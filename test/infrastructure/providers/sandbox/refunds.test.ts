@@ -1,0 +1,86 @@
+// How the sandbox bank decides refunds, and how it names them as the network does (pix.md, Ids; decisions M6, X3).
+import { expect } from 'chai';
+import { toMinor } from '../../../../domain/kernel/money.ts';
+import { isEndToEndId, isReturnId } from '../../../../domain/pix/endToEndId.ts';
+import type { RefundOrder } from '../../../../domain/refund/refund.ts';
+import { connectionConfig, PgSession } from '../../../../infrastructure/postgres/session.ts';
+import {
+  decidedStatus,
+  decideRefund,
+  findRefund,
+  takeRefund,
+} from '../../../../infrastructure/providers/sandbox/refunds.ts';
+import { migratedDatabase, type TestDatabase } from '../../../support/postgres.ts';
+import { ACCOUNT_ID, at, END_TO_END_ID, OTHER_REFUND_ID, PAYMENT_ID, REFUND_ID } from '../../../support/samples.ts';
+
+const NOON = at('12:00:59');
+const ORDER: RefundOrder = {
+  refundId: REFUND_ID,
+  paymentId: PAYMENT_ID,
+  accountId: ACCOUNT_ID,
+  mode: 'test',
+  amount: toMinor(400),
+  currency: 'BRL',
+  method: 'PIX',
+  strategy: 'cashout',
+  destination: '99992222263',
+  originalId: END_TO_END_ID,
+};
+
+describe('refunds in the books of the sandbox bank', () => {
+  let database: TestDatabase;
+  let db: PgSession;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    db = await PgSession.open(connectionConfig(database.connectionString, 'test'));
+  });
+  afterEach(async () => {
+    await db.close();
+    await database.drop();
+  });
+
+  /** The id under which the refund was paid. */
+  const paidAs = async (over: Partial<RefundOrder>): Promise<string | null> => {
+    const order = { ...ORDER, ...over };
+    await takeRefund(db, order);
+    const found = await findRefund(db, order, NOON);
+    if (found.kind !== 'known' || found.value?.kind !== 'confirmed') throw new Error('not confirmed');
+    return found.value.endToEndId;
+  };
+
+  it('a Pix-out is a payment of the network, made in the minute of the decision', async () => {
+    const id = await paidAs({});
+    expect(id)
+      .to.satisfy(isEndToEndId)
+      .and.match(/^E99999004202611211200/);
+    expect(await paidAs({ refundId: OTHER_REFUND_ID }))
+      .to.satisfy(isEndToEndId)
+      .and.not.equal(id);
+  });
+  it('a devolution is a return of the network', async () => {
+    const id = await paidAs({ strategy: 'devolution', destination: null });
+    expect(id)
+      .to.satisfy(isReturnId)
+      .and.match(/^D99999004202611211200/);
+  });
+  it('a card’s reversal has no such id', async () => {
+    expect(await paidAs({ method: 'CREDIT_CARD', strategy: 'reversal', destination: null })).to.equal(null);
+  });
+  it('is worked on until it is decided', async () => {
+    expect(await takeRefund(db, ORDER)).to.deep.equal({ kind: 'processing' });
+    expect(await takeRefund(db, ORDER)).to.deep.equal({ kind: 'processing' });
+    expect(await findRefund(db, ORDER, null)).to.deep.equal({ kind: 'known', value: { kind: 'processing' } });
+    expect(await decidedStatus(db, ACCOUNT_ID, REFUND_ID)).to.equal(null);
+  });
+  it('is decided once', async () => {
+    expect(await decideRefund(db, ORDER, null, NOON)).to.equal(false);
+    await takeRefund(db, ORDER);
+    expect(await decideRefund(db, ORDER, 'account closed', NOON)).to.equal(true);
+    expect(await decideRefund(db, ORDER, null, NOON)).to.equal(false);
+    expect(await findRefund(db, ORDER, NOON)).to.deep.equal({
+      kind: 'known',
+      value: { kind: 'refused', reason: 'account closed' },
+    });
+    expect(await decidedStatus(db, ACCOUNT_ID, REFUND_ID)).to.equal('refused');
+  });
+});
