@@ -1,15 +1,19 @@
 // Every read model there is.
+import { accountsProjection } from './accounts/projection.ts';
 import type { Projection } from './engine/projection.ts';
 import { keyringProjection } from './keyring/projection.ts';
 import { paymentsProjection } from './payments/projection.ts';
+import { refundsProjection } from './refunds/projection.ts';
 import { walletProjection } from './wallet/projection.ts';
 import { webhookDeliveriesProjection } from './webhookDeliveries/projection.ts';
 import { webhookEndpointsProjection } from './webhookEndpoints/projection.ts';
 
 export const PROJECTIONS: readonly Projection[] = [
   paymentsProjection,
+  refundsProjection,
   walletProjection,
   webhookEndpointsProjection,
   webhookDeliveriesProjection,
   keyringProjection,
+  accountsProjection,
 ];

@@ -1,4 +1,5 @@
-// The usual read model: one row per stream, holding the fold of the stream by its decider and the columns one searches by.
+// The usual read model: one row per stream, holding the fold of the stream by its decider and the columns one searches by. What else
+// follows from the same fold (counters, a narrow table for lists) is kept beside it, in the same batch, without a second fold.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { EventOf } from '../../domain/events.ts';
@@ -6,7 +7,8 @@ import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Category } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { LruMap } from '../../domain/kernel/lruMap.ts';
-import type { Projection, ProjectionWriter } from './projection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { Projection, ProjectionTable, ProjectionWriter } from './projection.ts';
 
 /** A searchable column: its type is `text`, `bigint`, `integer` or `timestamptz`. */
 export interface Column<State> {
@@ -24,13 +26,40 @@ export interface FoldedTable<C extends Category, State> {
   readonly columns: readonly Column<State>[];
   /** `columns` is a column list, with `account_id` and `mode` available; `where` makes the index partial. */
   readonly indexes: readonly { readonly columns: string; readonly where?: string }[];
+  /** A mark of the state whose last change is dated, in the column `mark_since`. */
+  readonly mark?: { readonly of: (state: State) => string | null; readonly at: (event: EventOf[C]) => Timestamp };
+  readonly beside?: readonly Beside<C, State>[];
 }
 
-interface Row<State> {
+/** A stream's fold so far. */
+export interface Folded<State> {
   readonly account: AccountId;
   readonly mode: Mode;
   readonly revision: number;
   readonly state: State;
+  /** null: no mark, or none is kept. */
+  readonly mark: string | null;
+  /** When the mark became what it is; null together with it. */
+  readonly markSince: Timestamp | null;
+}
+
+/** One event's step. `before`: undefined when it is the stream's first. */
+export interface FoldedChange<C extends Category, State> {
+  readonly subject: string;
+  readonly event: EventOf[C];
+  readonly before: Folded<State> | undefined;
+  readonly after: Folded<State>;
+}
+
+/** Tables of the same projection that follow from the same steps. */
+export interface Beside<C extends Category, State> {
+  readonly tables: readonly ProjectionTable[];
+  ddl(schema: string): string;
+  writer(schema: string): {
+    reset(): void;
+    /** Steps in log order, each once. */
+    apply(changes: readonly FoldedChange<C, State>[], tx: Sql): Promise<void>;
+  };
 }
 
 /** Rows remembered between batches, so that an event on a recent stream needs no read. */
@@ -39,35 +68,43 @@ const REMEMBERED_ROWS = 20_000;
 const FIXED = ['id', 'account_id', 'mode', 'revision', 'state'] as const;
 const FIXED_TYPES = ['text', 'text', 'text', 'integer', 'text'] as const;
 
-export const foldedTable = <C extends Category, State>(spec: FoldedTable<C, State>): Projection => ({
-  name: spec.name,
-  version: spec.version,
-  categories: [spec.category],
-  tables: [{ name: spec.table, key: ['id'] }],
-  ddl: (schema) => {
-    const columns = spec.columns
-      .map(({ name, type }) => `, ${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`)
-      .join('');
-    return `CREATE TABLE ${schema}.${spec.table} (id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
-      mode text COLLATE "C" NOT NULL, revision integer NOT NULL, state text NOT NULL${columns});
+export const foldedTable = <C extends Category, State>(spec: FoldedTable<C, State>): Projection => {
+  const beside = spec.beside ?? [];
+  return {
+    name: spec.name,
+    version: spec.version,
+    categories: [spec.category],
+    tables: [{ name: spec.table, key: ['id'] }, ...beside.flatMap(({ tables }) => tables)],
+    ddl: (schema) => [ownDdl(spec, schema), ...beside.map((one) => one.ddl(schema))].join('\n'),
+    writer: (schema) => new FoldedTableWriter(spec, schema),
+  };
+};
+
+const ownDdl = <C extends Category, State>(spec: FoldedTable<C, State>, schema: string): string => {
+  const columns = spec.columns
+    .map(({ name, type }) => `, ${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`)
+    .join('');
+  return `CREATE TABLE ${schema}.${spec.table} (id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
+      mode text COLLATE "C" NOT NULL, revision integer NOT NULL, state text NOT NULL${columns}${spec.mark ? ', mark_since text COLLATE "C"' : ''});
       ${spec.indexes.map((index) => `CREATE INDEX ON ${schema}.${spec.table} (${index.columns})${index.where ? ` WHERE ${index.where}` : ''};`).join('\n')}`;
-  },
-  writer: (schema) => new FoldedTableWriter(spec, schema),
-});
+};
 
 class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
   readonly #spec: FoldedTable<C, State>;
-  readonly #remembered = new LruMap<string, Row<State>>(REMEMBERED_ROWS);
+  readonly #beside: readonly ReturnType<Beside<C, State>['writer']>[];
+  readonly #remembered = new LruMap<string, Folded<State>>(REMEMBERED_ROWS);
   readonly #select: string;
   readonly #upsert: { name: string; text: string };
 
   constructor(spec: FoldedTable<C, State>, schema: string) {
     this.#spec = spec;
+    this.#beside = (spec.beside ?? []).map((one) => one.writer(schema));
     const table = `${schema}.${spec.table}`;
-    const names = [...FIXED, ...spec.columns.map(({ name }) => name)];
-    const types = [...FIXED_TYPES, ...spec.columns.map(({ type }) => type)];
+    const names = [...FIXED, ...spec.columns.map(({ name }) => name), ...(spec.mark ? ['mark_since'] : [])];
+    const types = [...FIXED_TYPES, ...spec.columns.map(({ type }) => type), ...(spec.mark ? ['text'] : [])];
     const changing = names.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`);
-    this.#select = `SELECT id, account_id AS account, mode, revision, state FROM ${table} WHERE id = ANY($1::text[])`;
+    this.#select = `SELECT id, account_id AS account, mode, revision, state${spec.mark ? ', mark_since AS "markSince"' : ''} FROM ${table}
+      WHERE id = ANY($1::text[])`;
     this.#upsert = {
       name: `upsert_${table}`,
       text: `INSERT INTO ${table} AS t (${names}) SELECT * FROM unnest(${types.map((type, i) => `$${i + 1}::${type}[]`)})
@@ -77,36 +114,52 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
 
   reset(): void {
     this.#remembered.clear();
+    for (const writer of this.#beside) writer.reset();
   }
 
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const rows = await this.#rowsBefore(events, tx);
-    for (const { subject, account, mode, revision, event } of events) {
-      const row = rows.get(subject);
-      if (row && row.revision >= revision) continue; // rows never go backwards
-      const state = this.#spec.decider.evolve(row?.state ?? this.#spec.decider.initial, event as EventOf[C]);
-      rows.set(subject, { account, mode, revision, state });
+    const changes: FoldedChange<C, State>[] = [];
+    for (const { subject, account, mode, revision, event } of events as readonly LoggedEvent<C>[]) {
+      const before = rows.get(subject);
+      if (before && before.revision >= revision) continue; // rows never go backwards
+      const state = this.#spec.decider.evolve(before?.state ?? this.#spec.decider.initial, event);
+      const after = { account, mode, revision, state, ...this.#marked(before, state, event) };
+      rows.set(subject, after);
+      changes.push({ subject, event, before, after });
     }
-    const { columns } = this.#spec;
-    const ids = [...rows.keys()];
+    await this.#write(rows, tx);
+    for (const writer of this.#beside) if (changes.length > 0) await writer.apply(changes, tx);
+    for (const [id, row] of rows) this.#remembered.set(id, row);
+  }
+
+  #marked(before: Folded<State> | undefined, state: State, event: EventOf[C]) {
+    const mark = this.#spec.mark?.of(state) ?? null;
+    if (mark === null || this.#spec.mark === undefined) return { mark: null, markSince: null };
+    return before?.mark === mark
+      ? { mark, markSince: before.markSince }
+      : { mark, markSince: this.#spec.mark.at(event) };
+  }
+
+  async #write(rows: ReadonlyMap<string, Folded<State>>, tx: Sql): Promise<void> {
     const list = [...rows.values()];
     const values = [
-      new TextArray(ids),
+      new TextArray([...rows.keys()]),
       new TextArray(list.map((row) => row.account)),
       new TextArray(list.map((row) => row.mode)),
       list.map((row) => row.revision),
       new TextArray(list.map((row) => JSON.stringify(row.state))),
-      ...columns.map(({ type, of }) => {
+      ...this.#spec.columns.map(({ type, of }) => {
         const cells = list.map((row) => of(row.state));
         return type === 'text' ? new TextArray(cells as (string | null)[]) : cells;
       }),
+      ...(this.#spec.mark ? [new TextArray(list.map((row) => row.markSince))] : []),
     ];
     await tx.query({ ...this.#upsert, values });
-    for (const [id, row] of rows) this.#remembered.set(id, row);
   }
 
-  async #rowsBefore(events: readonly LoggedEvent[], tx: Sql): Promise<Map<string, Row<State>>> {
-    const rows = new Map<string, Row<State>>();
+  async #rowsBefore(events: readonly LoggedEvent[], tx: Sql): Promise<Map<string, Folded<State>>> {
+    const rows = new Map<string, Folded<State>>();
     const unknown = new Set<string>();
     for (const { subject, revision } of events) {
       if (rows.has(subject) || unknown.has(subject)) continue;
@@ -114,12 +167,13 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
       if (row) rows.set(subject, row);
       else if (revision > 0) unknown.add(subject);
     }
-    if (unknown.size > 0) {
-      const found = await tx.query<{ id: string; account: AccountId; mode: Mode; revision: number; state: string }>(
-        this.#select,
-        [[...unknown]],
-      );
-      for (const { id, state, ...row } of found.rows) rows.set(id, { ...row, state: JSON.parse(state) as State });
+    if (unknown.size === 0) return rows;
+    type Stored = Omit<Folded<State>, 'state' | 'mark'> & { readonly id: string; readonly state: string };
+    const found = await tx.query<Stored>(this.#select, [[...unknown]]);
+    for (const { id, state: text, account, mode, revision, markSince } of found.rows) {
+      const state = JSON.parse(text) as State;
+      const mark = this.#spec.mark?.of(state) ?? null;
+      rows.set(id, { account, mode, revision, state, mark, markSince: markSince ?? null });
     }
     return rows;
   }

@@ -6,6 +6,7 @@ import type { LeaderSession, OpenLeaderSession } from '../../application/ports/l
 import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { payment } from '../../domain/payment/payment.ts';
+import { refund } from '../../domain/refund/refund.ts';
 import { webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { readCheckpoints } from './checkpoints.ts';
 import { createVerifyCopy, dropSchema } from './copies.ts';
@@ -85,6 +86,7 @@ async function* differencesOf(
 
 const FOLDED = [
   { schema: 'rm_payments', table: 'payments', category: 'payment', decider: payment },
+  { schema: 'rm_refunds', table: 'refunds', category: 'refund', decider: refund },
   { schema: 'rm_webhook_deliveries', table: 'deliveries', category: 'webhookDelivery', decider: webhookDelivery },
 ] as const;
 

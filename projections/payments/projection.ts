@@ -1,27 +1,29 @@
-// Read model of payments: what GET /v1/charges and GET /v1/payments show.
-import { exists, type PaymentState, payment } from '../../domain/payment/payment.ts';
-import { transactionStatus } from '../../domain/wire/status.ts';
+// Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
+import { type PaymentState, payment } from '../../domain/payment/payment.ts';
 import { foldedTable } from '../engine/foldedTable.ts';
+import { dayCounts } from '../stats/dayCounts.ts';
+import { timeToPay } from '../stats/timeToPay.ts';
 import { awaited } from './awaited.ts';
+import { heldSince } from './held.ts';
+import { listedPayments } from './listed.ts';
+import { statusMark } from './mark.ts';
+import { statusCounts } from './statusCounts.ts';
 
 export const paymentsProjection = foldedTable<'payment', PaymentState>({
   name: 'payments',
-  version: 1,
+  version: 3,
   category: 'payment',
   decider: payment,
   table: 'payments',
   columns: [
-    { name: 'status', type: 'text', of: (state) => (exists(state) ? transactionStatus(state) : null) },
-    { name: 'amount', type: 'bigint', of: (state) => (exists(state) ? state.charge.terms.amount : null) },
-    { name: 'currency', type: 'text', of: (state) => (exists(state) ? state.charge.terms.currency : null) },
-    { name: 'created_at', type: 'timestamptz', of: (state) => (exists(state) ? state.charge.terms.createdAt : null) },
-    {
-      name: 'paid_at',
-      type: 'timestamptz',
-      of: ({ transaction }) => (transaction.status === 'settled' ? transaction.settlement.receipt.paidAt : null),
-    },
     { name: 'awaits_at', type: 'timestamptz', of: (state) => awaited(state)?.at ?? null },
+    { name: 'held_since', type: 'timestamptz', of: heldSince },
   ],
-  // For the watchdog: what should have happened by itself.
-  indexes: [{ columns: 'awaits_at', where: 'awaits_at IS NOT NULL' }],
+  // For the watchdog: what should have happened by itself. For operators: what is held for review.
+  indexes: [
+    { columns: 'awaits_at', where: 'awaits_at IS NOT NULL' },
+    { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
+  ],
+  mark: statusMark,
+  beside: [listedPayments, statusCounts, dayCounts, timeToPay],
 });

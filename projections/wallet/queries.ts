@@ -7,6 +7,8 @@ export interface CurrencyBalance {
   readonly currency: string;
   readonly available: number;
   readonly pending: number;
+  /** Held by open disputes. */
+  readonly retained: number;
   /** When the next held tranches release, and how much then; null when nothing is held. */
   readonly nextRelease: { readonly at: Timestamp; readonly amount: number } | null;
 }
@@ -15,6 +17,7 @@ interface Row {
   currency: string;
   available: number;
   pending: number;
+  retained: number;
   next_release_ms: number | null;
   next_release_amount: number | null;
 }
@@ -23,10 +26,11 @@ interface Row {
 export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly CurrencyBalance[]> => {
   const { rows } = await db.query<Row>({
     name: 'find_balances',
-    text: `SELECT b.currency, b.available, b.pending, h.next_release_ms, h.next_release_amount FROM (
+    text: `SELECT b.currency, b.available, b.pending, b.retained, h.next_release_ms, h.next_release_amount FROM (
         SELECT currency,
           coalesce(sum(amount) FILTER (WHERE ledger_account = 'merchant_available'), 0)::bigint AS available,
-          coalesce(sum(amount) FILTER (WHERE ledger_account = 'merchant_pending'), 0)::bigint AS pending
+          coalesce(sum(amount) FILTER (WHERE ledger_account = 'merchant_pending'), 0)::bigint AS pending,
+          coalesce(sum(amount) FILTER (WHERE ledger_account = 'merchant_retained'), 0)::bigint AS retained
         FROM rm_wallet.balances WHERE account_id = $1 AND mode = $2 GROUP BY currency) b
       LEFT JOIN LATERAL (
         SELECT (extract(epoch FROM release_at) * 1000)::bigint AS next_release_ms, sum(amount)::bigint AS next_release_amount
@@ -35,10 +39,11 @@ export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promis
       ORDER BY b.currency`,
     values: [accountId, mode],
   });
-  return rows.map(({ currency, available, pending, next_release_ms: ms, next_release_amount: amount }) => ({
+  return rows.map(({ currency, available, pending, retained, next_release_ms: ms, next_release_amount: amount }) => ({
     currency,
     available,
     pending,
+    retained,
     nextRelease: ms === null || amount === null ? null : { at: fromMillis(ms), amount },
   }));
 };

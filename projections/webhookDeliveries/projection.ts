@@ -1,11 +1,11 @@
 // Read model of webhook deliveries.
-import { type WebhookDeliveryState, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { targetOf, type WebhookDeliveryState, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { deliveryStatus } from '../../domain/wire/delivery.ts';
 import { foldedTable } from '../engine/foldedTable.ts';
 
 export const webhookDeliveriesProjection = foldedTable<'webhookDelivery', WebhookDeliveryState>({
   name: 'webhookDeliveries',
-  version: 1,
+  version: 2,
   category: 'webhookDelivery',
   decider: webhookDelivery,
   table: 'deliveries',
@@ -15,6 +15,7 @@ export const webhookDeliveriesProjection = foldedTable<'webhookDelivery', Webhoo
       type: 'text',
       of: (state) => (state.status === 'absent' ? null : state.delivery.endpointId),
     },
+    { name: 'target', type: 'text', of: (state) => (state.status === 'absent' ? null : targetOf(state.delivery)) },
     { name: 'event_type', type: 'text', of: (state) => (state.status === 'absent' ? null : state.delivery.eventType) },
     { name: 'status', type: 'text', of: (state) => (state.status === 'absent' ? null : deliveryStatus(state)) },
     { name: 'created_at', type: 'timestamptz', of: (state) => (state.status === 'absent' ? null : state.createdAt) },

@@ -60,9 +60,9 @@ export const overdueDeliveries = async (
   db: Sql,
   before: Timestamp,
   limit: number,
-): Promise<readonly { id: string; endpointId: string }[]> => {
-  const { rows } = await db.query<{ id: string; endpointId: string }>(
-    `SELECT id, endpoint_id AS "endpointId" FROM rm_webhook_deliveries.deliveries d WHERE next_attempt_at < $1
+): Promise<readonly { id: string; target: string }[]> => {
+  const { rows } = await db.query<{ id: string; target: string }>(
+    `SELECT id, target FROM rm_webhook_deliveries.deliveries d WHERE next_attempt_at < $1
        AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id) ORDER BY next_attempt_at LIMIT $2`,
     [before, limit],
   );

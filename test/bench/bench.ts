@@ -1,5 +1,5 @@
 // `npm run bench`: the table of design §10, each figure beside its counterpart of the same run.
-//   --only <row,…>  charges, append, rebuild, delivery, latency, scale, chargesEventStoreDb, appendEventStoreDb
+//   --only <row,…>  charges, append, rebuild, delivery, latency, scale, lists, chargesEventStoreDb, appendEventStoreDb
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { stopTestPostgres } from '../support/postgres.ts';
 import { append, appendEventStoreDb } from './appendRow.ts';
 import { charges, chargesEventStoreDb } from './charges.ts';
 import { delivery, latency } from './delivery.ts';
+import { lists } from './lists.ts';
 import { rebuild } from './rebuild.ts';
 import { type BenchRow, type Row, ratioOf } from './row.ts';
 import { scale } from './scale.ts';
@@ -22,6 +23,7 @@ const ROWS: Readonly<Record<string, BenchRow>> = {
   delivery,
   latency,
   scale,
+  lists,
   chargesEventStoreDb,
   appendEventStoreDb,
 };

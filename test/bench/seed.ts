@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EventStore, NewEvent } from '../../application/ports/eventStore.ts';
 import { type Circumstances, renderEvents } from '../../application/ports/loggedEvent.ts';
+import { defaultSettings } from '../../domain/account/account.ts';
 import { type StreamName, streamName } from '../../domain/kernel/event.ts';
 import {
   type AccountId,
@@ -58,6 +59,8 @@ const paidPayment = (n: number): NewStream => {
     expiresInSeconds: 86_400,
     txid,
     baseUrl: 'http://127.0.0.1:3000',
+    api: 'charges' as const,
+    webhookUrl: null,
     createdAt,
   };
   const brCode = buildDynamicBrCode({
@@ -67,15 +70,28 @@ const paidPayment = (n: number): NewStream => {
     amount,
   });
   const instrument = { provider: 'sandbox', txid, brCode, expiresAt: addSeconds(createdAt, 86_400) };
-  const create = createCharge({ terms, fingerprintUnder: () => 'f'.repeat(43), fingerprintVersion: 1, instrument });
+  const fingerprintUnder = () => 'f'.repeat(43);
+  const create = createCharge({
+    terms,
+    fingerprintUnder,
+    fingerprintVersion: 1,
+    instrument,
+    keyParam: 'Idempotency-Key',
+  });
   const created = create(payment.initial);
   if (isRejection(created)) throw new Error(created.message);
   const open = created.events.reduce(payment.evolve, payment.initial);
   const endToEndId = `E99999004${createdAt.replaceAll(/\D/g, '').slice(0, 12)}${String(n).padStart(11, '0')}`;
-  const receipt = { endToEndId, amount, payer: { name: 'Maria da Silva', document: '52998224725' }, paidAt: createdAt };
-  const settled = settleReceipt({ receipt, fees: DEFAULT_FEES, holdDays: 0, returnId: 'r'.repeat(32), at: createdAt })(
-    open,
-  );
+  const payer = { name: 'Maria da Silva', document: '52998224725' };
+  const settle = settleReceipt({
+    receipt: { method: 'PIX', endToEndId, amount, payer, paidAt: createdAt },
+    payerCheck: 'unknown',
+    fees: DEFAULT_FEES,
+    holdDays: defaultSettings('Loja Demo').holdDays,
+    returnId: 'r'.repeat(32),
+    at: createdAt,
+  });
+  const settled = settle(open);
   if (isRejection(settled)) throw new Error(settled.message);
   const events: PaymentEvent[] = [...created.events, ...settled.events];
   return {
@@ -99,6 +115,7 @@ export const newDelivery = (accountId: AccountId, endpointId: EndpointId, body =
     accountId,
     mode: 'test',
     endpointId,
+    url: null,
     eventId: rawId() as EventId,
     eventType: 'charge.paid',
     family: 'canonical',

@@ -3,11 +3,14 @@
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import type { AccountId, EndpointId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, EndpointId, PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { prepareLiveCopies } from '../../../infrastructure/boot/liveCopies.ts';
 import { hurryTimers, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/processes/timerTable.ts';
+import { endedPayments } from '../../../projections/payments/ended.ts';
+import { listHeld } from '../../../projections/payments/held.ts';
 import { overduePayments } from '../../../projections/payments/queries.ts';
+import { findRefund, listRefunds } from '../../../projections/refunds/queries.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { findBalances } from '../../../projections/wallet/queries.ts';
 import {
@@ -23,13 +26,16 @@ const ROWS = 100_000;
 
 /** 100 accounts of 1,000 rows each; one delivery and one payment in a hundred still waits for something. */
 const FILL = `
-  INSERT INTO rm_payments.payments (id, account_id, mode, revision, state, status, amount, currency, created_at, awaits_at)
-    SELECT 'p' || n, 'account-' || n % 100, 'test', 0, '{}', 'PAID', 1, 'BRL', timestamptz '${NOW}' - n * interval '1 second',
-      CASE WHEN n % 100 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
+  INSERT INTO rm_payments.payments (id, account_id, mode, revision, state, awaits_at, held_since)
+    SELECT 'p' || n, 'account-' || n % 100, 'test', 0, '{}',
+      CASE WHEN n % 100 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END,
+      CASE WHEN n % 1000 = 1 THEN timestamptz '${NOW}' + n * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
   INSERT INTO rm_webhook_deliveries.deliveries
     (id, account_id, mode, revision, state, endpoint_id, event_type, status, created_at, next_attempt_at)
     SELECT 'd' || n, 'account-' || n % 100, 'test', 0, '{}', 'endpoint-' || n % 100, 'charge.paid', 'DELIVERED', timestamptz '${NOW}' - n * interval '1 second',
       CASE WHEN n % 103 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
+  INSERT INTO rm_refunds.refunds (id, account_id, mode, revision, state, payment_id, status)
+    SELECT 'r' || n, 'account-' || n % 100, 'test', 0, '{}', 'p' || n, 'completed' FROM generate_series(1, ${ROWS}) n;
   INSERT INTO operations.timers (kind, key, account_id, mode, group_id, due_at)
     SELECT 'deliver', 'd' || n, 'account-' || n % 100, 'test', 'endpoint-' || n % 1000, timestamptz '${NOW}' + (n - 500) * interval '1 second'
     FROM generate_series(1, ${ROWS}) n;
@@ -76,7 +82,7 @@ describe('at 100,000 rows', function suite() {
 
   const endpointId = 'endpoint-7' as EndpointId;
   const account = TENANT.accountId;
-  const BIG = new Set(['payments', 'deliveries', 'timers', 'balances', 'held_tranches']);
+  const BIG = new Set(['payments', 'deliveries', 'timers', 'balances', 'held_tranches', 'refunds']);
   for (const [name, work] of Object.entries<(db: Sql) => Promise<unknown>>({
     'the first page of deliveries': (db) => listDeliveries(db, TENANT, { limit: 20, offset: 0 }),
     'a page of deliveries of one endpoint, status and event': (db) =>
@@ -84,9 +90,15 @@ describe('at 100,000 rows', function suite() {
     'counting an account’s due deliveries': (db) => countDueDeliveries(db, TENANT, NOW, '-infinity'),
     'deliveries overdue in all accounts': (db) => overdueDeliveries(db, NOW, 1_000),
     'payments overdue in all accounts': (db) => overduePayments(db, NOW, 1_000),
+    'what is held for review': (db) => listHeld(db, 1_000),
+    'which of an account’s latest charges have ended': (db) => endedPayments(db, ['p7', 'p107'] as PaymentId[]),
+    'the refunds of a payment': (db) => listRefunds(db, TENANT, 'p7' as PaymentId),
+    'one refund': (db) => findRefund(db, TENANT, 'r7' as RefundId),
     'taking due timers': (db) => takeDueTimers(db, Date.parse(NOW), 500),
     'the time of the next timer': (db) => nextDueMs(db),
     'the earliest timers of an account': (db) => testTimers(db).earliest(account, NOW),
+    'taking the timers of an instant from a drain': (db) =>
+      testTimers(db).done([{ account, mode: 'test', kind: 'deliver', key: 'd7', group: null, dueAt: NOW }]),
     'hurrying the timers of an endpoint': (db) => hurryTimers(db, 'deliver', endpointId),
     balances: (db) => findBalances(db, TENANT),
   }))

@@ -6,7 +6,7 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import type { ProjectionWriter } from '../../../projections/engine/projection.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
-import { created, issued, paymentAfter, settled } from '../../support/samples.ts';
+import { CREATED_AT, created, issued, paymentAfter, SETTLED_AT, settled } from '../../support/samples.ts';
 import { newPaymentId, Scene } from './scene.ts';
 
 const SCHEMA = 'rm_test';
@@ -40,8 +40,6 @@ describe('a folded table', () => {
   const settledRow = async () => {
     const state = paymentAfter(created({ paymentId }), issued(), settled());
     const { account, mode } = events[0] as LoggedEvent;
-    const { terms } = state.charge;
-    const paidAt = settled().type === 'TransactionSettled' ? '2026-11-21T13:05:00.000Z' : '';
     return [
       {
         id: paymentId,
@@ -49,12 +47,9 @@ describe('a folded table', () => {
         mode,
         revision: 2,
         state: JSON.stringify(state),
-        status: 'PAID',
-        amount: terms.amount,
-        currency: 'BRL',
-        created_at: new Date(terms.createdAt),
-        paid_at: new Date(paidAt),
         awaits_at: null,
+        held_since: null,
+        mark_since: SETTLED_AT,
       },
     ];
   };
@@ -91,11 +86,11 @@ describe('a folded table', () => {
     writer.reset();
     await scene.append(streamName.payment(second), 0, [issued()]);
     await writer.apply([events[2] as LoggedEvent, (await eventsOf(second))[1] as LoggedEvent], session);
-    const found = new Map((await rows()).map((row) => [row['id'], [row['revision'], row['status'], row['state']]]));
+    const found = new Map((await rows()).map((row) => [row['id'], [row['revision'], row['mark_since'], row['state']]]));
     expect(found).to.deep.equal(
       new Map([
-        [paymentId, [2, 'PAID', JSON.stringify(paymentAfter(created({ paymentId }), issued(), settled()))]],
-        [second, [1, 'WAITING_PAYMENT', JSON.stringify(paymentAfter(created({ paymentId: second }), issued()))]],
+        [paymentId, [2, SETTLED_AT, JSON.stringify(paymentAfter(created({ paymentId }), issued(), settled()))]],
+        [second, [1, CREATED_AT, JSON.stringify(paymentAfter(created({ paymentId: second }), issued()))]],
       ]),
     );
   });

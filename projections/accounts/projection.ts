@@ -1,0 +1,36 @@
+// Read model of accounts: who they are, for operators. The seed of an account's ids stays in its stream.
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import { isOf } from '../../application/ports/loggedEvent.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { Projection } from '../engine/projection.ts';
+
+export const accountsProjection: Projection = {
+  name: 'accounts',
+  version: 1,
+  categories: ['account'],
+  tables: [{ name: 'accounts', key: ['id'] }],
+  ddl: (
+    schema,
+  ) => `CREATE TABLE ${schema}.accounts (id text COLLATE "C" PRIMARY KEY, name text NOT NULL, email text NOT NULL,
+    opened_at timestamptz NOT NULL);
+    CREATE INDEX ON ${schema}.accounts (opened_at, id);`,
+  writer: (schema) => ({
+    reset: () => undefined,
+    apply: async (events: readonly LoggedEvent[], tx: Sql) => {
+      const opened = events.flatMap((logged) =>
+        isOf(logged, 'account') && logged.event.type === 'AccountOpened' ? [logged.event.data] : [],
+      );
+      if (opened.length === 0) return;
+      await tx.query(
+        `INSERT INTO ${schema}.accounts (id, name, email, opened_at)
+         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) ON CONFLICT (id) DO NOTHING`,
+        [
+          opened.map(({ accountId }) => accountId),
+          opened.map(({ name }) => name),
+          opened.map(({ email }) => email),
+          opened.map(({ at }) => at),
+        ],
+      );
+    },
+  }),
+};

@@ -1,0 +1,60 @@
+// A table of counters that only ever add up: what the steps of a batch change is summed here, then added in one statement.
+import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import type { ProjectionTable } from './projection.ts';
+
+export interface CountedTable<Count extends string> {
+  readonly name: string;
+  /** Text columns, in the order of the primary key. */
+  readonly key: readonly string[];
+  /** `bigint` columns. */
+  readonly counts: readonly Count[];
+}
+
+/** What one batch adds, by key. A key whose additions cancel out is kept: its row exists however events fall into batches. */
+export class Additions<Count extends string> {
+  readonly #rows = new Map<string, { readonly key: readonly string[]; readonly sums: { [C in Count]?: number } }>();
+
+  add(key: readonly string[], additions: { readonly [C in Count]?: number }): void {
+    const name = key.join('\u0000');
+    let row = this.#rows.get(name);
+    if (row === undefined) {
+      row = { key, sums: {} };
+      this.#rows.set(name, row);
+    }
+    for (const count in additions) row.sums[count] = (row.sums[count] ?? 0) + (additions[count] ?? 0);
+  }
+
+  get rows(): readonly { readonly key: readonly string[]; readonly sums: { readonly [C in Count]?: number } }[] {
+    return [...this.#rows.values()];
+  }
+}
+
+export const countedTableOf = <Count extends string>({ name, key }: CountedTable<Count>): ProjectionTable => ({
+  name,
+  key,
+});
+
+/** A third of each page stays free, so that a counter's next value fits beside the last and no index is touched. */
+const FILL_FACTOR = 70;
+
+export const countedDdl = <Count extends string>({ name, key, counts }: CountedTable<Count>, schema: string): string =>
+  `CREATE TABLE ${schema}.${name} (${key.map((column) => `${column} text COLLATE "C" NOT NULL`)},
+     ${counts.map((count) => `${count} bigint NOT NULL`)}, PRIMARY KEY (${key})) WITH (fillfactor = ${FILL_FACTOR});`;
+
+export const addCounts = <Count extends string>(
+  { name, key, counts }: CountedTable<Count>,
+  schema: string,
+): ((additions: Additions<Count>, tx: Sql) => Promise<void>) => {
+  const table = `${schema}.${name}`;
+  const types = [...key.map(() => 'text'), ...counts.map(() => 'bigint')];
+  const text = `INSERT INTO ${table} AS t (${[...key, ...counts]}) SELECT * FROM unnest(${types.map((type, i) => `$${i + 1}::${type}[]`)})
+    ON CONFLICT (${key}) DO UPDATE SET ${counts.map((count) => `${count} = t.${count} + excluded.${count}`)}`;
+  return async ({ rows }, tx) => {
+    if (rows.length === 0) return;
+    const values = [
+      ...key.map((_, n) => new TextArray(rows.map((row) => row.key[n] as string))),
+      ...counts.map((count) => rows.map(({ sums }) => sums[count] ?? 0)),
+    ];
+    await tx.query({ name: `add_${table}`, text, values });
+  };
+};

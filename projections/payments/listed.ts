@@ -1,0 +1,154 @@
+// What lists of payments search and sort by, one narrow row a payment, beside the wide one that holds its state: sorting a million
+// payments by any field reads these rows only. No index by id: a payment's row is found by its creation time, as lists read it.
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { documentKeyOf } from '../../domain/pix/taxId.ts';
+import { transactionStatus } from '../../domain/wire/status.ts';
+import type { Beside, Folded, FoldedChange } from '../engine/foldedTable.ts';
+import { otherFieldsOf } from './sortFields.ts';
+
+/** Characters of the metadata's JSON that sorting by it looks at: an object has no order of its own. */
+const METADATA_START = 64;
+
+interface ListedColumn {
+  readonly name: string;
+  readonly type: 'text' | 'bigint' | 'timestamptz' | 'jsonb';
+  readonly of: (payment: ExistingPayment) => string | number | null;
+}
+
+/** 53 bits of an account's customer, so that its index stays small: who searches by it compares the document too. FNV-1a, twice. */
+export const customerHash = ({ accountId, mode }: Tenant, documentKey: string): number => {
+  const text = `${accountId}${mode}${documentKey}`;
+  let [low, high] = [0x811c9dc5, 0x1000193];
+  for (let n = 0; n < text.length; n++) {
+    low = Math.imul(low ^ text.charCodeAt(n), 0x01000193);
+    high = Math.imul(high ^ text.charCodeAt(n), 0x85ebca6b);
+  }
+  return (high >>> 11) * 2 ** 32 + (low >>> 0);
+};
+
+const settlementOf = ({ transaction }: ExistingPayment) =>
+  transaction.status === 'settled' ? transaction.settlement : null;
+
+// Those of a fixed length first: reading a column steps over those before it.
+const COLUMNS: readonly ListedColumn[] = [
+  { name: 'created_at', type: 'timestamptz', of: ({ charge }) => charge.terms.createdAt },
+  { name: 'amount', type: 'bigint', of: ({ charge }) => charge.terms.amount },
+  { name: 'provider_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.providerFee ?? null },
+  { name: 'platform_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.platformFee ?? null },
+  { name: 'paid_at', type: 'timestamptz', of: (payment) => settlementOf(payment)?.receipt.paidAt ?? null },
+  {
+    name: 'customer_hash',
+    type: 'bigint',
+    of: ({ charge: { terms } }) => {
+      const key = documentKeyOf(terms.customer.document ?? '');
+      return key === null ? null : customerHash(terms, key);
+    },
+  },
+  { name: 'pix_expires_at', type: 'timestamptz', of: ({ charge }) => charge.instruments.pix?.expiresAt ?? null },
+  { name: 'status', type: 'text', of: transactionStatus },
+  { name: 'currency', type: 'text', of: ({ charge }) => charge.terms.currency },
+  { name: 'methods', type: 'text', of: ({ charge }) => charge.terms.methods.join() },
+  { name: 'paid_with', type: 'text', of: (payment) => settlementOf(payment)?.method ?? null },
+  { name: 'customer_name', type: 'text', of: ({ charge }) => charge.terms.customer.name },
+  { name: 'customer_document', type: 'text', of: ({ charge }) => charge.terms.customer.document },
+  { name: 'customer_email', type: 'text', of: ({ charge }) => charge.terms.customer.email },
+  { name: 'pix_copy_paste', type: 'text', of: ({ charge }) => charge.instruments.pix?.brCode ?? null },
+  {
+    name: 'metadata_start',
+    type: 'text',
+    of: ({ charge }) => JSON.stringify(charge.terms.metadata).slice(0, METADATA_START).toWellFormed(),
+  },
+  {
+    name: 'other_fields',
+    type: 'jsonb',
+    of: (payment) => {
+      const fields = otherFieldsOf(payment);
+      return fields && JSON.stringify(fields);
+    },
+  },
+];
+
+const KEY = ['account_id', 'mode', 'created_at', 'id'] as const;
+
+// Lists are newest first and read these indexes backwards: what is new goes to the end of a tenant's part, where pages fill up in turn.
+const ddl = (schema: string): string => {
+  const [createdAt, ...others] = COLUMNS.map(
+    ({ name, type }) => `${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`,
+  );
+  return `CREATE TABLE ${schema}.listed (${createdAt} NOT NULL, ${others.slice(0, 6)}, id text COLLATE "C" NOT NULL,
+      account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, ${others.slice(6)});
+    CREATE UNIQUE INDEX ON ${schema}.listed (account_id, mode, created_at, id DESC);
+    CREATE INDEX ON ${schema}.listed (account_id, mode, status, created_at, id DESC);
+    CREATE INDEX ON ${schema}.listed (customer_hash, created_at) WHERE customer_hash IS NOT NULL;`;
+};
+
+type Existing = Folded<PaymentState> & { readonly state: ExistingPayment };
+type Rows = readonly (readonly [id: string, row: Existing])[];
+
+/** Columns that nothing fills in are left out: of a new payment that is a third of them. */
+const write = async (schema: string, rows: Rows, tail: string, tx: Sql): Promise<void> => {
+  if (rows.length === 0) return;
+  const filled: ListedColumn[] = [];
+  const cells: TextArray[] = [];
+  for (const column of COLUMNS) {
+    const texts = rows.map(([, { state }]) => column.of(state)?.toString() ?? null);
+    if (texts.every((text) => text === null)) continue;
+    filled.push(column);
+    cells.push(new TextArray(texts));
+  }
+  const names = ['id', 'account_id', 'mode', ...filled.map(({ name }) => name)];
+  const casts = [
+    'id',
+    'account_id',
+    'mode',
+    ...filled.map(({ name, type }) => (type === 'text' ? name : `${name}::${type}`)),
+  ];
+  await tx.query({
+    text: `INSERT INTO ${schema}.listed (${names})
+      SELECT ${casts} FROM unnest(${names.map((_, i) => `$${i + 1}::text[]`)}) v(${names}) ${tail}`,
+    name: `list_${schema}_${tail.length}_${filled.reduce((bits, column) => bits + 2 ** COLUMNS.indexOf(column), 0)}`,
+    values: [
+      new TextArray(rows.map(([id]) => id)),
+      new TextArray(rows.map(([, { account }]) => account)),
+      new TextArray(rows.map(([, { mode }]) => mode)),
+      ...cells,
+    ],
+  });
+};
+
+/** Creation apart, whatever is listed of a payment changes with its status or its instruments. */
+const isListedOtherwise = (before: Folded<PaymentState> | undefined, { mark, state }: Existing): boolean =>
+  before?.mark !== mark ||
+  (before.state.charge.status !== 'absent' && before.state.charge.instruments !== state.charge.instruments);
+
+const REPLACE = `ON CONFLICT (${KEY}) DO UPDATE SET ${COLUMNS.slice(1).map(({ name }) => `${name} = excluded.${name}`)}`;
+
+class ListedWriter {
+  readonly #schema: string;
+
+  constructor(schema: string) {
+    this.#schema = schema;
+  }
+
+  reset(): void {} // nothing is remembered
+
+  async apply(changes: readonly FoldedChange<'payment', PaymentState>[], tx: Sql): Promise<void> {
+    const created = new Map<string, Existing>();
+    const changed = new Map<string, Existing>();
+    for (const { subject, before, after } of changes) {
+      if (!exists(after.state) || !isListedOtherwise(before, after as Existing)) continue;
+      const isNew = created.has(subject) || before === undefined || !exists(before.state);
+      (isNew ? created : changed).set(subject, after as Existing);
+    }
+    await write(this.#schema, [...created], '', tx);
+    await write(this.#schema, [...changed], REPLACE, tx);
+  }
+}
+
+export const listedPayments: Beside<'payment', PaymentState> = {
+  tables: [{ name: 'listed', key: KEY }],
+  ddl,
+  writer: (schema) => new ListedWriter(schema),
+};

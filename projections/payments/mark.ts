@@ -1,0 +1,13 @@
+// What is dated of a payment: its status, and when it became that.
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import { transactionStatus } from '../../domain/wire/status.ts';
+
+/** The event's own date, in account time. */
+const happenedAt = (event: PaymentEvent): Timestamp =>
+  event.type === 'ChargeCreated' ? event.data.createdAt : event.data.at;
+
+export const statusMark = {
+  of: (state: PaymentState) => (exists(state) ? transactionStatus(state) : null),
+  at: happenedAt,
+};

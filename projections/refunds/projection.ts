@@ -1,0 +1,16 @@
+// Read model of refunds: how far each one is on its way through the provider. What it means for the payment is in the payments' rows.
+import { type RefundState, refund } from '../../domain/refund/refund.ts';
+import { foldedTable } from '../engine/foldedTable.ts';
+
+export const refundsProjection = foldedTable<'refund', RefundState>({
+  name: 'refunds',
+  version: 1,
+  category: 'refund',
+  decider: refund,
+  table: 'refunds',
+  columns: [
+    { name: 'payment_id', type: 'text', of: (state) => (state.status === 'absent' ? null : state.order.paymentId) },
+    { name: 'status', type: 'text', of: ({ status }) => status },
+  ],
+  indexes: [{ columns: 'payment_id' }],
+});

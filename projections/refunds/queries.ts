@@ -1,0 +1,49 @@
+// Reads of refunds, always of one account and mode: the payment's row says what was asked for and how it ended, the refund's own how
+// far it is on its way.
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import { assertExists, type PaymentState } from '../../domain/payment/payment.ts';
+import type { RefundState } from '../../domain/refund/refund.ts';
+import { refundView } from '../../domain/wire/refund.ts';
+
+export type RefundView = ReturnType<typeof refundView>;
+
+interface Row {
+  readonly payment: string;
+  /** Status by refund id; null: none was opened yet. */
+  readonly ways: { readonly [refundId: string]: RefundState['status'] } | null;
+}
+
+const SELECT = `SELECT p.state AS payment,
+  (SELECT jsonb_object_agg(r.id, r.status) FROM rm_refunds.refunds r
+   WHERE r.payment_id = p.id AND r.account_id = p.account_id AND r.mode = p.mode) AS ways
+  FROM rm_payments.payments p`;
+
+const viewsOf = ({ payment, ways }: Row): readonly RefundView[] => {
+  const { charge, transaction } = assertExists(JSON.parse(payment) as PaymentState);
+  const refunds = transaction.status === 'settled' ? transaction.refunds : [];
+  return refunds.map((refund) => refundView(charge.terms.paymentId, refund, ways?.[refund.refundId]));
+};
+
+/** Newest first; null: there is no such payment. */
+export const listRefunds = async (db: Sql, tenant: Tenant, id: PaymentId): Promise<readonly RefundView[] | null> => {
+  const { rows } = await db.query<Row>({
+    name: 'list_refunds',
+    text: `${SELECT} WHERE p.id = $1 AND p.account_id = $2 AND p.mode = $3`,
+    values: [id, tenant.accountId, tenant.mode],
+  });
+  return rows[0] ? viewsOf(rows[0]).toReversed() : null;
+};
+
+/** Of one that was given to the provider; null: there is none such. */
+export const findRefund = async (db: Sql, tenant: Tenant, id: RefundId): Promise<RefundView | null> => {
+  const { rows } = await db.query<Row>({
+    name: 'find_refund',
+    text: `${SELECT} WHERE p.account_id = $2 AND p.mode = $3
+      AND p.id = (SELECT payment_id FROM rm_refunds.refunds WHERE id = $1 AND account_id = $2 AND mode = $3)`,
+    values: [id, tenant.accountId, tenant.mode],
+  });
+  const views = rows[0] ? viewsOf(rows[0]) : [];
+  return views.find((view) => view.id.endsWith(id)) ?? null;
+};

@@ -1,0 +1,101 @@
+// What statistics and metrics are made of, by civil day of São Paulo and currency: counted as payments change (decisions T1–T3). Kept
+// with the payments, whose fold knows what each event changed.
+import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import { stageOf } from '../../domain/wire/dayCounts.ts';
+import type { TransactionStatus } from '../../domain/wire/status.ts';
+import { Additions, addCounts, type CountedTable, countedDdl, countedTableOf } from '../engine/countedTable.ts';
+import type { Beside, Folded, FoldedChange } from '../engine/foldedTable.ts';
+
+const STAGE_COLUMN = {
+  awaitingPayment: 'awaiting_payment',
+  processing: 'processing',
+  failed: 'failed',
+  expired: 'expired',
+  cancelled: 'cancelled',
+  refunded: 'refunded',
+  disputed: 'disputed',
+} as const;
+type StageColumn = (typeof STAGE_COLUMN)[keyof typeof STAGE_COLUMN];
+type Count =
+  | 'created'
+  | 'created_amount'
+  | 'created_paid'
+  | 'paid'
+  | 'paid_amount'
+  | 'fees'
+  | 'refunded_amount'
+  | StageColumn;
+
+/** `method` is empty in the row of all methods together. */
+const TABLE: CountedTable<Count> = {
+  name: 'day_counts',
+  key: ['account_id', 'mode', 'day', 'currency', 'method'],
+  counts: [
+    'created',
+    'created_amount',
+    'created_paid',
+    'paid',
+    'paid_amount',
+    'fees',
+    'refunded_amount',
+    ...Object.values(STAGE_COLUMN),
+  ],
+};
+
+type Change = FoldedChange<'payment', PaymentState>;
+type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: number }) => void;
+
+const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment, add: Add): void => {
+  switch (event.type) {
+    case 'ChargeCreated': {
+      add(terms.createdAt, '', { created: 1, created_amount: terms.amount });
+      for (const method of new Set(terms.methods)) add(terms.createdAt, method, { created: 1 });
+      return;
+    }
+    case 'TransactionSettled': {
+      const { method, receipt, providerFee, platformFee } = event.data;
+      const paid = { paid: 1, paid_amount: receipt.amount };
+      add(receipt.paidAt, '', { ...paid, fees: providerFee + platformFee });
+      add(receipt.paidAt, method, paid);
+      for (const one of ['', method]) add(terms.createdAt, one, { created_paid: 1 });
+      return;
+    }
+    case 'TransactionRefundCompleted': {
+      const { amount, fee, feePaidBy, at } = event.data;
+      add(at, '', { refunded_amount: amount, fees: feePaidBy === 'merchant' ? fee : 0 });
+      return;
+    }
+    default:
+  }
+};
+
+const countStage = ({ mark, markSince }: Folded<PaymentState>, by: 1 | -1, add: Add): void => {
+  const stage = mark === null ? null : stageOf(mark as TransactionStatus);
+  if (stage !== null && markSince !== null) add(markSince, '', { [STAGE_COLUMN[stage]]: by });
+};
+
+const additionsOf = (changes: readonly Change[]): Additions<Count> => {
+  const additions = new Additions<Count>();
+  for (const { event, before, after } of changes) {
+    const { account, mode, state } = after;
+    if (!exists(state)) continue;
+    const { currency } = state.charge.terms;
+    const add: Add = (at, method, counts) => additions.add([account, mode, saoPauloDay(at), currency, method], counts);
+    countEvent(event, state, add);
+    if (before?.mark === after.mark) continue;
+    if (before) countStage(before, -1, add);
+    countStage(after, 1, add);
+  }
+  return additions;
+};
+
+export const dayCounts: Beside<'payment', PaymentState> = {
+  tables: [countedTableOf(TABLE)],
+  ddl: (schema) => countedDdl(TABLE, schema),
+  writer: (schema) => {
+    const add = addCounts(TABLE, schema);
+    return { reset: () => undefined, apply: (changes, tx) => add(additionsOf(changes), tx) };
+  },
+};

@@ -1,0 +1,118 @@
+// What is counted as payments change is what counting whole payments would give, whatever happened to them and however their events
+// fall into batches (decisions T1–T3).
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import { lastBusinessDays } from '../../../domain/kernel/civilDay.ts';
+import { parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import { metricsView } from '../../../domain/wire/metrics.ts';
+import { statsView } from '../../../domain/wire/stats.ts';
+import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/wire/status.ts';
+import { countPayments } from '../../../projections/payments/totals.ts';
+import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
+import { ACCOUNT_ID } from '../../support/samples.ts';
+import { type Mixture, mixtures } from './mixedPayments.ts';
+import { logged, PaymentTables } from './paymentTables.ts';
+import { daysUpTo, recomputedMetrics, recomputedStats } from './recomputed.ts';
+
+const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
+const TODAY = '2026-11-24';
+const RUNS = 12;
+
+describe('counting payments', function suite() {
+  this.timeout(60_000);
+  let tables: PaymentTables;
+  before(async () => {
+    tables = await PaymentTables.open();
+  });
+  after(() => tables.close());
+
+  /** Forgets after every other batch what it remembers. */
+  const write = async ({ batches }: Mixture): Promise<void> => {
+    const writer = await tables.fresh();
+    for (const [n, batch] of batches.entries()) {
+      await writer.apply(logged(TENANT, batch), tables.db);
+      if (n % 2 === 1) writer.reset();
+    }
+  };
+  const forAll = (property: (mixture: Mixture) => Promise<void>) =>
+    fc.assert(
+      fc.asyncProperty(mixtures, async (mixture) => {
+        await write(mixture);
+        await property(mixture);
+      }),
+      { numRuns: RUNS },
+    );
+
+  it('statistics are those of a recomputation', () =>
+    forAll(async ({ payments }) => {
+      for (const count of [1, 7, 33, 400]) {
+        const days = lastBusinessDays(TODAY, count);
+        expect(days).to.deep.equal(daysUpTo(TODAY, count));
+        const rows = await findDayRows(tables.db, TENANT, { days, currency: null });
+        expect(statsView(days, rows)).to.deep.equal(recomputedStats(payments, days));
+      }
+    }));
+
+  it('metrics are those of a recomputation, of all currencies and of one', () =>
+    forAll(async ({ payments }) => {
+      for (const count of [1, 5, 45, 100])
+        for (const currency of [null, 'BRL', 'EUR', 'USD']) {
+          const window = { days: daysUpTo(TODAY, count), currency };
+          const view = metricsView(
+            window,
+            await findDayRows(tables.db, TENANT, window),
+            await findTimeToPay(tables.db, TENANT, window),
+          );
+          expect(view).to.deep.equal(recomputedMetrics(payments, window.days, currency));
+        }
+    }));
+
+  it('totals are those of a count, of every status and between any two instants', () =>
+    forAll(async ({ payments }) => {
+      const instants = payments.slice(0, 3).map(({ state }) => state.charge.terms.createdAt);
+      const midnights = instants.map((at) => parseTimestamp(`${at.slice(0, 10)}T00:00:00.000Z`));
+      const lastOnes = instants.map((at) => parseTimestamp(`${at.slice(0, 10)}T23:59:59.999Z`));
+      const bounds: readonly (Timestamp | null)[] = [null, ...instants, ...midnights, ...lastOnes];
+      for (const statuses of [null, ['PAID', 'APPROVED'] as const, ...TRANSACTION_STATUSES.map((one) => [one])])
+        for (const [n, from] of bounds.entries()) {
+          const to = bounds[(n * 3 + 1) % bounds.length] ?? null;
+          const expected = payments.filter(({ state }) => {
+            const { createdAt } = state.charge.terms;
+            const isOfStatus = statuses === null || statuses.includes(transactionStatus(state) as never);
+            return isOfStatus && (from === null || createdAt >= from) && (to === null || createdAt <= to);
+          });
+          expect(await countPayments(tables.db, TENANT, { statuses, from, to })).to.equal(expected.length);
+        }
+    }));
+
+  it('comes to the same rows in batches of any size, forgetting or not', () =>
+    forAll(async (mixture) => {
+      const inPieces = await tables.rows();
+      const writer = await tables.fresh();
+      await writer.apply(logged(TENANT, mixture.batches.flat()), tables.db);
+      expect(await tables.rows()).to.deep.equal(inPieces);
+      expect(inPieces['listed']).to.have.length(mixture.payments.length);
+    }));
+
+  it('counts nothing of another account or mode', async () => {
+    await fc.assert(
+      fc.asyncProperty(mixtures, async (mixture) => {
+        await write(mixture);
+        for (const other of [
+          { ...TENANT, mode: 'live' as const },
+          { ...TENANT, accountId: 'x' as never },
+        ]) {
+          const days = daysUpTo(TODAY, 100);
+          expect(await findDayRows(tables.db, other, { days, currency: null })).to.deep.equal([]);
+          expect(await findTimeToPay(tables.db, other, { days, currency: null })).to.deep.equal({
+            p50Seconds: null,
+            p90Seconds: null,
+          });
+          expect(await countPayments(tables.db, other, { statuses: null, from: null, to: null })).to.equal(0);
+        }
+      }),
+      { numRuns: 3 },
+    );
+  });
+});

@@ -1,0 +1,160 @@
+// Lists, totals and statistics read what they show and little else, at 100,000 payments of one account (design §6).
+import { expect } from 'chai';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { parseTimestamp } from '../../../domain/kernel/time.ts';
+import { TRANSACTION_STATUSES, transactionStatusesOf } from '../../../domain/wire/status.ts';
+import { customerHash } from '../../../projections/payments/listed.ts';
+import { listAfter, listPage, type PaymentFilter } from '../../../projections/payments/lists.ts';
+import { countPayments } from '../../../projections/payments/totals.ts';
+import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
+import { ACCOUNT_ID } from '../../support/samples.ts';
+import { PaymentTables } from './paymentTables.ts';
+import { daysUpTo } from './recomputed.ts';
+
+const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
+const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
+const LATER = parseTimestamp('2026-11-21T14:00:00.000Z');
+const ROWS = 100_000;
+const DOCUMENT = '52998224725';
+
+/** Of one account: a payment a second, one in a thousand of each status but PAID; every tenth by the same customer. */
+const FILL = [
+  `INSERT INTO rm_payments.payments (id, account_id, mode, revision, state)
+    SELECT 'p' || n, '${ACCOUNT_ID}', 'test', 0, '{}' FROM generate_series(1, ${ROWS}) n`,
+  `INSERT INTO rm_payments.listed (id, account_id, mode, created_at, amount, status, currency, methods, customer_document, customer_hash)
+    SELECT 'p' || n, '${ACCOUNT_ID}', 'test', timestamptz '${NOW}' - n * interval '1 second', n * 7919 % 10007,
+      coalesce((ARRAY['${TRANSACTION_STATUSES.filter((one) => one !== 'PAID').join("','")}'])[n % 1000 + 1], 'PAID'), 'BRL', 'PIX',
+      CASE WHEN n % 10 = 0 THEN '${DOCUMENT}' ELSE n::text END,
+      CASE WHEN n % 10 = 0 THEN ${customerHash(TENANT, DOCUMENT)} ELSE n END FROM generate_series(1, ${ROWS}) n`,
+  `INSERT INTO rm_payments.status_counts SELECT 'account-' || n % 100, 'test', s, (date '2026-11-21' - n / 100)::text, 1
+    FROM generate_series(1, ${ROWS / 10}) n, unnest(ARRAY['PAID', 'EXPIRED']) s`,
+  `INSERT INTO rm_payments.day_counts SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '', 1,1,1,1,1,1,1,1,1,1,1,1,1,1
+    FROM generate_series(1, ${ROWS}) n`,
+  `INSERT INTO rm_payments.time_to_pay SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '' FROM generate_series(1, ${ROWS}) n`,
+  'ANALYZE',
+];
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+}
+const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+describe('at 100,000 payments of one account', function suite() {
+  this.timeout(60_000);
+  let tables: PaymentTables;
+  before(async () => {
+    tables = await PaymentTables.open();
+    await tables.fresh();
+    for (const statement of FILL) await tables.db.query(statement);
+  });
+  after(() => tables.close());
+
+  /** Every node of the plans of all statements that `work` sends, run. */
+  const plansOf = async (work: (db: Sql) => Promise<unknown>): Promise<readonly Plan[]> => {
+    const nodes: Plan[] = [];
+    const db: Sql = {
+      query: async (statement, values) => {
+        const { text, values: own } = typeof statement === 'string' ? { text: statement, values } : statement;
+        const explain = `EXPLAIN (ANALYZE, TIMING off, FORMAT JSON) ${text}`;
+        const { rows } = await tables.db.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(explain, own ?? []);
+        nodes.push(...nodesOf(rows[0]?.['QUERY PLAN'][0]?.Plan as Plan));
+        return { rows: [], rowCount: 0 };
+      },
+    };
+    await work(db);
+    return nodes;
+  };
+  /** Rows that were looked at in tables and indexes. */
+  const rowsRead = (nodes: readonly Plan[]): number =>
+    nodes
+      .filter((node) => node['Relation Name'] !== undefined)
+      .reduce(
+        (sum, node) =>
+          sum + ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1),
+        0,
+      );
+
+  const ALL: PaymentFilter = { statuses: null, from: null, to: null, documentKey: null };
+  const newest = { by: 'createdAt', direction: 'desc' } as const;
+  const cursor = { createdAt: parseTimestamp('2026-11-21T05:00:00.000Z'), id: 'p28800' as PaymentId };
+  // Bounds: 100 rows of the page, each found twice (narrow row and state), and what stands before it where pages are numbered.
+  for (const [name, atMost, work] of [
+    ['the first page', 220, (db) => listAfter(db, TENANT, ALL, null, 101)],
+    ['a page after a cursor', 220, (db) => listAfter(db, TENANT, ALL, cursor, 101)],
+    ['a page of a rare status', 220, (db) => listAfter(db, TENANT, { ...ALL, statuses: ['EXPIRED'] }, cursor, 101)],
+    [
+      'a page of a public status',
+      440,
+      (db) => listAfter(db, TENANT, { ...ALL, statuses: transactionStatusesOf('pending') }, cursor, 101),
+    ],
+    ['a page of a customer', 320, (db) => listAfter(db, TENANT, { ...ALL, documentKey: DOCUMENT }, cursor, 101)],
+    [
+      'a page between two instants',
+      220,
+      (db) => listAfter(db, TENANT, { ...ALL, from: cursor.createdAt, to: NOW }, null, 101),
+    ],
+    ['the hundredth page', 10_300, (db) => listPage(db, TENANT, ALL, newest, { page: 100, limit: 100 })],
+    [
+      'the hundredth page, oldest first',
+      10_300,
+      (db) => listPage(db, TENANT, ALL, { by: 'createdAt', direction: 'asc' }, { page: 100, limit: 100 }),
+    ],
+    [
+      'the hundredth page of a common status',
+      10_300,
+      (db) => listPage(db, TENANT, { ...ALL, statuses: ['PAID'] }, newest, { page: 100, limit: 100 }),
+    ],
+    ['a total', 250, (db) => countPayments(db, { ...TENANT, accountId: 'account-7' as never }, ALL)],
+    [
+      'a total of a status',
+      250,
+      (db) => countPayments(db, { ...TENANT, accountId: 'account-7' as never }, { ...ALL, statuses: ['PAID'] }),
+    ],
+    [
+      'a total between two instants of a day',
+      3_700,
+      (db) => countPayments(db, TENANT, { ...ALL, from: parseTimestamp('2026-11-21T12:00:00.000Z'), to: LATER }),
+    ],
+    [
+      'statistics of a week',
+      20,
+      (db) =>
+        findDayRows(
+          db,
+          { ...TENANT, accountId: 'account-7' as never },
+          { days: daysUpTo('2026-11-21', 7), currency: null },
+        ),
+    ],
+    [
+      'times to pay of a month and a week',
+      60,
+      (db) =>
+        findTimeToPay(
+          db,
+          { ...TENANT, accountId: 'account-7' as never },
+          { days: daysUpTo('2026-11-21', 37), currency: null },
+        ),
+    ],
+  ] satisfies readonly (readonly [string, number, (db: Sql) => Promise<unknown>])[])
+    it(`${name} reads at most ${atMost} rows, by index`, async () => {
+      const nodes = await plansOf(work);
+      expect(nodes.filter((node) => node['Node Type'].includes('Seq Scan'))).to.deep.equal([]);
+      expect(rowsRead(nodes)).to.be.within(1, atMost);
+    });
+
+  it('a sort by another field reads narrow rows, and states of the page only', async () => {
+    const nodes = await plansOf((db) =>
+      listPage(db, TENANT, ALL, { by: 'amount', direction: 'asc' }, { page: 1, limit: 100 }),
+    );
+    const states = nodes.filter((node) => node['Relation Name'] === 'payments');
+    expect(states.map((node) => node['Node Type'].includes('Seq Scan'))).to.deep.equal(states.map(() => false));
+    expect(rowsRead(states)).to.equal(100);
+  });
+});

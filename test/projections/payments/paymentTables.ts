@@ -1,0 +1,73 @@
+// The tables of the payments projection in a schema of their own, where the queries read them, without a log.
+import type { Position } from '../../../application/ports/eventStore.ts';
+import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
+import { createSchema, dropSchema } from '../../../projections/engine/copies.ts';
+import type { ProjectionWriter } from '../../../projections/engine/projection.ts';
+import { paymentsProjection } from '../../../projections/payments/projection.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+const LIVE = 'rm_payments';
+
+/** One event of a payment's stream. */
+export interface Step {
+  readonly paymentId: PaymentId;
+  readonly revision: number;
+  readonly event: PaymentEvent;
+}
+
+export const logged = ({ accountId, mode }: Tenant, steps: readonly Step[]): LoggedEvent<'payment'>[] =>
+  steps.map(({ paymentId, revision, event }, n) => ({
+    category: 'payment',
+    stream: streamName.payment(paymentId),
+    subject: paymentId,
+    id: `${n}`,
+    revision,
+    position: String(n).padStart(19, '0') as Position,
+    account: accountId,
+    mode,
+    correlationId: paymentId,
+    recordedAt: '2026-11-21T13:00:00.000Z',
+    event,
+  }));
+
+export class PaymentTables {
+  readonly db: PgSession;
+  readonly #database: TestDatabase;
+
+  private constructor(db: PgSession, database: TestDatabase) {
+    this.db = db;
+    this.#database = database;
+  }
+
+  static async open(): Promise<PaymentTables> {
+    const database = await migratedDatabase();
+    return new PaymentTables(await PgSession.open(connectionConfig(database.connectionString, 'test')), database);
+  }
+
+  /** Empty tables, and who writes them. Statements prepared for the tables before are of no use to the new ones. */
+  async fresh(): Promise<ProjectionWriter> {
+    await createSchema(this.db, paymentsProjection, LIVE);
+    return paymentsProjection.writer(LIVE);
+  }
+
+  /** Every row of every table, as text, in the order of the key. */
+  async rows(): Promise<{ readonly [table: string]: readonly string[] }> {
+    const all: Record<string, readonly string[]> = {};
+    for (const { name, key } of paymentsProjection.tables) {
+      const text = `SELECT t::text AS row FROM ${LIVE}.${name} t ORDER BY ${key}`;
+      all[name] = (await this.db.query<{ row: string }>(text)).rows.map(({ row }) => row);
+    }
+    return all;
+  }
+
+  async close(): Promise<void> {
+    await dropSchema(this.db, LIVE);
+    await this.db.close();
+    await this.#database.drop();
+  }
+}
