@@ -1,9 +1,10 @@
 // The HTTP application: a request passes request id, route, authentication, rate limit, body, schema, idempotency key, handler and
 // serializer, in this order (design §8).
+
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { CommandContention } from '../application/commandHandler.ts';
-import { ProviderUnavailable } from '../application/commands/createCharge.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../application/ports/eventStore.ts';
+import { ProviderUnavailable } from '../application/ports/paymentProvider.ts';
 import { ReadModelsBehind } from '../application/ports/readModels.ts';
 import { isRejection, type Rejection, reject } from '../domain/kernel/rejection.ts';
 import { requestIdOf, sendError, sendJson } from './errors.ts';
@@ -12,7 +13,7 @@ import { idempotencyKeyOf } from './middleware/idempotencyKey.ts';
 import { readJsonBody } from './middleware/jsonBody.ts';
 import type { RateLimit } from './middleware/rateLimit.ts';
 import { requestId } from './middleware/requestId.ts';
-import type { Answer, Ask, Caller, Route } from './route.ts';
+import type { Answer, Ask, BodyJudge, Caller, Route } from './route.ts';
 import type { Services } from './services.ts';
 import { bodyValidator, readQuery } from './validation.ts';
 
@@ -85,13 +86,13 @@ const answerOf = async (
 ): Promise<Answer | Rejection> => {
   const caller = route.auth === 'none' ? NOBODY : await authenticate(req, services);
   if (isRejection(caller)) return caller;
-  const limited = route.auth === 'none' ? null : await rateLimit(caller.actor, res);
+  const limited = route.auth === 'none' ? null : await rateLimit(caller, res);
   if (limited) return limited;
   if (route.auth === 'testKey' && caller.tenant.mode !== 'test')
     return reject('mode_not_allowed', 'Sandbox routes take test keys only.');
   const query = readQuery(route.query ?? {}, req.query as Record<string, unknown>);
   if (isRejection(query)) return query;
-  const body = await bodyOf(validate, req, res);
+  const body = await bodyOf(validate, req, res, { mode: caller?.tenant.mode ?? 'live', services });
   if (isRejection(body)) return body;
   // Shape is judged before the key (K2a).
   const idempotencyKey = route.idempotent ? idempotencyKeyOf(req) : '';
@@ -114,11 +115,12 @@ const bodyOf = async (
   validate: ReturnType<typeof bodyValidator> | undefined,
   req: Request,
   res: Response,
+  judge: BodyJudge,
 ): Promise<{ body: unknown } | Rejection> => {
   if (!validate) return { body: undefined };
   const read = await readJsonBody(req, res);
   if (isRejection(read)) return read;
-  return validate(read.body === undefined ? {} : read.body, read.mayHoldBadStrings);
+  return validate(read.body === undefined ? {} : read.body, read.mayHoldBadStrings, judge);
 };
 
 const fault = (error: unknown, req: Request, res: Response, options: AppOptions): void => {

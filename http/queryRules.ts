@@ -23,3 +23,14 @@ export const matching = (description: string, parse: QueryRule['parse'], more: P
   parse,
   ...more,
 });
+
+/** A currency code: `BRL`, `USDT`. */
+export const currencyCode = matching(
+  'a currency code of 3 to 8 letters and digits',
+  (text) => (/^[A-Z0-9]{3,8}$/.test(text) ? text : undefined),
+  { code: 'invalid_currency' },
+);
+
+/** A parameter of other lists, which this one refuses rather than ignores. */
+export const neverAccepted = (instead: string): QueryRule =>
+  matching(`left out: this list takes ${instead}`, () => undefined);

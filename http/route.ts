@@ -10,10 +10,18 @@ export interface BodyRule {
   readonly schema: JsonSchema;
   /** The code of a problem by the first part of its path; others are `invalid_request`. */
   readonly codes: { readonly [field: string]: ErrorCode };
+  /** The code of a field that is not there, where it is not the one of `codes`. */
+  readonly missing?: { readonly [field: string]: ErrorCode };
   /** Filled in before anything is judged (the shortcut route's payment_method). */
   readonly fill?: (body: Record<string, unknown>) => Record<string, unknown>;
-  /** Rules beyond the schema, told together with its problems when the schema holds. */
-  readonly refine?: (body: never) => readonly CodedProblem[];
+  /** Rules beyond the schema, told together with its problems: fields in which it does not hold are left out, even required ones. */
+  readonly refine?: (body: never, judge: BodyJudge) => readonly CodedProblem[];
+}
+
+/** What rules beyond the schema may ask. */
+export interface BodyJudge {
+  readonly mode: Mode;
+  readonly services: Services;
 }
 
 export interface QueryRule {

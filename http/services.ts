@@ -1,12 +1,22 @@
 // What the routes can call. Composed in infrastructure/boot.
 import type { Accounts } from '../application/accounts.ts';
+import type { actInSandbox } from '../application/commands/actInSandbox.ts';
 import type { advanceClock } from '../application/commands/advanceTestClock.ts';
+import type { cancelPayment } from '../application/commands/cancelPayment.ts';
+import type { changeSandboxSettings } from '../application/commands/changeSandboxSettings.ts';
 import type { CreateChargeHandler } from '../application/commands/createCharge.ts';
+import type { CreatePaymentHandler } from '../application/commands/createPayment.ts';
+import type { decideSandboxRefund } from '../application/commands/decideSandboxRefund.ts';
 import type { payInSandbox } from '../application/commands/payInSandbox.ts';
+import type { requestRefund } from '../application/commands/requestRefund.ts';
+import type { resendWebhook } from '../application/commands/resendWebhook.ts';
+import type { rotateOverrideSecret } from '../application/commands/rotateOverrideSecret.ts';
 import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../application/commands/webhookEndpoints.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
 import type { Progress } from '../application/ports/readModels.ts';
 import type { Sql } from '../application/ports/sql.ts';
+import type { WebhookSender } from '../application/ports/webhookSender.ts';
+import type { providerStatus } from '../application/providerStatus.ts';
 import type { KnownKey } from '../projections/keyring/queries.ts';
 
 export interface Services {
@@ -18,12 +28,27 @@ export interface Services {
   /** null: nobody's. */
   readonly findKey: (cleartext: string) => Promise<KnownKey | null>;
   readonly createCharge: CreateChargeHandler;
+  readonly createPayment: CreatePaymentHandler;
   readonly payInSandbox: ReturnType<typeof payInSandbox>;
+  readonly actInSandbox: ReturnType<typeof actInSandbox>;
+  readonly cancelPayment: ReturnType<typeof cancelPayment>;
+  readonly requestRefund: ReturnType<typeof requestRefund>;
+  readonly decideSandboxRefund: ReturnType<typeof decideSandboxRefund>;
+  readonly changeSandboxSettings: ReturnType<typeof changeSandboxSettings>;
   readonly advanceClock: ReturnType<typeof advanceClock>;
+  /** Where webhooks may go (W5). */
+  readonly judgeWebhookUrl: WebhookSender['judgeUrl'];
+  readonly resendWebhook: ReturnType<typeof resendWebhook>;
+  readonly rotateOverrideSecret: ReturnType<typeof rotateOverrideSecret>;
+  readonly providerStatus: ReturnType<typeof providerStatus>;
+  /** Whether the mode's provider lets the receipt of a settled payment be shown. */
+  readonly exposesReceipts: (mode: Tenant['mode']) => boolean;
   readonly registerWebhookEndpoint: ReturnType<typeof registerWebhookEndpoint>;
   readonly deleteWebhookEndpoint: ReturnType<typeof deleteWebhookEndpoint>;
   /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`; how many still are. */
   readonly deliveriesAtRest: (tenant: Tenant, timeoutMs: number) => Promise<number>;
+  /** Resolves when nothing that was begun for the account's payments runs any more; false after `timeoutMs`. */
+  readonly workAtRest: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
   /** Resolves when the account's test clock has been worked off and read models show it; false after `timeoutMs`. */
   readonly clockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
 }

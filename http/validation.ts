@@ -3,7 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { CodedProblem } from '../domain/charge/request.ts';
 import type { ErrorCode, Rejection } from '../domain/kernel/rejection.ts';
 import { reject } from '../domain/kernel/rejection.ts';
-import type { BodyRule, QueryRule } from './route.ts';
+import type { BodyJudge, BodyRule, QueryRule } from './route.ts';
 
 const ajv = new Ajv({
   allErrors: true,
@@ -20,6 +20,8 @@ export const compileResponse = (schema: object): ValidateFunction => ajv.compile
 
 const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {
   const parent = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+  // A value that a list does not take is a fault of the list.
+  if (keyword === 'enum') return parent.replace(/\.\d+$/, '');
   if (keyword !== 'required') return parent;
   const missing = (params as { missingProperty: string }).missingProperty;
   return parent === '' ? missing : `${parent}.${missing}`;
@@ -27,15 +29,16 @@ const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {
 
 const messageOf = ({ keyword, message, params }: ErrorObject): string => {
   if (keyword === 'required') return 'is required';
+  if (keyword === 'uniqueItems') return 'must not name anything twice';
   if (keyword === 'enum') return `must be one of ${(params as { allowedValues: string[] }).allowedValues.join(', ')}`;
   return message ?? 'is invalid';
 };
 
-/** A body may name a field `constructor`: only the table's own codes count. */
-const codeOf = (codes: BodyRule['codes'], param: string): ErrorCode => {
-  const field = param.split('.')[0] as string;
-  return (Object.hasOwn(codes, field) ? codes[field] : undefined) ?? 'invalid_request';
-};
+/** A body may name a field `constructor`: only the tables' own codes count. */
+const codeIn = (codes: BodyRule['codes'] | undefined, field: string): ErrorCode | undefined =>
+  codes && Object.hasOwn(codes, field) ? codes[field] : undefined;
+const codeOf = ({ codes, missing }: BodyRule, param: string, isMissing = false): ErrorCode =>
+  (isMissing ? codeIn(missing, param) : undefined) ?? codeIn(codes, param.split('.')[0] as string) ?? 'invalid_request';
 
 /** One problem: its own code and param. Several: `invalid_request`, and `details` lists them all (E2). */
 export const rejectionOf = (problems: readonly CodedProblem[]): Rejection => {
@@ -52,33 +55,69 @@ export const rejectionOf = (problems: readonly CodedProblem[]): Rejection => {
   return reject(only.code, `${only.param} ${only.message}.`, { param: only.param, details });
 };
 
-const firstOfEachParam = (problems: readonly CodedProblem[]): CodedProblem[] => {
-  const seen = new Set<string>();
-  return problems.filter(({ param }) => !seen.has(param) && seen.add(param));
-};
+/** One problem a field: what is told of a part of it is not told again of the whole. */
+const firstOfEachParam = (problems: readonly CodedProblem[]): CodedProblem[] =>
+  problems.filter(({ param }, i) => {
+    const earlier = problems.slice(0, i);
+    return !earlier.some((one) => one.param === param || one.param.startsWith(`${param}.`));
+  });
 
-export type BodyValidator = (body: unknown, mayHoldBadStrings: boolean) => { readonly body: unknown } | Rejection;
+export type BodyValidator = (
+  body: unknown,
+  mayHoldBadStrings: boolean,
+  judge: BodyJudge,
+) => { readonly body: unknown } | Rejection;
 
 export const bodyValidator = (rule: BodyRule): BodyValidator => {
   const validate = ownProperties.compile(rule.schema);
-  return (sent, mayHoldBadStrings) => {
+  return (sent, mayHoldBadStrings, judge) => {
     const isObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
     const body = rule.fill && isObject ? rule.fill(sent as Record<string, unknown>) : sent;
     const problems: CodedProblem[] = mayHoldBadStrings
       ? badStrings(body).map((param) => ({
           param,
           message: 'holds a NUL or an unpaired surrogate',
-          code: codeOf(rule.codes, param),
+          code: codeOf(rule, param),
         }))
       : [];
     if (!validate(body))
       for (const error of validate.errors ?? []) {
         const param = pathOf(error);
-        problems.push({ param, message: messageOf(error), code: codeOf(rule.codes, param) });
+        problems.push({ param, message: messageOf(error), code: codeOf(rule, param, error.keyword === 'required') });
       }
-    else if (problems.length === 0 && rule.refine) problems.push(...rule.refine(body as never));
+    if (rule.refine && isObject) problems.push(...beyondSchema(rule, body as Fields, problems, judge));
     return problems.length > 0 ? rejectionOf(firstOfEachParam(problems)) : { body };
   };
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What rules beyond the schema say of the rest of a body whose fields are partly wrong already: all problems are told at once (E2). */
+const beyondSchema = (
+  { refine, schema }: BodyRule,
+  body: Fields,
+  known: readonly CodedProblem[],
+  judge: BodyJudge,
+): readonly CodedProblem[] => {
+  if (refine === undefined) return [];
+  if (known.length === 0) return refine(body as never, judge);
+  // A part of an object with fields of its own goes alone; anything else goes as a whole.
+  const wrong = known.map(({ param }) => {
+    const [field = '', part] = param.split('.');
+    return part !== undefined && schema.properties?.[field]?.properties ? `${field}.${part}` : field;
+  });
+  const isWrong = (path: string) => wrong.some((one) => path === one || path.startsWith(`${one}.`));
+  return refine(without(body, isWrong) as never, judge).filter(({ param }) => !isWrong(param));
+};
+
+const without = (body: Fields, isWrong: (path: string) => boolean): Fields => {
+  const kept = Object.entries(body).filter(([field]) => !isWrong(field));
+  return Object.fromEntries(
+    kept.map(([field, value]) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return [field, value];
+      return [field, Object.fromEntries(Object.entries(value).filter(([part]) => !isWrong(`${field}.${part}`)))];
+    }),
+  );
 };
 
 const NUL = String.fromCharCode(0);

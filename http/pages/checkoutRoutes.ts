@@ -14,7 +14,7 @@ import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.
 import { renderCardPage } from './checkout/renderCardPage.ts';
 import { renderCheckout } from './checkout/renderCheckout.ts';
 import { renderCheckoutNotFound } from './checkout/renderCheckoutNotFound.ts';
-import { boletoFactsOf, checkoutViewOf, instrumentsOf, liveStatusOf, returnUrlOf } from './paymentFacts.ts';
+import { boletoFactsOf, checkoutViewOf, liveStatusOf, returnUrlOf } from './paymentFacts.ts';
 import { renderQrPng } from './qrPng.ts';
 import { StatusStreams } from './statusStreams.ts';
 
@@ -60,7 +60,7 @@ export const mountCheckout = (app: Express, services: Services): StatusStreams =
   });
   app.get('/pay/:id/card', async (req: PaymentRequest, res) => {
     const payment = await find(req);
-    const card = payment && findInstrument(instrumentsOf(payment), 'CREDIT_CARD');
+    const card = payment && findInstrument(payment.charge.instruments, 'CREDIT_CARD');
     // It tells how to settle without a card: only the sandbox has such a page.
     if (!card || payment.charge.terms.mode !== 'test') return sendPage(res, 404, renderCheckoutNotFound());
     const view = {
@@ -72,7 +72,7 @@ export const mountCheckout = (app: Express, services: Services): StatusStreams =
   });
   app.get('/pay/:id/qr.png', async (req: PaymentRequest, res) => {
     const payment = await find(req);
-    const code = payment && instrumentsOf(payment).pix?.brCode;
+    const code = payment?.charge.instruments.pix?.brCode;
     if (!code) return sendError(req, res, { code: 'not_found', message: 'There is no such QR code.' });
     res.setHeader('Cache-Control', `public, max-age=${YEAR_SECONDS}, immutable`);
     // Shops show it on their own pages.
@@ -81,7 +81,7 @@ export const mountCheckout = (app: Express, services: Services): StatusStreams =
   });
   app.get('/pay/:id/boleto.pdf', async (req: PaymentRequest, res) => {
     const payment = await find(req);
-    const boleto = payment && findInstrument(instrumentsOf(payment), 'BOLETO');
+    const boleto = payment && findInstrument(payment.charge.instruments, 'BOLETO');
     if (!boleto) return sendError(req, res, { code: 'not_found', message: 'There is no such boleto.' });
     const { terms } = payment.charge;
     const { settings } = await services.accounts.get(terms.accountId);

@@ -1,11 +1,6 @@
 // What the payer's pages and documents show of a payment, from its state.
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
-import {
-  type BoletoInstrument,
-  type Instruments,
-  lastExpiry,
-  NO_INSTRUMENTS,
-} from '../../domain/charge/instruments.ts';
+import { type BoletoInstrument, lastExpiry } from '../../domain/charge/instruments.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
@@ -14,13 +9,10 @@ import type { BoletoFacts } from './boletoPdf.ts';
 import type { CheckoutView } from './checkout/view.ts';
 import type { LiveStatus } from './statusStreams.ts';
 
-export const instrumentsOf = ({ charge }: ExistingPayment): Instruments =>
-  'pix' in charge ? { pix: charge.pix, others: [] } : NO_INSTRUMENTS;
-
 /** `now` is the account's time. */
 export const liveStatusOf = (payment: ExistingPayment, now: Timestamp): LiveStatus => ({
   status: publicStatus(payment),
-  expires_at: lastExpiry(instrumentsOf(payment)),
+  expires_at: lastExpiry(payment.charge.instruments),
   now,
 });
 
@@ -31,7 +23,7 @@ export const checkoutViewOf = (payment: ExistingPayment, now: Timestamp): Checko
     amount,
     currency,
     status: publicStatus(payment),
-    instruments: instrumentsOf(payment),
+    instruments: payment.charge.instruments,
     now,
     testMode: mode === 'test',
   };

@@ -48,6 +48,8 @@ const creating = {
     'customer_name_required',
     'idempotency_key_reused',
     'idempotency_request_in_progress',
+    'fraud.customer_velocity_exceeded',
+    'fraud.account_velocity_exceeded',
     'unprocessable_entity',
     'service_unavailable',
   ],

@@ -1,9 +1,9 @@
 // The sandbox: what the outside world would do (decisions X). Answers come when the effect is visible in reads.
-import type { SandboxPayment } from '../../application/commands/payInSandbox.ts';
+import type { SandboxPayment, SandboxPayResult } from '../../application/commands/payInSandbox.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
 import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../domain/kernel/money.ts';
-import { isRejection, reject } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { SettleOutcome } from '../../domain/payment/settle.ts';
 import { isEndToEndId } from '../../domain/pix/endToEndId.ts';
@@ -18,6 +18,8 @@ import { untilVisible } from './untilVisible.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
+/** Longest wait for what runs before the clock is moved. */
+const AT_REST_MS = 2_000;
 
 const payBody = accepting({
   amount: integer(AMOUNT_MIN, AMOUNT_MAX),
@@ -53,11 +55,23 @@ const outcomeOf = ({ transaction }: ExistingPayment, endToEndId: string): PayOut
   return receipt.outcome;
 };
 
+/** A payment that was created a moment ago gets its Pix code from a job: waited for, like the effect. */
+const payOnceFinalised = async (
+  { services, caller, body }: Ask,
+  id: PaymentId,
+): Promise<Exclude<SandboxPayResult, { kind: 'notFinalised' }> | Rejection> => {
+  const sent = await untilVisible(services.progress, VISIBLE_MS, async () => {
+    const result = await services.payInSandbox(caller.tenant, id, body as SandboxPayment);
+    return !isRejection(result) && result.kind === 'notFinalised' ? null : result;
+  });
+  return sent ?? { kind: 'refused' };
+};
+
 const pay = async (ask: Ask) => {
   const { caller, services } = ask;
   const id = parseId<PaymentId>(ask.params['id'] as string, PREFIX.charge);
   if (id === null) return reject('not_found', 'There is no such charge.');
-  const sent = await services.payInSandbox(caller.tenant, id, ask.body as SandboxPayment);
+  const sent = await payOnceFinalised(ask, id);
   if (isRejection(sent)) return sent;
   const read = async () => {
     await services.progress.caughtUp(VISIBLE_MS);
@@ -136,6 +150,8 @@ export const advanceClockRoute: Route = {
   handle: async (ask) => {
     const { caller, services, requestId } = ask;
     const { seconds } = ask.body as { seconds: number };
+    // What was begun at the old time ends at it: only what waits for an instant is met on the way.
+    await services.workAtRest(caller.tenant.accountId, AT_REST_MS);
     const refused = await services.advanceClock(caller.tenant.accountId, seconds, { actor: caller.actor, requestId });
     if (refused) return refused;
     const isDone = await services.clockDrained(caller.tenant.accountId, VISIBLE_MS);

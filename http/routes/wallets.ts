@@ -1,11 +1,17 @@
 // Wallets (interface.md Wallets, decisions M3, M3a).
 import { type CurrencyBalance, findBalances } from '../../projections/wallet/queries.ts';
-import { matching } from '../queryRules.ts';
+import { currencyCode } from '../queryRules.ts';
 import type { Ask, Route } from '../route.ts';
 import { balanceSchema, walletsSchema } from '../schemas/others.ts';
 
 const PRIMARY = 'BRL';
-const empty = (currency: string): CurrencyBalance => ({ currency, available: 0, pending: 0, nextRelease: null });
+const empty = (currency: string): CurrencyBalance => ({
+  currency,
+  available: 0,
+  pending: 0,
+  retained: 0,
+  nextRelease: null,
+});
 
 /** A new account has one BRL wallet. */
 const balancesOf = async ({ caller, services }: Ask): Promise<readonly CurrencyBalance[]> => {
@@ -24,14 +30,6 @@ const release = ({ nextRelease }: CurrencyBalance) => ({
   next_release_amount: nextRelease?.amount ?? null,
 });
 
-const currency = matching(
-  'a currency code of 3 to 8 letters and digits',
-  (text) => (/^[A-Z0-9]{3,8}$/.test(text) ? text : undefined),
-  {
-    code: 'invalid_currency',
-  },
-);
-
 export const getBalanceRoute: Route = {
   method: 'GET',
   path: '/v1/wallets/balance',
@@ -39,7 +37,7 @@ export const getBalanceRoute: Route = {
   summary: 'The balance of all currencies, or of one',
   auth: 'apikey',
   readsOwnWrites: true,
-  query: { currency },
+  query: { currency: currencyCode },
   responses: {
     200: {
       description: 'All currencies, with the primary one on top; with `currency`, that one alone.',
@@ -59,8 +57,7 @@ export const getBalanceRoute: Route = {
     }
     const primary = balances.find((balance) => balance.currency === PRIMARY) as CurrencyBalance;
     const { available, pending, total } = entry(primary);
-    // Nothing retains money until disputes exist: the ledger has no such account.
-    const top = { available, pending, total, retained: 0, currency: PRIMARY, ...release(primary) };
+    const top = { available, pending, total, retained: primary.retained, currency: PRIMARY, ...release(primary) };
     return { status: 200, body: { ...top, balances: balances.map(entry), primary: entry(primary) } };
   },
 };

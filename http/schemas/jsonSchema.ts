@@ -16,6 +16,7 @@ export interface JsonSchema {
   readonly maximum?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
 }
 
 export const string = (maxLength?: number, more: JsonSchema = {}): JsonSchema => ({
@@ -29,6 +30,8 @@ export const integer = (minimum: number, maximum: number, description?: string):
   maximum,
   ...(description !== undefined && { description }),
 });
+/** An idempotency key in a body (decisions K6). */
+export const idempotencyKey = string(128, { minLength: 8, pattern: '^[\\x20-\\x7e]*$' });
 export const anyInteger: JsonSchema = { type: 'integer' };
 export const boolean: JsonSchema = { type: 'boolean' };
 export const timestamp: JsonSchema = {

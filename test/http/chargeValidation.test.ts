@@ -256,6 +256,30 @@ describe('charge validation', () => {
         'expected_payer_tax_id',
         'customer.name',
       ]));
+    it('of types and of rules beyond them, together', async () => {
+      const metadata = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, i]));
+      const customer = { name: 5, document: '1' };
+      await refuses(
+        { ...VALID, amount: 0, customer, metadata, expected_payer_tax_id: '1' },
+        'invalid_request',
+        undefined,
+        ['amount', 'customer.name', 'customer.document', 'metadata', 'expected_payer_tax_id'],
+      );
+    });
+    it('what can’t be judged without a wrong field is not told', async () => {
+      const lock = { expected_payer_tax_id: '12345678909' };
+      await refuses({ ...VALID, ...lock, customer: 5 }, 'invalid_customer', 'customer');
+      await refuses(
+        { ...VALID, ...lock, customer: { name: 5, document: '12345678909' } },
+        'invalid_customer',
+        'customer.name',
+      );
+      await refuses(
+        { ...VALID, ...lock, customer: { name: 'Ana', document: 5 } },
+        'invalid_customer',
+        'customer.document',
+      );
+    });
     it('of one field are told once', () => refuses({ ...VALID, amount: -1.5 }, 'invalid_amount', 'amount'));
     it('an empty body lacks what is required', async () => {
       expect(paramsOf(expectError(await send({}), 400, 'invalid_request'))).to.deep.equal(['amount', 'payment_method']);

@@ -21,6 +21,8 @@ const termsOf = (metadata: ChargeTerms['metadata'] = {}): ChargeTerms => ({
   expiresInSeconds: 3_600,
   txid: '0'.repeat(32),
   baseUrl: 'https://pay.example',
+  api: 'charges',
+  webhookUrl: null,
   createdAt: parseTimestamp('2026-11-21T13:00:00.000Z'),
 });
 

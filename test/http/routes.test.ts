@@ -4,59 +4,8 @@ import type { Route } from '../../http/route.ts';
 import { ROUTES } from '../../http/routes/registry.ts';
 import { compileResponse } from '../../http/validation.ts';
 import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { EXAMPLES, exampleOf, type Made, makeOnce, NO_ID, type Owned, URL } from './routeExamples.ts';
 import { type ErrorReply, expectError, openReady } from './support.ts';
-
-/** What a tenant owns that routes can name. */
-interface Owned {
-  readonly chargeId: string;
-  readonly endpointId: string;
-}
-
-interface Example {
-  readonly path?: (owned: Owned) => string;
-  readonly body?: unknown;
-  /** What a live key gets that names only what is its own; routes for test keys aside. */
-  readonly live: number;
-  /** The path of a resource that never was; only routes that name one. */
-  readonly absent?: string;
-}
-
-const NO_ID = '0'.repeat(26);
-const CHARGE = { amount: 500, payment_method: 'pix' };
-const URL = 'https://example.com/hook';
-
-const EXAMPLES: { readonly [operationId: string]: Example } = {
-  createCharge: { body: CHARGE, live: 422 },
-  createPixCharge: { body: { amount: 500 }, live: 422 },
-  getCharge: { path: (owned) => `/v1/charges/${owned.chargeId}`, absent: `/v1/charges/ch_${NO_ID}`, live: 404 },
-  getPayment: {
-    path: (owned) => `/v1/payments/${owned.chargeId.slice(3)}`,
-    absent: `/v1/payments/${NO_ID}`,
-    live: 404,
-  },
-  getBalance: { live: 200 },
-  listWallets: { live: 200 },
-  registerWebhookEndpoint: { body: { url: URL, events: ['*'] }, live: 201 },
-  listWebhookEndpoints: { live: 200 },
-  deleteWebhookEndpoint: {
-    path: (owned) => `/v1/webhooks/endpoints/${owned.endpointId}`,
-    absent: `/v1/webhooks/endpoints/we_${NO_ID}`,
-    live: 404,
-  },
-  listWebhookDeliveries: { live: 200 },
-  listEventCatalogue: { live: 200 },
-  sandboxPay: {
-    path: (owned) => `/v1/sandbox/charges/${owned.chargeId}/pay`,
-    body: {},
-    absent: `/v1/sandbox/charges/ch_${NO_ID}/pay`,
-    live: 403,
-  },
-  getSandboxClock: { live: 403 },
-  advanceSandboxClock: { body: { seconds: 1 }, live: 403 },
-  flushSandboxDeliveries: { body: {}, live: 403 },
-};
-
-const exampleOf = ({ operationId }: Route): Example => EXAMPLES[operationId] as Example;
 
 /** Codes that follow from how a route authenticates and what it reads, whatever it does (http/route.ts). */
 const impliedCodes = (route: Route): ErrorCode[] => [
@@ -98,6 +47,7 @@ describe('every route of the table', () => {
   let gateway: TestGateway;
   let stranger: TestTenant;
   let owned: Owned;
+  let made: Made;
 
   const call = (route: Route, path: string, options: CallOptions = {}) => {
     const { body } = exampleOf(route);
@@ -112,6 +62,7 @@ describe('every route of the table', () => {
   before(async () => {
     gateway = await openReady();
     stranger = await gateway.newTenant();
+    made = await makeOnce(gateway);
   });
   after(() => gateway.close());
   beforeEach(async () => {
@@ -120,7 +71,7 @@ describe('every route of the table', () => {
       url: URL,
       events: ['charge.failed'],
     });
-    owned = { chargeId: charge.body.id, endpointId: endpoint.body.id };
+    owned = { ...made, chargeId: charge.body.id, endpointId: endpoint.body.id };
   });
   afterEach(async () => {
     await gateway.call('DELETE', `/v1/webhooks/endpoints/${owned.endpointId}`);
@@ -232,7 +183,7 @@ describe('every route of the table', () => {
 
       if (absent)
         it('is 404 for what is no id', async () => {
-          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we)_$/, '');
+          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf)_$/, '');
           const tail = absent.slice(absent.indexOf(NO_ID) + NO_ID.length);
           const rubbish = [
             'x',
@@ -267,6 +218,18 @@ describe('every route of the table', () => {
           total: 0,
           limit: 25,
           offset: 0,
+        });
+        expect((await gateway.get('/v1/charges', { key })).body).to.deep.equal({
+          object: 'list',
+          data: [],
+          has_more: false,
+          next_cursor: null,
+        });
+        expect((await gateway.get('/v1/payments', { key })).body).to.deep.equal({
+          data: [],
+          total: 0,
+          page: 1,
+          limit: 20,
         });
         expect((await gateway.get('/v1/wallets', { key })).body).to.deep.equal([
           { currency: 'BRL', walletType: 'OPERATIONAL', balance: 0, pendingBalance: 0 },

@@ -1,0 +1,18 @@
+// The secret that signs what goes to payments' own URLs (decisions W7).
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import type { Route } from '../route.ts';
+import { overrideSecretSchema } from '../schemas/paymentActions.ts';
+
+export const rotateOverrideSecretRoute: Route = {
+  method: 'POST',
+  path: '/v1/webhooks/override-secret/rotate',
+  operationId: 'rotateOverrideSecret',
+  summary: 'Replace the secret that signs deliveries to a payment’s webhookUrl; it is shown once',
+  auth: 'apikey',
+  responses: { 200: { description: 'The new secret.', schema: overrideSecretSchema } },
+  errors: [],
+  handle: async ({ caller, requestId, services }) => {
+    const secret = await services.rotateOverrideSecret(caller.tenant, { actor: caller.actor, requestId });
+    return isRejection(secret) ? secret : { status: 200, body: { secret } };
+  },
+};

@@ -1,0 +1,60 @@
+// Refunds (interface.md Payments).
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { type RefundBody, refundProblems } from '../../domain/refund/request.ts';
+import { refundView } from '../../domain/wire/refund.ts';
+import { listRefunds } from '../../projections/refunds/queries.ts';
+import type { Route } from '../route.ts';
+import { refundBody, refundSchema, refundsSchema } from '../schemas/refund.ts';
+import { NO_SUCH_PAYMENT, paymentIdOf } from './transactionBody.ts';
+
+export const refundPaymentRoute: Route = {
+  method: 'POST',
+  path: '/v1/payments/{id}/refund',
+  operationId: 'refundPayment',
+  summary: 'Give a settled payment back, in full or in part',
+  auth: 'apikey',
+  body: {
+    schema: refundBody,
+    codes: { idempotencyKey: 'invalid_idempotency_key', amount: 'invalid_amount' },
+    missing: { idempotencyKey: 'idempotency_key_required' },
+    refine: refundProblems,
+  },
+  responses: {
+    201: { description: 'The refund as it was requested; it advances asynchronously.', schema: refundSchema },
+  },
+  errors: [
+    'not_found',
+    'idempotency_key_required',
+    'idempotency_key_reused',
+    'transaction_not_refundable',
+    'charge_disputed',
+    'refund_amount_exceeds_remaining',
+    'REFUND_NOT_SUPPORTED',
+  ],
+  handle: async ({ caller, params, body, requestId, services }) => {
+    const paymentId = paymentIdOf({ params });
+    if (paymentId === null) return NO_SUCH_PAYMENT;
+    const { account, actor, tenant } = caller;
+    const asked = { account, mode: tenant.mode, paymentId, body: body as RefundBody, actor, requestId };
+    const done = await services.requestRefund(asked);
+    if (isRejection(done)) return done;
+    const answer = { status: 201, body: refundView(paymentId, done.refund) };
+    return done.replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+  },
+};
+
+export const listRefundsRoute: Route = {
+  method: 'GET',
+  path: '/v1/payments/{id}/refunds',
+  operationId: 'listRefunds',
+  summary: 'The refunds of a payment, newest first',
+  auth: 'apikey',
+  readsOwnWrites: true,
+  responses: { 200: { description: 'All of them.', schema: refundsSchema } },
+  errors: ['not_found'],
+  handle: async ({ caller, params, services }) => {
+    const id = paymentIdOf({ params });
+    const data = id && (await listRefunds(services.db, caller.tenant, id));
+    return data === null ? NO_SUCH_PAYMENT : { status: 200, body: { data } };
+  },
+};

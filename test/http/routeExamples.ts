@@ -1,0 +1,167 @@
+// An example of every route of the table, and what of a tenant's it names.
+import { expect } from 'chai';
+import type { Route } from '../../http/route.ts';
+import { newKey, type TestGateway } from '../support/gateway.ts';
+
+/** Made once: asked for again, each route answers the same. */
+interface Refunds {
+  /** A paid charge. */
+  readonly paidId: string;
+  /** Refunds that the bank has not decided. */
+  readonly confirmId: string;
+  readonly failId: string;
+}
+
+/** Payments by card, one for each thing that an acquirer does: made once, like the refunds. */
+const ACTS = ['authorize', 'refuse', 'processing', 'chargeback', 'dispute'] as const;
+type Act = (typeof ACTS)[number];
+interface Cards {
+  readonly cardIds: { readonly [act in Act]: string };
+}
+
+/** What a tenant owns that routes can name. */
+export interface Owned extends Refunds, Cards {
+  readonly chargeId: string;
+  readonly endpointId: string;
+}
+
+export interface Example {
+  readonly path?: (owned: Owned) => string;
+  readonly body?: unknown;
+  /** What a live key gets that names only what is its own; routes for test keys aside. */
+  readonly live: number;
+  /** The path of a resource that never was; only routes that name one. */
+  readonly absent?: string;
+}
+
+export const NO_ID = '0'.repeat(26);
+const CHARGE = { amount: 500, payment_method: 'pix' };
+export const URL = 'https://example.com/hook';
+const PAYMENT = { amount: 500, paymentMethods: ['CREDIT_CARD'] };
+
+const acquirer = (act: Act): Example => ({
+  path: ({ cardIds }) => `/v1/sandbox/payments/${cardIds[act]}/${act}`,
+  body: {},
+  absent: `/v1/sandbox/payments/${NO_ID}/${act}`,
+  live: 403,
+});
+
+export const EXAMPLES: { readonly [operationId: string]: Example } = {
+  createCharge: { body: CHARGE, live: 422 },
+  createPixCharge: { body: { amount: 500 }, live: 422 },
+  getCharge: { path: (owned) => `/v1/charges/${owned.chargeId}`, absent: `/v1/charges/ch_${NO_ID}`, live: 404 },
+  createPayment: { body: { ...PAYMENT, idempotencyKey: 'the-same-each-time' }, live: 422 },
+  getPayment: {
+    path: (owned) => `/v1/payments/${owned.chargeId.slice(3)}`,
+    absent: `/v1/payments/${NO_ID}`,
+    live: 404,
+  },
+  refundPayment: {
+    path: (owned) => `/v1/payments/${owned.paidId.slice(3)}/refund`,
+    body: { idempotencyKey: 'refund-of-a-route' },
+    absent: `/v1/payments/${NO_ID}/refund`,
+    live: 404,
+  },
+  listRefunds: {
+    path: (owned) => `/v1/payments/${owned.paidId.slice(3)}/refunds`,
+    absent: `/v1/payments/${NO_ID}/refunds`,
+    live: 404,
+  },
+  cancelPayment: {
+    path: (owned) => `/v1/payments/${owned.chargeId.slice(3)}/cancel`,
+    absent: `/v1/payments/${NO_ID}/cancel`,
+    live: 404,
+  },
+  resendWebhook: {
+    path: (owned) => `/v1/payments/${owned.chargeId.slice(3)}/resend-webhook`,
+    absent: `/v1/payments/${NO_ID}/resend-webhook`,
+    live: 404,
+  },
+  getProviderStatus: {
+    path: (owned) => `/v1/payments/${owned.chargeId.slice(3)}/provider-status`,
+    absent: `/v1/payments/${NO_ID}/provider-status`,
+    live: 404,
+  },
+  getReceipt: {
+    path: (owned) => `/v1/payments/${owned.paidId.slice(3)}/receipt`,
+    absent: `/v1/payments/${NO_ID}/receipt`,
+    live: 404,
+  },
+  rotateOverrideSecret: { live: 200 },
+  listCharges: { live: 200 },
+  listPayments: { live: 200 },
+  getPaymentStats: { live: 200 },
+  getPaymentMetrics: { live: 200 },
+  getBalance: { live: 200 },
+  listWallets: { live: 200 },
+  registerWebhookEndpoint: { body: { url: URL, events: ['*'] }, live: 201 },
+  listWebhookEndpoints: { live: 200 },
+  deleteWebhookEndpoint: {
+    path: (owned) => `/v1/webhooks/endpoints/${owned.endpointId}`,
+    absent: `/v1/webhooks/endpoints/we_${NO_ID}`,
+    live: 404,
+  },
+  listWebhookDeliveries: { live: 200 },
+  listEventCatalogue: { live: 200 },
+  sandboxPay: {
+    path: (owned) => `/v1/sandbox/charges/${owned.chargeId}/pay`,
+    body: {},
+    absent: `/v1/sandbox/charges/ch_${NO_ID}/pay`,
+    live: 403,
+  },
+  sandboxAuthorize: acquirer('authorize'),
+  sandboxRefuse: acquirer('refuse'),
+  sandboxProcessing: acquirer('processing'),
+  sandboxChargeback: acquirer('chargeback'),
+  sandboxDispute: acquirer('dispute'),
+  sandboxConfirmRefund: {
+    path: (owned) => `/v1/sandbox/refunds/${owned.confirmId}/confirm`,
+    body: {},
+    absent: `/v1/sandbox/refunds/rf_${NO_ID}/confirm`,
+    live: 403,
+  },
+  sandboxFailRefund: {
+    path: (owned) => `/v1/sandbox/refunds/${owned.failId}/fail`,
+    body: {},
+    absent: `/v1/sandbox/refunds/rf_${NO_ID}/fail`,
+    live: 403,
+  },
+  changeSandboxSettings: { body: {}, live: 403 },
+  getSandboxClock: { live: 403 },
+  advanceSandboxClock: { body: { seconds: 1 }, live: 403 },
+  flushSandboxDeliveries: { body: {}, live: 403 },
+};
+
+const makeRefunds = async (gateway: TestGateway): Promise<Refunds> => {
+  expect((await gateway.post('/v1/sandbox/settings', { auto_confirm_refunds: false })).status).to.equal(200);
+  const { id: paidId } = (await gateway.charge<{ id: string }>()).body;
+  expect((await gateway.post(`/v1/sandbox/charges/${paidId}/pay`, {})).status).to.equal(200);
+  const refund = async (idempotencyKey: string) => {
+    const body = { idempotencyKey, amount: 1 };
+    const reply = await gateway.post<{ id: string }>(`/v1/payments/${paidId}/refund`, body);
+    expect(reply.status, reply.text).to.equal(201);
+    return reply.body.id;
+  };
+  return { paidId, confirmId: await refund('to-confirm'), failId: await refund('to-fail-later') };
+};
+
+const makeCards = async (gateway: TestGateway): Promise<Cards> => {
+  const make = async (act: Act): Promise<readonly [Act, string]> => {
+    const reply = await gateway.post<{ id: string }>('/v1/payments', { ...PAYMENT, idempotencyKey: newKey() });
+    expect(reply.status, reply.text).to.equal(201);
+    const { id } = reply.body;
+    if (act === 'chargeback' || act === 'dispute')
+      expect((await gateway.post(`/v1/sandbox/payments/${id}/authorize`)).status).to.equal(200);
+    return [act, id];
+  };
+  return { cardIds: Object.fromEntries(await Promise.all(ACTS.map(make))) as Cards['cardIds'] };
+};
+
+export const exampleOf = ({ operationId }: Route): Example => EXAMPLES[operationId] as Example;
+
+/** What all tests share. */
+export type Made = Omit<Owned, 'chargeId' | 'endpointId'>;
+export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
+  ...(await makeRefunds(gateway)),
+  ...(await makeCards(gateway)),
+});
