@@ -1,12 +1,16 @@
-// `npm test`: two mochas side by side, each with a PostgreSQL of its own. The suites of the event stores wait on real deadlines for
-// most of their time, so that the others run meanwhile. The last line is `N passed, N failed`; exit code 0 only when all passed.
+// `npm test`: three mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
+// for most of their time, and the others run meanwhile. The last line is `N passed, N failed`; exit code 0 only when all passed.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ALL = 'test/**/*.test.ts';
-const STORES = ['test/conformance/**/*.test.ts', 'test/infrastructure/eventStore/**/*.test.ts'];
+/** Whole programs and their databases. */
+const PROGRAMS = ['system', 'faults', 'infrastructure/boot', 'infrastructure/postgres', 'infrastructure/jobs'];
+/** Engines under the gateway. */
+const ENGINES = ['conformance', 'infrastructure/eventStore', 'projections', 'model', 'application'];
+const filesOf = (folders: readonly string[]): readonly string[] => folders.map((name) => `test/${name}/**/*.test.ts`);
 
 interface Result {
   readonly output: string;
@@ -30,14 +34,16 @@ const runMocha = async (args: readonly string[], report: string, isShown: boolea
   return { output, code, passed, failed };
 };
 
+const apart = [...filesOf(PROGRAMS), ...filesOf(ENGINES)];
 const dir = await mkdtemp(join(tmpdir(), 'quita-test-run-'));
-const [others, stores] = await Promise.all([
-  runMocha([ALL, ...STORES.flatMap((spec) => ['--ignore', spec])], join(dir, 'others'), true),
-  runMocha(STORES, join(dir, 'stores'), false),
+const results = await Promise.all([
+  runMocha([ALL, ...apart.flatMap((spec) => ['--ignore', spec])], join(dir, 'others'), true),
+  runMocha(filesOf(PROGRAMS), join(dir, 'programs'), false),
+  runMocha(filesOf(ENGINES), join(dir, 'engines'), false),
 ]);
 await rm(dir, { recursive: true, force: true });
-process.stdout.write(stores.output);
-const failed = others.failed + stores.failed;
-const isBad = others.code !== 0 || stores.code !== 0;
-process.stdout.write(`${others.passed + stores.passed} passed, ${isBad ? Math.max(failed, 1) : failed} failed\n`);
+for (const { output } of results) process.stdout.write(output);
+const sum = (of: 'passed' | 'failed'): number => results.reduce((total, result) => total + result[of], 0);
+const isBad = results.some(({ code }) => code !== 0);
+process.stdout.write(`${sum('passed')} passed, ${isBad ? Math.max(sum('failed'), 1) : sum('failed')} failed\n`);
 process.exit(isBad ? 1 : 0);

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openAccountWithKeys } from '../../application/commands/openAccount.ts';
 import type { Clock } from '../../application/ports/clock.ts';
+import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { createApp } from '../../http/app.ts';
 import { rateLimit } from '../../http/middleware/rateLimit.ts';
@@ -75,6 +76,8 @@ export class TestGateway {
       roles?: Roles;
       eventStoreUrl?: string;
       clock?: Clock;
+      /** The bank of live mode; none by default. */
+      liveProvider?: PaymentProvider;
       /** Instead of its own address: what ends up in links is then the same in every run. */
       publicUrl?: string;
       /** Account and keys derived from it; default: random ones. */
@@ -96,6 +99,7 @@ export class TestGateway {
       clock: options.clock ?? { now: Date.now },
       isAlone: options.isAlone ?? true,
       onMismatch: (error) => faults.push(error),
+      liveProvider: options.liveProvider ?? null,
       roles: options.roles ?? { serves: true, projects: true, works: true },
     });
     await untilReadModelsExist(storage.reads);

@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { TestGateway } from '../support/gateway.ts';
+import { expectVerified, playHistories } from './histories.ts';
+
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000);
+
+describe('random operations against an independent model', function suite() {
+  this.timeout(120_000);
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await TestGateway.open();
+  });
+  after(() => gateway.close());
+
+  it(`statuses, wallets and refunds agree at every look, and verify is 0 (SEED=${SEED})`, async () => {
+    const played = await playHistories(gateway, { merchants: 8, operationsEach: 60, seed: SEED, checkEvery: 20 });
+    expect([...played.keys()].sort()).to.deep.equal([
+      'acquirer',
+      'cancel',
+      'clock',
+      'create',
+      'endRefund',
+      'pay',
+      'refund',
+    ]);
+    expect(gateway.faults).to.deep.equal([]);
+    await expectVerified(gateway);
+  });
+});

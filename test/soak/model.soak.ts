@@ -1,0 +1,21 @@
+// Ten thousand random operations of forty merchants against the independent model. `npm run soak:model`; OPERATIONS and SEED change it.
+
+import { expectVerified, playHistories } from '../model/histories.ts';
+import { TestGateway } from '../support/gateway.ts';
+
+const OPERATIONS = Number(process.env['OPERATIONS'] ?? 10_000);
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000);
+const MERCHANTS = 40;
+
+describe(`${OPERATIONS} random operations against an independent model`, function suite() {
+  this.timeout(3_600_000);
+
+  it(`agree at every look, and verify is 0 (SEED=${SEED})`, async () => {
+    const gateway = await TestGateway.open();
+    const operationsEach = Math.ceil(OPERATIONS / MERCHANTS);
+    const played = await playHistories(gateway, { merchants: MERCHANTS, operationsEach, seed: SEED, checkEvery: 25 });
+    await expectVerified(gateway);
+    console.log(`played: ${[...played].map(([kind, count]) => `${count} ${kind}`).join(', ')}`);
+    await gateway.close();
+  });
+});

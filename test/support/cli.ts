@@ -1,0 +1,35 @@
+// The operator's command line inside the test process, on the database of a running gateway.
+import { accountCommands } from '../../infrastructure/boot/cli/account.ts';
+import { heldCommands } from '../../infrastructure/boot/cli/held.ts';
+import { ledgerCommands } from '../../infrastructure/boot/cli/ledger.ts';
+import { runCli } from '../../infrastructure/boot/cli/run.ts';
+
+export interface CliRun<T> {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** What `--json` printed; undefined when the words do not ask for it or it failed. */
+  readonly json: T;
+}
+
+/** Words as an operator types them: `held list --json`. */
+export const runWords = async <T = Record<string, unknown>>(
+  databaseUrl: string,
+  ...words: string[]
+): Promise<CliRun<T>> => {
+  let [out, err] = ['', ''];
+  const to = (take: (text: string) => void) => ({ write: (text: string) => take(text) });
+  const code = await runCli(
+    [...accountCommands, ...heldCommands, ...ledgerCommands],
+    words,
+    { DATABASE_URL: databaseUrl },
+    to((text) => {
+      out += text;
+    }),
+    to((text) => {
+      err += text;
+    }),
+  );
+  const json = (words.includes('--json') && out !== '' ? JSON.parse(out) : undefined) as T;
+  return { code, out, err, json };
+};
