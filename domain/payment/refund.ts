@@ -39,8 +39,8 @@ export interface Reserved {
 
 /**
  * Order of the checks: the key (replayed, or `idempotency_key_reused`), settled and not fully refunded (`transaction_not_refundable`),
- * not disputed (`charge_disputed`), the amount (`refund_amount_exceeds_remaining`), supported by method, window and destination
- * (`REFUND_NOT_SUPPORTED`; `invalid_request` for what is of Pix only).
+ * not disputed (`charge_disputed`), by a method that can be refunded (`REFUND_NOT_SUPPORTED`), the amount
+ * (`refund_amount_exceeds_remaining`), window and destination (`REFUND_NOT_SUPPORTED`; `invalid_request` for what is of Pix only).
  */
 export const reserveRefund =
   (wish: ReserveRefund, at: Timestamp): Decision<PaymentState, PaymentEvent, Reserved> =>
@@ -55,6 +55,8 @@ export const reserveRefund =
     if (refundedAmount(refunds) === paid)
       return reject('transaction_not_refundable', 'This payment is fully refunded already.');
     if (dispute !== null) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
+    const { method } = settlement;
+    if (!REFUNDABLE_METHODS.includes(method)) return unsupported(`Payments by ${method} can’t be refunded.`);
     const rest = refundableRest(paid, refunds, dispute);
     const amount = wish.amount ?? rest;
     if (amount > rest || amount === 0)
@@ -85,7 +87,6 @@ const unsupported = (message: string): Rejection => reject('REFUND_NOT_SUPPORTED
 
 const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Timestamp): Route | Rejection => {
   const { method, receipt } = settlement;
-  if (!REFUNDABLE_METHODS.includes(method)) return unsupported(`Payments by ${method} can’t be refunded.`);
   const free = (strategy: RefundStrategy): Route => ({
     strategy,
     destination: null,

@@ -274,11 +274,13 @@ describe('sandbox: acquirers of other methods', () => {
         const path = `/v1/payments/${id}/refund`;
         const reply = await gateway.post(path, { idempotencyKey: newKey(), ...body }, desk.as);
         expect(reply.status, reply.text).to.equal(201);
+        return reply.body['id'] as string;
       };
       const [partly, fully] = [await desk.create(CARD), await desk.create(CARD)];
       for (const { id } of [partly, fully]) await desk.act(id, 'authorize', 'APPROVED');
       await refund(partly.id, { amount: 4_000 });
-      await refund(fully.id, {});
+      const whole = await refund(fully.id, {});
+      await gateway.post(`/v1/sandbox/refunds/${whole}/confirm`, {}, desk.as);
       await desk.act(partly.id, 'chargeback', 'CHARGEBACK');
       expectError(await desk.try(fully.id, 'chargeback'), 400, 'invalid_request');
       const { body: wallet } = await gateway.get<Body>('/v1/wallets/balance', desk.as);

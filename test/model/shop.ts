@@ -122,8 +122,8 @@ export class Shop {
   refundRefusal(payment: Payment, amount: number): string | null {
     if (payment.status === 'CHARGEBACK' || payment.status === 'DISPUTE') return 'charge_disputed';
     if (payment.status !== 'PAID' && payment.status !== 'APPROVED') return 'transaction_not_refundable';
-    if (amount > this.restOf(payment)) return 'refund_amount_exceeds_remaining';
-    return payment.method === 'BOLETO' ? 'REFUND_NOT_SUPPORTED' : null;
+    if (payment.method === 'BOLETO') return 'REFUND_NOT_SUPPORTED';
+    return amount > this.restOf(payment) ? 'refund_amount_exceeds_remaining' : null;
   }
 
   restOf({ amount, refunds, retained }: Payment): number {

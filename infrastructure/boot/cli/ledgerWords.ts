@@ -16,6 +16,7 @@ const WHY: { readonly [Type in PaymentEvent['type']]?: (event: OfType<Type>) => 
   TransactionRefundCompleted: ({ data }) => `refund rf_${data.refundId} reached the payer`,
   TransactionRefundReleased: ({ data }) => `refund rf_${data.refundId} failed: ${data.reason}`,
   TransactionDisputeOpened: ({ data }) => `${data.kind.toLowerCase()} opened`,
+  TransactionDisputeRaised: () => 'what a failed refund gave back is held for the dispute',
 };
 
 /** What a posting does to its account: when it is a credit, and when it is a debit. */

@@ -118,17 +118,17 @@ const ORDER: readonly (readonly [
     'charge_disputed',
     undefined,
   ],
-  ['4 too much, by a method that can’t be refunded', BOLETO, tooMuch, 'refund_amount_exceeds_remaining', 'amount'],
-  ['4 too much', PAID, tooMuch, 'refund_amount_exceeds_remaining', 'amount'],
+  ['4 a method that can’t be refunded', BOLETO, { ...tooMuch, strategy: 'cashout' }, 'REFUND_NOT_SUPPORTED', undefined],
+  ['5 too much', PAID, tooMuch, 'refund_amount_exceeds_remaining', 'amount'],
   [
-    '4 too much, by devolution',
+    '5 too much, by devolution',
     PAID,
     { ...tooMuch, strategy: 'devolution' },
     'refund_amount_exceeds_remaining',
     'amount',
   ],
   [
-    '4 more than what is left after a part was refunded',
+    '5 more than what is left after a part was refunded',
     [
       ...PAID,
       refundReserved({ ...other, amount: toMinor(12_000) }),
@@ -139,44 +139,43 @@ const ORDER: readonly (readonly [
     'amount',
   ],
   [
-    '4 more than what is left while a part is on its way',
+    '5 more than what is left while a part is on its way',
     [...PAID, refundReserved({ ...other, amount: toMinor(12_000) })],
     { amount: toMinor(346) },
     'refund_amount_exceeds_remaining',
     'amount',
   ],
   [
-    '4 all is on its way',
+    '5 all is on its way',
     [...PAID, refundReserved(other)],
     { amount: toMinor(1) },
     'refund_amount_exceeds_remaining',
     'amount',
   ],
   [
-    '4 all is on its way, nothing is left',
+    '5 all is on its way, nothing is left',
     [...PAID, refundReserved(other)],
     {},
     'refund_amount_exceeds_remaining',
     'amount',
   ],
-  ['5 a method that can’t be refunded', BOLETO, { strategy: 'cashout' }, 'REFUND_NOT_SUPPORTED', undefined],
-  ['5 no payer, no key', NAMELESS, {}, 'REFUND_NOT_SUPPORTED', undefined],
+  ['6 no payer, no key', NAMELESS, {}, 'REFUND_NOT_SUPPORTED', undefined],
   [
-    '5 a destination that the account does not allow',
+    '6 a destination that the account does not allow',
     PAID,
     { allowedDestinations: [SOMEBODY_ELSE] },
     'REFUND_NOT_SUPPORTED',
     undefined,
   ],
   [
-    '5 another destination than the allowed one',
+    '6 another destination than the allowed one',
     PAID,
     { destinationKey: SOMEBODY_ELSE, allowedDestinations: [LOCKED_TO] },
     'REFUND_NOT_SUPPORTED',
     undefined,
   ],
-  ['5 a card has no strategy', APPROVED, { strategy: 'devolution' }, 'invalid_request', 'strategy'],
-  ['5 a card has no key', APPROVED, { destinationKey: 'x' }, 'invalid_request', 'destinationKey'],
+  ['6 a card has no strategy', APPROVED, { strategy: 'devolution' }, 'invalid_request', 'strategy'],
+  ['6 a card has no key', APPROVED, { destinationKey: 'x' }, 'invalid_request', 'destinationKey'],
 ];
 
 describe('reserveRefund', () => {
@@ -186,7 +185,7 @@ describe('reserveRefund', () => {
         given(payment, ...history)
           .when(reserve(over))
           .rejected(code, param));
-    it('5 a devolution later than 90 days after the settlement: REFUND_NOT_SUPPORTED (M8)', () =>
+    it('6 a devolution later than 90 days after the settlement: REFUND_NOT_SUPPORTED (M8)', () =>
       given(payment, ...PAID)
         .when(reserve({ strategy: 'devolution' }, late))
         .rejected('REFUND_NOT_SUPPORTED'));
