@@ -100,15 +100,16 @@ describe('binary arrays', () => {
   });
 
   it('of texts come back from the server with their nulls, and empty', async () => {
+    const any = fc.string({ unit: 'binary' });
+    // Columns of ASCII alone are written another way; some of their texts need two bytes for their length.
+    const ascii = fc.oneof(fc.string(), fc.constantFrom('x'.repeat(255), 'x'.repeat(256), 'x'.repeat(300)));
+    const column = (text: fc.Arbitrary<string>) => fc.array(fc.option(text.filter((one) => !one.includes('\0'))));
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.option(fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')))),
-        async (texts) => {
-          const { rows } = await log.sql.query('SELECT $1::text[] AS back', [nullableTextArray(texts)]);
-          expect(rows[0].back).to.deep.equal(texts);
-        },
-      ),
-      { numRuns: 50 },
+      fc.asyncProperty(fc.oneof(column(any), column(ascii)), async (texts) => {
+        const { rows } = await log.sql.query('SELECT $1::text[] AS back', [nullableTextArray(texts)]);
+        expect(rows[0].back).to.deep.equal(texts);
+      }),
+      { numRuns: 100 },
     );
   });
 });
