@@ -38,9 +38,10 @@ export interface Reserved {
 }
 
 /**
- * Order of the checks: the key (replayed, or `idempotency_key_reused`), settled and not fully refunded (`transaction_not_refundable`),
- * not disputed (`charge_disputed`), by a method that can be refunded (`REFUND_NOT_SUPPORTED`), the amount
- * (`refund_amount_exceeds_remaining`), window and destination (`REFUND_NOT_SUPPORTED`; `invalid_request` for what is of Pix only).
+ * Order of the checks: settled (`transaction_not_refundable`), the key (replayed, or `idempotency_key_reused`), not disputed
+ * (`charge_disputed`), not fully refunded (`transaction_not_refundable`), by a method that can be refunded (`REFUND_NOT_SUPPORTED`),
+ * the amount (`refund_amount_exceeds_remaining`), window and destination (`REFUND_NOT_SUPPORTED`; `invalid_request` for what is of
+ * Pix only).
  */
 export const reserveRefund =
   (wish: ReserveRefund, at: Timestamp): Decision<PaymentState, PaymentEvent, Reserved> =>
@@ -52,9 +53,9 @@ export const reserveRefund =
     if (before) return replay(before, wish);
     const { settlement, refunds, dispute } = transaction;
     const paid = settlement.receipt.amount;
+    if (dispute !== null) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
     if (refundedAmount(refunds) === paid)
       return reject('transaction_not_refundable', 'This payment is fully refunded already.');
-    if (dispute !== null) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
     const { method } = settlement;
     if (!REFUNDABLE_METHODS.includes(method)) return unsupported(`Payments by ${method} can’t be refunded.`);
     const rest = refundableRest(paid, refunds, dispute);

@@ -1,6 +1,6 @@
 // Plays random operations against the gateway over HTTP and holds every answer against the model.
 import { config, expect } from 'chai';
-import { newKey, type TestGateway } from '../support/gateway.ts';
+import { newKey, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import type { AcquirerMove, Operation } from './operations.ts';
 import { type Payment, PIX_OUT_FEE, type Refund, Shop } from './shop.ts';
 
@@ -15,18 +15,20 @@ const STRANGER = '99992222263';
 export class Player {
   readonly #gateway: TestGateway;
   readonly #key: string;
+  readonly #accountId: TestTenant['accountId'];
   readonly #shop = new Shop();
   /** How often each operation found something to do. */
   readonly played = new Map<Operation['kind'], number>();
 
-  private constructor(gateway: TestGateway, key: string) {
+  private constructor(gateway: TestGateway, { testKey, accountId }: TestTenant) {
     this.#gateway = gateway;
-    this.#key = key;
+    this.#key = testKey;
+    this.#accountId = accountId;
   }
 
   /** An account of its own, whose refunds wait for the acquirer's word. */
   static async open(gateway: TestGateway): Promise<Player> {
-    const player = new Player(gateway, (await gateway.newTenant()).testKey);
+    const player = new Player(gateway, await gateway.newTenant());
     await player.#post('/v1/sandbox/settings', { auto_confirm_refunds: false }, 200);
     return player;
   }
@@ -204,7 +206,10 @@ export class Player {
 
   async #advance(seconds: number): Promise<boolean> {
     this.#shop.advance(seconds);
-    await this.#post('/v1/sandbox/clock/advance', { seconds }, 200);
+    const options = { key: this.#key };
+    const { status, text } = await this.#gateway.post('/v1/sandbox/clock/advance', { seconds }, options);
+    expect(status, text).to.be.oneOf([200, 202]); // 202: the rest goes on (X)
+    while (!(await this.#gateway.gateway.services.clockDrained(this.#accountId, 10_000)));
     return true;
   }
 

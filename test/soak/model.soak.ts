@@ -1,11 +1,11 @@
-// Ten thousand random operations of forty merchants against the independent model. `npm run soak:model`; OPERATIONS and SEED change it.
+// Ten thousand random operations of twenty merchants against the independent model. `npm run soak:model`; OPERATIONS and SEED change it.
 
 import { expectVerified, playHistories } from '../model/histories.ts';
 import { TestGateway } from '../support/gateway.ts';
 
 const OPERATIONS = Number(process.env['OPERATIONS'] ?? 10_000);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000);
-const MERCHANTS = 40;
+const MERCHANTS = 20;
 
 describe(`${OPERATIONS} random operations against an independent model`, function suite() {
   this.timeout(3_600_000);

@@ -105,14 +105,21 @@ const ORDER: readonly (readonly [
     undefined,
   ],
   [
-    '2 fully refunded',
+    '3 fully refunded',
     [...PAID, refundReserved(other), refundCompleted(other)],
     { ...tooMuch, strategy: 'devolution', destinationKey: SOMEBODY_ELSE, allowedDestinations: [] },
     'transaction_not_refundable',
     undefined,
   ],
   [
-    '3 disputed',
+    '2b disputed, and fully refunded meanwhile',
+    [...APPROVED, refundReserved(other), disputeOpened('CHARGEBACK', 0), refundCompleted(other)],
+    { ...tooMuch, strategy: 'devolution', destinationKey: 'x' },
+    'charge_disputed',
+    undefined,
+  ],
+  [
+    '2b disputed',
     [...APPROVED, disputeOpened()],
     { ...tooMuch, strategy: 'devolution', destinationKey: 'x' },
     'charge_disputed',
