@@ -26,6 +26,9 @@ export interface Storage {
   close(): Promise<void>;
 }
 
+/** Lists sorted by any field compare every row of a tenant: two more processes halve that. Small reads never ask for them. */
+const PARALLEL_SORTS = '-c max_parallel_workers_per_gather=2';
+
 /** `eventStoreUrl` null: the log is kept in the same Postgres. */
 export const openStorage = async (
   connectionString: string,
@@ -38,7 +41,7 @@ export const openStorage = async (
       ? await openPostgresEventStore({ connectionString, onError })
       : await openEventStoreDb({ connectionString: eventStoreUrl, onError });
   const config = connectionConfig(connectionString, 'quita');
-  const reads = new PgPool(config, READS_MAX, onError);
+  const reads = new PgPool({ ...config, options: PARALLEL_SORTS }, READS_MAX, onError);
   const operations = new PgPool(config, OPERATIONS_MAX, onError);
   const derived = new PgPool({ ...config, options: '-c synchronous_commit=off' }, JOBS_MAX, onError);
   const notices = new Notices(config);

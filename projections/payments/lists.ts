@@ -90,16 +90,6 @@ const orderOf = ({ by, direction }: PageOrder): string => {
   return expression === null ? NEWEST_FIRST : `${expression} ${direction.toUpperCase()} NULLS LAST, ${NEWEST_FIRST}`;
 };
 
-/**
- * A sort that keeps the first rows only is quick when what comes later is seldom better. Many payments are alike in most fields, and the
- * newest of those come first: given newest first, each is compared once; given as they lie, oldest first, each replaces another.
- * `OFFSET 0` keeps the inner order. By status, and by creation, an index has the order.
- */
-const sortable = (rows: string, { by }: PageOrder): string =>
-  by === 'createdAt' || by === 'status' || SORT_EXPRESSION[by] === null
-    ? rows
-    : `SELECT * FROM (${rows}) f ORDER BY ${NEWEST_FIRST} OFFSET 0`;
-
 /** `page` from 1. */
 export const listPage = (
   db: Sql,
@@ -109,7 +99,7 @@ export const listPage = (
   { page, limit }: { readonly page: number; readonly limit: number },
 ): Promise<readonly ExistingPayment[]> => {
   const values = new Values();
-  const rows = sortable(rowsOf(tenant, filter, values), order);
+  const rows = rowsOf(tenant, filter, values);
   const text = `SELECT id, row_number() OVER () AS place FROM (SELECT id FROM (${rows}) r ORDER BY ${orderOf(order)}
     LIMIT ${values.of(limit)} OFFSET ${values.of((page - 1) * limit)}) o`;
   return statesOf(db, text, 'l.place', values);
