@@ -114,6 +114,19 @@ export class CommandHandler {
     return (this.#cache.get(stream) as Loaded<State> | undefined) ?? this.load(aggregate, stream);
   }
 
+  /** Like `execute`, for decisions that record what happened and refuse nothing: a refusal is a broken invariant and throws. */
+  async record<C extends Category, State, Reply>(
+    aggregate: Aggregate<C, State>,
+    stream: StreamName,
+    decide: Decision<State, EventOf[C], Reply>,
+    why: Circumstances,
+    options: { creates?: boolean } = {},
+  ): Promise<Outcome<State, Reply>> {
+    const outcome = await this.execute(aggregate, stream, decide, why, options);
+    if (isRejection(outcome)) throw new Error(`${stream}: ${why.actor} was refused: ${outcome.message}`);
+    return outcome;
+  }
+
   /**
    * Runs one decision on one stream. `creates`: the stream is assumed empty and not read first.
    * Throws CommandContention, EventStoreUnavailable, AppendOutcomeUnknown: nothing is half done, a repeat is safe.

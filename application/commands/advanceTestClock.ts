@@ -5,24 +5,13 @@ import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../accounts.ts';
 import { ACCOUNT } from '../aggregates.ts';
+import { byRequest, type Requester } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 
 export const advanceClock =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
-  async (
-    accountId: AccountId,
-    seconds: number,
-    caller: { actor: string; requestId: string },
-  ): Promise<Rejection | null> => {
-    const { actor, requestId } = caller;
-    const why = {
-      account: accountId,
-      mode: 'test' as const,
-      actor,
-      requestId,
-      correlationId: accountId,
-      causationId: requestId,
-    };
+  async (accountId: AccountId, seconds: number, requester: Requester): Promise<Rejection | null> => {
+    const why = byRequest(requester, { accountId, mode: 'test' }, accountId);
     const done = await commands.execute(
       ACCOUNT,
       streamName.account(accountId),

@@ -1,5 +1,4 @@
 // POST /v1/payments/{id}/cancel: the wish in the stream, then the provider, then the fact.
-
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -7,6 +6,7 @@ import { notCancellable, requestCancel } from '../../domain/payment/cancel.ts';
 import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
+import { byRequest, type Requester } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { isOwn, NO_PAYMENT } from '../ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -25,16 +25,12 @@ interface Needs {
  */
 export const cancelPayment =
   ({ commands, accounts, canceller }: Needs) =>
-  async (
-    tenant: Tenant,
-    id: PaymentId,
-    { actor, requestId }: { readonly actor: string; readonly requestId: string },
-  ): Promise<ExistingPayment | Rejection> => {
+  async (tenant: Tenant, id: PaymentId, requester: Requester): Promise<ExistingPayment | Rejection> => {
     const stream = streamName.payment(id);
     const before = await commands.load(PAYMENT, stream);
     if (!isOwn(before.state, tenant)) return NO_PAYMENT;
     const { accountId, mode } = tenant;
-    const why = { account: accountId, mode, actor, requestId, correlationId: id, causationId: requestId };
+    const why = byRequest(requester, tenant, id);
     const wished = await commands.execute(PAYMENT, stream, requestCancel(await accounts.now(accountId, mode)), why);
     if (isRejection(wished)) return wished;
     await canceller.run(id).catch(unavailable);

@@ -6,6 +6,7 @@ import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../accounts.ts';
 import { ACCOUNT } from '../aggregates.ts';
+import { byRequest, type Requester } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 
 /** All settings as they are from here on. */
@@ -14,10 +15,10 @@ export const changeSandboxSettings =
   async (
     accountId: AccountId,
     wish: Partial<SandboxSettings>,
-    { actor, requestId }: { readonly actor: string; readonly requestId: string },
+    requester: Requester,
   ): Promise<SandboxSettings | Rejection> => {
     const mode = 'test' as const;
-    const why = { account: accountId, mode, actor, requestId, correlationId: accountId, causationId: requestId };
+    const why = byRequest(requester, { accountId, mode }, accountId);
     const decide = change(wish, await accounts.now(accountId, mode));
     const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
     return isRejection(done) ? done : done.reply;

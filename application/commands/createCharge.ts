@@ -1,5 +1,4 @@
 // POST /v1/charges and POST /v1/pix/charges: one operation (K1). The intent is stored before any outside call (K7).
-
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { CHARGE_FINGERPRINT_VERSION, type ChargeRequest, canonicalRequest } from '../../domain/charge/request.ts';
 import { streamName } from '../../domain/kernel/event.ts';
@@ -8,13 +7,14 @@ import { type Creation, createCharge } from '../../domain/payment/create.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
+import { byRequest } from '../because.ts';
 import type { CommandHandler, Outcome } from '../commandHandler.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { PaymentProvider, PaymentProviders } from '../ports/paymentProvider.ts';
 import { ProviderUnavailable } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
 import { type CreationProcess, instrumentRequest } from '../processes/creation.ts';
-import { becauseOf, type CreationCommand, commonTerms, fingerprintOf, Twins } from './creationParts.ts';
+import { type CreationCommand, commonTerms, fingerprintOf, Twins } from './creationParts.ts';
 import { velocityRefusal } from './velocity.ts';
 
 export interface CreateChargeCommand extends CreationCommand {
@@ -60,7 +60,9 @@ export class CreateChargeHandler {
       keyParam: 'Idempotency-Key',
     });
     const stream = streamName.payment(terms.paymentId);
-    const outcome = await commands.execute(PAYMENT, stream, decide, becauseOf(command, terms), { creates: true });
+    const outcome = await commands.execute(PAYMENT, stream, decide, byRequest(command, terms, terms.paymentId), {
+      creates: true,
+    });
     if (isRejection(outcome)) return outcome;
     // Resuming what was cut off is the first answer of a charge, not a replay of one.
     const replayed = outcome.reply === 'replayed' && outcome.state.charge.status !== 'requested';

@@ -10,11 +10,12 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { createCharge } from '../../domain/payment/create.ts';
 import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
 import { PAYMENT } from '../aggregates.ts';
+import { byRequest } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
-import { becauseOf, type CreationCommand, commonTerms, fingerprintOf, Twins } from './creationParts.ts';
+import { type CreationCommand, commonTerms, fingerprintOf, Twins } from './creationParts.ts';
 import { velocityRefusal } from './velocity.ts';
 
 export interface CreatePaymentCommand extends CreationCommand {
@@ -56,7 +57,9 @@ export class CreatePaymentHandler {
       keyParam: 'idempotencyKey',
     });
     const stream = streamName.payment(terms.paymentId);
-    const outcome = await commands.execute(PAYMENT, stream, decide, becauseOf(command, terms), { creates: true });
+    const outcome = await commands.execute(PAYMENT, stream, decide, byRequest(command, terms, terms.paymentId), {
+      creates: true,
+    });
     if (isRejection(outcome)) return outcome;
     if (outcome.reply === 'created') return { payment: assertExists(outcome.state), replayed: false };
     // A replay shows the state at creation, whatever came after (K3).

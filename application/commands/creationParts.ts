@@ -1,23 +1,20 @@
 // What creating a charge and creating a payment have in common (decisions K1–K4).
 import { hash } from 'node:crypto';
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
-import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
+import type { Requester } from '../because.ts';
 import { type Operation, paymentIds } from '../ids.ts';
 import { KeyedLock } from '../keyedLock.ts';
-import type { Circumstances } from '../ports/loggedEvent.ts';
 
 /** Who asks for a new charge or payment, and under which key. */
-export interface CreationCommand {
+export interface CreationCommand extends Requester {
   readonly account: OpenAccount;
   readonly mode: Mode;
   readonly idempotencyKey: string;
   readonly baseUrl: string;
-  readonly actor: string;
-  readonly requestId: string;
 }
 
 interface Asked {
@@ -44,15 +41,6 @@ export const commonTerms = (
 });
 
 export const fingerprintOf = (canonical: string): string => hash('sha256', canonical, 'base64url');
-
-export const becauseOf = ({ actor, requestId }: CreationCommand, terms: ChargeTerms): Circumstances => ({
-  account: terms.accountId,
-  mode: terms.mode,
-  actor,
-  requestId,
-  correlationId: terms.paymentId,
-  causationId: requestId,
-});
 
 /** Longest wait for another request with the same key (K4). */
 const WAIT_FOR_TWIN_MS = 10_000;

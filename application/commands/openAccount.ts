@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import { openAccount } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import { issueKey } from '../../domain/keyring/keyring.ts';
 import type { Accounts } from '../accounts.ts';
 import { ACCOUNT, KEYRING } from '../aggregates.ts';
@@ -39,13 +38,12 @@ export const openAccountWithKeys =
       correlationId: accountId,
       causationId: accountId,
     });
-    const opened = await commands.execute(
+    await commands.record(
       ACCOUNT,
       streamName.account(accountId),
       openAccount({ accountId, name, email, idSeed, at }),
       why('live'),
     );
-    if (isRejection(opened)) throw new Error(opened.message);
     for (const { mode, cleartext, label } of keys) {
       const fingerprint = keyFingerprint(cleartext);
       const key = {
@@ -57,7 +55,6 @@ export const openAccountWithKeys =
         label,
         issuedAt: at,
       };
-      const issued = await commands.execute(KEYRING, streamName.keyring(accountId), issueKey(key), why(mode));
-      if (isRejection(issued)) throw new Error(issued.message);
+      await commands.record(KEYRING, streamName.keyring(accountId), issueKey(key), why(mode));
     }
   };

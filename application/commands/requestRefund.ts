@@ -1,5 +1,4 @@
 // POST /v1/payments/{id}/refund: the reservation in the payment's stream is the answer; a process brings it to the payer.
-import { hash } from 'node:crypto';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
@@ -13,9 +12,11 @@ import {
 } from '../../domain/refund/request.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
+import { byRequest } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { refundIdOf } from '../ids.ts';
 import { isOwn, NO_PAYMENT } from '../ownPayment.ts';
+import { fingerprintOf as hashOf } from './creationParts.ts';
 
 export interface RequestRefundCommand {
   readonly account: OpenAccount;
@@ -45,11 +46,10 @@ export const requestRefund =
       allowedDestinations: (await accounts.get(accountId)).settings.cashoutDestinations,
     };
     const decide = reserveRefund(wish, await accounts.now(accountId, mode));
-    const why = { account: accountId, mode, actor, requestId, correlationId: paymentId, causationId: requestId };
+    const why = byRequest({ actor, requestId }, { accountId, mode }, paymentId);
     const done = await commands.execute(PAYMENT, stream, decide, why);
     return isRejection(done) ? done : done.reply;
   };
 
 /** With its rule version: what was hashed under an older one is told apart. */
-const fingerprintOf = (body: RefundBody): string =>
-  `${REFUND_FINGERPRINT_VERSION}:${hash('sha256', canonicalRefund(body), 'base64url')}`;
+const fingerprintOf = (body: RefundBody): string => `${REFUND_FINGERPRINT_VERSION}:${hashOf(canonicalRefund(body))}`;

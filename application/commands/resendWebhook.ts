@@ -9,6 +9,7 @@ import { resentMessagesOf } from '../../domain/wire/messages.ts';
 import { type TransactionStatus, transactionStatus } from '../../domain/wire/status.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
+import { byRequest, type Requester } from '../because.ts';
 import type { Around, CommandHandler } from '../commandHandler.ts';
 import { isOwn, NO_PAYMENT } from '../ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -29,11 +30,7 @@ export interface Resend {
 /** Every call is a resend of its own; the deliveries are scheduled by the fan-out, whatever happens to this process. */
 export const resendWebhook =
   ({ commands, accounts, subscriptionsOf }: Needs) =>
-  async (
-    tenant: Tenant,
-    id: PaymentId,
-    { actor, requestId }: { readonly actor: string; readonly requestId: string },
-  ): Promise<Resend | Rejection> => {
+  async (tenant: Tenant, id: PaymentId, requester: Requester): Promise<Resend | Rejection> => {
     const last = await lastTransition(commands, id);
     if (last === null || !isOwn(last.after, tenant)) return NO_PAYMENT;
     const status = transactionStatus(last.after);
@@ -42,7 +39,7 @@ export const resendWebhook =
     const subscriptions = webhookUrl === null ? await subscriptionsOf(tenant) : [['*']];
     if (!types.some((type) => subscriptions.some((events) => wants(events, type)))) return { resent: false, status };
     const decide = requestResend(last.revision, await accounts.now(accountId, mode));
-    const why = { account: accountId, mode, actor, requestId, correlationId: id, causationId: requestId };
+    const why = byRequest(requester, tenant, id);
     const done = await commands.execute(PAYMENT, streamName.payment(id), decide, why);
     return isRejection(done) ? done : { resent: true, status };
   };

@@ -4,6 +4,7 @@ import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../accounts.ts';
 import { ACCOUNT } from '../aggregates.ts';
+import { byRequest, type Requester } from '../because.ts';
 import { CommandContention, type CommandHandler } from '../commandHandler.ts';
 import { keepOverrideSecret } from '../overrideSecret.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -21,13 +22,10 @@ const ATTEMPTS_MAX = 10;
 /** The new secret, 64 hex characters: nobody else was shown it. Throws CommandContention when others keep being faster. */
 export const rotateOverrideSecret =
   ({ commands, accounts, secrets }: Needs) =>
-  async (
-    tenant: Tenant,
-    { actor, requestId }: { readonly actor: string; readonly requestId: string },
-  ): Promise<string | Rejection> => {
+  async (tenant: Tenant, requester: Requester): Promise<string | Rejection> => {
     const { accountId: account, mode } = tenant;
     const stream = streamName.account(account);
-    const why = { account, mode, actor, requestId, correlationId: account, causationId: requestId };
+    const why = byRequest(requester, tenant, account);
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const version = (await accounts.refresh(account)).overrideSecretVersion[mode] + 1;
       // Kept before the event that names it: a version without a secret could never be signed for.

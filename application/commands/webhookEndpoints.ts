@@ -7,6 +7,7 @@ import { deleteEndpoint, type Endpoint, registerEndpoint } from '../../domain/we
 import { isCatalogued } from '../../domain/wire/catalogue.ts';
 import type { Accounts } from '../accounts.ts';
 import { WEBHOOK_ENDPOINT } from '../aggregates.ts';
+import { byRequest, type Requester } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
@@ -14,10 +15,6 @@ import type { WebhookSender } from '../ports/webhookSender.ts';
 
 export const ENDPOINTS_MAX = 16;
 
-interface Caller {
-  readonly actor: string;
-  readonly requestId: string;
-}
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
@@ -27,22 +24,13 @@ interface Needs {
   readonly whileAlone: <T>(tenant: Tenant, work: (count: number) => Promise<T>) => Promise<T>;
 }
 
-const because = ({ accountId, mode }: Tenant, { actor, requestId }: Caller, endpointId: string) => ({
-  account: accountId,
-  mode,
-  actor,
-  requestId,
-  correlationId: endpointId,
-  causationId: requestId,
-});
-
 /** Order of checks: url, events, number of endpoints. */
 export const registerWebhookEndpoint =
   ({ commands, accounts, secrets, sender, whileAlone }: Needs) =>
   async (
     tenant: Tenant,
     { url, events }: { url: string; events: readonly string[] },
-    caller: Caller,
+    caller: Requester,
   ): Promise<(Endpoint & { secret: string }) | Rejection> => {
     const verdict = sender.judgeUrl(url, tenant.mode);
     if (verdict !== null) return reject('invalid_url', verdict.message, { param: 'url' });
@@ -66,7 +54,7 @@ export const registerWebhookEndpoint =
         WEBHOOK_ENDPOINT,
         streamName.webhookEndpoint(endpointId),
         registerEndpoint(endpoint, at),
-        because(tenant, caller, endpointId),
+        byRequest(caller, tenant, endpointId),
         { creates: true },
       );
       return isRejection(done) ? done : { ...endpoint, secret };
@@ -75,13 +63,13 @@ export const registerWebhookEndpoint =
 
 export const deleteWebhookEndpoint =
   ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
-  async (tenant: Tenant, endpointId: EndpointId, caller: Caller): Promise<Rejection | null> => {
+  async (tenant: Tenant, endpointId: EndpointId, caller: Requester): Promise<Rejection | null> => {
     const at = await accounts.now(tenant.accountId, tenant.mode);
     const done = await commands.execute(
       WEBHOOK_ENDPOINT,
       streamName.webhookEndpoint(endpointId),
       deleteEndpoint(tenant, at),
-      because(tenant, caller, endpointId),
+      byRequest(caller, tenant, endpointId),
     );
     return isRejection(done) ? done : null;
   };

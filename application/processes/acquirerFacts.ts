@@ -1,8 +1,6 @@
 // What acquirers tell of a payment besides money: asked of the provider again, and applied in their order. Told twice: once.
-
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import { openDispute, recordProcessing, recordRefusal } from '../../domain/payment/acquirer.ts';
 import { assertExists } from '../../domain/payment/payment.ts';
 import { PAYMENT } from '../aggregates.ts';
@@ -25,8 +23,7 @@ export const takeAcquirerFacts =
     if (facts?.kind !== 'known') throw new UnknownAtProvider(`what the acquirer told of ${paymentId}`);
     for (const fact of facts.value) {
       const why = byProcess('acquirerFacts', terms, paymentId, `${fact.kind} ${fact.method}`);
-      const done = await commands.execute(PAYMENT, stream, decisionOf(fact), why);
-      if (isRejection(done)) throw new Error(`${fact.kind} of ${paymentId} refused: ${done.message}`);
+      await commands.record(PAYMENT, stream, decisionOf(fact), why);
     }
   };
 

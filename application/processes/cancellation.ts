@@ -1,9 +1,7 @@
 // A payment that the merchant wants cancelled: the provider is told, and its word becomes the fact. An unknown answer is resolved by
 // asking again, and money that was faster wins (interface.md Transitions; decisions E4, M5).
-
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { notCancellable, recordCancelled } from '../../domain/payment/cancel.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
@@ -63,8 +61,7 @@ export class Canceller {
     const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
     const back = { returnIdOf: (endToEndId: string) => returnIdOf(terms.paymentId, endToEndId), by: 'merchant' };
     const decide = recordCancelled(back, at);
-    const done = await commands.execute(PAYMENT, stream, decide, byProcess('cancellation', terms, item, item));
-    if (isRejection(done)) throw new Error(`cancellation of ${item} refused: ${done.message}`);
+    await commands.record(PAYMENT, stream, decide, byProcess('cancellation', terms, item, item));
   }
 
   /** False: it was paid, and that is settled now. */

@@ -1,12 +1,10 @@
 // Instruments: issued in the request of a charge, by a job for a payment (P4), and brought to an end by itself when that was cut
 // off (K7).
-
 import type { ChargeTerms, Failure } from '../../domain/charge/charge.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { METHOD_RULES, type PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addMillis, MINUTE_MS, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
@@ -190,8 +188,7 @@ export class CreationProcess {
     const { paymentId, txid } = request;
     const why = byProcess('creation', request, paymentId, txid);
     const decide = recordIssuances(known, at);
-    const outcome = await this.#needs.commands.execute(PAYMENT, streamName.payment(paymentId), decide, why);
-    if (isRejection(outcome)) throw new Error(`instrument of ${paymentId} refused: ${outcome.message}`);
+    await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), decide, why);
   }
 }
 

@@ -1,9 +1,7 @@
 // A charge nobody paid in time expires; the provider is asked first, because it may know better (M4).
-
 import { lastExpiry } from '../../domain/charge/instruments.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { expire } from '../../domain/payment/afterwards.ts';
 import type { Accounts } from '../accounts.ts';
@@ -69,11 +67,5 @@ export const expireCharge =
     const receipts = await providers.of(terms.mode)?.receiptsOf(terms, terms.txid);
     if (receipts?.kind !== 'known') throw new UnknownAtProvider(`payments of charge ${item} before its expiry`);
     for (const receipt of receipts.value) await settler.settle(terms.paymentId, receipt);
-    const outcome = await commands.execute(
-      PAYMENT,
-      stream,
-      expire(now),
-      byProcess('expiry', terms, terms.paymentId, terms.paymentId),
-    );
-    if (isRejection(outcome)) throw new Error(`expiry of ${item} refused: ${outcome.message}`);
+    await commands.record(PAYMENT, stream, expire(now), byProcess('expiry', terms, terms.paymentId, terms.paymentId));
   };

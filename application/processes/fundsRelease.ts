@@ -1,7 +1,6 @@
 // Settled money that is held becomes available when its hold ends (M2).
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import { releaseFunds } from '../../domain/payment/afterwards.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
@@ -34,11 +33,5 @@ export const release =
     const { availableAt } = state.transaction.settlement;
     if (availableAt === null) return;
     const now = await accounts.actingAt(terms.accountId, terms.mode, availableAt);
-    const outcome = await commands.execute(
-      PAYMENT,
-      stream,
-      releaseFunds(now),
-      byProcess('fundsRelease', terms, item, item),
-    );
-    if (isRejection(outcome)) throw new Error(`release of ${item} refused: ${outcome.message}`);
+    await commands.record(PAYMENT, stream, releaseFunds(now), byProcess('fundsRelease', terms, item, item));
   };

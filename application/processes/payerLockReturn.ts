@@ -1,8 +1,6 @@
 // A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
-
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import { recordReturn } from '../../domain/payment/afterwards.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../accounts.ts';
@@ -50,6 +48,5 @@ export const returnReceipt =
     if (outcome !== 'accepted') throw new UnknownAtProvider(`return of Pix ${endToEndId}`);
     const at = await accounts.now(terms.accountId, terms.mode);
     const why = byProcess('payerLockReturn', terms, paymentId, receipt.returnId);
-    const recorded = await commands.execute(PAYMENT, stream, recordReturn(endToEndId, at), why);
-    if (isRejection(recorded)) throw new Error(`return of ${endToEndId} refused: ${recorded.message}`);
+    await commands.record(PAYMENT, stream, recordReturn(endToEndId, at), why);
   };

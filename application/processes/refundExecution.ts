@@ -1,9 +1,7 @@
 // A refund that was reserved is brought to the payer: opened, given to the provider, asked for until its end is known, and its end
 // recorded in the payment (design §4; decisions M5–M7).
-
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import {
   addMillis,
   addSeconds,
@@ -137,10 +135,9 @@ export class RefundProcess {
   ): Promise<RefundState> {
     const why = byProcess('refundExecution', order, order.paymentId, order.refundId);
     const stream = streamName.refund(order.refundId);
-    const done = await this.#needs.commands.execute<'refund', RefundState, string>(REFUND, stream, decide, why, {
+    const done = await this.#needs.commands.record<'refund', RefundState, string>(REFUND, stream, decide, why, {
       creates,
     });
-    if (isRejection(done)) throw new Error(`refund ${order.refundId} refused: ${done.message}`);
     return done.state;
   }
 
@@ -151,8 +148,7 @@ export class RefundProcess {
         ? completeRefund(refundId, refund.endToEndId, refund.completedAt)
         : releaseRefund(refundId, refund.reason, refund.failedAt);
     const why = byProcess('refundExecution', order, paymentId, refundId);
-    const done = await this.#needs.commands.execute(PAYMENT, streamName.payment(paymentId), decide, why);
-    if (isRejection(done)) throw new Error(`end of refund ${refundId} refused: ${done.message}`);
+    await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), decide, why);
   }
 }
 

@@ -1,10 +1,8 @@
 // What happens when a payment arrives, or an acquirer tells something else: the notification is stored, the provider is asked again,
 // the decision falls on the payment.
-
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
 import { type PayerCheck, type SettleOutcome, settleReceipt } from '../../domain/payment/settle.ts';
 import type { Receipt } from '../../domain/transaction/transaction.ts';
@@ -45,8 +43,7 @@ export class Settler {
       at: await accounts.now(terms.accountId, terms.mode),
     });
     const why = byProcess('settlement', terms, paymentId, receipt.endToEndId);
-    const outcome = await commands.execute(PAYMENT, stream, decide, why);
-    if (isRejection(outcome)) throw new Error(`settlement of ${receipt.endToEndId} refused: ${outcome.message}`);
+    const outcome = await commands.record(PAYMENT, stream, decide, why);
     return outcome.reply;
   }
 

@@ -2,7 +2,6 @@
 import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { LruMap } from '../../domain/kernel/lruMap.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import {
   cancelDelivery,
@@ -153,8 +152,7 @@ export class DeliveryWorker {
     const decide = recordAttempt(state.attempts + 1, outcome, at, random());
     const stream = streamName.webhookDelivery(delivery.deliveryId);
     const why = byProcess('webhookDelivery', delivery, delivery.deliveryId, delivery.eventId);
-    const done = await commands.execute(WEBHOOK_DELIVERY, stream, decide, why);
-    if (isRejection(done)) throw new Error(`recording ${delivery.deliveryId} refused: ${done.message}`);
+    const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, why);
     this.#waiting.delete(delivery.deliveryId);
     const target = targetOf(delivery);
     const nextAttemptAt = done.state.status === 'pending' ? done.state.nextAttemptAt : null;

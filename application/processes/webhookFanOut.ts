@@ -2,7 +2,6 @@
 // one per message to that (W7). Asked for again, the messages of the event that led to the present status become new ones (W8).
 import { streamName } from '../../domain/kernel/event.ts';
 import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import {
   assertExists,
@@ -13,7 +12,7 @@ import {
 import { type ScheduledDelivery, scheduleDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Message } from '../../domain/wire/envelope.ts';
-import { messagesOf, resentMessagesOf } from '../../domain/wire/messages.ts';
+import { isUntold, messagesOf, resentMessagesOf } from '../../domain/wire/messages.ts';
 import { PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
@@ -21,21 +20,14 @@ import { deliveryIdOf, eventIdOf } from '../ids.ts';
 import { isOf } from '../ports/loggedEvent.ts';
 import { job, type ProcessManager } from '../ports/processManager.ts';
 
-/** Events that nobody is ever told of cost no job. */
-const SILENT: ReadonlySet<PaymentEvent['type']> = new Set([
-  'ChargeCreated',
-  'ChargeCancelRequested',
-  'ChargeInstrumentRefused',
-  'TransactionHeldReleased',
-  'TransactionFundsReleased',
-  'TransactionDisputeRaised',
-]);
+/** What nobody is told of costs no job, unless it has something else told again. */
+const needsJob = (event: PaymentEvent): boolean => event.type === 'ChargeWebhookResendRequested' || !isUntold(event);
 
 export const webhookFanOut: ProcessManager = {
   name: 'webhookFanOut',
   categories: ['payment', 'webhookEndpoint'],
   react: (logged, { endpoints, hasWebhookUrls }) => {
-    if (!isOf(logged, 'payment') || SILENT.has(logged.event.type)) return [];
+    if (!isOf(logged, 'payment') || !needsJob(logged.event)) return [];
     const { account, mode, subject, revision } = logged;
     const ids = endpoints(account, mode).map((endpoint) => endpoint.endpointId);
     // Whether this payment is one of those with a URL of its own, its stream tells the job.
@@ -112,8 +104,7 @@ const schedule = async (
   const why = byProcess('webhookFanOut', delivery, paymentId, delivery.eventId);
   const target = streamName.webhookDelivery(delivery.deliveryId);
   const options = { creates: true };
-  const done = await commands.execute(WEBHOOK_DELIVERY, target, scheduleDelivery(delivery, at), why, options);
-  if (isRejection(done)) throw new Error(`scheduling ${delivery.deliveryId} refused: ${done.message}`);
+  await commands.record(WEBHOOK_DELIVERY, target, scheduleDelivery(delivery, at), why, options);
 };
 
 const subscriptionOf = async (commands: CommandHandler, endpointId: EndpointId) => {

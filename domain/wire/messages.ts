@@ -56,19 +56,26 @@ const withStatusChanged = (transition: Transition, messages: readonly Message[])
     ? messages
     : [...messages, legacy('payment.status_changed', transition)];
 
+const UNTOLD = [
+  'ChargeCreated', // told when the instrument exists, never for a failed creation (K7)
+  'ChargeInstrumentRefused',
+  'ChargeCancelRequested',
+  'ChargeWebhookResendRequested', // it has another event told again
+  'TransactionHeldReleased',
+  'TransactionFundsReleased',
+  'TransactionDisputeRaised',
+] as const satisfies readonly PaymentEvent['type'][];
+const UNTOLD_TYPES: ReadonlySet<string> = new Set(UNTOLD);
+
+/** An event that nobody is ever told of. */
+export const isUntold = (event: PaymentEvent): event is Extract<PaymentEvent, { type: (typeof UNTOLD)[number] }> =>
+  UNTOLD_TYPES.has(event.type);
+
 /** The messages of one event; none when nobody is told. `after` is `before` with the event applied. */
 export const messagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] => {
-  if (!exists(after)) return [];
+  if (!exists(after) || isUntold(event)) return [];
   const transition = (at: Timestamp): Transition => ({ before, after, at });
   switch (event.type) {
-    case 'ChargeCreated': // told when the instrument exists, never for a failed creation (K7)
-    case 'ChargeInstrumentRefused':
-    case 'ChargeCancelRequested':
-    case 'ChargeWebhookResendRequested':
-    case 'TransactionHeldReleased':
-    case 'TransactionFundsReleased':
-    case 'TransactionDisputeRaised':
-      return [];
     case 'ChargePixIssued':
     case 'ChargeInstrumentIssued':
       return createdMessages(transition(event.data.at));

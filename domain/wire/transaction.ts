@@ -1,5 +1,5 @@
 // The Transaction (payment) of the interface. Fields that do not apply are null.
-import { findInstrument } from '../charge/instruments.ts';
+import { findInstrument, type Instruments } from '../charge/instruments.ts';
 import type { Json } from '../kernel/serde.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import { type TransactionStatus, transactionStatus } from './status.ts';
@@ -71,7 +71,7 @@ export const transactionView = (payment: ExistingPayment): TransactionView => {
     customerDocument: terms.customer.document,
     customerEmail: terms.customer.email,
     metadata: terms.metadata,
-    ...methodFields(payment.charge),
+    ...methodFields(payment.charge.instruments),
     providerFee: settlement?.providerFee ?? null,
     platformFee: settlement?.platformFee ?? null,
     netAmount: settlement?.netAmount ?? null,
@@ -80,7 +80,8 @@ export const transactionView = (payment: ExistingPayment): TransactionView => {
   };
 };
 
-const methodFields = ({ instruments }: ExistingPayment['charge']) => {
+/** What the payer pays with; null where the payment has no such method. */
+export const methodFields = (instruments: Instruments) => {
   const { pix } = instruments;
   const multibanco = findInstrument(instruments, 'MULTIBANCO');
   const boleto = findInstrument(instruments, 'BOLETO');

@@ -1,11 +1,12 @@
 // What a merchant does with one payment besides paying it back, and asks of it (interface.md Payments).
+import { NO_PAYMENT } from '../../application/ownPayment.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { transactionStatus } from '../../domain/wire/status.ts';
 import { findPayment } from '../../projections/payments/queries.ts';
 import type { Ask, Route } from '../route.ts';
 import { transactionSchema } from '../schemas/others.ts';
 import { providerStatusSchema, resendSchema } from '../schemas/paymentActions.ts';
-import { NO_SUCH_PAYMENT, paymentIdOf, transactionBody } from './transactionBody.ts';
+import { paymentIdOf, transactionBody } from './transactionBody.ts';
 
 const callerOf = ({ caller, requestId }: Ask) => ({ actor: caller.actor, requestId });
 
@@ -19,7 +20,7 @@ export const cancelPaymentRoute: Route = {
   errors: ['not_found', 'transaction_not_cancellable', 'service_unavailable'],
   handle: async (ask) => {
     const id = paymentIdOf(ask);
-    if (id === null) return NO_SUCH_PAYMENT;
+    if (id === null) return NO_PAYMENT;
     const done = await ask.services.cancelPayment(ask.caller.tenant, id, callerOf(ask));
     return isRejection(done) ? done : { status: 200, body: await transactionBody(done) };
   },
@@ -36,7 +37,7 @@ export const resendWebhookRoute: Route = {
   errors: ['not_found'],
   handle: async (ask) => {
     const id = paymentIdOf(ask);
-    if (id === null) return NO_SUCH_PAYMENT;
+    if (id === null) return NO_PAYMENT;
     const done = await ask.services.resendWebhook(ask.caller.tenant, id, callerOf(ask));
     return isRejection(done) ? done : { status: 200, body: done };
   },
@@ -62,7 +63,7 @@ export const providerStatusRoute: Route = {
   handle: async (ask) => {
     const id = paymentIdOf(ask);
     const payment = id && (await findPayment(ask.services.db, ask.caller.tenant, id));
-    if (!payment) return NO_SUCH_PAYMENT;
+    if (!payment) return NO_PAYMENT;
     const told = await ask.services.providerStatus(payment);
     return { status: 200, body: { localStatus: transactionStatus(payment), ...(told ?? NOWHERE) } };
   },

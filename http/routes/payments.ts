@@ -1,8 +1,9 @@
 // Payments in the transaction format (interface.md Payments).
+import { NO_PAYMENT } from '../../application/ownPayment.ts';
 import { findPayment } from '../../projections/payments/queries.ts';
 import type { Route } from '../route.ts';
 import { transactionSchema } from '../schemas/others.ts';
-import { NO_SUCH_PAYMENT, paymentIdOf, transactionBody } from './transactionBody.ts';
+import { paymentIdOf, transactionBody } from './transactionBody.ts';
 
 export const getPaymentRoute: Route = {
   method: 'GET',
@@ -16,6 +17,6 @@ export const getPaymentRoute: Route = {
   handle: async (ask) => {
     const id = paymentIdOf(ask);
     const payment = id && (await findPayment(ask.services.db, ask.caller.tenant, id));
-    return payment ? { status: 200, body: await transactionBody(payment) } : NO_SUCH_PAYMENT;
+    return payment ? { status: 200, body: await transactionBody(payment) } : NO_PAYMENT;
   },
 };

@@ -1,4 +1,5 @@
 // The receipt of a settled payment (interface.md, GET /v1/payments/{id}/receipt).
+import { NO_PAYMENT } from '../../application/ownPayment.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
@@ -9,7 +10,7 @@ import { findPayment } from '../../projections/payments/queries.ts';
 import { type ReceiptFacts, renderReceipt } from '../pages/receiptPdf.ts';
 import type { Route } from '../route.ts';
 import { receiptSchema } from '../schemas/paymentActions.ts';
-import { NO_SUCH_PAYMENT, paymentIdOf } from './transactionBody.ts';
+import { paymentIdOf } from './transactionBody.ts';
 
 const NO_RECEIPT = reject(
   'not_found',
@@ -51,7 +52,7 @@ export const getReceiptRoute: Route = {
     const { caller, services } = ask;
     const id = paymentIdOf(ask);
     const payment = id && (await findPayment(services.db, caller.tenant, id));
-    if (!payment) return NO_SUCH_PAYMENT;
+    if (!payment) return NO_PAYMENT;
     const { transaction } = payment;
     if (transaction.status !== 'settled' || !services.exposesReceipts(caller.tenant.mode)) return NO_RECEIPT;
     const pdf = await renderReceipt(factsOf(payment, transaction, caller.account.settings.receiverName));

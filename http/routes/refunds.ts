@@ -1,11 +1,12 @@
 // Refunds (interface.md Payments).
+import { NO_PAYMENT } from '../../application/ownPayment.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { type RefundBody, refundProblems } from '../../domain/refund/request.ts';
 import { refundView } from '../../domain/wire/refund.ts';
 import { listRefunds } from '../../projections/refunds/queries.ts';
 import type { Route } from '../route.ts';
 import { refundBody, refundSchema, refundsSchema } from '../schemas/refund.ts';
-import { NO_SUCH_PAYMENT, paymentIdOf } from './transactionBody.ts';
+import { paymentIdOf } from './transactionBody.ts';
 
 export const refundPaymentRoute: Route = {
   method: 'POST',
@@ -33,7 +34,7 @@ export const refundPaymentRoute: Route = {
   ],
   handle: async ({ caller, params, body, requestId, services }) => {
     const paymentId = paymentIdOf({ params });
-    if (paymentId === null) return NO_SUCH_PAYMENT;
+    if (paymentId === null) return NO_PAYMENT;
     const { account, actor, tenant } = caller;
     const asked = { account, mode: tenant.mode, paymentId, body: body as RefundBody, actor, requestId };
     const done = await services.requestRefund(asked);
@@ -55,6 +56,6 @@ export const listRefundsRoute: Route = {
   handle: async ({ caller, params, services }) => {
     const id = paymentIdOf({ params });
     const data = id && (await listRefunds(services.db, caller.tenant, id));
-    return data === null ? NO_SUCH_PAYMENT : { status: 200, body: { data } };
+    return data === null ? NO_PAYMENT : { status: 200, body: { data } };
   },
 };

@@ -1,5 +1,6 @@
 // The sandbox's acquirers and their payers: what happens to payments of other methods than Pix (decisions X2).
 import { NOT_FINALISED, type SandboxAct } from '../../application/commands/actInSandbox.ts';
+import { NO_PAYMENT } from '../../application/ownPayment.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../domain/charge/methods.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
@@ -7,7 +8,7 @@ import { findPayment } from '../../projections/payments/queries.ts';
 import type { Ask, BodyRule, Route } from '../route.ts';
 import { accepting, string } from '../schemas/jsonSchema.ts';
 import { transactionSchema } from '../schemas/others.ts';
-import { NO_SUCH_PAYMENT, paymentIdOf, transactionBody } from './transactionBody.ts';
+import { paymentIdOf, transactionBody } from './transactionBody.ts';
 import { untilVisible } from './untilVisible.ts';
 
 /** Longest wait for the job that finalises the payment, and then for the effect; then 202, and the rest goes on (X). */
@@ -16,7 +17,7 @@ const VISIBLE_MS = 5_000;
 const perform = async (ask: Ask, act: SandboxAct) => {
   const { caller, services } = ask;
   const id = paymentIdOf(ask);
-  if (id === null) return NO_SUCH_PAYMENT;
+  if (id === null) return NO_PAYMENT;
   const told = await untilVisible(services.progress, VISIBLE_MS, async () => {
     const result = await services.actInSandbox(caller.tenant, id, act);
     return isRejection(result) || result.kind === 'told' ? result : null;

@@ -1,12 +1,9 @@
 // The one payment that a route names, and its Transaction as the read routes show it (interface.md Transaction, decisions I2, I6).
 import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
-import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { type TransactionView, transactionView } from '../../domain/wire/transaction.ts';
 import { qrPngDataUrl } from '../pages/qrPng.ts';
 import type { Ask } from '../route.ts';
-
-export const NO_SUCH_PAYMENT: Rejection = reject('not_found', 'There is no such payment.');
 
 /** The raw id in the path, or in its `tx_` or `ch_` form; null when it is none. */
 export const paymentIdOf = ({ params }: Pick<Ask, 'params'>): PaymentId | null =>

@@ -1,7 +1,8 @@
 // Pix held for review, of all accounts: the operators' queue (decisions M5, O1).
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
+import type { ExistingPayment, PaymentState } from '../../domain/payment/payment.ts';
+import { paymentOf } from './row.ts';
 
 /** Since when it is held, by the time of the Pix; null: it is not. */
 export const heldSince = ({ transaction }: PaymentState): Timestamp | null =>
@@ -19,6 +20,6 @@ export const listHeld = async (
   const counted = await db.query<{ total: number }>(
     'SELECT count(*)::int AS total FROM rm_payments.payments WHERE held_since IS NOT NULL',
   );
-  const held = rows.map(({ state }) => assertExists(JSON.parse(state) as PaymentState));
+  const held = rows.map(({ state }) => paymentOf(state));
   return { held, total: counted.rows[0]?.total ?? 0 };
 };

@@ -3,9 +3,10 @@ import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import type { TransactionStatus } from '../../domain/wire/status.ts';
 import { customerHash } from './listed.ts';
+import { paymentOf } from './row.ts';
 import { SORT_EXPRESSION, type SortField } from './sortFields.ts';
 
 export interface PaymentFilter {
@@ -51,7 +52,7 @@ const statesOf = async (db: Sql, page: string, order: string, values: Values): P
     `SELECT p.state FROM (${page}) l JOIN rm_payments.payments p ON p.id = l.id ORDER BY ${order}`,
     values.list,
   );
-  return rows.map(({ state }) => assertExists(JSON.parse(state) as PaymentState));
+  return rows.map(({ state }) => paymentOf(state));
 };
 
 export interface Cursor {

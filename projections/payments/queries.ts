@@ -1,18 +1,16 @@
 // Reads of payments, always of one account and mode.
-
 import type { JobRequest } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { allAwaited } from './awaited.ts';
+import { paymentOf } from './row.ts';
 
 export { type Cursor, listAfter, listPage, type PageOrder, type PaymentFilter } from './lists.ts';
 export { SORT_FIELDS, type SortField } from './sortFields.ts';
 export { countPayments } from './totals.ts';
-
-const parse = (state: string): ExistingPayment => assertExists(JSON.parse(state) as PaymentState);
 
 export const findPayment = async (db: Sql, tenant: Tenant, id: PaymentId): Promise<ExistingPayment | null> => {
   const { rows } = await db.query<{ state: string }>({
@@ -20,7 +18,7 @@ export const findPayment = async (db: Sql, tenant: Tenant, id: PaymentId): Promi
     text: 'SELECT state FROM rm_payments.payments WHERE id = $1 AND account_id = $2 AND mode = $3',
     values: [id, tenant.accountId, tenant.mode],
   });
-  return rows[0] ? parse(rows[0].state) : null;
+  return rows[0] ? paymentOf(rows[0].state) : null;
 };
 
 /** For the payer's page: who holds the raw id may look (the id is a capability). */
@@ -33,7 +31,7 @@ export const findPaymentsForPayer = async (
     text: 'SELECT id, state FROM rm_payments.payments WHERE id = ANY($1::text[])',
     values: [ids],
   });
-  return new Map(rows.map(({ id, state }) => [id, parse(state)]));
+  return new Map(rows.map(({ id, state }) => [id, paymentOf(state)]));
 };
 
 /**
@@ -48,7 +46,7 @@ export const overduePayments = async (db: Sql, before: Timestamp, limit: number)
        WHERE awaits_at < $1 AND (awaits_at, id) > ($2::timestamptz, $3) ORDER BY awaits_at, id LIMIT $4`,
       [before, after.awaits_at, after.id, limit],
     );
-    const overdue = rows.flatMap(({ state }) => allAwaited(parse(state)).filter(({ at }) => at < before));
+    const overdue = rows.flatMap(({ state }) => allAwaited(paymentOf(state)).filter(({ at }) => at < before));
     found.push(
       ...(await withoutTimer(
         db,

@@ -1,7 +1,6 @@
 // The fields of a Transaction that the list of payments can be sorted by, and what each is sorted by (interface.md List payments query).
-import { findInstrument } from '../../domain/charge/instruments.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import type { TransactionView } from '../../domain/wire/transaction.ts';
+import { methodFields, type TransactionView } from '../../domain/wire/transaction.ts';
 
 export type SortField = keyof TransactionView;
 
@@ -13,23 +12,8 @@ export const otherFieldsOf = ({
   charge: { instruments },
 }: ExistingPayment): { readonly [F in OtherField]: string | null } | null => {
   if (instruments.others.length === 0) return null;
-  const multibanco = findInstrument(instruments, 'MULTIBANCO');
-  const boleto = findInstrument(instruments, 'BOLETO');
-  const crypto = findInstrument(instruments, 'CRYPTO');
-  return {
-    cardRedirectUrl: findInstrument(instruments, 'CREDIT_CARD')?.redirectUrl ?? null,
-    mbEntity: multibanco?.entity ?? null,
-    mbReference: multibanco?.mbReference ?? null,
-    mbExpiresAt: multibanco?.expiresAt ?? null,
-    boletoBarcode: boleto?.barcode ?? null,
-    boletoLine: boleto?.line ?? null,
-    boletoPdfUrl: boleto?.pdfUrl ?? null,
-    boletoExpiresAt: boleto?.expiresAt ?? null,
-    cryptoAddress: crypto?.address ?? null,
-    cryptoAmount: crypto?.amount ?? null,
-    cryptoNetwork: crypto?.network ?? null,
-    cryptoCurrency: crypto?.currency ?? null,
-  };
+  const { pixQrCode: _qr, pixCopyPaste: _code, pixExpiresAt: _expiry, ...others } = methodFields(instruments);
+  return others;
 };
 
 /** Text sorts by code point. */

@@ -3,9 +3,9 @@
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
-import { assertExists, type PaymentState } from '../../domain/payment/payment.ts';
 import type { RefundState } from '../../domain/refund/refund.ts';
 import { refundView } from '../../domain/wire/refund.ts';
+import { paymentOf } from '../payments/row.ts';
 
 export type RefundView = ReturnType<typeof refundView>;
 
@@ -21,7 +21,7 @@ const SELECT = `SELECT p.state AS payment,
   FROM rm_payments.payments p`;
 
 const viewsOf = ({ payment, ways }: Row): readonly RefundView[] => {
-  const { charge, transaction } = assertExists(JSON.parse(payment) as PaymentState);
+  const { charge, transaction } = paymentOf(payment);
   const refunds = transaction.status === 'settled' ? transaction.refunds : [];
   return refunds.map((refund) => refundView(charge.terms.paymentId, refund, ways?.[refund.refundId]));
 };
