@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { type Sql, type SqlPool, type SqlResult, type SqlStatement, TextArray } from '../../application/ports/sql.ts';
 import { nullableTextArray } from '../eventStore/postgres/binaryArrays.ts';
+import { PoolConnections } from './poolConnections.ts';
 
 /** Times come back as the text they are; the wire format of the interface never goes through a Date. */
 const types: pg.CustomTypesConfig = {
@@ -95,9 +96,11 @@ export class PgSession implements Sql {
 
 export class PgPool implements SqlPool {
   readonly #pool: pg.Pool;
+  readonly #connections: PoolConnections;
 
   constructor(config: pg.ClientConfig, max: number, onError: (error: Error) => void) {
     this.#pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000 });
+    this.#connections = new PoolConnections(this.#pool);
     this.#pool.on('error', onError); // an idle connection broke: the pool replaces it
   }
 
@@ -127,7 +130,8 @@ export class PgPool implements SqlPool {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#pool.end();
+  /** Resolves when the server has let go of every connection. */
+  close(): Promise<void> {
+    return this.#connections.end();
   }
 }

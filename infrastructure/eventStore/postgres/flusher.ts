@@ -8,12 +8,13 @@ import {
   type RecordedEvent,
 } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
+import { cutSession } from '../../postgres/poolConnections.ts';
 import { backoffMs } from '../backoff.ts';
 import { isBadValue, isNotInUse, isTransient, wasRolledBack } from './failures.ts';
 import { callAppend, type MemberOutcome, WRITER_SETTINGS } from './flushCall.ts';
 import type { PendingAppend } from './pendingAppend.ts';
 import { positionOf, positionOrNull } from './position.ts';
-import { closeSession, cutSession, openSession } from './session.ts';
+import { closeSession, openSession } from './session.ts';
 
 export interface FlusherOptions {
   readonly connectionString: string;

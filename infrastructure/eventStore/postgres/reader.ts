@@ -3,13 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
+import { PoolConnections } from '../../postgres/poolConnections.ts';
 import { backoffMs } from '../backoff.ts';
 import { IN_USE, type LogUse } from '../logUse.ts';
 import { int8Array, textArray } from './binaryArrays.ts';
 import type { CategoryFilter } from './categoryFilter.ts';
 import { isTransient } from './failures.ts';
 import { positionOf } from './position.ts';
-import { COMMON_SETTINGS, clientConfig, cutSession } from './session.ts';
+import { COMMON_SETTINGS, clientConfig } from './session.ts';
 import {
   filteredPageText,
   HEAD_TEXT,
@@ -74,7 +75,7 @@ const recordedEvent = ([place, stream, revision, id, type, data, metadata, at]: 
 
 export class Reader {
   readonly #pool: pg.Pool;
-  readonly #clients = new Set<pg.Client>();
+  readonly #connections: PoolConnections;
   readonly #onError: (error: unknown) => void;
   readonly #streams = new StreamReads((reads) => this.#streamPages(reads));
 
@@ -91,8 +92,7 @@ export class Reader {
       },
     });
     this.#pool.on('error', onError);
-    this.#pool.on('connect', (client) => this.#clients.add(client));
-    this.#pool.on('remove', (client) => this.#clients.delete(client));
+    this.#connections = new PoolConnections(this.#pool);
   }
 
   /** Identity and use of the log. Throws EventStoreUnavailable, also when the migrations have not run. */
@@ -143,8 +143,8 @@ export class Reader {
 
   /** Waits a second for reads in flight, then cuts them. */
   async close(): Promise<void> {
-    const impatient = setTimeout(() => this.#clients.forEach(cutSession), CLOSE_MS_MAX);
-    await this.#pool.end();
+    const impatient = setTimeout(() => this.#connections.cut(), CLOSE_MS_MAX);
+    await this.#connections.end();
     clearTimeout(impatient);
   }
 

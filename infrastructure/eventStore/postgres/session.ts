@@ -1,5 +1,6 @@
 // One connection with known settings, and how to get rid of it. No 'error' event of pg may end the process.
 import pg from 'pg';
+import { cutSession } from '../../postgres/poolConnections.ts';
 
 export interface SessionOptions {
   readonly connectionString: string;
@@ -26,12 +27,6 @@ export const clientConfig = (options: SessionOptions): pg.ClientConfig => ({
   keepAliveInitialDelayMillis: 5_000,
   types: textOnly,
 });
-
-/** Cuts the socket at once, whatever is in flight. */
-export const cutSession = (client: pg.Client): void => {
-  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
-  stream.destroy();
-};
 
 /** Says goodbye, and cuts the socket when the server does not answer within a second. Never rejects. */
 export const closeSession = async (client: pg.Client): Promise<void> => {

@@ -167,6 +167,15 @@ describe('connections to Postgres', () => {
     await backends.until(async () => (await backends.of(NAME)).length === 0);
   });
 
+  it('ends a pool when the server has let go of every connection, so that a stop of the server cuts none off', async () => {
+    for (let round = 0; round < 20; round++) {
+      const pool = new PgPool(config(), 4, () => undefined);
+      await Promise.all(Array.from({ length: 4 }, () => pool.query('SELECT 1')));
+      await pool.close();
+      expect(await backends.of(NAME)).to.deep.equal([]);
+    }
+  });
+
   it('tells who holds a session that it was lost, and rejects what follows', async () => {
     let lost: (error: Error) => void = () => undefined;
     const told = new Promise<Error>((resolve) => {
