@@ -22,8 +22,10 @@ export const keptMetadata = (metadata: { readonly [key: string]: Json }): { [key
 const withoutPrototypeKeys = (value: Json): Json => {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withoutPrototypeKeys);
-  const entries = Object.entries(value).filter(([key]) => !PROTOTYPE_KEYS.has(key));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutPrototypeKeys(inner as Json)]));
+  const kept: { [key: string]: Json } = {};
+  for (const [key, inner] of Object.entries(value))
+    if (!PROTOTYPE_KEYS.has(key)) kept[key] = withoutPrototypeKeys(inner as Json);
+  return kept;
 };
 
 const utf8Length = (text: string): number => {

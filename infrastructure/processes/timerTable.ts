@@ -1,5 +1,5 @@
 // The timers table: what falls due later, in account time (design §7).
-import type { Sql } from '../../application/ports/sql.ts';
+import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { TestTimers, Timer, TimerKind } from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
@@ -29,15 +29,16 @@ export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void
   await db.query({
     name: 'set_timers',
     text: `INSERT INTO operations.timers (kind, key, account_id, mode, group_id, due_at)
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+      SELECT v.kind, v.key, v.account_id, v.mode, v.group_id, v.due_at::timestamptz
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) v (kind, key, account_id, mode, group_id, due_at)
       ON CONFLICT (kind, key) DO UPDATE SET due_at = excluded.due_at`,
     values: [
-      timers.map((timer) => timer.kind),
-      timers.map((timer) => timer.key),
-      timers.map((timer) => timer.account),
-      timers.map((timer) => timer.mode),
-      timers.map((timer) => timer.group),
-      timers.map((timer) => timer.dueAt),
+      new TextArray(timers.map((timer) => timer.kind)),
+      new TextArray(timers.map((timer) => timer.key)),
+      new TextArray(timers.map((timer) => timer.account)),
+      new TextArray(timers.map((timer) => timer.mode)),
+      new TextArray(timers.map((timer) => timer.group)),
+      new TextArray(timers.map((timer) => timer.dueAt)),
     ],
   });
 };
@@ -50,7 +51,7 @@ export const clearTimers = async (
   await db.query({
     name: 'clear_timers',
     text: 'DELETE FROM operations.timers t USING unnest($1::text[], $2::text[]) AS v(kind, key) WHERE t.kind = v.kind AND t.key = v.key',
-    values: [timers.map((timer) => timer.kind), timers.map((timer) => timer.key)],
+    values: [new TextArray(timers.map((timer) => timer.kind)), new TextArray(timers.map((timer) => timer.key))],
   });
 };
 

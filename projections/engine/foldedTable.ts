@@ -107,7 +107,8 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
       WHERE id = ANY($1::text[])`;
     this.#upsert = {
       name: `upsert_${table}`,
-      text: `INSERT INTO ${table} AS t (${names}) SELECT * FROM unnest(${types.map((type, i) => `$${i + 1}::${type}[]`)})
+      text: `INSERT INTO ${table} AS t (${names}) SELECT ${names.map((name, i) => `v.${name}::${types[i]}`)}
+        FROM unnest(${names.map((_, i) => `$${i + 1}::text[]`)}) v (${names})
         ON CONFLICT (id) DO UPDATE SET ${changing} WHERE t.revision < excluded.revision`,
     };
   }
@@ -147,12 +148,9 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
       new TextArray([...rows.keys()]),
       new TextArray(list.map((row) => row.account)),
       new TextArray(list.map((row) => row.mode)),
-      list.map((row) => row.revision),
+      new TextArray(list.map((row) => String(row.revision))),
       new TextArray(list.map((row) => JSON.stringify(row.state))),
-      ...this.#spec.columns.map(({ type, of }) => {
-        const cells = list.map((row) => of(row.state));
-        return type === 'text' ? new TextArray(cells as (string | null)[]) : cells;
-      }),
+      ...this.#spec.columns.map(({ of }) => new TextArray(list.map((row) => of(row.state)?.toString() ?? null))),
       ...(this.#spec.mark ? [new TextArray(list.map((row) => row.markSince))] : []),
     ];
     await tx.query({ ...this.#upsert, values });
@@ -160,16 +158,18 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
 
   async #rowsBefore(events: readonly LoggedEvent[], tx: Sql): Promise<Map<string, Folded<State>>> {
     const rows = new Map<string, Folded<State>>();
-    const unknown = new Set<string>();
+    const seen = new Set<string>();
+    const unknown: string[] = [];
     for (const { subject, revision } of events) {
-      if (rows.has(subject) || unknown.has(subject)) continue;
+      if (seen.has(subject)) continue;
+      seen.add(subject);
       const row = this.#remembered.get(subject);
       if (row) rows.set(subject, row);
-      else if (revision > 0) unknown.add(subject);
+      else if (revision > 0) unknown.push(subject); // a stream that begins in this batch has no row yet
     }
-    if (unknown.size === 0) return rows;
+    if (unknown.length === 0) return rows;
     type Stored = Omit<Folded<State>, 'state' | 'mark'> & { readonly id: string; readonly state: string };
-    const found = await tx.query<Stored>(this.#select, [[...unknown]]);
+    const found = await tx.query<Stored>(this.#select, [unknown]);
     for (const { id, state: text, account, mode, revision, markSince } of found.rows) {
       const state = JSON.parse(text) as State;
       const mark = this.#spec.mark?.of(state) ?? null;
