@@ -12,10 +12,9 @@ const REMAINDERS = Uint16Array.from({ length: 256 }, (_, byte) => remainderOf(by
 
 const step = (crc: number, byte: number): number => ((crc << 8) & 0xffff) ^ REMAINDERS[(crc >>> 8) ^ byte]!;
 
-/** The bytes of one code point in UTF-8, most significant first. */
+/** The bytes of one code point beyond ASCII in UTF-8, most significant first. */
 const utf8 = (point: number): readonly number[] => {
   const tail = (shift: number): number => 0x80 | ((point >>> shift) & 0x3f);
-  if (point < 0x80) return [point];
   if (point < 0x800) return [0xc0 | (point >>> 6), tail(0)];
   if (point < 0x10000) return [0xe0 | (point >>> 12), tail(6), tail(0)];
   return [0xf0 | (point >>> 18), tail(12), tail(6), tail(0)];
@@ -26,8 +25,13 @@ const utf8 = (point: number): readonly number[] => {
  * hexadecimal digits with leading zeros. An unpaired surrogate counts as U+FFFD, as in every UTF-8 encoder.
  */
 export const crc16 = (text: string): string => {
+  const wellFormed = text.toWellFormed();
   let crc = INITIAL;
-  for (const character of text.toWellFormed())
-    for (const byte of utf8(character.codePointAt(0)!)) crc = step(crc, byte);
+  for (let at = 0; at < wellFormed.length; at++) {
+    const point = wellFormed.codePointAt(at) as number;
+    if (point < 0x80) crc = step(crc, point);
+    else for (const byte of utf8(point)) crc = step(crc, byte);
+    if (point > 0xffff) at++; // the second half of a pair
+  }
   return crc.toString(16).toUpperCase().padStart(4, '0');
 };

@@ -1,11 +1,13 @@
 // The listening socket: bound before anything else is started, so that a port in use changes nothing (decisions S4).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Express } from 'express';
 import { errorBody } from '../../http/errors.ts';
+import { adoptMessages, messageClasses } from '../../http/messages.ts';
 import { newRequestId } from '../../http/middleware/requestId.ts';
 import { ConfigError } from './config.ts';
 
-export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Header block of a request: API keys, idempotency keys and proxies' headers fit many times. */
 const HEADER_BYTES_MAX = 16 * 1024;
@@ -54,22 +56,24 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
 
 export interface HttpServer {
   /** From now on this answers; until then only /health/live does. */
-  serve(handler: Handler): void;
+  serve(app: Express): void;
   /** No new connections; requests in flight are finished within `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
 export const listen = async (host: string, port: number): Promise<HttpServer> => {
   let handler = starting;
+  const classes = messageClasses();
   const server = createServer(
-    { maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: 65_000, requestTimeout: 60_000 },
+    { ...classes, maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: 65_000, requestTimeout: 60_000 },
     (req, res) => handler(req, res),
   );
   server.on('clientError', refuse);
   await bind(server, host, port);
   return {
-    serve: (next) => {
-      handler = next;
+    serve: (app) => {
+      adoptMessages(app, classes);
+      handler = app;
     },
     stop: (graceMs) =>
       new Promise((resolve) => {

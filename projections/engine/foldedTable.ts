@@ -94,6 +94,7 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
   readonly #beside: readonly ReturnType<Beside<C, State>['writer']>[];
   readonly #remembered = new LruMap<string, Folded<State>>(REMEMBERED_ROWS);
   readonly #select: string;
+  readonly #insert: { name: string; text: string };
   readonly #upsert: { name: string; text: string };
 
   constructor(spec: FoldedTable<C, State>, schema: string) {
@@ -105,11 +106,12 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
     const changing = names.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`);
     this.#select = `SELECT id, account_id AS account, mode, revision, state${spec.mark ? ', mark_since AS "markSince"' : ''} FROM ${table}
       WHERE id = ANY($1::text[])`;
+    // In the target list, because FROM would store every column in a set of its own first.
+    const insert = `INSERT INTO ${table} AS t (${names}) SELECT ${types.map((type, i) => `unnest($${i + 1}::text[])::${type}`)}`;
+    this.#insert = { name: `insert_${table}`, text: insert };
     this.#upsert = {
       name: `upsert_${table}`,
-      text: `INSERT INTO ${table} AS t (${names}) SELECT ${names.map((name, i) => `v.${name}::${types[i]}`)}
-        FROM unnest(${names.map((_, i) => `$${i + 1}::text[]`)}) v (${names})
-        ON CONFLICT (id) DO UPDATE SET ${changing} WHERE t.revision < excluded.revision`,
+      text: `${insert} ON CONFLICT (id) DO UPDATE SET ${changing} WHERE t.revision < excluded.revision`,
     };
   }
 
@@ -121,15 +123,19 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const rows = await this.#rowsBefore(events, tx);
     const changes: FoldedChange<C, State>[] = [];
+    const created = new Map<string, Folded<State>>();
+    const changed = new Map<string, Folded<State>>();
     for (const { subject, account, mode, revision, event } of events as readonly LoggedEvent<C>[]) {
       const before = rows.get(subject);
       if (before && before.revision >= revision) continue; // rows never go backwards
       const state = this.#spec.decider.evolve(before?.state ?? this.#spec.decider.initial, event);
       const after = { account, mode, revision, state, ...this.#marked(before, state, event) };
       rows.set(subject, after);
+      (before === undefined || created.has(subject) ? created : changed).set(subject, after);
       changes.push({ subject, event, before, after });
     }
-    await this.#write(rows, tx);
+    await this.#write(this.#insert, created, tx);
+    await this.#write(this.#upsert, changed, tx);
     for (const writer of this.#beside) if (changes.length > 0) await writer.apply(changes, tx);
     for (const [id, row] of rows) this.#remembered.set(id, row);
   }
@@ -142,7 +148,12 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
       : { mark, markSince: this.#spec.mark.at(event) };
   }
 
-  async #write(rows: ReadonlyMap<string, Folded<State>>, tx: Sql): Promise<void> {
+  async #write(
+    statement: { name: string; text: string },
+    rows: ReadonlyMap<string, Folded<State>>,
+    tx: Sql,
+  ): Promise<void> {
+    if (rows.size === 0) return;
     const list = [...rows.values()];
     const values = [
       new TextArray([...rows.keys()]),
@@ -153,7 +164,7 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
       ...this.#spec.columns.map(({ of }) => new TextArray(list.map((row) => of(row.state)?.toString() ?? null))),
       ...(this.#spec.mark ? [new TextArray(list.map((row) => row.markSince))] : []),
     ];
-    await tx.query({ ...this.#upsert, values });
+    await tx.query({ ...statement, values });
   }
 
   async #rowsBefore(events: readonly LoggedEvent[], tx: Sql): Promise<Map<string, Folded<State>>> {

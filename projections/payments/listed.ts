@@ -99,15 +99,9 @@ const write = async (schema: string, rows: Rows, tail: string, tx: Sql): Promise
     cells.push(new TextArray(texts));
   }
   const names = ['id', 'account_id', 'mode', ...filled.map(({ name }) => name)];
-  const casts = [
-    'id',
-    'account_id',
-    'mode',
-    ...filled.map(({ name, type }) => (type === 'text' ? name : `${name}::${type}`)),
-  ];
+  const types = ['text', 'text', 'text', ...filled.map(({ type }) => type)];
   await tx.query({
-    text: `INSERT INTO ${schema}.listed (${names})
-      SELECT ${casts} FROM unnest(${names.map((_, i) => `$${i + 1}::text[]`)}) v(${names}) ${tail}`,
+    text: `INSERT INTO ${schema}.listed (${names}) SELECT ${types.map((type, i) => `unnest($${i + 1}::text[])::${type}`)} ${tail}`,
     name: `list_${schema}_${tail.length}_${filled.reduce((bits, column) => bits + 2 ** COLUMNS.indexOf(column), 0)}`,
     values: [
       new TextArray(rows.map(([id]) => id)),

@@ -8,6 +8,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { createApp } from '../../http/app.ts';
+import { adoptMessages, type MessageClasses, messageClasses } from '../../http/messages.ts';
 import { rateLimit } from '../../http/middleware/rateLimit.ts';
 import { mountCheckout } from '../../http/pages/checkoutRoutes.ts';
 import type { StatusStreams } from '../../http/pages/statusStreams.ts';
@@ -85,7 +86,8 @@ export class TestGateway {
     } = {},
   ): Promise<TestGateway> {
     const database = options.database ?? (await migratedDatabase());
-    const server = await listening();
+    const classes = messageClasses();
+    const server = await listening(classes);
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const log = openLog('silent');
     const storage = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
@@ -114,6 +116,7 @@ export class TestGateway {
         streams = mountCheckout(express, gateway.services);
       },
     });
+    adoptMessages(app, classes);
     server.on('request', app);
     const tenant = await newTenant(gateway, options.tenantSeed);
     const close = async () => {
@@ -181,9 +184,9 @@ export class TestGateway {
 
 export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
 
-const listening = (): Promise<Server> =>
+const listening = (classes: MessageClasses): Promise<Server> =>
   new Promise((resolve) => {
-    const server = createServer({ maxHeaderSize: 16 * 1024 });
+    const server = createServer({ ...classes, maxHeaderSize: 16 * 1024 });
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
 
