@@ -14,7 +14,7 @@ import type { rotateOverrideSecret } from '../application/commands/rotateOverrid
 import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../application/commands/webhookEndpoints.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
 import type { Progress } from '../application/ports/readModels.ts';
-import type { Sql } from '../application/ports/sql.ts';
+import type { SqlPool } from '../application/ports/sql.ts';
 import type { WebhookSender } from '../application/ports/webhookSender.ts';
 import type { providerStatus } from '../application/providerStatus.ts';
 import type { KnownKey } from '../projections/keyring/queries.ts';
@@ -22,7 +22,7 @@ import type { KnownKey } from '../projections/keyring/queries.ts';
 export interface Services {
   readonly baseUrl: string;
   /** Read models. */
-  readonly db: Sql;
+  readonly db: SqlPool;
   readonly accounts: Accounts;
   readonly progress: Progress;
   /** null: nobody's. */

@@ -29,6 +29,6 @@ export interface Sql {
   ): Promise<SqlResult<Row>>;
 }
 export interface SqlPool extends Sql {
-  /** Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it rejects. */
-  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  /** Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it rejects. `begin`: its first statement. */
+  transaction<T>(work: (tx: Sql) => Promise<T>, begin?: string): Promise<T>;
 }

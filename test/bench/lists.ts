@@ -1,7 +1,7 @@
 // Lists, statistics and wallet reads of one account with 1,000,000 payments: the longest of many reads, against the bounds of the issue
 // "All of charges, payments, refunds, cancellation, wallets, statistics". The reads are those of the routes, from query to JSON.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { lastBusinessDays, saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import { chargeView } from '../../domain/wire/charge.ts';
@@ -101,7 +101,7 @@ const walkedCharges = async (db: Sql, filter: PaymentFilter, limit: number): Pro
   return times;
 };
 
-const paymentPage = (db: Sql, filter: PaymentFilter, order: Parameters<typeof listPage>[3], page: number): Read => {
+const paymentPage = (db: SqlPool, filter: PaymentFilter, order: Parameters<typeof listPage>[3], page: number): Read => {
   const part = { page, limit: 100 };
   return async () => {
     const [payments, total] = await Promise.all([
@@ -115,7 +115,7 @@ const paymentPage = (db: Sql, filter: PaymentFilter, order: Parameters<typeof li
 const NEWEST = { by: 'createdAt', direction: 'desc' } as const;
 const pageNumbers = Array.from({ length: Math.ceil(PAGES / PAGE_STEP) }, (_, n) => n * PAGE_STEP + 1);
 
-const listRows = async (db: Sql): Promise<Row[]> => {
+const listRows = async (db: SqlPool): Promise<Row[]> => {
   const ofStatus = (status: (typeof TRANSACTION_STATUSES)[number]) => ({ ...ALL, statuses: [status] });
   const byStatus: number[] = [];
   for (const status of TRANSACTION_STATUSES) byStatus.push(...(await walkedCharges(db, ofStatus(status), 25)));
@@ -177,7 +177,7 @@ const reportRows = async (db: Sql, today: string): Promise<Row[]> => {
   ];
 };
 
-const sortRows = async (db: Sql, say: (line: string) => void): Promise<Row[]> => {
+const sortRows = async (db: SqlPool, say: (line: string) => void): Promise<Row[]> => {
   const all: number[] = [];
   const slowest = { name: '', ms: 0 };
   for (const by of SORT_FIELDS.filter((field) => field !== 'createdAt')) {

@@ -6,7 +6,8 @@ import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { PUBLIC_STATUSES, publicStatus, transactionStatusesOf } from '../../../domain/wire/status.ts';
 import { type TransactionView, transactionView } from '../../../domain/wire/transaction.ts';
 import { type Cursor, listAfter, listPage, type PaymentFilter } from '../../../projections/payments/lists.ts';
-import { SORT_FIELDS, type SortField } from '../../../projections/payments/sortFields.ts';
+import { sortedPage } from '../../../projections/payments/sortedPage.ts';
+import { SORT_EXPRESSION, SORT_FIELDS, type SortField } from '../../../projections/payments/sortFields.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { mixtures } from './mixedPayments.ts';
 import { logged, PaymentTables } from './paymentTables.ts';
@@ -105,6 +106,36 @@ describe('lists of payments', function suite() {
           const second = await listPage(tables.db, TENANT, EVERYTHING, { by, direction }, { page: 2, limit: 2 });
           expect(idsOf(second), `${by} ${direction}, page 2`).to.deep.equal(expected.slice(2, 4));
         }
+    }));
+
+  it('are sorted the same however many of the newest are looked at first', () =>
+    forAll(6, async (payments) => {
+      for (const by of SORT_FIELDS) {
+        const field = SORT_EXPRESSION[by];
+        if (by === 'createdAt' || field === null) continue;
+        for (const direction of ['asc', 'desc'] as const) {
+          const expected = idsOf(payments.toSorted(bySort(by, direction)));
+          for (const part of [
+            { page: 1, limit: 1 },
+            { page: 2, limit: 1 },
+            { page: 1, limit: 3 },
+            { page: 4, limit: 2 },
+          ])
+            for (const more of [0, 1, 5]) {
+              const page = await sortedPage(
+                tables.db,
+                TENANT,
+                EVERYTHING,
+                { field, direction },
+                part,
+                (last) => last + more,
+              );
+              const first = (part.page - 1) * part.limit;
+              const what = `${by} ${direction}, ${JSON.stringify(part)} and ${more}`;
+              expect(idsOf(page), what).to.deep.equal(expected.slice(first, first + part.limit));
+            }
+        }
+      }
     }));
 
   it('can be sorted by every field that a transaction has, and by no other', () =>
