@@ -29,6 +29,9 @@ export interface Sql {
   ): Promise<SqlResult<Row>>;
 }
 export interface SqlPool extends Sql {
-  /** Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it rejects. `begin`: its first statement. */
+  /**
+   * Runs `work` in one transaction on one connection: committed when it resolves, rolled back when it rejects. `begin`: its first
+   * statement, for another isolation than the database's own.
+   */
   transaction<T>(work: (tx: Sql) => Promise<T>, begin?: string): Promise<T>;
 }
