@@ -27,7 +27,7 @@ export interface Storage {
 }
 
 /** Lists sorted by any field compare every row of a tenant: two more processes halve that. Small reads never ask for them. */
-const PARALLEL_SORTS = '-c max_parallel_workers_per_gather=2';
+export const PARALLEL_SORTS = '-c max_parallel_workers_per_gather=2';
 
 /** `eventStoreUrl` null: the log is kept in the same Postgres. */
 export const openStorage = async (

@@ -9,6 +9,7 @@ import { metricsView } from '../../domain/wire/metrics.ts';
 import { statsView } from '../../domain/wire/stats.ts';
 import { TRANSACTION_STATUSES } from '../../domain/wire/status.ts';
 import { transactionView } from '../../domain/wire/transaction.ts';
+import { PARALLEL_SORTS } from '../../infrastructure/boot/storage.ts';
 import { connectionConfig, PgSession } from '../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../projections/engine/copies.ts';
 import { liveSchema } from '../../projections/engine/projection.ts';
@@ -195,7 +196,8 @@ const sortRows = async (db: SqlPool, say: (line: string) => void): Promise<Row[]
 export const lists: BenchRow = async ({ quick, say }) => {
   const payments = quick ? PAYMENTS_QUICK : PAYMENTS;
   const database = await migratedDatabase();
-  const session = await PgSession.open(connectionConfig(database.connectionString, 'quita bench'));
+  const config = { ...connectionConfig(database.connectionString, 'quita bench'), options: PARALLEL_SORTS };
+  const session = await PgSession.open(config);
   await session.query('SET statement_timeout = 0');
   const until = fromMillis(Date.now());
   say(`lists: projecting ${payments} payments of one account`);
