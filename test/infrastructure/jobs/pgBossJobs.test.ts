@@ -277,9 +277,9 @@ describe('the job queue on pg-boss', () => {
     killed.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
     await killed.enqueue([...requests(3), ...requests(2, { group: 'a' })]);
     await gate.reached;
-    await backends.until(
-      async () => (await backends.sql.query("SELECT FROM jobs.job WHERE state = 'active'")).rowCount === 2,
-    );
+    const active = (count: number) => async () =>
+      (await backends.sql.query("SELECT FROM jobs.job WHERE state = 'active'")).rowCount === count;
+    await backends.until(active(2));
     await killed.stop(0); // as far as the database can tell, it died here
     const next = await open();
     const worked = new Worked();
@@ -287,6 +287,7 @@ describe('the job queue on pg-boss', () => {
     await next.enqueue([{ queue: QUEUE, item: 'new' }]);
     await worked.count(1);
     expect(worked.items).to.deep.equal(['new']);
+    await backends.until(active(2)); // its own claim would be given back as well
     await next.releaseClaims();
     next.wake([QUEUE]);
     await worked.count(6);
