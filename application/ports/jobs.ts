@@ -13,6 +13,7 @@ export const QUEUES = [
   'fanOut',
   'deliver',
   'drainClock',
+  'reconcile',
 ] as const;
 export type QueueName = (typeof QUEUES)[number];
 

@@ -76,7 +76,10 @@ export interface PaymentProvider {
   statusOf(request: InstrumentRequest): Promise<Known<ProviderStatus | null>>;
   /** Every payment that arrived for the txid, by any method, in order of payment. */
   receiptsOf(tenant: Tenant, txid: string): Promise<Known<readonly Receipt[]>>;
-  /** Every payment of the tenant that was made in a period, bounds included: finds what no notification told of. */
+  /**
+   * Every payment of the tenant that was made in a period, bounds included: finds what no notification told of. The period is 24 hours
+   * long at most.
+   */
   receiptsBetween(
     tenant: Tenant,
     from: Timestamp,

@@ -15,6 +15,8 @@ export interface ProviderNotification {
 export interface ProviderNotifications {
   /** Stores it and enqueues its settlement, durably; inside `tx` when one is given. Told before: false, nothing changes. */
   store(notification: ProviderNotification, raw: string, tx?: Sql): Promise<boolean>;
+  /** Of these references: those under which nothing is stored. */
+  untold(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<ProviderNotification | null>;
   markHandled(id: string, outcome: 'settled' | 'not_confirmed'): Promise<void>;
   /** Ids of those stored longer than `olderThanMs` ago and not handled: work for the watchdog. */

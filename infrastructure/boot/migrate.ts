@@ -8,6 +8,7 @@ import * as logUse from '../../migrations/0005_log_use.ts';
 import * as otherMethods from '../../migrations/0006_other_methods.ts';
 import * as velocity from '../../migrations/0007_velocity.ts';
 import * as webhookUrls from '../../migrations/0008_webhook_urls.ts';
+import * as reconciliations from '../../migrations/0009_reconciliations.ts';
 
 const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0001_events': events,
@@ -18,6 +19,7 @@ const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0006_other_methods': otherMethods,
   '0007_velocity': velocity,
   '0008_webhook_urls': webhookUrls,
+  '0009_reconciliations': reconciliations,
 };
 
 const source: Knex.MigrationSource<string> = {

@@ -14,6 +14,7 @@ import type { CreationProcess } from '../../application/processes/creation.ts';
 import { expireCharge } from '../../application/processes/expiry.ts';
 import { release } from '../../application/processes/fundsRelease.ts';
 import { returnReceipt } from '../../application/processes/payerLockReturn.ts';
+import { reconcile } from '../../application/processes/reconciliation.ts';
 import { RefundProcess } from '../../application/processes/refundExecution.ts';
 import { Settler, settleNotification } from '../../application/processes/settlement.ts';
 import { drainClock } from '../../application/processes/testClock.ts';
@@ -21,12 +22,17 @@ import { DeliveryWorker } from '../../application/processes/webhookDelivery.ts';
 import { fanOut } from '../../application/processes/webhookFanOut.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
+import { reconciliations } from '../processes/reconciliations.ts';
 import { setTimers, testTimers } from '../processes/timerTable.ts';
 import type { AtRest } from './atRest.ts';
+import type { Log } from './log.ts';
+import { paymentsByTxid } from './paymentsByTxid.ts';
+import type { LogProgress } from './progress.ts';
 import type { Storage } from './storage.ts';
 
 interface Needs {
   readonly storage: Storage;
+  readonly log: Log;
   readonly jobs: PgBossJobs;
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
@@ -37,6 +43,7 @@ interface Needs {
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
   readonly atRest: AtRest;
+  readonly projected: LogProgress;
 }
 
 /** `dueAt`: the instant of its timer, where it is known. */
@@ -66,7 +73,7 @@ export const startWorkers = (needs: Needs): void => {
   const canceller = new Canceller({ commands, accounts, providers, settler });
   const refunds = new RefundProcess({ commands, accounts, providers, setTimer });
   const deliveries = new DeliveryWorker({ commands, accounts, clock, random: Math.random, sender, secrets, setTimer });
-  const items: { readonly [Q in Exclude<QueueName, 'deliver' | 'drainClock'>]: RunItem } = {
+  const items: { readonly [Q in Exclude<QueueName, 'deliver' | 'drainClock' | 'reconcile'>]: RunItem } = {
     settle: settleNotification({
       notifications,
       providers,
@@ -94,6 +101,8 @@ export const startWorkers = (needs: Needs): void => {
     settled: (account) => atRest.messages(account, MESSAGES_MS),
   });
 
+  const reconciled = reconciler(needs);
+
   for (const [queue, run] of Object.entries(items))
     jobs.work(
       queue as QueueName,
@@ -102,5 +111,21 @@ export const startWorkers = (needs: Needs): void => {
     );
   // Many endpoints may be slow at once; one of them holds at most a quarter of the places.
   jobs.work('deliver', { run: (list, group) => deliver(list, group) }, { concurrency: 32, perGroup: 8 });
+  // Listing a day of payments takes its time, and nobody waits for it.
+  jobs.work('reconcile', { run: (list) => eachOf(list, reconciled) }, { concurrency: 2, perGroup: 1 });
   jobs.work('drainClock', { run: (list) => eachOf(list, drain) }, { concurrency: 4, perGroup: 1 });
 };
+
+const reconciler = ({ storage, accounts, providers, notifications, projected, log }: Needs) =>
+  reconcile({
+    accounts,
+    providers,
+    notifications,
+    reconciliations: reconciliations(storage.operations),
+    findPayments: paymentsByTxid(storage.store, storage.reads, projected),
+    onStrangers: ({ accountId: account, mode }, references) =>
+      log.warn(
+        { account, mode, payments: references.length, first: references[0] },
+        'the provider lists payments that are for no charge of the account',
+      ),
+  });

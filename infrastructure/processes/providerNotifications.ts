@@ -1,7 +1,7 @@
 // Provider notifications in Postgres, stored with the job that settles them in one durable transaction.
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { ProviderNotification, ProviderNotifications } from '../../application/ports/providerNotifications.ts';
-import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 
 const idOf = ({ tenant, reference }: ProviderNotification): string => `${tenant.accountId}/${tenant.mode}/${reference}`;
@@ -29,6 +29,14 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue): ProviderNoti
     const isNew = await db.transaction(write);
     jobs.wake(['settle']);
     return isNew;
+  },
+  untold: async ({ accountId, mode }, references) => {
+    const { rows } = await db.query<{ reference: string }>(
+      `SELECT r.reference FROM unnest($3::text[]) AS r(reference) WHERE NOT EXISTS (SELECT FROM operations.provider_notifications n
+         WHERE n.account_id = $1 AND n.mode = $2 AND n.reference = r.reference)`,
+      [accountId, mode, new TextArray(references)],
+    );
+    return new Set(rows.map(({ reference }) => reference));
   },
   find: async (id) => {
     const [accountId, mode, reference] = keyOf(id);

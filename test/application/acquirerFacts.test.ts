@@ -190,6 +190,7 @@ describe('what acquirers tell, on Postgres', () => {
       };
       const notifications = {
         store: async () => true,
+        untold: async (_tenant: unknown, references: readonly string[]) => new Set(references),
         find: async (id: string) => (id === 'known' ? notification : null),
         markHandled: async (_id: string, outcome: string) => void handled.push(outcome),
         unhandled: async () => [],

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { PAYMENT } from '../../application/aggregates.ts';
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
-import { UnknownAtProvider } from '../../application/ports/paymentProvider.ts';
+import { type Tenant, UnknownAtProvider } from '../../application/ports/paymentProvider.ts';
 import type { ProviderNotification, ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import { takeAcquirerFacts } from '../../application/processes/acquirerFacts.ts';
 import { expireCharge } from '../../application/processes/expiry.ts';
@@ -27,6 +27,9 @@ class Told implements ProviderNotifications {
     const isNew = !this.rows.has(notification.reference);
     if (isNew) this.rows.set(notification.reference, notification);
     return isNew;
+  }
+  async untold(_tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(references.filter((reference) => !this.rows.has(reference)));
   }
   async find(id: string): Promise<ProviderNotification | null> {
     return this.rows.get(id) ?? null;

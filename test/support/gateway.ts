@@ -15,7 +15,7 @@ import type { StatusStreams } from '../../http/pages/statusStreams.ts';
 import { ROUTES } from '../../http/routes/registry.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
-import { openLog } from '../../infrastructure/boot/log.ts';
+import { type Log, openLog } from '../../infrastructure/boot/log.ts';
 import { untilReadModelsExist } from '../../infrastructure/boot/readModelsExist.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { migratedDatabase, type TestDatabase } from './postgres.ts';
@@ -77,6 +77,8 @@ export class TestGateway {
       roles?: Roles;
       eventStoreUrl?: string;
       clock?: Clock;
+      /** Silent by default. */
+      log?: Log;
       /** The bank of live mode; none by default. */
       liveProvider?: PaymentProvider;
       /** Instead of its own address: what ends up in links is then the same in every run. */
@@ -89,7 +91,7 @@ export class TestGateway {
     const classes = messageClasses();
     const server = await listening(classes);
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const log = openLog('silent');
+    const log = options.log ?? openLog('silent');
     const storage = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
     const faults: unknown[] = [];
     const gateway = await openGateway({

@@ -1,0 +1,27 @@
+// What reconciliation asks of the read models: whose txids these are, missing no payment that was created before the question.
+import type { EventStore } from '../../application/ports/eventStore.ts';
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import { ReadModelsBehind } from '../../application/ports/readModels.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
+import { paymentsProjection } from '../../projections/payments/projection.ts';
+import { findPaymentsByTxid } from '../../projections/payments/queries.ts';
+import type { LogProgress } from './progress.ts';
+
+/** Nobody waits for the answer; beyond it the job comes again. */
+const CATCH_UP_MS = 10_000;
+
+export const paymentsByTxid =
+  (store: Pick<EventStore, 'head'>, reads: Sql, progress: Pick<LogProgress, 'sawHead' | 'caughtUp'>) =>
+  async (tenant: Tenant, txids: readonly string[]): Promise<ReadonlyMap<string, PaymentId>> => {
+    const head = await store.head();
+    if (head !== null) progress.sawHead(head); // what another process wrote may not have been announced yet
+    await progress.caughtUp(CATCH_UP_MS);
+    // The read models together are level even while one of them has stepped aside: this one counts.
+    const { name } = paymentsProjection;
+    const position = (await readCheckpoints(reads, [name])).get(name)?.position ?? null;
+    if (head !== null && (position === null || position < head))
+      throw new ReadModelsBehind('payments could not be looked for by their txids');
+    return findPaymentsByTxid(reads, tenant, txids);
+  };

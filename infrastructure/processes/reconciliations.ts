@@ -1,0 +1,22 @@
+// How far reconciliation got, in Postgres: one row for each account and mode.
+import type { Reconciliations } from '../../application/ports/reconciliations.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
+
+export const reconciliations = (db: Sql): Reconciliations => ({
+  reachedBy: async ({ accountId, mode }) => {
+    const { rows } = await db.query<{ until_ms: number }>(
+      `SELECT (extract(epoch FROM until) * 1000)::bigint AS until_ms FROM operations.reconciliations
+       WHERE account_id = $1 AND mode = $2`,
+      [accountId, mode],
+    );
+    return rows[0] ? fromMillis(rows[0].until_ms) : null;
+  },
+  reached: async ({ accountId, mode }, until) => {
+    await db.query(
+      `INSERT INTO operations.reconciliations AS r (account_id, mode, until) VALUES ($1, $2, $3)
+       ON CONFLICT (account_id, mode) DO UPDATE SET until = excluded.until WHERE r.until < excluded.until`,
+      [accountId, mode, until],
+    );
+  },
+});

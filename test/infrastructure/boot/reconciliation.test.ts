@@ -1,0 +1,241 @@
+// Payments whose notification was lost, from the provider's books to the end, in a whole gateway.
+import { expect } from 'chai';
+import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
+import { reconcileItemOf } from '../../../application/processes/reconciliation.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { fromMillis } from '../../../domain/kernel/time.ts';
+import { untilVisible } from '../../../http/routes/untilVisible.ts';
+import { openLog } from '../../../infrastructure/boot/log.ts';
+import { paymentsByTxid } from '../../../infrastructure/boot/paymentsByTxid.ts';
+import { enqueueReconciliations } from '../../../infrastructure/boot/reconciliationSchedule.ts';
+import { Merchant } from '../../http/merchant.ts';
+import { openReady, rawIdOf } from '../../http/support.ts';
+import { FakeProvider } from '../../support/fakeProvider.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
+import { receipt } from '../../support/samples.ts';
+
+const TEN_MINUTES_MS = 600_000;
+const OPEN = ['ChargeCreated', 'ChargePixIssued'];
+const SETTLED = [...OPEN, 'TransactionSettled'];
+
+interface Charge {
+  readonly id: PaymentId;
+  readonly txid: string;
+}
+type Shop = Awaited<ReturnType<typeof Merchant.open>>;
+
+describe('reconciliation', function suite() {
+  this.timeout(30_000);
+  const live = new FakeProvider();
+  const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs };
+  const warned: unknown[] = [];
+  let test: TestGateway;
+  let shop: Shop;
+  before(async () => {
+    const log = openLog('silent');
+    log.warn = (fields: unknown, text?: string) => void warned.push([text, fields]);
+    test = await openReady({ clock, liveProvider: live, log });
+  });
+  after(() => test.close());
+  beforeEach(async () => {
+    shop = await Merchant.open(test);
+    live.forget();
+    warned.length = 0;
+  });
+  afterEach(() => expect(test.faults).to.deep.equal([]));
+
+  const charge = async (key = shop.key): Promise<Charge> => {
+    const { body, text, status } = await test.charge<{ id: string; pix: { txid: string } }>({}, { key });
+    expect(status, text).to.equal(201);
+    return { id: rawIdOf(body.id) as PaymentId, txid: body.pix.txid };
+  };
+  let pixes = 0;
+  const newReference = (): string => `E99999004202611211200${String(++pixes).padStart(11, '0')}`;
+  /** A payer pays and nobody is told. Resolves to the reference. */
+  const book = async ({ txid }: Pick<Charge, 'txid'>, amount = 1234, of = shop.tenant.accountId): Promise<string> => {
+    const reference = newReference();
+    const paidAt = await test.gateway.accounts.now(of, 'test');
+    await test.storage.operations.query(
+      'INSERT INTO sandbox_bank.payments (account_id, end_to_end_id, txid, amount, paid_at) VALUES ($1, $2, $3, $4, $5)',
+      [of, reference, txid, amount, paidAt],
+    );
+    return reference;
+  };
+  const untilIdle = async (): Promise<void> => {
+    const { jobs } = test.gateway;
+    const look = async () => ((await jobs.open('reconcile')) === 0 ? true : null);
+    expect(await untilVisible({ onMove: (listener) => jobs.onSettled(listener) }, 10_000, look)).to.equal(true);
+  };
+  /** Ten minutes later the schedule comes round; all that follows of it for the accounts has happened. */
+  const run = async (...accounts: readonly AccountId[]): Promise<void> => {
+    const { gateway, storage } = test;
+    clock.aheadMs += TEN_MINUTES_MS;
+    expect(await gateway.projected.caughtUp(5_000)).to.equal(true);
+    await enqueueReconciliations({ db: storage.reads, jobs: gateway.jobs, providers: live, now: clock.now });
+    await untilIdle();
+    for (const account of [shop.tenant.accountId, ...accounts])
+      expect(await gateway.services.workAtRest(account, 5_000)).to.equal(true);
+  };
+  const typesOf = async ({ id }: Charge): Promise<readonly string[]> => {
+    const types: string[] = [];
+    for await (const { type } of test.storage.store.readStream(streamName.payment(id))) types.push(type);
+    return types;
+  };
+  const notified = async (of = shop.tenant.accountId) =>
+    (
+      await test.storage.operations.query<{ reference: string }>(
+        `SELECT mode, reference, kind, payment_id, outcome, raw::json ->> 'foundBy' AS found_by, raw::json ->> 'txid' AS txid
+         FROM operations.provider_notifications WHERE account_id = $1 ORDER BY received_at`,
+        [of],
+      )
+    ).rows;
+  const found = ({ id, txid }: Charge, reference: string, mode = 'test') => ({
+    mode,
+    reference,
+    kind: 'payment',
+    payment_id: id,
+    outcome: 'settled',
+    found_by: 'reconciliation',
+    txid,
+  });
+  const returned = async (reference: string) => {
+    const text = 'SELECT amount FROM sandbox_bank.returns WHERE account_id = $1 AND end_to_end_id = $2';
+    return (await test.storage.operations.query<{ amount: number }>(text, [shop.tenant.accountId, reference])).rows;
+  };
+  const rejections = async ({ id }: Charge): Promise<readonly unknown[]> => {
+    const reasons: unknown[] = [];
+    for await (const { type, data } of test.storage.store.readStream(streamName.payment(id)))
+      if (type === 'TransactionReceiptRejected') reasons.push((JSON.parse(data) as { reason: string }).reason);
+    return reasons;
+  };
+
+  it('settles a payment that nobody told of, once, and the next one by the next run', async () => {
+    const [one, two] = [await charge(), await charge()];
+    const first = await book(one);
+    await run();
+    expect([await typesOf(one), await typesOf(two)]).to.deep.equal([SETTLED, OPEN]);
+    expect(await notified()).to.deep.equal([found(one, first)]);
+    await run();
+    expect(await notified()).to.deep.equal([found(one, first)]);
+    const second = await book(two);
+    await run();
+    expect([await typesOf(one), await typesOf(two)]).to.deep.equal([SETTLED, SETTLED]);
+    expect(await notified()).to.deep.equal([found(one, first), found(two, second)]);
+  });
+
+  it('returns a wrong amount, a second payment and a late one like any other', async () => {
+    const [wrong, twice, late] = [await charge(), await charge(), await charge()];
+    await shop.pay(`ch_${twice.id}`);
+    const ofWrong = await book(wrong, 1);
+    const ofTwice = await book(twice);
+    await run();
+    await shop.advance(7_200);
+    expect(await shop.statusOf(`ch_${late.id}`)).to.equal('expired');
+    const ofLate = await book(late);
+    await run();
+    expect(await Promise.all([wrong, twice, late].map(rejections))).to.deep.equal([
+      ['wrong_amount'],
+      ['second_payment'],
+      ['charge_ended'],
+    ]);
+    expect(await Promise.all([ofWrong, ofTwice, ofLate].map(returned))).to.deep.equal([
+      [{ amount: 1 }],
+      [{ amount: 1234 }],
+      [{ amount: 1234 }],
+    ]);
+  });
+
+  it('tells of what the expiry found by itself, and changes nothing', async () => {
+    const one = await charge();
+    const reference = await book(one);
+    await shop.advance(7_200);
+    expect(await typesOf(one)).to.deep.equal(SETTLED);
+    await run();
+    expect([await typesOf(one), await notified()]).to.deep.equal([SETTLED, [found(one, reference)]]);
+  });
+
+  it('keeps tenants apart, and a payment for nobody stops no other', async () => {
+    const other = await Merchant.open(test);
+    const { accountId } = other.tenant;
+    const [own, theirs] = [await charge(), await charge(other.key)];
+    const first = await book({ txid: 'f'.repeat(32) });
+    await book(theirs); // in our account at the bank: for no charge of ours
+    const ours = await book(own);
+    await run(accountId);
+    expect([await typesOf(own), await typesOf(theirs)]).to.deep.equal([SETTLED, OPEN]);
+    expect([await notified(), await notified(accountId)]).to.deep.equal([[found(own, ours)], []]);
+    const warning = 'the provider lists payments that are for no charge of the account';
+    const strangers = { account: shop.tenant.accountId, mode: 'test', payments: 2, first };
+    expect(warned).to.deep.equal([[warning, strangers]]);
+    const reference = await book(theirs, 1234, accountId);
+    await run(accountId);
+    expect([await typesOf(own), await typesOf(theirs)]).to.deep.equal([SETTLED, SETTLED]);
+    expect(await notified(accountId)).to.deep.equal([found(theirs, reference)]);
+  });
+
+  it('works in live mode, and again by itself when the bank did not answer', async () => {
+    const one = await charge(shop.tenant.liveKey);
+    const reference = newReference();
+    live.receipts.set(one.txid, [
+      receipt({ endToEndId: reference, amount: toMinor(1234), paidAt: fromMillis(clock.now()) }),
+    ]);
+    live.next('receiptsBetween', 'unknown');
+    await run();
+    expect(await typesOf(one)).to.deep.equal(SETTLED);
+    expect(await notified()).to.deep.equal([found(one, reference, 'live')]);
+  });
+
+  it('holds up neither the flush nor the clock of the sandbox', async () => {
+    const { accountId, liveKey } = shop.tenant;
+    await Promise.all([charge(liveKey), charge()]);
+    let answer = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      const answered = new Promise<void>((go) => {
+        answer = go;
+      });
+      live.next('receiptsBetween', async () => {
+        resolve();
+        await answered;
+      });
+    });
+    const item = reconcileItemOf({ accountId, mode: 'live' });
+    await test.gateway.jobs.enqueue([{ queue: 'reconcile', item, group: item }]);
+    await asked;
+    await shop.flush();
+    expect((await shop.advance(60)).offset_seconds).to.equal(60);
+    expect(await test.gateway.jobs.open('reconcile')).to.be.greaterThan(0); // it still waits for the bank
+    answer();
+    await untilIdle();
+  });
+});
+
+describe('payments by txid while read models are behind', function suite() {
+  this.timeout(30_000);
+  it('are not looked for: a fresh charge would be missed; and found as soon as the projector is back', async () => {
+    const database = await migratedDatabase();
+    const projector = await TestGateway.open({ database });
+    const api = await TestGateway.open({
+      database,
+      isAlone: false,
+      roles: { serves: true, projects: false, works: false },
+    });
+    expect(await api.gateway.projected.caughtUp(10_000), 'the keys of the account').to.equal(true);
+    await projector.close();
+    const { body, text, status } = await api.charge<{ id: string; pix: { txid: string } }>();
+    expect(status, text).to.equal(201);
+    const [{ store, reads }, { projected }] = [api.storage, api.gateway];
+    const tenant = { accountId: api.tenant.accountId, mode: 'test' } as const;
+    // The others are level: the payments alone have stepped aside.
+    const level = { sawHead: () => undefined, caughtUp: async () => true };
+    const behind = await paymentsByTxid(store, reads, level)(tenant, [body.pix.txid]).catch((error: Error) => error);
+    expect(behind).to.be.instanceOf(ReadModelsBehind);
+    const back = await TestGateway.open({ database, isAlone: false });
+    const found = await paymentsByTxid(store, reads, projected)(tenant, [body.pix.txid]);
+    expect([...found]).to.deep.equal([[body.pix.txid, rawIdOf(body.id)]]);
+    for (const gateway of [api, back]) await gateway.close();
+    await database.drop();
+  });
+});

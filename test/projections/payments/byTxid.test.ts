@@ -1,0 +1,86 @@
+// What reconciliation reads: whose txids these are, and who made payments of late.
+import { expect } from 'chai';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { parseTimestamp } from '../../../domain/kernel/time.ts';
+import { findPaymentsByTxid, tenantsWithPaymentsSince } from '../../../projections/payments/queries.ts';
+import { created, failed, issued } from '../../support/samples.ts';
+import { logged, PaymentTables, type Step } from './paymentTables.ts';
+
+const TENANT: Tenant = { accountId: 'acct' as AccountId, mode: 'test' };
+const LIVE: Tenant = { ...TENANT, mode: 'live' };
+const OTHER: Tenant = { ...TENANT, accountId: 'other' as AccountId };
+const txidOf = (name: string): string => name.padStart(32, '0');
+const idOf = (name: string): PaymentId => `payment-${name}` as PaymentId;
+
+describe('payments by txid', () => {
+  let tables: PaymentTables;
+  before(async () => {
+    tables = await PaymentTables.open();
+  });
+  after(() => tables.close());
+
+  /** One payment each, in one batch a tenant. `over`: terms of their own. */
+  const write = async (of: Tenant, names: readonly string[], over: Parameters<typeof created>[0] = {}) => {
+    const steps = names.flatMap((name): Step[] => {
+      const [paymentId, txid] = [idOf(name), txidOf(name)];
+      const event = created({ ...of, paymentId, txid, ...over });
+      return [
+        { paymentId, revision: 0, event },
+        { paymentId, revision: 1, event: issued({ txid }) },
+      ];
+    });
+    await tables.db.transaction((tx) => writer.apply(logged(of, steps), tx));
+  };
+  let writer: Awaited<ReturnType<PaymentTables['fresh']>>;
+  beforeEach(async () => {
+    writer = await tables.fresh();
+  });
+  const find = async (of: Tenant, ...names: readonly string[]) =>
+    [...(await findPaymentsByTxid(tables.db, of, names.map(txidOf)))].toSorted();
+
+  it('finds each of several and leaves out what nobody has', async () => {
+    await write(TENANT, ['a', 'b', 'c']);
+    const found = ['a', 'c'].map((name) => [txidOf(name), idOf(name)]);
+    expect(await find(TENANT, 'c', 'x', 'a')).to.deep.equal(found);
+    expect(await find(TENANT, 'x')).to.deep.equal([]);
+    expect(await find(TENANT)).to.deep.equal([]);
+  });
+  it('finds one whose instrument was never made, whatever became of it', async () => {
+    const event = created({ ...TENANT, paymentId: idOf('a'), txid: txidOf('a') });
+    const steps = [event, failed()].map((one, revision) => ({ paymentId: idOf('a'), revision, event: one }));
+    await tables.db.transaction((tx) => writer.apply(logged(TENANT, steps), tx));
+    expect(await find(TENANT, 'a')).to.deep.equal([[txidOf('a'), idOf('a')]]);
+  });
+  it('finds the tenant’s own only', async () => {
+    await write(TENANT, ['a']);
+    await write(LIVE, ['b']);
+    await write(OTHER, ['c']);
+    expect(await find(TENANT, 'a', 'b', 'c')).to.deep.equal([[txidOf('a'), idOf('a')]]);
+    expect(await find(LIVE, 'a', 'b', 'c')).to.deep.equal([[txidOf('b'), idOf('b')]]);
+    expect(await find(OTHER, 'a', 'b', 'c')).to.deep.equal([[txidOf('c'), idOf('c')]]);
+  });
+  it('is not misled by metadata that speak of a txid, or that JSON functions of PostgreSQL can’t read', async () => {
+    const text = `"txid":"${txidOf('x')}"`;
+    const misleading = { txid: txidOf('x'), deeper: [{ txid: txidOf('a') }], text, odd: '\u0000 \ud800 "' };
+    await write(TENANT, ['b'], { metadata: misleading });
+    await write(TENANT, ['a']);
+    const found = ['a', 'b'].map((name) => [txidOf(name), idOf(name)]);
+    expect(await find(TENANT, 'a', 'b', 'x')).to.deep.equal(found);
+  });
+  it('takes a whole day of txids at once', async () => {
+    await write(TENANT, ['a', 'b']);
+    const names = Array.from({ length: 20_000 }, (_, n) => `n${n}`);
+    expect(await find(TENANT, ...names, 'b')).to.deep.equal([[txidOf('b'), idOf('b')]]);
+  });
+
+  it('tenants: who created a payment on the day or later, each mode once', async () => {
+    await write(TENANT, ['a', 'b'], { createdAt: parseTimestamp('2026-11-20T00:00:00.000Z') });
+    await write(TENANT, ['c'], { createdAt: parseTimestamp('2026-11-21T23:59:59.999Z') });
+    await write(LIVE, ['d'], { createdAt: parseTimestamp('2026-11-19T23:59:59.999Z') });
+    await write(OTHER, ['e'], { createdAt: parseTimestamp('2026-11-20T12:00:00.000Z') });
+    expect(await tenantsWithPaymentsSince(tables.db, '2026-11-19')).to.deep.equal([LIVE, TENANT, OTHER]);
+    expect(await tenantsWithPaymentsSince(tables.db, '2026-11-20')).to.deep.equal([TENANT, OTHER]);
+    expect(await tenantsWithPaymentsSince(tables.db, '2026-11-22')).to.deep.equal([]);
+  });
+});
