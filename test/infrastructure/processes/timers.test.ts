@@ -140,6 +140,7 @@ describe('timers', () => {
       expect(jobs.enqueued.toSorted((a, b) => Number(a.item) - Number(b.item))).to.deep.equal(
         many.map(({ key }) => ({ queue: 'deliver', item: key, group: 'g' })),
       );
+      await scan.stop(); // its transaction has ended
       expect(await nextDueMs(pool)).to.equal(null);
     });
 
