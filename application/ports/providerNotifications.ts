@@ -13,9 +13,12 @@ export interface ProviderNotification {
 }
 
 export interface ProviderNotifications {
-  /** Stores it and enqueues its settlement, durably; inside `tx` when one is given. Told before: false, nothing changes. */
+  /**
+   * Stores it and enqueues its settlement, durably; inside `tx` when one is given. Told before: false, nothing changes, unless the
+   * provider did not know of it then: a notification may overtake what the provider answers, and is taken up again.
+   */
   store(notification: ProviderNotification, raw: string, tx?: Sql): Promise<boolean>;
-  /** Of these references: those under which nothing is stored. */
+  /** Of these references: those under which nothing is stored, or only what the provider did not know of when it was asked. */
   untold(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<ProviderNotification | null>;
   markHandled(id: string, outcome: 'settled' | 'not_confirmed'): Promise<void>;

@@ -5,6 +5,6 @@ import type { Tenant } from './paymentProvider.ts';
 export interface Reconciliations {
   /** Account time; null: never compared. */
   reachedBy(tenant: Tenant): Promise<Timestamp | null>;
-  /** Durable when it resolves. Never moves backwards. */
+  /** Durable when it resolves. Replaces what was there: a time from a clock that was wrong must not stay. */
   reached(tenant: Tenant, until: Timestamp): Promise<void>;
 }

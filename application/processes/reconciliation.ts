@@ -40,7 +40,10 @@ interface Needs {
   readonly reconciliations: Reconciliations;
   /** The tenant's payments of these txids, every one that was created before the call. Throws ReadModelsBehind. */
   readonly findPayments: (tenant: Tenant, txids: readonly string[]) => Promise<ReadonlyMap<string, PaymentId>>;
-  /** The provider lists payments that are for no charge of ours: an operator must know. At most once a run. */
+  /**
+   * The provider lists payments, made since the last run, with a txid such as ours that no charge of the tenant has: an operator must
+   * know. At most once a run.
+   */
   readonly onStrangers: (tenant: Tenant, references: readonly string[]) => void;
 }
 
@@ -56,20 +59,25 @@ export const reconcile =
     const provider = providers.of(tenant.mode);
     if (provider === null) return;
     const now = await accounts.now(tenant.accountId, tenant.mode);
-    const reachedBy = await reconciliations.reachedBy(tenant);
+    const reachedBy = sane(await reconciliations.reachedBy(tenant), now);
     if (reachedBy !== null && now < addMillis(reachedBy, FRESH_MS)) return;
     const from = reachedBy === null ? addMillis(now, -PERIOD_MS) : addMillis(reachedBy, -OVERLAP_MS);
+    const isNew = ({ receipt }: Listed) => reachedBy === null || receipt.paidAt > reachedBy;
     const strangers = new Set<string>();
     try {
       for (const period of periodsOf(from, now)) {
         const untold = await untoldIn(needs, provider, tenant, period);
-        for (const reference of await tell(needs, tenant, untold)) strangers.add(reference);
+        for (const one of await tell(needs, tenant, untold)) if (isNew(one)) strangers.add(one.receipt.endToEndId);
         await reconciliations.reached(tenant, period.to);
       }
     } finally {
       if (strangers.size > 0) onStrangers(tenant, [...strangers]);
     }
   };
+
+/** A time ahead of ours is from a host whose clock was wrong: nothing says how far it really got. */
+const sane = (reachedBy: Timestamp | null, now: Timestamp): Timestamp | null =>
+  reachedBy !== null && reachedBy > addMillis(now, OVERLAP_MS) ? null : reachedBy;
 
 function* periodsOf(from: Timestamp, now: Timestamp): Generator<Period> {
   for (let start = from; start < now; ) {
@@ -93,23 +101,22 @@ const untoldIn = async (
   return listed.value.filter(({ receipt }) => untold.has(receipt.endToEndId));
 };
 
-const NONE: ReadonlyMap<string, PaymentId> = new Map();
-
-/** Returns the references of those that are for no payment of the tenant. */
+/** Returns those whose txid a charge could have, and none of the tenant has. */
 const tell = async (
   { notifications, findPayments }: Needs,
   tenant: Tenant,
   untold: readonly Listed[],
-): Promise<readonly string[]> => {
-  // Whatever else reaches the merchant's account has a txid that no charge can have, or none: nobody need look for it.
-  const txids = [...new Set(untold.map(({ txid }) => txid).filter(isTxid))];
-  const payments = txids.length === 0 ? NONE : await findPayments(tenant, txids);
-  const strangers: string[] = [];
-  for (const { txid, receipt } of untold) {
-    const paymentId = payments.get(txid);
-    const reference = receipt.endToEndId;
-    if (paymentId === undefined) strangers.push(reference);
-    else await notifications.store({ tenant, kind: 'payment', reference, paymentId }, rawOf({ txid, receipt }));
+): Promise<readonly Listed[]> => {
+  // Whatever else reaches the merchant's account has a txid that no charge can have, or none: it is not for us.
+  const forCharges = untold.filter(({ txid }) => isTxid(txid));
+  if (forCharges.length === 0) return [];
+  const payments = await findPayments(tenant, [...new Set(forCharges.map(({ txid }) => txid))]);
+  const strangers: Listed[] = [];
+  for (const one of forCharges) {
+    const paymentId = payments.get(one.txid);
+    const reference = one.receipt.endToEndId;
+    if (paymentId === undefined) strangers.push(one);
+    else await notifications.store({ tenant, kind: 'payment', reference, paymentId }, rawOf(one));
   }
   return strangers;
 };

@@ -23,7 +23,7 @@ interface Needs {
 export const enqueueReconciliations = async ({ db, jobs, providers, now }: Omit<Needs, 'onError'>): Promise<void> => {
   const since = fromMillis(now() - ACTIVE_MS).slice(0, 10);
   const tenants = (await tenantsWithPaymentsSince(db, since)).filter(({ mode }) => providers.of(mode) !== null);
-  // A provider that does not answer is asked by the retries of one job, and not by another job every ten minutes.
+  // A provider that does not answer is asked by the retries of one job a worker, and not by another job every ten minutes.
   const isIdle = (await jobs.open('reconcile')) === 0;
   const isUnderWay = async (tenant: Tenant) => (await jobs.open('reconcile', reconcileItemOf(tenant))) > 0;
   const items: string[] = [];

@@ -116,6 +116,9 @@ export const startWorkers = (needs: Needs): void => {
   jobs.work('drainClock', { run: (list) => eachOf(list, drain) }, { concurrency: 4, perGroup: 1 });
 };
 
+/** Of payments that are for nobody: as many are named in one line of the log. */
+const STRANGERS_NAMED_MAX = 20;
+
 const reconciler = ({ storage, accounts, providers, notifications, projected, log }: Needs) =>
   reconcile({
     accounts,
@@ -125,7 +128,7 @@ const reconciler = ({ storage, accounts, providers, notifications, projected, lo
     findPayments: paymentsByTxid(storage.store, storage.reads, projected),
     onStrangers: ({ accountId: account, mode }, references) =>
       log.warn(
-        { account, mode, payments: references.length, first: references[0] },
+        { account, mode, payments: references.length, references: references.slice(0, STRANGERS_NAMED_MAX) },
         'the provider lists payments that are for no charge of the account',
       ),
   });

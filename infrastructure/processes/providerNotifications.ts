@@ -17,8 +17,11 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue): ProviderNoti
     const { tenant, kind, reference, paymentId } = notification;
     const write = async (tx: Sql) => {
       const { rowCount } = await tx.query(
-        `INSERT INTO operations.provider_notifications (account_id, mode, reference, kind, payment_id, raw)
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+        `INSERT INTO operations.provider_notifications AS n (account_id, mode, reference, kind, payment_id, raw)
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, mode, reference) DO UPDATE
+         SET kind = excluded.kind, payment_id = excluded.payment_id, raw = excluded.raw, received_at = now(),
+           handled_at = NULL, outcome = NULL
+         WHERE n.outcome = 'not_confirmed'`,
         [tenant.accountId, tenant.mode, reference, kind, paymentId, raw],
       );
       if (rowCount === 1)
@@ -33,7 +36,7 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue): ProviderNoti
   untold: async ({ accountId, mode }, references) => {
     const { rows } = await db.query<{ reference: string }>(
       `SELECT r.reference FROM unnest($3::text[]) AS r(reference) WHERE NOT EXISTS (SELECT FROM operations.provider_notifications n
-         WHERE n.account_id = $1 AND n.mode = $2 AND n.reference = r.reference)`,
+         WHERE n.account_id = $1 AND n.mode = $2 AND n.reference = r.reference AND n.outcome IS DISTINCT FROM 'not_confirmed')`,
       [accountId, mode, new TextArray(references)],
     );
     return new Set(rows.map(({ reference }) => reference));

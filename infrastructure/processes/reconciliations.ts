@@ -14,8 +14,8 @@ export const reconciliations = (db: Sql): Reconciliations => ({
   },
   reached: async ({ accountId, mode }, until) => {
     await db.query(
-      `INSERT INTO operations.reconciliations AS r (account_id, mode, until) VALUES ($1, $2, $3)
-       ON CONFLICT (account_id, mode) DO UPDATE SET until = excluded.until WHERE r.until < excluded.until`,
+      `INSERT INTO operations.reconciliations (account_id, mode, until) VALUES ($1, $2, $3)
+       ON CONFLICT (account_id, mode) DO UPDATE SET until = excluded.until`,
       [accountId, mode, until],
     );
   },

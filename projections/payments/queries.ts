@@ -1,13 +1,14 @@
 // Reads of payments: of one account and mode, but for the payer's page, the watchdog and the schedule of reconciliation.
 import type { JobRequest } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { allAwaited } from './awaited.ts';
 import { paymentOf } from './row.ts';
 
+export { findPaymentsByTxid } from './byTxid.ts';
 export { type Cursor, listAfter, listPage, type PageOrder, type PaymentFilter } from './lists.ts';
 export { SORT_FIELDS, type SortField } from './sortFields.ts';
 export { countPayments } from './totals.ts';
@@ -19,27 +20,6 @@ export const findPayment = async (db: Sql, tenant: Tenant, id: PaymentId): Promi
     values: [id, tenant.accountId, tenant.mode],
   });
   return rows[0] ? paymentOf(rows[0].state) : null;
-};
-
-/**
- * The tenant's payments of these txids (letters and digits), by txid. No index knows them, so that a charge costs none: every row of
- * the tenant is looked at once, whatever the number of txids (4 s for a million). The text is searched, because reading JSON takes
- * three times as long; what a merchant's metadata may call `txid`, too, is left out here.
- */
-export const findPaymentsByTxid = async (
-  db: Sql,
-  { accountId, mode }: Tenant,
-  txids: readonly string[],
-): Promise<ReadonlyMap<string, PaymentId>> => {
-  const { rows } = await db.query<{ id: PaymentId; state: string }>(
-    `SELECT p.id, p.state FROM rm_payments.listed l JOIN rm_payments.payments p ON p.id = l.id
-     WHERE l.account_id = $1 AND l.mode = $2 AND p.account_id = $1 AND p.mode = $2
-       AND EXISTS (SELECT FROM unnest((string_to_array(p.state, '"txid":"'))[2:]) AS rest WHERE split_part(rest, '"', 1) = ANY($3::text[]))`,
-    [accountId, mode, new TextArray(txids)],
-  );
-  const wanted = new Set(txids);
-  const found = rows.map(({ id, state }) => [paymentOf(state).charge.terms.txid, id] as const);
-  return new Map(found.filter(([txid]) => wanted.has(txid)));
 };
 
 /** Who created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */

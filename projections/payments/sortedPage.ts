@@ -16,7 +16,7 @@ export interface FieldOrder {
   readonly direction: 'asc' | 'desc';
 }
 
-/** An index finds so many within 20 ms; the more of them, the rarer may a value be that fills the pages. */
+/** An index finds 10,000 within 20 ms; the more of them, the rarer may a value be that fills the pages. */
 const newestRowsFor = (last: number): number => Math.max(10_000, 4 * last);
 /** Pages that end further back are sorted as they lie. */
 const BOUNDED_MAX = 50_000;

@@ -157,6 +157,15 @@ describe('reconciliation with the provider', () => {
     ]);
     expect([all.references, untilOf()]).to.deep.equal([['E-between'], NOON]);
   });
+  it('looks back a day again when a clock that was ahead wrote how far it got', async () => {
+    all.until.set(reconcileItemOf(TENANT), addMillis(NOON, HOUR_MS + 1));
+    all.book('one', hoursAgo(20));
+    await all.run();
+    expect([all.asked(), all.references, untilOf()]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], ['E-one'], NOON]);
+    all.until.set(reconcileItemOf(TENANT), addMillis(NOON, HOUR_MS));
+    await all.run();
+    expect(all.asked()).to.deep.equal([]); // the overlap covers it
+  });
   it('moves nothing when the provider does not say, and the retry finds it', async () => {
     all.book('one', hoursAgo(2));
     all.provider.next('receiptsBetween', 'unknown');
@@ -202,25 +211,32 @@ describe('reconciliation with the provider', () => {
   describe('payments that are for no charge of the tenant', () => {
     it('are reported once a run and stop no other', async () => {
       all.until.set(reconcileItemOf(TENANT), hoursAgo(30));
-      all.book('nobodys', hoursAgo(30), null);
+      all.book('nobodys', hoursAgo(29), null);
       all.book('one', hoursAgo(20));
       all.book('between', hoursAgo(7), null);
       await all.run();
       expect(all.strangers).to.deep.equal([['acct/test', 'E-nobodys', 'E-between']]);
       expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
     });
+    it('are reported by one run, though the next ones see them again', async () => {
+      all.book('nobodys', hoursAgo(0.1), null);
+      await all.run();
+      minutesLater(10);
+      await all.run();
+      expect([all.strangers, all.sought.length]).to.deep.equal([[['acct/test', 'E-nobodys']], 2]);
+    });
     it('are reported when the run breaks off', async () => {
       all.until.set(reconcileItemOf(TENANT), hoursAgo(30));
-      all.book('nobodys', hoursAgo(30), null);
+      all.book('nobodys', hoursAgo(29), null);
       all.onReached = () => all.provider.next('receiptsBetween', 'unknown');
       expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
       expect(all.strangers).to.deep.equal([['acct/test', 'E-nobodys']]);
     });
-    it('are not looked for when no charge can have their txid', async () => {
+    it('are neither looked for nor reported when no charge can have their txid', async () => {
       const txids = ['', 'SHOP1', 'x'.repeat(36), '%'.repeat(32)];
       for (const txid of txids) all.provider.receipts.set(txid, [receipt({ endToEndId: `E ${txid}`, paidAt: NOON })]);
       await all.run();
-      expect([all.sought, all.strangers]).to.deep.equal([[], [['acct/test', ...txids.map((txid) => `E ${txid}`)]]]);
+      expect([all.sought, all.strangers, all.references]).to.deep.equal([[], [], []]);
     });
     it('may be another tenant’s, who is told of them by a run of its own', async () => {
       all.book('one', hoursAgo(2), OTHER);

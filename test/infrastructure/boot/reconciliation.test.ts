@@ -10,6 +10,7 @@ import { untilVisible } from '../../../http/routes/untilVisible.ts';
 import { openLog } from '../../../infrastructure/boot/log.ts';
 import { paymentsByTxid } from '../../../infrastructure/boot/paymentsByTxid.ts';
 import { enqueueReconciliations } from '../../../infrastructure/boot/reconciliationSchedule.ts';
+import { providerNotifications } from '../../../infrastructure/processes/providerNotifications.ts';
 import { Merchant } from '../../http/merchant.ts';
 import { openReady, rawIdOf } from '../../http/support.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
@@ -55,8 +56,12 @@ describe('reconciliation', function suite() {
   let pixes = 0;
   const newReference = (): string => `E99999004202611211200${String(++pixes).padStart(11, '0')}`;
   /** A payer pays and nobody is told. Resolves to the reference. */
-  const book = async ({ txid }: Pick<Charge, 'txid'>, amount = 1234, of = shop.tenant.accountId): Promise<string> => {
-    const reference = newReference();
+  const book = async (
+    { txid }: Pick<Charge, 'txid'>,
+    amount = 1234,
+    of = shop.tenant.accountId,
+    reference = newReference(),
+  ): Promise<string> => {
     const paidAt = await test.gateway.accounts.now(of, 'test');
     await test.storage.operations.query(
       'INSERT INTO sandbox_bank.payments (account_id, end_to_end_id, txid, amount, paid_at) VALUES ($1, $2, $3, $4, $5)',
@@ -162,18 +167,32 @@ describe('reconciliation', function suite() {
     const { accountId } = other.tenant;
     const [own, theirs] = [await charge(), await charge(other.key)];
     const first = await book({ txid: 'f'.repeat(32) });
-    await book(theirs); // in our account at the bank: for no charge of ours
+    const second = await book(theirs); // in our account at the bank: for no charge of ours
     const ours = await book(own);
     await run(accountId);
     expect([await typesOf(own), await typesOf(theirs)]).to.deep.equal([SETTLED, OPEN]);
     expect([await notified(), await notified(accountId)]).to.deep.equal([[found(own, ours)], []]);
     const warning = 'the provider lists payments that are for no charge of the account';
-    const strangers = { account: shop.tenant.accountId, mode: 'test', payments: 2, first };
+    const strangers = { account: shop.tenant.accountId, mode: 'test', payments: 2, references: [first, second] };
     expect(warned).to.deep.equal([[warning, strangers]]);
     const reference = await book(theirs, 1234, accountId);
     await run(accountId);
     expect([await typesOf(own), await typesOf(theirs)]).to.deep.equal([SETTLED, SETTLED]);
     expect(await notified(accountId)).to.deep.equal([found(theirs, reference)]);
+  });
+
+  it('settles what the provider did not know of when it was first told', async () => {
+    const one = await charge();
+    const reference = newReference();
+    const notifications = providerNotifications(test.storage.operations, test.gateway.jobs);
+    const tenant = { accountId: shop.tenant.accountId, mode: 'test' } as const;
+    await notifications.store({ tenant, kind: 'payment', reference, paymentId: one.id }, '{}');
+    expect(await test.gateway.services.workAtRest(tenant.accountId, 5_000)).to.equal(true);
+    expect(await notified()).to.have.length(1);
+    expect((await notified())[0]).to.include({ outcome: 'not_confirmed' });
+    await book(one, 1234, tenant.accountId, reference);
+    await run();
+    expect([await typesOf(one), await notified()]).to.deep.equal([SETTLED, [found(one, reference)]]);
   });
 
   it('works in live mode, and again by itself when the bank did not answer', async () => {

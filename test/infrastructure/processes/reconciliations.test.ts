@@ -35,14 +35,12 @@ describe('reconciliation in Postgres', () => {
     await reached(LIVE, at('14:00:00'));
     expect(await Promise.all([TENANT, LIVE, OTHER].map(reachedBy))).to.deep.equal([until, at('14:00:00'), null]);
   });
-  it('never moves backwards, whoever is first', async () => {
+  it('takes back a time from a clock that was ahead', async () => {
     const { reachedBy, reached } = reconciliations(pool);
-    await reached(TENANT, at('13:00:00'));
-    await reached(TENANT, at('13:00:00'));
+    await reached(TENANT, at('23:00:00'));
     await reached(TENANT, at('12:00:00'));
-    expect(await reachedBy(TENANT)).to.equal(at('13:00:00'));
-    await Promise.all(['16', '15', '17', '14'].map((hour) => reached(TENANT, at(`${hour}:00:00`))));
-    expect(await reachedBy(TENANT)).to.equal(at('17:00:00'));
+    await reached(TENANT, at('12:00:00'));
+    expect(await reachedBy(TENANT)).to.equal(at('12:00:00'));
   });
 
   it('knows which references nobody told of, of any kind, of one account and mode each', async () => {
@@ -57,5 +55,27 @@ describe('reconciliation in Postgres', () => {
     expect(await notifications.untold(TENANT, references)).to.deep.equal(new Set(['E2', 'E3', 'E4', 'e1']));
     expect(await notifications.untold(LIVE, ['E1', 'E2'])).to.deep.equal(new Set(['E1']));
     expect(await notifications.untold(TENANT, [])).to.deep.equal(new Set());
+  });
+
+  it('takes up again what the provider did not know of, and nothing else', async () => {
+    const jobs = new RecordingJobs();
+    const { store, untold, markHandled, find } = providerNotifications(pool, jobs);
+    const told = (reference: string, paymentId = 'p') =>
+      store({ tenant: TENANT, kind: 'payment', reference, paymentId: paymentId as PaymentId }, 'raw');
+    for (const reference of ['unknown', 'settled', 'waiting']) expect(await told(reference)).to.equal(true);
+    const [unknown, settled] = ['unknown', 'settled'].map((reference) => `acct/test/${reference}`) as [string, string];
+    await markHandled(unknown, 'not_confirmed');
+    await markHandled(settled, 'settled');
+    expect(await untold(TENANT, ['unknown', 'settled', 'waiting'])).to.deep.equal(new Set(['unknown']));
+    jobs.enqueued.length = 0;
+    expect([await told('settled', 'q'), await told('waiting', 'q'), await told('unknown', 'q')]).to.deep.equal([
+      false,
+      false,
+      true,
+    ]);
+    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', item: unknown, group: TENANT.accountId }]);
+    expect([(await find(unknown))?.paymentId, (await find(settled))?.paymentId]).to.deep.equal(['q', 'p']);
+    expect(await told('unknown')).to.equal(false);
+    expect(await untold(TENANT, ['unknown'])).to.deep.equal(new Set());
   });
 });
