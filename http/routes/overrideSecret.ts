@@ -2,6 +2,7 @@
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Route } from '../route.ts';
 import { overrideSecretSchema } from '../schemas/paymentActions.ts';
+import { requesterOf } from './requester.ts';
 
 export const rotateOverrideSecretRoute: Route = {
   method: 'POST',
@@ -11,8 +12,8 @@ export const rotateOverrideSecretRoute: Route = {
   auth: 'apikey',
   responses: { 200: { description: 'The new secret.', schema: overrideSecretSchema } },
   errors: [],
-  handle: async ({ caller, requestId, services }) => {
-    const secret = await services.rotateOverrideSecret(caller.tenant, { actor: caller.actor, requestId });
+  handle: async (ask) => {
+    const secret = await ask.services.rotateOverrideSecret(ask.caller.tenant, requesterOf(ask));
     return isRejection(secret) ? secret : { status: 200, body: { secret } };
   },
 };

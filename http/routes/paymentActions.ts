@@ -2,13 +2,11 @@
 import { NO_PAYMENT } from '../../application/ownPayment.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { transactionStatus } from '../../domain/wire/status.ts';
-import { findPayment } from '../../projections/payments/queries.ts';
-import type { Ask, Route } from '../route.ts';
+import type { Route } from '../route.ts';
 import { transactionSchema } from '../schemas/others.ts';
 import { providerStatusSchema, resendSchema } from '../schemas/paymentActions.ts';
-import { paymentIdOf, transactionBody } from './transactionBody.ts';
-
-const callerOf = ({ caller, requestId }: Ask) => ({ actor: caller.actor, requestId });
+import { requesterOf } from './requester.ts';
+import { paymentAsked, paymentIdOf, transactionBody } from './transactionBody.ts';
 
 export const cancelPaymentRoute: Route = {
   method: 'POST',
@@ -21,7 +19,7 @@ export const cancelPaymentRoute: Route = {
   handle: async (ask) => {
     const id = paymentIdOf(ask);
     if (id === null) return NO_PAYMENT;
-    const done = await ask.services.cancelPayment(ask.caller.tenant, id, callerOf(ask));
+    const done = await ask.services.cancelPayment(ask.caller.tenant, id, requesterOf(ask));
     return isRejection(done) ? done : { status: 200, body: await transactionBody(done) };
   },
 };
@@ -38,7 +36,7 @@ export const resendWebhookRoute: Route = {
   handle: async (ask) => {
     const id = paymentIdOf(ask);
     if (id === null) return NO_PAYMENT;
-    const done = await ask.services.resendWebhook(ask.caller.tenant, id, callerOf(ask));
+    const done = await ask.services.resendWebhook(ask.caller.tenant, id, requesterOf(ask));
     return isRejection(done) ? done : { status: 200, body: done };
   },
 };
@@ -61,8 +59,7 @@ export const providerStatusRoute: Route = {
   responses: { 200: { description: 'Our status and the provider’s.', schema: providerStatusSchema } },
   errors: ['not_found', 'service_unavailable'],
   handle: async (ask) => {
-    const id = paymentIdOf(ask);
-    const payment = id && (await findPayment(ask.services.db, ask.caller.tenant, id));
+    const payment = await paymentAsked(ask);
     if (!payment) return NO_PAYMENT;
     const told = await ask.services.providerStatus(payment);
     return { status: 200, body: { localStatus: transactionStatus(payment), ...(told ?? NOWHERE) } };

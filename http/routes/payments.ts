@@ -1,9 +1,8 @@
 // Payments in the transaction format (interface.md Payments).
 import { NO_PAYMENT } from '../../application/ownPayment.ts';
-import { findPayment } from '../../projections/payments/queries.ts';
 import type { Route } from '../route.ts';
 import { transactionSchema } from '../schemas/others.ts';
-import { paymentIdOf, transactionBody } from './transactionBody.ts';
+import { paymentAsked, transactionBody } from './transactionBody.ts';
 
 export const getPaymentRoute: Route = {
   method: 'GET',
@@ -15,8 +14,7 @@ export const getPaymentRoute: Route = {
   responses: { 200: { description: 'The payment.', schema: transactionSchema } },
   errors: ['not_found'],
   handle: async (ask) => {
-    const id = paymentIdOf(ask);
-    const payment = id && (await findPayment(ask.services.db, ask.caller.tenant, id));
+    const payment = await paymentAsked(ask);
     return payment ? { status: 200, body: await transactionBody(payment) } : NO_PAYMENT;
   },
 };

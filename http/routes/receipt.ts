@@ -6,11 +6,10 @@ import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
 import type { SettledTransaction } from '../../domain/transaction/transaction.ts';
 import { checkoutUrl } from '../../domain/wire/charge.ts';
-import { findPayment } from '../../projections/payments/queries.ts';
 import { type ReceiptFacts, renderReceipt } from '../pages/receiptPdf.ts';
 import type { Route } from '../route.ts';
 import { receiptSchema } from '../schemas/paymentActions.ts';
-import { paymentIdOf } from './transactionBody.ts';
+import { paymentAsked } from './transactionBody.ts';
 
 const NO_RECEIPT = reject(
   'not_found',
@@ -50,8 +49,7 @@ export const getReceiptRoute: Route = {
   errors: ['not_found'],
   handle: async (ask) => {
     const { caller, services } = ask;
-    const id = paymentIdOf(ask);
-    const payment = id && (await findPayment(services.db, caller.tenant, id));
+    const payment = await paymentAsked(ask);
     if (!payment) return NO_PAYMENT;
     const { transaction } = payment;
     if (transaction.status !== 'settled' || !services.exposesReceipts(caller.tenant.mode)) return NO_RECEIPT;

@@ -14,6 +14,7 @@ import type { Ask, Route } from '../route.ts';
 import { chargeSchema } from '../schemas/charge.ts';
 import { accepting, boolean, exactly, integer, orNull, string } from '../schemas/jsonSchema.ts';
 import { advanceBody, clockSchema, flushSchema } from '../schemas/others.ts';
+import { requesterOf } from './requester.ts';
 import { untilVisible } from './untilVisible.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
@@ -148,11 +149,11 @@ export const advanceClockRoute: Route = {
   },
   errors: ['mode_not_allowed'],
   handle: async (ask) => {
-    const { caller, services, requestId } = ask;
+    const { caller, services } = ask;
     const { seconds } = ask.body as { seconds: number };
     // What was begun at the old time ends at it: only what waits for an instant is met on the way.
     await services.workAtRest(caller.tenant.accountId, AT_REST_MS);
-    const refused = await services.advanceClock(caller.tenant.accountId, seconds, { actor: caller.actor, requestId });
+    const refused = await services.advanceClock(caller.tenant.accountId, seconds, requesterOf(ask));
     if (refused) return refused;
     const isDone = await services.clockDrained(caller.tenant.accountId, VISIBLE_MS);
     return { status: isDone ? 200 : 202, body: await clockView(ask) };

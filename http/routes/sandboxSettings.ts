@@ -3,6 +3,7 @@ import type { SandboxSettings } from '../../domain/account/account.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Route } from '../route.ts';
 import { sandboxSettingsBody, sandboxSettingsSchema } from '../schemas/refund.ts';
+import { requesterOf } from './requester.ts';
 
 interface SettingsBody {
   readonly auto_confirm_refunds?: boolean;
@@ -32,10 +33,10 @@ export const sandboxSettingsRoute: Route = {
   body: { schema: sandboxSettingsBody, codes: {} },
   responses: { 200: { description: 'All settings as they are now.', schema: sandboxSettingsSchema } },
   errors: ['mode_not_allowed'],
-  handle: async ({ caller, body, requestId, services }) => {
-    const { accountId } = caller.tenant;
-    const by = { actor: caller.actor, requestId };
-    const settings = await services.changeSandboxSettings(accountId, wishOf(body as SettingsBody), by);
+  handle: async (ask) => {
+    const { accountId } = ask.caller.tenant;
+    const wish = wishOf(ask.body as SettingsBody);
+    const settings = await ask.services.changeSandboxSettings(accountId, wish, requesterOf(ask));
     return isRejection(settings) ? settings : { status: 200, body: settingsView(settings) };
   },
 };

@@ -2,12 +2,19 @@
 import { type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { type TransactionView, transactionView } from '../../domain/wire/transaction.ts';
+import { findPayment } from '../../projections/payments/queries.ts';
 import { qrPngDataUrl } from '../pages/qrPng.ts';
 import type { Ask } from '../route.ts';
 
 /** The raw id in the path, or in its `tx_` or `ch_` form; null when it is none. */
 export const paymentIdOf = ({ params }: Pick<Ask, 'params'>): PaymentId | null =>
   parseId<PaymentId>(params['id'] as string, PREFIX.transaction, PREFIX.charge);
+
+/** null: the caller has no such payment. */
+export const paymentAsked = async (ask: Ask): Promise<ExistingPayment | null> => {
+  const id = paymentIdOf(ask);
+  return id && findPayment(ask.services.db, ask.caller.tenant, id);
+};
 
 /** With the QR code, which lists leave out. */
 export const transactionBody = async (payment: ExistingPayment): Promise<TransactionView> => {

@@ -6,7 +6,7 @@ import { DELIVERY_STATUSES, deliveryView, endpointView } from '../../domain/wire
 import { type DeliveryFilter, listDeliveries } from '../../projections/webhookDeliveries/queries.ts';
 import { listEndpoints } from '../../projections/webhookEndpoints/queries.ts';
 import { matching, oneOf, wholeNumber } from '../queryRules.ts';
-import type { Ask, Route } from '../route.ts';
+import type { Route } from '../route.ts';
 import {
   catalogueSchema,
   createdEndpointSchema,
@@ -15,8 +15,7 @@ import {
   endpointsSchema,
   registerEndpointBody,
 } from '../schemas/others.ts';
-
-const callerOf = ({ caller, requestId }: Ask) => ({ actor: caller.actor, requestId });
+import { requesterOf } from './requester.ts';
 
 export const registerEndpointRoute: Route = {
   method: 'POST',
@@ -29,7 +28,7 @@ export const registerEndpointRoute: Route = {
   errors: ['endpoint_limit_reached'],
   handle: async (ask) => {
     const wish = ask.body as { url: string; events: string[] };
-    const done = await ask.services.registerWebhookEndpoint(ask.caller.tenant, wish, callerOf(ask));
+    const done = await ask.services.registerWebhookEndpoint(ask.caller.tenant, wish, requesterOf(ask));
     if (isRejection(done)) return done;
     const { id, url, events, status } = endpointView(done);
     return { status: 201, body: { id, url, events, secret: done.secret, status } };
@@ -65,7 +64,7 @@ export const deleteEndpointRoute: Route = {
   handle: async (ask) => {
     const id = parsePrefixedId<EndpointId>(ask.params['id'] as string, PREFIX.endpoint);
     if (id === null) return reject('not_found', 'There is no such webhook endpoint.');
-    const refused = await ask.services.deleteWebhookEndpoint(ask.caller.tenant, id, callerOf(ask));
+    const refused = await ask.services.deleteWebhookEndpoint(ask.caller.tenant, id, requesterOf(ask));
     return refused ?? { status: 200, body: { deleted: true } };
   },
 };

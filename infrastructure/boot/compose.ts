@@ -23,6 +23,7 @@ import { type Core, openCore } from './core.ts';
 import { endedAmong } from './endedAmong.ts';
 import { projectorOf } from './following.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
+import { levelWithLog } from './levelWithLog.ts';
 import { whileAlone } from './whileAlone.ts';
 import { startWorking } from './working.ts';
 
@@ -56,11 +57,8 @@ const servicesOf = ({ storage, publicUrl, clock }: GatewayOptions, core: Core): 
   const { store, reads, operations } = storage;
   const settler = new Settler({ commands, accounts, providers });
   const canceller = new Canceller({ commands, accounts, providers, settler });
-  const learnHead = async () => {
-    const head = await store.head();
-    if (head !== null) projected.sawHead(head);
-  };
-  const velocity = velocityGuard({ db: operations, endedAmong: endedAmong(reads, projected, learnHead) });
+  const level = levelWithLog(store, projected);
+  const velocity = velocityGuard({ db: operations, endedAmong: endedAmong(reads, level) });
   const bank = sandboxPayer(operations, notifications, jobs);
   return {
     baseUrl: publicUrl,
@@ -91,7 +89,7 @@ const servicesOf = ({ storage, publicUrl, clock }: GatewayOptions, core: Core): 
       accounts,
       secrets,
       sender,
-      whileAlone: whileAlone(operations, reads, projected, learnHead),
+      whileAlone: whileAlone(operations, reads, level),
     }),
     deleteWebhookEndpoint: deleteWebhookEndpoint({ commands, accounts }),
     deliveriesAtRest: (tenant, timeoutMs) => atRest.deliveries(tenant, timeoutMs),

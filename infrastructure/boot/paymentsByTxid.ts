@@ -7,6 +7,7 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { paymentsProjection } from '../../projections/payments/projection.ts';
 import { findPaymentsByTxid } from '../../projections/payments/queries.ts';
+import { levelWithLog } from './levelWithLog.ts';
 import type { LogProgress } from './progress.ts';
 
 /** Nobody waits for the answer; beyond it the job comes again. */
@@ -15,9 +16,7 @@ const CATCH_UP_MS = 10_000;
 export const paymentsByTxid =
   (store: Pick<EventStore, 'head'>, reads: Sql, progress: Pick<LogProgress, 'sawHead' | 'caughtUp'>) =>
   async (tenant: Tenant, txids: readonly string[]): Promise<ReadonlyMap<string, PaymentId>> => {
-    const head = await store.head();
-    if (head !== null) progress.sawHead(head); // what another process wrote may not have been announced yet
-    await progress.caughtUp(CATCH_UP_MS);
+    const { head } = await levelWithLog(store, progress)(CATCH_UP_MS);
     // The read models together are level even while one of them has stepped aside: this one counts.
     const { name } = paymentsProjection;
     const position = (await readCheckpoints(reads, [name])).get(name)?.position ?? null;

@@ -1,11 +1,11 @@
 // Every ten minutes: the tenants whose provider is asked for payments that no notification told of.
-import cron from 'node-cron';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { PaymentProviders, Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { reconcileItemOf } from '../../application/processes/reconciliation.ts';
 import { DAY_MS, fromMillis } from '../../domain/kernel/time.ts';
 import { tenantsWithPaymentsSince } from '../../projections/payments/queries.ts';
+import { startSchedule } from './schedule.ts';
 
 /** Whoever made no charge for so long is asked about again with the next one, from where it was left. */
 const ACTIVE_MS = 40 * DAY_MS;
@@ -32,8 +32,5 @@ export const enqueueReconciliations = async ({ db, jobs, providers, now }: Omit<
 };
 
 /** Returns how to stop it. */
-export const startReconciliationSchedule = (needs: Needs): (() => Promise<void>) => {
-  const run = () => enqueueReconciliations(needs).catch(needs.onError);
-  const task = cron.schedule('0 */10 * * * *', run, { noOverlap: true });
-  return async () => void (await task.destroy());
-};
+export const startReconciliationSchedule = (needs: Needs): (() => Promise<void>) =>
+  startSchedule('0 */10 * * * *', () => enqueueReconciliations(needs), needs.onError);

@@ -1,11 +1,11 @@
 // Finds work without an end past its time and pumps it: a lost job is never lost work (design §7). It knows only ended and not ended.
-import cron from 'node-cron';
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { overduePayments } from '../../projections/payments/queries.ts';
 import { overdueDeliveries } from '../../projections/webhookDeliveries/queries.ts';
+import { startSchedule } from './schedule.ts';
 
 /** Older than any job needs that is merely queued, retried or claimed by a worker that died. */
 const CUTOFF_MS = 5 * 60_000;
@@ -37,7 +37,5 @@ export const pump = async ({ db, jobs, notifications, now, onFound }: Needs): Pr
 };
 
 /** Every minute. Returns how to stop it. */
-export const startWatchdog = (needs: Needs): (() => Promise<void>) => {
-  const task = cron.schedule('30 * * * * *', () => pump(needs).catch(needs.onError), { noOverlap: true });
-  return async () => void (await task.destroy());
-};
+export const startWatchdog = (needs: Needs): (() => Promise<void>) =>
+  startSchedule('30 * * * * *', () => pump(needs), needs.onError);

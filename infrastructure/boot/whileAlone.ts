@@ -2,15 +2,16 @@
 
 import { KeyedLock } from '../../application/keyedLock.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import { type Progress, ReadModelsBehind } from '../../application/ports/readModels.ts';
+import { ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { listEndpoints } from '../../projections/webhookEndpoints/queries.ts';
 import { LOCK_CLASS } from '../postgres/leaderSession.ts';
+import type { LevelWithLog } from './levelWithLog.ts';
 
 /** Twice the worst case of a read model: beyond it the count could miss one, and the request is refused instead. */
 const CATCH_UP_MS = 2_000;
 
-export const whileAlone = (locks: SqlPool, reads: Sql, progress: Progress, learnHead: () => Promise<void>) => {
+export const whileAlone = (locks: SqlPool, reads: Sql, level: LevelWithLog) => {
   // One at a time in this process, whoever the tenant: the work needs a connection of the same pool, and those who wait for the
   // advisory lock would hold them all.
   const here = new KeyedLock();
@@ -21,8 +22,8 @@ export const whileAlone = (locks: SqlPool, reads: Sql, progress: Progress, learn
           LOCK_CLASS,
           `endpoints ${tenant.accountId} ${tenant.mode}`,
         ]);
-        await learnHead(); // what the one before us wrote may not have been announced yet
-        if (!(await progress.caughtUp(CATCH_UP_MS))) throw new ReadModelsBehind('the endpoints could not be counted');
+        const { isLevel } = await level(CATCH_UP_MS); // with what the one before us wrote
+        if (!isLevel) throw new ReadModelsBehind('the endpoints could not be counted');
         return work((await listEndpoints(reads, tenant)).length);
       }),
     );

@@ -1,6 +1,7 @@
 // A table of counters that only ever add up: what the steps of a batch change is summed here, then added in one statement.
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import type { ProjectionTable } from './projection.ts';
+import type { Category } from '../../domain/kernel/event.ts';
+import type { Beside, FoldedChange } from './foldedTable.ts';
 
 export interface CountedTable<Count extends string> {
   readonly name: string;
@@ -29,19 +30,14 @@ export class Additions<Count extends string> {
   }
 }
 
-export const countedTableOf = <Count extends string>({ name, key }: CountedTable<Count>): ProjectionTable => ({
-  name,
-  key,
-});
-
 /** A third of each page stays free, so that a counter's next value fits beside the last and no index is touched. */
 const FILL_FACTOR = 70;
 
-export const countedDdl = <Count extends string>({ name, key, counts }: CountedTable<Count>, schema: string): string =>
+const countedDdl = <Count extends string>({ name, key, counts }: CountedTable<Count>, schema: string): string =>
   `CREATE TABLE ${schema}.${name} (${key.map((column) => `${column} text COLLATE "C" NOT NULL`)},
      ${counts.map((count) => `${count} bigint NOT NULL`)}, PRIMARY KEY (${key})) WITH (fillfactor = ${FILL_FACTOR});`;
 
-export const addCounts = <Count extends string>(
+const addCounts = <Count extends string>(
   { name, key, counts }: CountedTable<Count>,
   schema: string,
 ): ((additions: Additions<Count>, tx: Sql) => Promise<void>) => {
@@ -58,3 +54,16 @@ export const addCounts = <Count extends string>(
     await tx.query({ name: `add_${table}`, text, values });
   };
 };
+
+/** Kept beside the table whose steps it counts; nothing is remembered between batches. */
+export const countedBeside = <C extends Category, State, Count extends string>(
+  table: CountedTable<Count>,
+  additionsOf: (changes: readonly FoldedChange<C, State>[]) => Additions<Count>,
+): Beside<C, State> => ({
+  tables: [{ name: table.name, key: table.key }],
+  ddl: (schema) => countedDdl(table, schema),
+  writer: (schema) => {
+    const add = addCounts(table, schema);
+    return { reset: () => undefined, apply: (changes, tx) => add(additionsOf(changes), tx) };
+  },
+});

@@ -1,7 +1,7 @@
 // How many payments have which status, by the UTC day of their creation: totals of lists without counting rows.
 import { exists, type PaymentState } from '../../domain/payment/payment.ts';
-import { Additions, addCounts, type CountedTable, countedDdl, countedTableOf } from '../engine/countedTable.ts';
-import type { Beside, FoldedChange } from '../engine/foldedTable.ts';
+import { Additions, type CountedTable, countedBeside } from '../engine/countedTable.ts';
+import type { FoldedChange } from '../engine/foldedTable.ts';
 
 const TABLE: CountedTable<'payments'> = {
   name: 'status_counts',
@@ -22,11 +22,4 @@ const additionsOf = (changes: readonly FoldedChange<'payment', PaymentState>[]):
   return additions;
 };
 
-export const statusCounts: Beside<'payment', PaymentState> = {
-  tables: [countedTableOf(TABLE)],
-  ddl: (schema) => countedDdl(TABLE, schema),
-  writer: (schema) => {
-    const add = addCounts(TABLE, schema);
-    return { reset: () => undefined, apply: (changes, tx) => add(additionsOf(changes), tx) };
-  },
-};
+export const statusCounts = countedBeside(TABLE, additionsOf);

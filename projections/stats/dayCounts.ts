@@ -5,8 +5,8 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { stageOf } from '../../domain/wire/dayCounts.ts';
 import type { TransactionStatus } from '../../domain/wire/status.ts';
-import { Additions, addCounts, type CountedTable, countedDdl, countedTableOf } from '../engine/countedTable.ts';
-import type { Beside, Folded, FoldedChange } from '../engine/foldedTable.ts';
+import { Additions, type CountedTable, countedBeside } from '../engine/countedTable.ts';
+import type { Folded, FoldedChange } from '../engine/foldedTable.ts';
 
 const STAGE_COLUMN = {
   awaitingPayment: 'awaiting_payment',
@@ -91,11 +91,4 @@ const additionsOf = (changes: readonly Change[]): Additions<Count> => {
   return additions;
 };
 
-export const dayCounts: Beside<'payment', PaymentState> = {
-  tables: [countedTableOf(TABLE)],
-  ddl: (schema) => countedDdl(TABLE, schema),
-  writer: (schema) => {
-    const add = addCounts(TABLE, schema);
-    return { reset: () => undefined, apply: (changes, tx) => add(additionsOf(changes), tx) };
-  },
-};
+export const dayCounts = countedBeside(TABLE, additionsOf);
