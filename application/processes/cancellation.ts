@@ -11,7 +11,7 @@ import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { returnIdOf } from '../ids.ts';
 import { isOf } from '../ports/loggedEvent.ts';
-import type { PaymentProvider, PaymentProviders } from '../ports/paymentProvider.ts';
+import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { ProcessManager } from '../ports/processManager.ts';
 import type { Settler } from './settlement.ts';
@@ -71,14 +71,12 @@ export class Canceller {
     const { accountId, mode, txid, methods, paymentId } = terms;
     const answers = await Promise.all(methods.map((method) => provider.cancel({ accountId, mode, txid, method })));
     if (answers.includes('unknown')) throw new UnknownAtProvider(`cancellation of ${paymentId}`);
-    return answers.includes('paid') ? this.#isHeldOnceSettled(provider, terms) : true;
+    return answers.includes('paid') ? this.#isHeldOnceSettled(terms) : true;
   }
 
   /** Decides on what was paid. True: it is held for review, and the cancellation returns it (M5). */
-  async #isHeldOnceSettled(provider: PaymentProvider, terms: ExistingPayment['charge']['terms']): Promise<boolean> {
-    const receipts = await provider.receiptsOf(terms, terms.txid);
-    if (receipts.kind === 'unknown') throw new UnknownAtProvider(`payments of ${terms.paymentId}`);
-    for (const receipt of receipts.value) await this.#needs.settler.settle(terms.paymentId, receipt);
+  async #isHeldOnceSettled(terms: ExistingPayment['charge']['terms']): Promise<boolean> {
+    await this.#needs.settler.settleAll(terms);
     const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(terms.paymentId));
     if (!exists(state) || notCancellable(state) !== null) return false;
     if (state.transaction.status === 'held') return true;

@@ -9,8 +9,6 @@ import { PAYMENT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { isOf } from '../ports/loggedEvent.ts';
-import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { ProcessManager } from '../ports/processManager.ts';
 import type { Settler } from './settlement.ts';
 
@@ -45,7 +43,6 @@ export const expiry: ProcessManager = {
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
-  readonly providers: PaymentProviders;
   readonly settler: Settler;
 }
 
@@ -54,7 +51,7 @@ interface Needs {
  * UnknownAtProvider: the charge stays pending and is asked for again.
  */
 export const expireCharge =
-  ({ commands, accounts, providers, settler }: Needs) =>
+  ({ commands, accounts, settler }: Needs) =>
   async (item: string): Promise<void> => {
     const stream = streamName.payment(item.split(':')[0] as PaymentId);
     const { state } = await commands.load(PAYMENT, stream);
@@ -64,8 +61,6 @@ export const expireCharge =
     const expiresAt = lastExpiry(instruments);
     const now = expiresAt && (await accounts.actingAt(terms.accountId, terms.mode, expiresAt));
     if (now === null || now < (expiresAt as Timestamp)) return; // another method can still be paid with
-    const receipts = await providers.of(terms.mode)?.receiptsOf(terms, terms.txid);
-    if (receipts?.kind !== 'known') throw new UnknownAtProvider(`payments of charge ${item} before its expiry`);
-    for (const receipt of receipts.value) await settler.settle(terms.paymentId, receipt);
+    await settler.settleAll(terms);
     await commands.record(PAYMENT, stream, expire(now), byProcess('expiry', terms, terms.paymentId, terms.paymentId));
   };

@@ -47,6 +47,13 @@ export class Settler {
     return outcome.reply;
   }
 
+  /** Decides on every payment that the provider knows of. Throws UnknownAtProvider. */
+  async settleAll({ paymentId, txid, accountId, mode }: ExistingPayment['charge']['terms']): Promise<void> {
+    const receipts = await this.#needs.providers.of(mode)?.receiptsOf({ accountId, mode }, txid);
+    if (receipts?.kind !== 'known') throw new UnknownAtProvider(`payments of ${paymentId}`);
+    for (const receipt of receipts.value) await this.settle(paymentId, receipt);
+  }
+
   /** A locked charge needs to know who paid; where the bank does not name the payer, it may still know whether it was the one. */
   async #checkPayer(
     { expectedPayerTaxId, txid, accountId, mode }: ExistingPayment['charge']['terms'],

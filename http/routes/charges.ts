@@ -6,6 +6,7 @@ import { chargeView } from '../../domain/wire/charge.ts';
 import { findPayment } from '../../projections/payments/queries.ts';
 import type { Ask, BodyRule, Route } from '../route.ts';
 import { chargeSchema, createChargeBody } from '../schemas/charge.ts';
+import { created } from './created.ts';
 
 const body: BodyRule = {
   schema: createChargeBody,
@@ -34,8 +35,7 @@ const create = async (ask: Ask) => {
     requestId,
   });
   if (isRejection(done)) return done;
-  const answer = { status: 201, body: chargeView(done.payment) };
-  return done.replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+  return created(chargeView(done.payment), done.replayed);
 };
 
 const creating = {

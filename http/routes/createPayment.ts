@@ -5,6 +5,7 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import { createdTransactionView } from '../../domain/wire/transaction.ts';
 import type { BodyJudge, Route } from '../route.ts';
 import { createdPaymentSchema, createPaymentBody } from '../schemas/payment.ts';
+import { created } from './created.ts';
 
 /** Webhooks of this payment may go where those of an endpoint may (W5, W7). */
 const webhookUrlProblems = (url: string | undefined, { mode, services }: BodyJudge): readonly CodedProblem[] => {
@@ -58,7 +59,6 @@ export const createPaymentRoute: Route = {
       requestId,
     });
     if (isRejection(done)) return done;
-    const answer = { status: 201, body: createdTransactionView(done.payment) };
-    return done.replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+    return created(createdTransactionView(done.payment), done.replayed);
   },
 };

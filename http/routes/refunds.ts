@@ -6,6 +6,7 @@ import { refundView } from '../../domain/wire/refund.ts';
 import { listRefunds } from '../../projections/refunds/queries.ts';
 import type { Route } from '../route.ts';
 import { refundBody, refundSchema, refundsSchema } from '../schemas/refund.ts';
+import { created } from './created.ts';
 import { paymentIdOf } from './transactionBody.ts';
 
 export const refundPaymentRoute: Route = {
@@ -39,8 +40,7 @@ export const refundPaymentRoute: Route = {
     const asked = { account, mode: tenant.mode, paymentId, body: body as RefundBody, actor, requestId };
     const done = await services.requestRefund(asked);
     if (isRejection(done)) return done;
-    const answer = { status: 201, body: refundView(paymentId, done.refund) };
-    return done.replayed ? { ...answer, headers: { 'Idempotent-Replayed': 'true' } } : answer;
+    return created(refundView(paymentId, done.refund), done.replayed);
   },
 };
 

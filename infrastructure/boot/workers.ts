@@ -83,7 +83,7 @@ export const startWorkers = (needs: Needs): void => {
     }),
     returnReceipt: returnReceipt({ commands, accounts, providers }),
     resumeCreation: (item) => creationProcess.resume(item),
-    expire: expireCharge({ commands, accounts, providers, settler }),
+    expire: expireCharge({ commands, accounts, settler }),
     finalise: (item) => creationProcess.finalise(item),
     releaseFunds: release({ commands, accounts }),
     cancel: (item, _group, dueAt) => canceller.run(item, dueAt),

@@ -227,8 +227,8 @@ describe('the money processes, on Postgres', () => {
 
   describe('expiry', () => {
     const expire = (id: PaymentId) => {
-      const { commands, accounts, provider: providers } = core;
-      return expireCharge({ commands, accounts, providers, settler })(id);
+      const { commands, accounts } = core;
+      return expireCharge({ commands, accounts, settler })(id);
     };
     it('asks the provider first, then expires at the very expiry, once', async () => {
       const txid = newId<string>();
