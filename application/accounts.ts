@@ -1,5 +1,5 @@
 // Accounts as commands and processes need them: settings, seed and clock, always from the account's own stream.
-import { accountTime, actingTime, type OpenAccount } from '../domain/account/account.ts';
+import { accountTime, actingTime, isJumpedOver, type OpenAccount } from '../domain/account/account.ts';
 import { streamName } from '../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../domain/kernel/ids.ts';
 import { fromMillis, later, type Timestamp, toMillis } from '../domain/kernel/time.ts';
@@ -7,7 +7,7 @@ import { ACCOUNT } from './aggregates.ts';
 import type { CommandHandler } from './commandHandler.ts';
 import type { Clock } from './ports/clock.ts';
 
-/** How far clocks of hosts may lie apart; `doctor` complains long before. */
+/** How far apart two processes may hold the time to be: far more than they do, who all go by one clock. */
 const CLOCK_SKEW_MS = 5_000;
 
 export class Accounts {
@@ -49,6 +49,11 @@ export class Accounts {
     const refreshed = actingTime(await this.refresh(id), mode, dueAt, this.#clock.now());
     const isNear = toMillis(dueAt) - toMillis(refreshed) <= CLOCK_SKEW_MS;
     return isNear ? later(refreshed, dueAt) : refreshed;
+  }
+
+  /** Whether the account's clock was moved over this instant: what is due at it happens while the clock is worked off. */
+  async isJumpedOver(id: AccountId, mode: Mode, at: Timestamp): Promise<boolean> {
+    return isJumpedOver(await this.get(id), mode, at);
   }
 
   realNow(): Timestamp {

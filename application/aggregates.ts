@@ -1,6 +1,7 @@
 // The aggregates, as the command handler takes them.
 import { account } from '../domain/account/account.ts';
 import { keyring } from '../domain/keyring/keyring.ts';
+import { logConsumer } from '../domain/logConsumer/logConsumer.ts';
 import { payment } from '../domain/payment/payment.ts';
 import { refund } from '../domain/refund/refund.ts';
 import { webhookDelivery } from '../domain/webhookDelivery/webhookDelivery.ts';
@@ -12,3 +13,4 @@ export const WEBHOOK_DELIVERY = { category: 'webhookDelivery', decider: webhookD
 export const WEBHOOK_ENDPOINT = { category: 'webhookEndpoint', decider: webhookEndpoint } as const;
 export const KEYRING = { category: 'keyring', decider: keyring } as const;
 export const ACCOUNT = { category: 'account', decider: account } as const;
+export const LOG_CONSUMER = { category: 'logConsumer', decider: logConsumer } as const;

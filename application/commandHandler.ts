@@ -7,7 +7,7 @@ import type { Category, StreamName } from '../domain/kernel/event.ts';
 import { LruMap } from '../domain/kernel/lruMap.ts';
 import { isRejection, type Rejection } from '../domain/kernel/rejection.ts';
 import { KeyedLock } from './keyedLock.ts';
-import { EMPTY_STREAM, type EventStore, type Position } from './ports/eventStore.ts';
+import { EMPTY_STREAM, type EventStore, type Position, type RecordedEvent } from './ports/eventStore.ts';
 import { type Circumstances, decodeEvent, renderEvents } from './ports/loggedEvent.ts';
 
 /** An aggregate: where its events go and how they fold. */
@@ -43,6 +43,19 @@ export class CommandContention extends Error {
   override name = 'CommandContention';
 }
 
+/** An event of the stream is of no form that this version reads: nothing can be decided on it until that is mended. */
+export class StreamUnreadable extends Error {
+  override name = 'StreamUnreadable';
+}
+
+const decoded = (recorded: RecordedEvent): ReturnType<typeof decodeEvent> => {
+  try {
+    return decodeEvent(recorded);
+  } catch (cause) {
+    throw new StreamUnreadable(`${recorded.stream}@${recorded.revision}: ${(cause as Error).message}`, { cause });
+  }
+};
+
 /** Appends lost to other processes before a command gives up: each needs another writer to have won. */
 const CONFLICTS_MAX = 10;
 /** Longest pause after the first lost append; it grows with each. */
@@ -69,7 +82,7 @@ export class CommandHandler {
     const cached = this.#cache.get(stream) as Loaded<State> | undefined;
     let { state, revision } = cached ?? { state: decider.initial, revision: EMPTY_STREAM };
     for await (const recorded of this.#store.readStream(stream, { from: revision + 1 })) {
-      state = decider.evolve(state, decodeEvent(recorded).event as EventOf[C]);
+      state = decider.evolve(state, decoded(recorded).event as EventOf[C]);
       revision = recorded.revision;
     }
     if (revision !== EMPTY_STREAM) this.#cache.set(stream, { state, revision });
@@ -93,7 +106,7 @@ export class CommandHandler {
   ): AsyncIterable<Around<State, EventOf[C]>> {
     let before = decider.initial;
     for await (const recorded of this.#store.readStream(stream)) {
-      const event = decodeEvent(recorded).event as EventOf[C];
+      const event = decoded(recorded).event as EventOf[C];
       const after = decider.evolve(before, event);
       yield { before, event, after, revision: recorded.revision };
       before = after;

@@ -59,13 +59,17 @@ export const eventIdOf = (stream: string, revision: number, type: string): Event
 export const deliveryIdOf = (eventId: EventId, endpointId: EndpointId | 'webhookUrl', resend: number): DeliveryId =>
   encodeRawId(hashed(`${eventId}\n${endpointId}\n${resend}`).subarray(0, 16)) as DeliveryId;
 
+/** Opens the one document of a payment that names its payer (the boleto), for those who got the link from the merchant. */
+export const documentTokenOf = (seed: string, paymentId: PaymentId): string =>
+  encodeRawId(keyed(seed, `document\n${paymentId}`).subarray(0, 16));
+
 /** Under which the override secret of an account's mode is kept, beside those of endpoints (W7). */
 export const overrideSecretIdOf = (accountId: AccountId, mode: Mode): EndpointId =>
   encodeRawId(hashed(`override secret\n${accountId}\n${mode}`).subarray(0, 16)) as EndpointId;
 
-/** Names the return of a received Pix at the provider: 32 characters `[a-z0-9]`, one per Pix. */
-export const returnIdOf = (paymentId: PaymentId, endToEndId: string): string =>
-  hashed(`return\n${paymentId}\n${endToEndId}`).toString('hex', 0, 16);
+/** Names the return of a received Pix at the provider: 32 characters `[a-z0-9]`, one per Pix and refusal of the ones before. */
+export const returnIdOf = (paymentId: PaymentId, endToEndId: string, refusals = 0): string =>
+  hashed(`return\n${paymentId}\n${endToEndId}${refusals === 0 ? '' : `\n${refusals}`}`).toString('hex', 0, 16);
 
 /** The sandbox acquirer's id of the one payment by a method that it ever makes: paying twice is paying once (X2). */
 export const sandboxReceiptIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>

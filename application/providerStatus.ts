@@ -2,6 +2,7 @@
 
 import type { PaymentMethod } from '../domain/charge/methods.ts';
 import type { Json } from '../domain/kernel/serde.ts';
+import type { Timestamp } from '../domain/kernel/time.ts';
 import type { ExistingPayment } from '../domain/payment/payment.ts';
 import type { Accounts } from './accounts.ts';
 import type { PaymentProviders } from './ports/paymentProvider.ts';
@@ -29,8 +30,12 @@ export const providerStatus =
     const bound = boundOf(payment);
     if (bound === null) return null;
     const { terms } = payment.charge;
-    const { settings } = await accounts.get(terms.accountId);
-    const told = await providers.of(terms.mode)?.statusOf(instrumentRequest(terms, bound.method, settings));
+    const account = await accounts.get(terms.accountId);
+    const request = {
+      ...instrumentRequest(terms, bound.method, account, terms.createdAt),
+      expiresAt: bound.expiresAt,
+    };
+    const told = await providers.of(terms.mode)?.statusOf(request);
     if (told?.kind !== 'known') throw new ProviderUnavailable('The payment provider did not answer.');
     return {
       provider: bound.provider,
@@ -44,13 +49,14 @@ interface Bound {
   readonly method: PaymentMethod;
   readonly provider: string;
   readonly reference: string;
+  readonly expiresAt: Timestamp;
 }
 
 const boundOf = ({ charge: { instruments, terms }, transaction }: ExistingPayment): Bound | null => {
   const { pix, others } = instruments;
   const all: readonly Bound[] = [
-    ...(pix === null ? [] : [{ method: 'PIX' as const, provider: pix.provider, reference: pix.txid }]),
-    ...others.map(({ method, provider, reference }) => ({ method, provider, reference })),
+    ...(pix === null ? [] : [{ ...pix, method: 'PIX' as const, reference: pix.txid }]),
+    ...others,
   ];
   const paidWith = transaction.status === 'settled' ? transaction.settlement.method : null;
   const order = paidWith === null ? terms.methods : [paidWith, ...terms.methods];

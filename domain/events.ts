@@ -4,6 +4,7 @@ import { accountSerde } from './account/serde.ts';
 import type { Category } from './kernel/event.ts';
 import type { Serde } from './kernel/serde.ts';
 import { type KeyringEvent, keyringSerde } from './keyring/keyring.ts';
+import { type LogConsumerEvent, logConsumerSerde } from './logConsumer/logConsumer.ts';
 import { type PaymentEvent, paymentSerde } from './payment/payment.ts';
 import type { RefundEvent } from './refund/refund.ts';
 import { refundSerde } from './refund/serde.ts';
@@ -18,6 +19,7 @@ export interface EventOf {
   readonly webhookEndpoint: WebhookEndpointEvent;
   readonly keyring: KeyringEvent;
   readonly account: AccountEvent;
+  readonly logConsumer: LogConsumerEvent;
 }
 export type AnyEvent = EventOf[Category];
 
@@ -28,4 +30,5 @@ export const SERDE: { readonly [C in Category]: Serde<EventOf[C]> } = {
   webhookEndpoint: webhookEndpointSerde,
   keyring: keyringSerde,
   account: accountSerde,
+  logConsumer: logConsumerSerde,
 };

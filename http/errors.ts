@@ -40,6 +40,8 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   idempotency_key_required: bad('The `Idempotency-Key` header, or `idempotencyKey` in the body, is missing.'),
   invalid_idempotency_key: bad('The idempotency key is not 8 to 128 printable ASCII characters.'),
   endpoint_limit_reached: bad('The account has 16 webhook endpoints in this mode.'),
+  refund_limit_reached: bad('The payment has 100 refunds; those that failed count too.'),
+  resend_limit_reached: bad('The webhooks of the payment were asked for again 100 times.'),
   refund_amount_exceeds_remaining: bad('The refund is larger than what is left of the payment.'),
   transaction_not_refundable: bad('The payment is not settled, or fully refunded already.'),
   transaction_not_cancellable: bad('The payment is settled or has ended: a settled one is refunded instead.'),
@@ -99,7 +101,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   rate_limited: {
     status: 429,
     type: 'rate_limit_error',
-    when: 'Too many requests in this minute; `Retry-After` says when to go on.',
+    when: 'Too many requests in this minute, or streams at once; `Retry-After` says when to go on.',
   },
   headers_too_large: { status: 431, type: 'invalid_request_error', when: 'The request headers are larger than 16 kB.' },
   internal_error: {
@@ -110,7 +112,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   service_unavailable: {
     status: 503,
     type: 'api_error',
-    when: 'The store or the provider is away. Safe to retry with the same `Idempotency-Key`.',
+    when: 'The store or the provider is away, what is read is not up to date, or too much is in progress. Safe to retry with the same `Idempotency-Key`.',
   },
 };
 

@@ -1,4 +1,5 @@
 // A route as data: Express, the tests and the OpenAPI document come from the same table.
+import type { ReadModelName } from '../application/ports/readModels.ts';
 import type { OpenAccount } from '../domain/account/account.ts';
 import type { CodedProblem } from '../domain/charge/request.ts';
 import type { Mode } from '../domain/kernel/ids.ts';
@@ -68,12 +69,16 @@ export interface Route {
   readonly summary: string;
   /** `testKey`: a live key gets 403 `mode_not_allowed` (decisions X). */
   readonly auth: 'none' | 'apikey' | 'testKey';
+  /** Not counted by the limit that a sandbox may set itself: it changes that one (E8). */
+  readonly isApartFromSandboxLimit?: true;
   /** Requires the Idempotency-Key header (interface.md Charges, rule 1). */
   readonly idempotent?: true;
-  /** Waits until the read models have passed what this process knows of (design §6). */
-  readonly readsOwnWrites?: true;
+  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (design §6). */
+  readonly reads?: readonly ReadModelName[];
   readonly body?: BodyRule;
   readonly query?: { readonly [name: string]: QueryRule };
+  /** Lists that filter or page: a mistyped filter must not return everything (I12). Elsewhere unknown parameters are ignored. */
+  readonly refusesUnknownQuery?: true;
   readonly responses: { readonly [status: number]: { readonly description: string; readonly schema: JsonSchema } };
   /** Beyond what authentication and the body's rules imply. */
   readonly errors: readonly ErrorCode[];

@@ -13,7 +13,7 @@ import type { resendWebhook } from '../application/commands/resendWebhook.ts';
 import type { rotateOverrideSecret } from '../application/commands/rotateOverrideSecret.ts';
 import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../application/commands/webhookEndpoints.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
-import type { Progress } from '../application/ports/readModels.ts';
+import type { ParkedStreams, Progress } from '../application/ports/readModels.ts';
 import type { SqlPool } from '../application/ports/sql.ts';
 import type { WebhookSender } from '../application/ports/webhookSender.ts';
 import type { providerStatus } from '../application/providerStatus.ts';
@@ -25,6 +25,7 @@ export interface Services {
   readonly db: SqlPool;
   readonly accounts: Accounts;
   readonly progress: Progress;
+  readonly parked: ParkedStreams;
   /** null: nobody's. */
   readonly findKey: (cleartext: string) => Promise<KnownKey | null>;
   readonly createCharge: CreateChargeHandler;
@@ -45,8 +46,10 @@ export interface Services {
   readonly exposesReceipts: (mode: Tenant['mode']) => boolean;
   readonly registerWebhookEndpoint: ReturnType<typeof registerWebhookEndpoint>;
   readonly deleteWebhookEndpoint: ReturnType<typeof deleteWebhookEndpoint>;
-  /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`; how many still are. */
-  readonly deliveriesAtRest: (tenant: Tenant, timeoutMs: number) => Promise<number>;
+  /** Ids of deliveries in the jobs that run now, of any tenant. */
+  readonly deliveriesRunning: () => Promise<readonly string[]>;
+  /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`; how many still are, and how many are held back. */
+  readonly deliveriesAtRest: (tenant: Tenant, timeoutMs: number) => Promise<{ due: number; held: number }>;
   /** Resolves when nothing that was begun for the account's payments runs any more; false after `timeoutMs`. */
   readonly workAtRest: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
   /** Resolves when the account's test clock has been worked off and read models show it; false after `timeoutMs`. */

@@ -1,4 +1,4 @@
-// `npm test`: three mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
+// `npm test`: five mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
 // for most of their time, and the others run meanwhile. The last line is `N passed, N failed`; exit code 0 only when all passed.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -6,10 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ALL = 'test/**/*.test.ts';
-/** Whole programs and their databases. */
-const PROGRAMS = ['system', 'faults', 'infrastructure/boot', 'infrastructure/postgres', 'infrastructure/jobs'];
-/** Engines under the gateway. */
-const ENGINES = ['conformance', 'infrastructure/eventStore', 'projections', 'model', 'application'];
+/** By what they wait for: whole programs, what boots them and their databases, engines under the gateway; the routes are the rest. */
+const APART = [
+  ['system', 'faults'],
+  ['infrastructure/boot', 'infrastructure/postgres'],
+  ['conformance', 'infrastructure/eventStore', 'model', 'application'],
+  ['projections', 'infrastructure/jobs', 'infrastructure/processes', 'infrastructure/webhookSender'],
+];
+/** Whole programs that stand still, are poisoned, cut off or flooded, beside others that go on: `npm run test:isolation`, by themselves. */
+const ISOLATION = 'isolation';
 const filesOf = (folders: readonly string[]): readonly string[] => folders.map((name) => `test/${name}/**/*.test.ts`);
 
 interface Result {
@@ -34,13 +39,16 @@ const runMocha = async (args: readonly string[], report: string, isShown: boolea
   return { output, code, passed, failed };
 };
 
-const apart = [...filesOf(PROGRAMS), ...filesOf(ENGINES)];
+const apart = APART.map(filesOf);
 const dir = await mkdtemp(join(tmpdir(), 'quita-test-run-'));
-const results = await Promise.all([
-  runMocha([ALL, ...apart.flatMap((spec) => ['--ignore', spec])], join(dir, 'others'), true),
-  runMocha(filesOf(PROGRAMS), join(dir, 'programs'), false),
-  runMocha(filesOf(ENGINES), join(dir, 'engines'), false),
-]);
+const ignored = [...filesOf([ISOLATION]), ...apart.flat()].flatMap((spec) => ['--ignore', spec]);
+const results =
+  process.argv[2] === ISOLATION
+    ? [await runMocha(filesOf([ISOLATION]), join(dir, ISOLATION), true)]
+    : await Promise.all([
+        runMocha([ALL, ...ignored], join(dir, 'rest'), true),
+        ...apart.map((files, n) => runMocha(files, join(dir, String(n)), false)),
+      ]);
 await rm(dir, { recursive: true, force: true });
 for (const { output } of results) process.stdout.write(output);
 const sum = (of: 'passed' | 'failed'): number => results.reduce((total, result) => total + result[of], 0);

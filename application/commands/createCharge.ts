@@ -5,7 +5,6 @@ import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type Creation, createCharge } from '../../domain/payment/create.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
-import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
 import { byRequest } from '../because.ts';
 import type { CommandHandler, Outcome } from '../commandHandler.ts';
@@ -23,7 +22,6 @@ export interface CreateChargeCommand extends CreationCommand {
 
 interface Needs {
   readonly commands: CommandHandler;
-  readonly accounts: Accounts;
   readonly clock: Clock;
   readonly providers: PaymentProviders;
   readonly creation: CreationProcess;
@@ -51,7 +49,7 @@ export class CreateChargeHandler {
     const { commands } = this.#needs;
     const refusal = await velocityRefusal(this.#needs, command.account, terms);
     if (refusal !== null) return refusal;
-    const local = provider.issueLocally(instrumentRequest(terms, 'PIX', command.account.settings));
+    const local = provider.issueLocally(instrumentRequest(terms, 'PIX', command.account, terms.createdAt));
     const decide = createCharge({
       terms,
       fingerprintUnder: (version) => fingerprintOf(canonicalRequest(command.request, version)),
@@ -73,14 +71,13 @@ export class CreateChargeHandler {
 
   /** The payment as its creation left it: issued, failed or cancelled (K3). Still cut off: the provider is asked now. */
   async #asCreated(outcome: Outcome<PaymentState, Creation>, provider: PaymentProvider): Promise<ExistingPayment> {
-    const { commands, accounts, creation } = this.#needs;
-    const { terms } = assertExists(outcome.state).charge;
+    const { commands, creation } = this.#needs;
+    const asked = assertExists(outcome.state);
+    const { terms } = asked.charge;
     const stream = streamName.payment(terms.paymentId);
     if (outcome.state.charge.status === 'requested') {
-      const { settings } = await accounts.get(terms.accountId);
-      const request = instrumentRequest(terms, 'PIX', settings);
-      const kind = await creation.issue(provider, request, outcome.reply === 'replayed');
-      if (kind === 'unknown' || kind === 'unavailable')
+      const isKnown = await creation.issue(provider, asked, outcome.reply === 'replayed');
+      if (!isKnown)
         throw new ProviderUnavailable(
           'The payment provider did not answer. Repeat the request with the same Idempotency-Key.',
         );

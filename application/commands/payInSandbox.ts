@@ -20,7 +20,7 @@ import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
 export interface SandboxPayment {
   readonly amount?: number;
-  /** `document: null`: the bank names none. Left out: the customer's, when valid, else a fictitious person's. */
+  /** `document` as the bank tells it, masked or wrong too; null: it tells none. Left out: the customer's, when valid, else somebody's. */
   readonly payer?: { readonly name?: string; readonly document?: string | null };
   readonly end_to_end_id?: string;
   /** The payment time lies after the expiry, whatever the bank would say. */
@@ -90,7 +90,5 @@ const payerOf = ({ charge }: ExistingPayment, wish: SandboxPayment['payer']): Pa
   const own = charge.terms.customer.document === null ? null : taxIdOf(charge.terms.customer.document);
   const usual = own === null ? someone : { name: charge.terms.customer.name ?? someone.name, document: own };
   if (wish === undefined) return usual;
-  const document =
-    wish.document === undefined ? usual.document : wish.document === null ? null : taxIdOf(wish.document);
-  return { name: wish.name ?? usual.name, document };
+  return { name: wish.name ?? usual.name, document: wish.document === undefined ? usual.document : wish.document };
 };

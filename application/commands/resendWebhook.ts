@@ -21,13 +21,16 @@ interface Needs {
   readonly subscriptionsOf: (tenant: Tenant) => Promise<readonly (readonly string[])[]>;
 }
 
-/** `resent`: whether anybody wants what there is to tell; nothing is written when nobody does. `status`: the present one. */
+/** `resent`: whether anybody wants what there is to tell. `status`: the present one. */
 export interface Resend {
   readonly resent: boolean;
   readonly status: TransactionStatus;
 }
 
-/** Every call is a resend of its own; the deliveries are scheduled by the fan-out, whatever happens to this process. */
+/**
+ * Every call is a resend of its own, and counts: `resend_limit_reached` (M7). The deliveries are scheduled by the fan-out, whatever
+ * happens to this process.
+ */
 export const resendWebhook =
   ({ commands, accounts, subscriptionsOf }: Needs) =>
   async (tenant: Tenant, id: PaymentId, requester: Requester): Promise<Resend | Rejection> => {
@@ -37,11 +40,11 @@ export const resendWebhook =
     const types = resentMessagesOf(last.before, last.event, last.after).map(({ type }) => type);
     const { accountId, mode, webhookUrl } = last.after.charge.terms;
     const subscriptions = webhookUrl === null ? await subscriptionsOf(tenant) : [['*']];
-    if (!types.some((type) => subscriptions.some((events) => wants(events, type)))) return { resent: false, status };
-    const decide = requestResend(last.revision, await accounts.now(accountId, mode));
+    const isWanted = types.some((type) => subscriptions.some((events) => wants(events, type)));
+    const decide = requestResend({ ofRevision: last.revision, isWanted }, await accounts.now(accountId, mode));
     const why = byRequest(requester, tenant, id);
     const done = await commands.execute(PAYMENT, streamName.payment(id), decide, why);
-    return isRejection(done) ? done : { resent: true, status };
+    return isRejection(done) ? done : { resent: isWanted, status };
   };
 
 /** The event that led to the present status; null: there is no such payment. */

@@ -1,4 +1,4 @@
-// What an operator decides of a Pix that is held for review (decisions M5): let it pass, or send it back. Processes do the rest.
+// What an operator decides of what is held (decisions M5): let it pass, or send it back. Processes do the rest.
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -23,12 +23,17 @@ export interface HeldReview {
 }
 
 /**
- * `by`: who decides, as in metadata (`operator:<name>`). The same verdict again: nothing. The other one after it, or nothing held:
- * `invalid_request`; no such payment: `not_found`.
+ * `by`: who decides, as in metadata (`operator:<name>`). `endToEndId`: which of the payment's to return; null: all that wait. The same
+ * verdict again: nothing. The other one after it, or nothing held: `invalid_request`; no such payment: `not_found`.
  */
 export const reviewHeld =
   ({ commands, accounts }: Needs) =>
-  async (id: PaymentId, verdict: HeldVerdict, by: string): Promise<HeldReview | Rejection> => {
+  async (
+    id: PaymentId,
+    verdict: HeldVerdict,
+    by: string,
+    endToEndId: string | null = null,
+  ): Promise<HeldReview | Rejection> => {
     const stream = streamName.payment(id);
     const { state } = await commands.load(PAYMENT, stream);
     if (!exists(state)) return NO_PAYMENT;
@@ -38,7 +43,7 @@ export const reviewHeld =
     const decide =
       verdict === 'release'
         ? releaseHeld(settings, by, at)
-        : returnHeld((endToEndId) => returnIdOf(id, endToEndId), by, at);
+        : returnHeld({ returnIdOf: (pix, refusals) => returnIdOf(id, pix, refusals), endToEndId, by }, at);
     const why = { account: accountId, mode, actor: by, requestId: null, correlationId: id, causationId: id };
     const done = await commands.execute(PAYMENT, stream, decide, why);
     if (isRejection(done)) return done;

@@ -55,6 +55,14 @@ export class InvalidAppend extends Error {
   override name = 'InvalidAppend';
 }
 
+/**
+ * The log has no event at the position that a subscription was to go on behind, though it ends later: it is not the log that gave this
+ * position, or it was put back to an earlier state and has grown since. Going on would skip events. The message is for an operator.
+ */
+export class UnknownPosition extends Error {
+  override name = 'UnknownPosition';
+}
+
 /** At most this many bytes of data + metadata in one append, and half of it in one event. */
 export const APPEND_BYTES_MAX = 1_000_000;
 
@@ -98,7 +106,8 @@ export interface EventStore {
 
   /**
    * Catch-up, then live, in log order, without gap or repeat. The consumer pulls: a slow one is never dropped. Connection loss is
-   * mended inside (backoff with jitter, from the last given position); the iteration ends only by the signal or `close`.
+   * mended inside (backoff with jitter, from the last given position); the iteration ends only by the signal or `close`, or throws
+   * UnknownPosition.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionSignal>;
 

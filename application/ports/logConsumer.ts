@@ -11,7 +11,8 @@ export interface LogConsumer {
   reset(db: Sql): Promise<void>;
   /**
    * Writes what follows from the events, in the transaction that also moves the checkpoint. Events come in log order, each once
-   * past the checkpoint. Throwing takes this consumer out: it keeps its position and is reported; the others go on.
+   * past the checkpoint. Throwing parks the stream of the event that can't be taken; when it is no event's fault, this consumer keeps its
+   * position and is tried again. The others go on.
    */
   apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
   /** The batch is committed. */

@@ -83,13 +83,19 @@ const renderedHere = ({ id, type }: RecordedEvent): Content | null => {
 };
 
 const parsed = (recorded: RecordedEvent, category: Category): Content => {
-  const meta = JSON.parse(recorded.metadata) as { account: AccountId; mode: Mode; $correlationId: string; v: number };
-  const event = SERDE[category].decode({
-    type: recorded.type,
-    version: meta.v,
-    data: JSON.parse(recorded.data) as unknown,
-  });
-  return { event, account: meta.account, mode: meta.mode, correlationId: meta.$correlationId };
+  try {
+    const meta = JSON.parse(recorded.metadata) as { account: AccountId; mode: Mode; $correlationId: string; v: number };
+    const event = SERDE[category].decode({
+      type: recorded.type,
+      version: meta.v,
+      data: JSON.parse(recorded.data) as unknown,
+    });
+    return { event, account: meta.account, mode: meta.mode, correlationId: meta.$correlationId };
+  } catch (error) {
+    if (error instanceof MalformedEvent) throw error;
+    // What a parser says quotes the text, which may hold personal data.
+    throw new MalformedEvent(`${recorded.type}: ${(error as Error).name} while it was read`);
+  }
 };
 
 export const isOf = <C extends Category>(event: LoggedEvent, category: C): event is LoggedEvent<C> & LoggedEvent =>

@@ -32,6 +32,8 @@ export interface InstrumentRequest extends InstrumentRef {
   readonly receiverCity: string;
   /** `PUBLIC_URL` of the gateway. */
   readonly baseUrl: string;
+  /** Of a boleto: opens the gateway's own PDF of it, which names the payer; null for other methods. */
+  readonly documentToken: string | null;
   readonly metadata: { readonly [key: string]: Json };
 }
 
@@ -55,6 +57,11 @@ export interface AcquirerFact {
   readonly at: Timestamp;
 }
 
+export type ReturnOutcome =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
 export interface ProviderStatus {
   /** The provider's own word, such as the standard API's ATIVA or CONCLUIDA. */
   readonly status: string;
@@ -68,6 +75,11 @@ export interface PaymentProvider {
   /** The instrument, when none but ourselves needs to be asked; null when `issue` must be called (K7). */
   issueLocally(request: InstrumentRequest): Issued | null;
   issue(request: InstrumentRequest): Promise<InstrumentOutcome>;
+  /**
+   * Has what was issued end at the request's expiry, which is later: by moving it there, or by making it anew under the same name. What
+   * comes back is the instrument as it is from now on. Asked twice: once.
+   */
+  prolong(request: InstrumentRequest): Promise<InstrumentOutcome>;
   /** What became of an `issue` whose outcome is unknown; `null`: the provider has no such instrument. */
   findInstrument(request: InstrumentRequest): Promise<Known<Issued | null>>;
   /** Takes no more money for it from here on. What the provider never heard of counts as cancelled. `paid`: too late. */
@@ -94,7 +106,10 @@ export interface PaymentProvider {
   ): Promise<'match' | 'mismatch' | 'unknown'>;
   /** What acquirers told of the txid besides payments, oldest first. */
   factsOf(tenant: Tenant, txid: string): Promise<Known<readonly AcquirerFact[]>>;
-  /** Sends a received payment back in full. The same `returnId` returns once, however often it is asked. */
+  /**
+   * Sends a received payment back in full. The same `returnId` returns once, however often it is asked; refused once, it is never sent
+   * under that name.
+   */
   returnReceipt(
     tenant: Tenant,
     back: {
@@ -103,7 +118,7 @@ export interface PaymentProvider {
       readonly returnId: string;
       readonly amount: Minor;
     },
-  ): Promise<'accepted' | 'unknown'>;
+  ): Promise<ReturnOutcome>;
   /** A return by the original id, a Pix-out or a reversal, as the order's strategy says. The same refund id pays once. */
   refund(order: RefundOrder): Promise<RefundOutcome>;
   /** What became of it; null: the provider has no such refund. */

@@ -1,5 +1,6 @@
 // What providers tell of payments: stored raw before anything else, under a unique reference that binds one payment.
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { JobRequest } from './jobs.ts';
 import type { Tenant } from './paymentProvider.ts';
 import type { Sql } from './sql.ts';
 
@@ -22,6 +23,6 @@ export interface ProviderNotifications {
   untold(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<ProviderNotification | null>;
   markHandled(id: string, outcome: 'settled' | 'not_confirmed'): Promise<void>;
-  /** Ids of those stored longer than `olderThanMs` ago and not handled: work for the watchdog. */
-  unhandled(olderThanMs: number, limit: number): Promise<readonly string[]>;
+  /** Those stored longer than `olderThanMs` ago and not handled, as jobs: work for the watchdog. All of them, `page` at a time. */
+  unhandled(olderThanMs: number, page: number): AsyncIterable<readonly JobRequest[]>;
 }

@@ -1,16 +1,39 @@
 // How far the read models and the processes are, as this process knows it (design §6 "read your writes").
+import type { StreamName } from '../../domain/kernel/event.ts';
+import type { Tenant } from './paymentProvider.ts';
+
+export type ReadModelName =
+  | 'payments'
+  | 'refunds'
+  | 'wallet'
+  | 'webhookEndpoints'
+  | 'webhookDeliveries'
+  | 'keyring'
+  | 'accounts';
 
 /** What must be counted or read exactly could not be in time. A repeat may succeed. */
 export class ReadModelsBehind extends Error {
   override name = 'ReadModelsBehind';
 }
+/** The read model shows what is asked for as it last stood: an operator was told, and has to do something about it. */
+export class StreamParked extends ReadModelsBehind {
+  override name = 'StreamParked';
+}
 
-export interface Progress {
+export interface Progress<Name extends string = ReadModelName> {
   /**
-   * Resolves when what this process knew to be in the log at the call has been passed, or after `timeoutMs`.
+   * Resolves when what this process knew to be in the log at the call has been passed by these, or after `timeoutMs`; default: by all.
    * Holds no connection. True: passed.
    */
-  caughtUp(timeoutMs: number): Promise<boolean>;
-  /** Called whenever it moved. Returns the undo. */
+  caughtUp(timeoutMs: number, names?: readonly Name[]): Promise<boolean>;
+  /** Called whenever one of them moved. Returns the undo. */
   onMove(listener: () => void): () => void;
+}
+
+/** Which streams read models do not follow any more, because of an event that they could not take (design §7). */
+export interface ParkedStreams {
+  /** `tenant`: who asks; a stream that is known to be another's is none of theirs. null: whoever knows its id. */
+  has(model: ReadModelName, stream: StreamName, tenant: Tenant | null): boolean;
+  /** Whether any stream of the tenant is parked there. */
+  hasAnyOf(model: ReadModelName, tenant: Tenant): boolean;
 }

@@ -10,6 +10,10 @@ export interface WebhookRequest {
   readonly body: string;
   /** `live`: https only, public addresses only. `test`: http too; private addresses only when the deployment allows it. */
   readonly mode: 'test' | 'live';
+  /** Over DNS, connect, TLS, headers and body, where it is shorter than the sender's own. */
+  readonly deadlineMs?: number;
+  /** Whose message it is: no account's attempts at a host wait for another's. */
+  readonly account: string;
 }
 
 export interface AttemptOutcome {

@@ -5,6 +5,7 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { notCancellable, recordCancelled } from '../../domain/payment/cancel.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
+import type { ReceiptRecord } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
@@ -74,13 +75,19 @@ export class Canceller {
     return answers.includes('paid') ? this.#isHeldOnceSettled(terms) : true;
   }
 
-  /** Decides on what was paid. True: it is held for review, and the cancellation returns it (M5). */
+  /** Decides on what was paid. True: it is held, for review, which the cancellation returns (M5), or because it can't be returned. */
   async #isHeldOnceSettled(terms: ExistingPayment['charge']['terms']): Promise<boolean> {
     await this.#needs.settler.settleAll(terms);
     const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(terms.paymentId));
     if (!exists(state) || notCancellable(state) !== null) return false;
-    if (state.transaction.status === 'held') return true;
+    const { status, receipts } = state.transaction;
+    if (status === 'held') return true;
+    // What the provider refuses to send back is an operator's now, and waits for nothing that would come by itself.
+    if (receipts.some(({ outcome }) => outcome === 'unreturned') && receipts.every(isAtRest)) return true;
     // What was paid is on its way back to the payer (another amount): once it is there, it can be cancelled.
     throw new UnknownAtProvider(`return of what was paid for ${terms.paymentId}`);
   }
 }
+
+/** Not on its way to the payer. */
+const isAtRest = ({ outcome }: ReceiptRecord): boolean => outcome !== 'rejected';

@@ -1,17 +1,19 @@
 // Instruments: issued in the request of a charge, by a job for a payment (P4), and brought to an end by itself when that was cut
 // off (K7).
-import type { ChargeTerms, Failure } from '../../domain/charge/charge.ts';
+import type { OpenAccount } from '../../domain/account/account.ts';
+import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { METHOD_RULES, type PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { addMillis, MINUTE_MS, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { addMillis, earlier, MINUTE_MS, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
+import { documentTokenOf } from '../ids.ts';
 import { isOf } from '../ports/loggedEvent.ts';
 import type {
   InstrumentOutcome,
@@ -21,12 +23,16 @@ import type {
 } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { job, type ProcessManager } from '../ports/processManager.ts';
-import type { Timer } from '../ports/timers.ts';
+import type { CreationTimers } from '../ports/timers.ts';
 
-/** How long a repeat of the request has before the watchdog asks by itself. */
+/** How long after the last repeat of the request the watchdog asks by itself (K7). */
 const PATIENCE_MS = MINUTE_MS;
 /** Whatever the provider says or fails to say, a creation is over by then (K7: within 10 minutes of account time). */
 const GIVE_UP_MS = 9 * MINUTE_MS;
+/** What the provider is asked for beyond the lifetime: its answer takes time, and the lifetime counts from when it is known. */
+const SPARE_MS = 10 * SECOND_MS;
+/** An instrument that nobody but ourselves is asked for is as old as the payment, unless the job that makes it came later than this. */
+const PROMPT_MS = 5 * SECOND_MS;
 
 export const creation: ProcessManager = {
   name: 'creation',
@@ -41,7 +47,7 @@ export const creation: ProcessManager = {
         // One instrument says nothing of the others: a timer under another key, which nothing clears, looks after all of several.
         const timerKey = methods.length === 1 ? key : `${key}:all`;
         const timer = { account, mode, kind: 'resumeCreation', key: timerKey, group: null, dueAt } as const;
-        return [{ kind: 'timer', timer, first: true }, ...(api === 'payments' ? [job('finalise', key, account)] : [])];
+        return [{ kind: 'timer', timer, first: true }, ...(api === 'payments' ? [job('finalise', key)] : [])];
       }
       case 'ChargePixIssued':
       case 'ChargeInstrumentIssued':
@@ -59,11 +65,15 @@ const endsAfterMs = (api: ChargeTerms['api']): number => (api === 'charges' ? PA
 
 const isPix = (method: PaymentMethod): boolean => method === 'PIX';
 
-/** What the provider is asked to make of one method. */
+const lifetimeMs = (terms: ChargeTerms, method: PaymentMethod): number =>
+  METHOD_RULES[method].lifetimeMs ?? terms.expiresInSeconds * SECOND_MS;
+
+/** What the provider is asked to make of one method, with all its lifetime from `from` on. */
 export const instrumentRequest = (
   terms: ChargeTerms,
   method: PaymentMethod,
-  receiver: { receiverName: string; receiverCity: string },
+  { idSeed, settings: { receiverName, receiverCity } }: Pick<OpenAccount, 'idSeed' | 'settings'>,
+  from: Timestamp,
 ): InstrumentRequest => ({
   paymentId: terms.paymentId,
   accountId: terms.accountId,
@@ -73,18 +83,31 @@ export const instrumentRequest = (
   amount: terms.amount,
   currency: terms.currency,
   createdAt: terms.createdAt,
-  expiresAt: addMillis(terms.createdAt, METHOD_RULES[method].lifetimeMs ?? terms.expiresInSeconds * SECOND_MS),
+  expiresAt: addMillis(from, lifetimeMs(terms, method)),
   baseUrl: terms.baseUrl,
   metadata: terms.metadata,
-  receiverName: receiver.receiverName,
-  receiverCity: receiver.receiverCity,
+  receiverName,
+  receiverCity,
+  documentToken: method === 'BOLETO' ? documentTokenOf(idSeed, terms.paymentId) : null,
+});
+
+const withSpare = (request: InstrumentRequest): InstrumentRequest => ({
+  ...request,
+  expiresAt: addMillis(request.expiresAt, SPARE_MS),
 });
 
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
-  readonly setTimer: (timer: Timer) => Promise<void>;
+  readonly timers: CreationTimers;
+}
+
+/** What became of what the provider was asked for; `isMade`: by itself, not by a provider that has a clock of its own. */
+interface Asked {
+  readonly request: InstrumentRequest;
+  readonly outcome: InstrumentOutcome;
+  readonly isMade?: boolean;
 }
 
 export class CreationProcess {
@@ -94,66 +117,61 @@ export class CreationProcess {
     this.#needs = needs;
   }
 
-  /** The effect and its record. Unknown or unavailable: nothing is recorded, the creation stays open. */
-  async issue(
-    provider: PaymentProvider,
-    request: InstrumentRequest,
-    isResumed: boolean,
-  ): Promise<InstrumentOutcome['kind']> {
-    const outcome = isResumed ? await askThenIssue(provider, request) : await provider.issue(request);
-    const known = issuanceOf(request.method, outcome);
-    if (known !== null) await this.#record(request, [known], await this.#now(request));
-    return outcome.kind;
+  /**
+   * The instrument of a charge: the effect and its record. `isRepeat`: the request came again, and from now on the watchdog waits anew.
+   * False: unknown or unavailable, nothing is recorded, the creation stays open.
+   */
+  async issue(provider: PaymentProvider, payment: ExistingPayment, isRepeat: boolean): Promise<boolean> {
+    const { terms } = payment.charge;
+    const now = await this.#now(terms);
+    if (isRepeat && now >= giveUpAt(terms)) return this.#look(payment, now);
+    if (isRepeat) await this.#lookLater(terms, now);
+    const [request] = await this.#pendingRequests(payment, now);
+    if (request === undefined) return true;
+    const asked = withSpare(request);
+    const outcome = isRepeat ? await askThenIssue(provider, asked) : await provider.issue(asked);
+    return this.#recordKnown(provider, terms, [{ request, outcome }]);
   }
 
   /** Handler of one item of the queue `finalise`: a payment id. Throws UnknownAtProvider until every method is known. */
   async finalise(item: string): Promise<void> {
     const payment = await this.#load(item);
     if (payment === null || !isAlive(payment)) return;
-    const requests = await this.#pendingRequests(payment);
-    const provider = this.#needs.providers.of(payment.charge.terms.mode);
-    const outcomes = await Promise.all(
-      requests.map((request) => provider?.issueLocally(request) ?? askedOf(provider, request)),
+    const { terms } = payment.charge;
+    const provider = this.#needs.providers.of(terms.mode);
+    if (provider === null) throw new UnknownAtProvider(`instruments of payment ${item}`);
+    const now = await this.#now(terms);
+    const isPrompt = now <= addMillis(terms.createdAt, PROMPT_MS);
+    const made = await this.#pendingRequests(payment, isPrompt ? terms.createdAt : now);
+    const requests = await this.#pendingRequests(payment, now);
+    const asked = await Promise.all(
+      requests.map(async (request, i): Promise<Asked> => {
+        const issued = provider.issueLocally(made[i] as InstrumentRequest);
+        if (issued !== null) return { request, outcome: { kind: 'issued', issued }, isMade: true };
+        return { request, outcome: await askThenIssue(provider, withSpare(request)) };
+      }),
     );
-    const known = outcomes.flatMap((outcome, i) => {
-      const { method } = requests[i] as InstrumentRequest;
-      return outcome === null ? [] : 'instrument' in outcome ? [outcome] : (issuanceOf(method, outcome) ?? []);
-    });
-    // The Pix code first, so that whoever is told of the payment is told with it.
-    known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
-    const [first] = requests;
-    if (first && known.length > 0) await this.#record(first, known, await this.#now(first));
-    if (known.length < requests.length) throw new UnknownAtProvider(`instruments of payment ${item}`);
+    if (!(await this.#recordKnown(provider, terms, asked)))
+      throw new UnknownAtProvider(`instruments of payment ${item}`);
   }
 
   /**
-   * Handler of one item of the queue `resumeCreation`: a payment id, `:all` after it for several methods. Throws UnknownAtProvider
-   * until the time is up.
+   * Handler of one item of the queue `resumeCreation`: a payment id, `:all` after it for several methods. `dueAt`: the instant of its
+   * timer, where it is known. A charge that is not known yet is looked at again until its time is up; of a payment, throws
+   * UnknownAtProvider until then.
    */
-  async resume(item: string): Promise<void> {
+  async resume(item: string, dueAt?: Timestamp): Promise<void> {
     const payment = await this.#load(item);
     if (payment === null || !isAlive(payment)) return;
     const { terms } = payment.charge;
-    const requests = await this.#pendingRequests(payment);
-    const isOver = (await this.#now(terms)) >= addMillis(terms.createdAt, GIVE_UP_MS);
-    if (terms.api === 'payments' && !isOver) return this.finalise(item);
-    // A test clock that jumped over the timer: it acts at its own instant (X5).
-    const at = await this.#needs.accounts.actingAt(
-      terms.accountId,
-      terms.mode,
-      addMillis(terms.createdAt, endsAfterMs(terms.api)),
-    );
-    const provider = this.#needs.providers.of(terms.mode);
-    const asked = await Promise.all(requests.map((request) => found(provider, request, isOver)));
-    const known = asked.flatMap((issuance) => issuance ?? []);
-    const [first] = requests;
-    if (first && known.length > 0) await this.#record(first, known, at);
-    if (known.length === requests.length) return;
-    // The queue's own retries may pause beyond the time there is (K7).
-    const dueAt = addMillis(terms.createdAt, GIVE_UP_MS);
-    const { paymentId: key, accountId: account, mode } = terms;
-    await this.#needs.setTimer({ account, mode, kind: 'resumeCreation', key, group: null, dueAt });
-    throw new UnknownAtProvider(`instruments of charge ${item}`);
+    const { accountId, mode, api } = terms;
+    const at = await (dueAt === undefined ? this.#now(terms) : this.#needs.accounts.actingAt(accountId, mode, dueAt));
+    const isOver = at >= giveUpAt(terms);
+    if (api === 'payments' && !isOver) return this.finalise(item);
+    // The request came again meanwhile: the next look is a minute after that.
+    const next = isOver ? null : await this.#needs.timers.dueAt('resumeCreation', terms.paymentId);
+    if (next !== null && next > at) return;
+    if (!(await this.#look(payment, at))) await this.#lookLater(terms, at);
   }
 
   /**
@@ -164,10 +182,34 @@ export class CreationProcess {
     const { commands } = this.#needs;
     const stream = streamName.payment(id);
     if (isKnown((await commands.loadRecent(PAYMENT, stream)).state, method)) return;
-    await this.resume(id).catch(async (error: unknown) => {
-      if (!(error instanceof UnknownAtProvider)) throw error;
-      if (!isKnown((await commands.load(PAYMENT, stream)).state, method)) throw error;
-    });
+    const payment = await this.#load(id);
+    if (payment === null || !isAlive(payment)) return;
+    const { terms } = payment.charge;
+    const now = await this.#now(terms);
+    if (terms.api === 'payments' && now < giveUpAt(terms)) await this.finalise(id).catch(unlessUnknown);
+    else await this.#look(payment, now);
+    if (!isKnown((await commands.load(PAYMENT, stream)).state, method))
+      throw new UnknownAtProvider(`instruments of payment ${id}`);
+  }
+
+  /**
+   * What there is at the provider is recorded; what is not there, or not known when the time is up, is refused. False: not known, and
+   * there is time to ask again.
+   */
+  async #look(payment: ExistingPayment, at: Timestamp): Promise<boolean> {
+    const { terms } = payment.charge;
+    const isOver = at >= giveUpAt(terms);
+    const provider = this.#needs.providers.of(terms.mode);
+    const requests = await this.#pendingRequests(payment, at);
+    const asked = await Promise.all(
+      requests.map(async (request) => ({ request, outcome: await found(provider, request, isOver) })),
+    );
+    return this.#recordKnown(provider, terms, asked, at);
+  }
+
+  #lookLater({ paymentId: key, accountId: account, mode, createdAt }: ChargeTerms, now: Timestamp): Promise<void> {
+    const dueAt = earlier(addMillis(now, PATIENCE_MS), addMillis(createdAt, GIVE_UP_MS));
+    return this.#needs.timers.set({ account, mode, kind: 'resumeCreation', key, group: null, dueAt });
   }
 
   async #load(item: string): Promise<ExistingPayment | null> {
@@ -175,22 +217,63 @@ export class CreationProcess {
     return exists(state) ? state : null;
   }
 
-  async #pendingRequests(payment: ExistingPayment): Promise<readonly InstrumentRequest[]> {
-    const { settings } = await this.#needs.accounts.get(payment.charge.terms.accountId);
-    return pendingMethods(payment.charge).map((method) => instrumentRequest(payment.charge.terms, method, settings));
+  async #pendingRequests(payment: ExistingPayment, from: Timestamp): Promise<readonly InstrumentRequest[]> {
+    const { terms } = payment.charge;
+    const account = await this.#needs.accounts.get(terms.accountId);
+    return pendingMethods(payment.charge).map((method) => instrumentRequest(terms, method, account, from));
   }
 
   #now({ accountId, mode }: Pick<InstrumentRequest, 'accountId' | 'mode'>): Promise<Timestamp> {
     return this.#needs.accounts.now(accountId, mode);
   }
 
-  async #record(request: InstrumentRequest, known: readonly Issuance[], at: Timestamp): Promise<void> {
-    const { paymentId, txid } = request;
-    const why = byProcess('creation', request, paymentId, txid);
-    const decide = recordIssuances(known, at);
-    await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), decide, why);
+  /** Records what is known, the lifetimes counted from `at` (null: now). Whether all of it was known. */
+  async #recordKnown(
+    provider: PaymentProvider | null,
+    terms: ChargeTerms,
+    asked: readonly Asked[],
+    at: Timestamp | null = null,
+  ): Promise<boolean> {
+    const answers = await Promise.all(asked.map((one) => this.#inFull(provider, terms, one, at)));
+    const knownAt = at ?? (await this.#now(terms));
+    const known = asked.flatMap(({ request: { method }, isMade = false }, i): readonly Issuance[] => {
+      const issuance = issuanceOf(method, answers[i] as InstrumentOutcome);
+      if (issuance === null) return [];
+      return [isMade ? issuance : expiringBy(issuance, addMillis(knownAt, lifetimeMs(terms, method)))];
+    });
+    // The Pix code first, so that whoever is told of the payment is told with it.
+    known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
+    const { paymentId, txid } = terms;
+    const why = byProcess('creation', terms, paymentId, txid);
+    if (known.length > 0)
+      await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), recordIssuances(known, knownAt), why);
+    return known.length === asked.length;
+  }
+
+  /** The provider's clock began before we knew of it: it is prolonged, so that the payer has all of its lifetime (K7). */
+  async #inFull(
+    provider: PaymentProvider | null,
+    terms: ChargeTerms,
+    { request, outcome, isMade = false }: Asked,
+    at: Timestamp | null,
+  ): Promise<InstrumentOutcome> {
+    if (outcome.kind !== 'issued' || isMade || provider === null) return outcome;
+    const now = at ?? (await this.#now(terms));
+    const expiresAt = addMillis(now, lifetimeMs(terms, request.method));
+    if (outcome.issued.instrument.expiresAt >= expiresAt) return outcome;
+    const prolonged = await provider.prolong(withSpare({ ...request, expiresAt }));
+    if (prolonged.kind === 'issued') return prolonged;
+    const isOver = now >= giveUpAt(terms);
+    if (prolonged.kind !== 'refused') return isOver ? NOT_CONFIRMED : prolonged;
+    return outcome.issued.instrument.expiresAt > now ? outcome : NOT_CONFIRMED;
   }
 }
+
+const giveUpAt = ({ createdAt }: ChargeTerms): Timestamp => addMillis(createdAt, GIVE_UP_MS);
+
+const unlessUnknown = (error: unknown): void => {
+  if (!(error instanceof UnknownAtProvider)) throw error;
+};
 
 const isAlive = ({ charge }: ExistingPayment): boolean => charge.status === 'requested' || charge.status === 'open';
 
@@ -207,8 +290,12 @@ const issuanceOf = (method: PaymentMethod, outcome: InstrumentOutcome): Issuance
   return { method, refused: { reason, providerErrorCode } };
 };
 
-const askedOf = (provider: PaymentProvider | null, request: InstrumentRequest): Promise<InstrumentOutcome> | null =>
-  provider && askThenIssue(provider, request);
+/** Ends at `end`, or when the provider has it end, whichever is earlier. */
+const expiringBy = (issuance: Issuance, end: Timestamp): Issuance => {
+  if ('refused' in issuance) return issuance;
+  const expiresAt = earlier(issuance.instrument.expiresAt, end);
+  return { ...issuance, instrument: { ...issuance.instrument, expiresAt } } as Issuance;
+};
 
 /** What may exist already is looked for before it is made. */
 const askThenIssue = async (provider: PaymentProvider, request: InstrumentRequest): Promise<InstrumentOutcome> => {
@@ -217,18 +304,19 @@ const askThenIssue = async (provider: PaymentProvider, request: InstrumentReques
   return known.value === null ? provider.issue(request) : { kind: 'issued', issued: known.value };
 };
 
-const NOT_CONFIRMED: Failure = {
+const NOT_CONFIRMED: InstrumentOutcome = {
+  kind: 'refused',
   reason: 'The provider never confirmed the charge.',
   providerErrorCode: 'not_confirmed',
 };
 
-/** null: not known, and there is time to ask again. */
+/** `isOver`: there is no time to ask again. */
 const found = async (
   provider: PaymentProvider | null,
   request: InstrumentRequest,
   isOver: boolean,
-): Promise<Issuance | null> => {
+): Promise<InstrumentOutcome> => {
   const known = await provider?.findInstrument(request);
-  if (known?.kind === 'known' && known.value !== null) return known.value;
-  return known?.kind === 'known' || isOver ? { method: request.method, refused: NOT_CONFIRMED } : null;
+  if (known?.kind === 'known' && known.value !== null) return { kind: 'issued', issued: known.value };
+  return known?.kind === 'known' || isOver ? NOT_CONFIRMED : { kind: 'unknown' };
 };

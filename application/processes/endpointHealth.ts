@@ -1,46 +1,58 @@
-// Which endpoints, and hosts of payments' own URLs, keep failing, as this worker sees it. Operational: lost on a restart, and learnt
-// again from the next failures.
+// Which endpoints, and hosts of payments' own URLs, keep failing: what all workers know, asked for as seldom as possible (W3).
 import { LruMap } from '../../domain/kernel/lruMap.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { FailingTargets, FirstAttempt, ProbeRule } from '../ports/failingTargets.ts';
 
-/** Failures in a row after which new first attempts wait. Below it, a single hiccup would delay every message behind it. */
-const FAILURES_IN_A_ROW = 3;
-/** Probes remembered per endpoint. More are not needed: the earliest one decides. */
-const PROBES_MAX = 100;
-/** Failing ones remembered. Payments may name any number of hosts. */
+/** Below three failures a single hiccup would delay every message behind it. */
+export const PROBE_RULE: ProbeRule = { failuresInARow: 3, everySeconds: 60 };
+
+/** How old the answer may be that a target is well: what goes there meanwhile is one more failure at worst. */
+const KNOWN_FOR_MS = 1_000;
+/** Targets remembered. Payments may name any number of hosts. */
 const TARGETS_MAX = 10_000;
 
-interface Health {
-  failures: number;
-  /** Delivery id → when its retry, the probe, is due. */
-  readonly probes: Map<string, Timestamp>;
+interface Known {
+  readonly failures: number;
+  readonly atMs: number;
 }
 
 export class EndpointHealth {
-  readonly #endpoints = new LruMap<string, Health>(TARGETS_MAX);
+  readonly #targets: FailingTargets;
+  /** Milliseconds that only go forward. */
+  readonly #now: () => number;
+  readonly #known = new LruMap<string, Known>(TARGETS_MAX);
 
-  succeeded(endpointId: string): void {
-    this.#endpoints.delete(endpointId);
+  constructor(targets: FailingTargets, now: () => number) {
+    this.#targets = targets;
+    this.#now = now;
   }
 
-  /** `nextAttemptAt`: null when no attempt follows. */
-  failed(endpointId: string, deliveryId: string, nextAttemptAt: Timestamp | null): void {
-    const health = this.#endpoints.get(endpointId) ?? { failures: 0, probes: new Map<string, Timestamp>() };
-    health.failures++;
-    health.probes.delete(deliveryId);
-    if (nextAttemptAt !== null && health.probes.size < PROBES_MAX) health.probes.set(deliveryId, nextAttemptAt);
-    this.#endpoints.set(endpointId, health);
+  /** To be called before a target's deliveries are attempted. */
+  async look(target: string): Promise<void> {
+    const before = this.#known.get(target);
+    if (before !== undefined && this.#now() - before.atMs < KNOWN_FOR_MS) return;
+    const failures = await this.#targets.failuresOf(target);
+    // What was heard meanwhile is newer.
+    if (this.#known.get(target) === before) this.#learn(target, failures);
   }
 
-  /** When the next probe is due, if a new first attempt has to wait for it; null: it may go (and is the probe if none is left). */
-  waitsUntil(endpointId: string, now: Timestamp): Timestamp | null {
-    const health = this.#endpoints.get(endpointId);
-    if (health === undefined || health.failures < FAILURES_IN_A_ROW) return null;
-    let next: Timestamp | null = null;
-    for (const [id, dueAt] of health.probes) {
-      if (dueAt <= now) health.probes.delete(id);
-      else if (next === null || dueAt < next) next = dueAt;
-    }
-    return next;
+  /** Whether the first attempt has to wait: it is held back then, and comes again by itself. */
+  async holds(attempt: FirstAttempt): Promise<boolean> {
+    if ((this.#known.get(attempt.group)?.failures ?? 0) < PROBE_RULE.failuresInARow) return false;
+    return (await this.#targets.hold(attempt)) !== null;
+  }
+
+  async failed(attempt: FirstAttempt, error: string): Promise<void> {
+    this.#learn(attempt.group, await this.#targets.failed(attempt, error));
+  }
+
+  async succeeded(target: string, at: Timestamp): Promise<void> {
+    if ((this.#known.get(target)?.failures ?? 0) === 0) return;
+    this.#learn(target, 0);
+    await this.#targets.recovered(target, at);
+  }
+
+  #learn(target: string, failures: number): void {
+    this.#known.set(target, { failures, atMs: this.#now() });
   }
 }

@@ -1,5 +1,6 @@
 // A charge nobody paid in time expires; the provider is asked first, because it may know better (M4).
-import { lastExpiry } from '../../domain/charge/instruments.ts';
+import { instrumentExpiry, lastExpiry } from '../../domain/charge/instruments.ts';
+import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -47,20 +48,25 @@ interface Needs {
 }
 
 /**
- * Handler of one item of the queue `expire`: a payment id, `:` and a method after it for methods other than Pix. Throws
- * UnknownAtProvider: the charge stays pending and is asked for again.
+ * Handler of one item of the queue `expire`: a payment id, `:` and a method after it for methods other than Pix. `dueAt`: the instant of
+ * its timer, where it is known. Throws UnknownAtProvider: the charge stays pending and is asked for again.
  */
 export const expireCharge =
   ({ commands, accounts, settler }: Needs) =>
-  async (item: string): Promise<void> => {
-    const stream = streamName.payment(item.split(':')[0] as PaymentId);
+  async (item: string, dueAt?: Timestamp): Promise<void> => {
+    const [paymentId, method = 'PIX'] = item.split(':') as [PaymentId, PaymentMethod?];
+    const stream = streamName.payment(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     const isUnpaid = state.transaction.status === 'none' || state.transaction.status === 'processing';
     if (state.charge.status !== 'open' || !isUnpaid) return;
     const { terms, instruments } = state.charge;
     const expiresAt = lastExpiry(instruments);
-    const now = expiresAt && (await accounts.actingAt(terms.accountId, terms.mode, expiresAt));
-    if (now === null || now < (expiresAt as Timestamp)) return; // another method can still be paid with
+    if (expiresAt === null || (dueAt !== undefined && dueAt < expiresAt)) return; // the last one has a timer of its own (I8a)
+    // That an instrument's timer is due says nothing of a later instrument: then only the time that it is here counts.
+    const isOfLast = instrumentExpiry(instruments, method) === expiresAt;
+    const { accountId, mode } = terms;
+    const now = await (isOfLast ? accounts.actingAt(accountId, mode, expiresAt) : accounts.now(accountId, mode));
+    if (now < expiresAt) return; // another method can still be paid with
     await settler.settleAll(terms);
     await commands.record(PAYMENT, stream, expire(now), byProcess('expiry', terms, terms.paymentId, terms.paymentId));
   };

@@ -40,7 +40,7 @@ export const refundExecution: ProcessManager = {
   react: (logged) => {
     if (isOf(logged, 'payment'))
       return logged.event.type === 'TransactionRefundReserved'
-        ? [job('refund', `${logged.subject}:${logged.event.data.refundId}`, logged.account)]
+        ? [job('refund', `${logged.subject}:${logged.event.data.refundId}`)]
         : [];
     // The sandbox confirms by itself again: what it was left with is looked at now (X3).
     if (isOf(logged, 'account'))
@@ -60,7 +60,7 @@ export const refundExecution: ProcessManager = {
       }
       case 'RefundCompleted':
       case 'RefundFailed':
-        return [{ kind: 'clearTimer', timer: { kind: 'refund', key } }, job('refund', key, account)];
+        return [{ kind: 'clearTimer', timer: { kind: 'refund', key } }, job('refund', key)];
       default:
         return event satisfies never;
     }

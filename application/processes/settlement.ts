@@ -5,6 +5,7 @@ import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
 import { type PayerCheck, type SettleOutcome, settleReceipt } from '../../domain/payment/settle.ts';
+import { payerTaxId } from '../../domain/transaction/payer.ts';
 import type { Receipt } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts.ts';
 import { PAYMENT } from '../aggregates.ts';
@@ -57,10 +58,11 @@ export class Settler {
   /** A locked charge needs to know who paid; where the bank does not name the payer, it may still know whether it was the one. */
   async #checkPayer(
     { expectedPayerTaxId, txid, accountId, mode }: ExistingPayment['charge']['terms'],
-    { endToEndId, payer }: Receipt,
+    receipt: Receipt,
   ): Promise<PayerCheck> {
-    if (expectedPayerTaxId === null || payer.document !== null) return 'unknown';
+    if (expectedPayerTaxId === null || payerTaxId(receipt) !== null) return 'unknown';
     const provider = this.#needs.providers.of(mode);
+    const { endToEndId } = receipt;
     const pix = { txid, endToEndId, expectedTaxId: expectedPayerTaxId };
     return (await provider?.checkPayer({ accountId, mode }, pix)) ?? 'unknown';
   }

@@ -1,10 +1,10 @@
 // A scheduled delivery is attempted until the endpoint takes it, its attempts are used up, or the endpoint is gone (W3, W4, W6).
 import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
-import { LruMap } from '../../domain/kernel/lruMap.ts';
-import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
+import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import {
   cancelDelivery,
+  mayComeEarly,
   recordAttempt,
   targetOf,
   type WebhookDeliveryState,
@@ -15,12 +15,14 @@ import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../aggregates.ts';
 import { byProcess } from '../because.ts';
 import type { CommandHandler } from '../commandHandler.ts';
 import { eachOf } from '../eachOf.ts';
+import { deliveryIdOf } from '../ids.ts';
 import { overrideSecret } from '../overrideSecret.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
 import { isOf } from '../ports/loggedEvent.ts';
 import { job, type ProcessManager } from '../ports/processManager.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
-import type { Timer } from '../ports/timers.ts';
+import { type DeliveryItem, parseDeliveryItem, type Timer } from '../ports/timers.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
 import { EndpointHealth } from './endpointHealth.ts';
 import { signatureHeaders } from './webhookSignature.ts';
@@ -37,6 +39,8 @@ export const webhookDelivery: ProcessManager = {
     if (!isOf(logged, 'webhookDelivery')) return [];
     const { event, account, mode, subject: key } = logged;
     if (event.type === 'WebhookDeliveryScheduled') return [job('deliver', key, targetOf(event.data))];
+    // Nothing is held back for an endpoint that is gone.
+    if (event.type === 'WebhookDeliveryCancelled') return [{ kind: 'clearTimer', timer: { kind: 'deliver', key } }];
     if (event.type !== 'WebhookDeliveryAttemptFailed' || event.data.nextAttemptAt === null) return [];
     return [
       {
@@ -54,11 +58,15 @@ interface Needs {
   readonly random: () => number;
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
+  readonly targets: FailingTargets;
   readonly setTimer: (timer: Timer) => Promise<void>;
 }
 
-/** First attempts made to wait that are remembered. One that is forgotten acts at the instant it was scheduled for. */
-const WAITING_MAX = 10_000;
+/** Longest attempt while a test clock is worked off (W4): a silent endpoint must not hold up a jump for long. */
+const JUMP_DEADLINE_MS = 5_000;
+
+/** What timers that are hurried are due at. */
+const EPOCH = fromMillis(0);
 
 type Pending = Extract<WebhookDeliveryState, { status: 'pending' }>;
 /** Where a delivery goes now, and what signs it. */
@@ -69,21 +77,20 @@ interface Destination {
 
 export class DeliveryWorker {
   readonly #needs: Needs;
-  readonly #health = new EndpointHealth();
-  /** First attempts that wait for a probe, and until when: they act then, not at the instant the clock jumped over before (X5). */
-  readonly #waiting = new LruMap<DeliveryId, Timestamp>(WAITING_MAX);
+  readonly #health: EndpointHealth;
 
   constructor(needs: Needs) {
     this.#needs = needs;
+    this.#health = new EndpointHealth(needs.targets, () => performance.now());
   }
 
-  /**
-   * Handler of one job of the queue `deliver`: delivery ids, all of one target (`targetOf`). Status and secret are read at the
-   * attempt. `dueAt`: the instant of the timer, where it is known.
-   */
-  async run(items: readonly string[], target: string, dueAt?: Timestamp): Promise<void> {
-    const endpoint = isRawId(target) ? await this.#endpoint(target as EndpointId) : null;
-    await eachOf(items, (id) => this.#attempt(id as DeliveryId, endpoint, dueAt));
+  /** Handler of one job of the queue `deliver`: items (`parseDeliveryItem`) of one target. Status and secret are read at the attempt. */
+  async run(items: readonly string[], target: string): Promise<void> {
+    const [endpoint] = await Promise.all([
+      isRawId(target) ? this.#endpoint(target as EndpointId) : null,
+      this.#health.look(target),
+    ]);
+    await eachOf(items, (item) => this.#attempt(parseDeliveryItem(item), endpoint));
   }
 
   async #endpoint(id: EndpointId): Promise<WebhookEndpointState> {
@@ -91,20 +98,31 @@ export class DeliveryWorker {
   }
 
   /** `endpoint`: null for deliveries to a payment's own URL. */
-  async #attempt(id: DeliveryId, endpoint: WebhookEndpointState | null, timerAt: Timestamp | undefined): Promise<void> {
-    const { accounts } = this.#needs;
-    const state = await this.#stateOf(id, timerAt !== undefined);
+  async #attempt(item: DeliveryItem, endpoint: WebhookEndpointState | null): Promise<void> {
+    const state = await this.#stateOf(item.id, item.dueAt !== null);
     if (state.status !== 'pending') return;
     const { accountId, mode } = state.delivery;
-    // Never before it was to be attempted: the timers of a deleted endpoint were hurried.
-    const dueAt = later(timerAt ?? this.#waiting.get(id) ?? state.nextAttemptAt, state.nextAttemptAt);
+    const { accounts } = this.#needs;
+    const asked = await this.#askedFor(state, item);
+    const dueAt = asked ?? state.nextAttemptAt;
     const now = await accounts.actingAt(accountId, mode, dueAt);
     const destination = await this.#destination(state, endpoint);
     if (destination === null) return this.#cancel(state, now);
-    if (now < state.nextAttemptAt) return; // its timer is set
-    const probeAt = state.attempts === 0 ? this.#health.waitsUntil(targetOf(state.delivery), now) : null;
-    if (probeAt !== null) return this.#wait(state, probeAt, now);
-    await this.#record(state, await this.#send(state, destination), dueAt);
+    const isTooSoon = asked === null ? (await accounts.now(accountId, mode)) < dueAt : now < dueAt;
+    // A timer that was hurried is spent: it is set again, whoever else may have done so.
+    if (isTooSoon || (dueAt < state.nextAttemptAt && !mayComeEarly(state, dueAt)))
+      return this.#setTimer(state, state.nextAttemptAt);
+    if (isFirst(state) && !item.isProbe && (await this.#health.holds(timerOf(state, now))))
+      return this.#cancelIfGone(state, now);
+    await this.#record(state, await this.#send(state, destination, dueAt), dueAt);
+  }
+
+  /** The instant of the attempt that the item asks for: of a retry, its time or before (W3). null: that attempt was made. */
+  async #askedFor({ delivery, attempts, nextAttemptAt, updatedAt }: Pending, { dueAt }: DeliveryItem) {
+    // All timers of the target were hurried, whatever time it is.
+    const at = dueAt === EPOCH ? await this.#needs.accounts.now(delivery.accountId, delivery.mode) : dueAt;
+    if (at !== null && at > updatedAt) return at;
+    return attempts === 0 ? nextAttemptAt : null;
   }
 
   /** null: there is none any more. */
@@ -128,8 +146,8 @@ export class DeliveryWorker {
     return !isRetry && state.status === 'pending' && state.attempts > 0 ? this.#stateOf(id, true) : state;
   }
 
-  #send({ delivery }: Pending, { url, secret }: Destination): Promise<AttemptOutcome> {
-    const { clock, sender } = this.#needs;
+  async #send({ delivery }: Pending, { url, secret }: Destination, dueAt: Timestamp): Promise<AttemptOutcome> {
+    const { accounts, clock, sender } = this.#needs;
     const headers = {
       'content-type': 'application/json; charset=utf-8',
       'x-acme-delivery-id': PREFIX.delivery + delivery.deliveryId,
@@ -142,7 +160,9 @@ export class DeliveryWorker {
         atMs: clock.now(),
       }),
     };
-    return sender.send({ url, headers, body: delivery.body, mode: delivery.mode });
+    const { accountId: account, mode, body } = delivery;
+    const isJumpedOver = await accounts.isJumpedOver(account, mode, dueAt);
+    return sender.send({ url, headers, body, mode, account, ...(isJumpedOver && { deadlineMs: JUMP_DEADLINE_MS }) });
   }
 
   async #record(state: Pending, outcome: AttemptOutcome, dueAt: Timestamp): Promise<void> {
@@ -153,28 +173,16 @@ export class DeliveryWorker {
     const stream = streamName.webhookDelivery(delivery.deliveryId);
     const why = byProcess('webhookDelivery', delivery, delivery.deliveryId, delivery.eventId);
     const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, why);
-    this.#waiting.delete(delivery.deliveryId);
-    const target = targetOf(delivery);
-    const nextAttemptAt = done.state.status === 'pending' ? done.state.nextAttemptAt : null;
-    if (outcome.ok) this.#health.succeeded(target);
-    else this.#health.failed(target, delivery.deliveryId, nextAttemptAt);
+    if (outcome.ok) await this.#health.succeeded(targetOf(delivery), at);
+    else if (done.reply === 'recorded') await this.#health.failed(timerOf(state, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;
     // Another process made this attempt: what we were called for was a later one, whose timer is spent.
     if (done.reply === 'nothing') await this.#setTimer(done.state, done.state.nextAttemptAt);
     await this.#cancelIfGone(done.state, at);
   }
 
-  /** While an endpoint keeps failing, new first attempts wait for the next probe (W3). */
-  async #wait(state: Pending, probeAt: Timestamp, now: Timestamp): Promise<void> {
-    const dueAt = addSeconds(probeAt, 1);
-    this.#waiting.set(state.delivery.deliveryId, dueAt);
-    await this.#setTimer(state, dueAt);
-    await this.#cancelIfGone(state, now);
-  }
-
-  #setTimer({ delivery }: Pending, dueAt: Timestamp): Promise<void> {
-    const { accountId: account, mode, deliveryId: key } = delivery;
-    return this.#needs.setTimer({ account, mode, kind: 'deliver', key, group: targetOf(delivery), dueAt });
+  #setTimer(state: Pending, dueAt: Timestamp): Promise<void> {
+    return this.#needs.setTimer(timerOf(state, dueAt));
   }
 
   /** An endpoint deleted while we were at it: the timers were hurried before ours was set. */
@@ -189,3 +197,12 @@ export class DeliveryWorker {
     await this.#needs.commands.execute(WEBHOOK_DELIVERY, stream, cancelDelivery('the endpoint was deleted', at), why);
   }
 }
+
+const timerOf = ({ delivery, createdAt: since }: Pending, dueAt: Timestamp): FirstAttempt => {
+  const { accountId: account, mode, deliveryId: key } = delivery;
+  return { account, mode, kind: 'deliver', key, group: targetOf(delivery), dueAt, since };
+};
+
+/** Never tried, and not asked for by hand: a resend is a probe (W3). The id tells them apart, it names the resend. */
+const isFirst = ({ attempts, delivery: { deliveryId, eventId, endpointId } }: Pending): boolean =>
+  attempts === 0 && deliveryId === deliveryIdOf(eventId, endpointId ?? 'webhookUrl', 0);

@@ -21,7 +21,8 @@ import { isOf } from '../ports/loggedEvent.ts';
 import { job, type ProcessManager } from '../ports/processManager.ts';
 
 /** What nobody is told of costs no job, unless it has something else told again. */
-const needsJob = (event: PaymentEvent): boolean => event.type === 'ChargeWebhookResendRequested' || !isUntold(event);
+const needsJob = (event: PaymentEvent): boolean =>
+  event.type === 'ChargeWebhookResendRequested' ? event.data.isWanted : !isUntold(event);
 
 export const webhookFanOut: ProcessManager = {
   name: 'webhookFanOut',
@@ -32,7 +33,7 @@ export const webhookFanOut: ProcessManager = {
     const ids = endpoints(account, mode).map((endpoint) => endpoint.endpointId);
     // Whether this payment is one of those with a URL of its own, its stream tells the job.
     if (ids.length === 0 && !hasWebhookUrls(account, mode)) return [];
-    return [job('fanOut', `${subject}:${revision}:${ids.join(',')}`, account)];
+    return [job('fanOut', `${subject}:${revision}:${ids.join(',')}`)];
   },
 };
 

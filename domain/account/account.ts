@@ -27,7 +27,7 @@ export interface AccountSettings {
 /** How the sandbox behaves for the account's test keys (X3). */
 export interface SandboxSettings {
   readonly autoConfirmRefunds: boolean;
-  /** 0: none; null: as in live mode. */
+  /** Lowers what the account has, never lifts it; 0 and null: as it has (E8). */
   readonly rateLimitPerMinute: number | null;
   /** Whether outcomes of disputes are told by webhook. */
   readonly disputeNotifications: boolean;
@@ -186,10 +186,11 @@ export const actingTime = (
   mode: 'test' | 'live',
   dueAt: Timestamp,
   realNowMs: number,
-): Timestamp => {
-  const jumpedOver = mode === 'test' && state.testClock.skipped.some(({ from, to }) => from < dueAt && dueAt <= to);
-  return jumpedOver ? dueAt : accountTime(state, mode, realNowMs);
-};
+): Timestamp => (isJumpedOver(state, mode, dueAt) ? dueAt : accountTime(state, mode, realNowMs));
+
+/** Whether the test clock was moved over this instant. */
+export const isJumpedOver = (state: OpenAccount, mode: 'test' | 'live', at: Timestamp): boolean =>
+  mode === 'test' && state.testClock.skipped.some(({ from, to }) => from < at && at <= to);
 
 /** The secret of this version was kept before. Another rotation was faster: nothing, and it has to be a later version. */
 export const rotateOverrideSecret =

@@ -1,7 +1,6 @@
 // Changing what an account has agreed, and how its sandbox behaves. What is not named stays.
 import { PAYMENT_METHODS } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
-import type { Mode } from '../kernel/ids.ts';
 import { type Problem, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { isPixKey } from '../pix/pixKey.ts';
@@ -82,9 +81,16 @@ export const changeSandboxSettings =
       : { events: [{ type: 'AccountSandboxSettingsChanged', data: { sandbox, at } }], reply: sandbox };
   };
 
-/** Requests a minute of each key of the mode; 0: any number; null: as the deployment says (E8). Test keys are limited like live ones
- *  unless the sandbox's settings say otherwise (X3). */
-export const requestsPerMinute = (
-  { settings, sandbox }: Pick<OpenAccount, 'settings' | 'sandbox'>,
-  mode: Mode,
-): number | null => (mode === 'test' ? sandbox.rateLimitPerMinute : null) ?? settings.rateLimitPerMinute;
+/** Requests a minute of each key; 0: any number (E8). `deployments`: where the account has agreed nothing of its own. */
+export const requestsPerMinute = ({ settings }: Pick<OpenAccount, 'settings'>, deployments: number): number =>
+  settings.rateLimitPerMinute ?? deployments;
+
+/** The same for test keys: the sandbox's setting lowers it, and never lifts it (E8, X3). */
+export const sandboxRequestsPerMinute = (
+  account: Pick<OpenAccount, 'settings' | 'sandbox'>,
+  deployments: number,
+): number => {
+  const agreed = requestsPerMinute(account, deployments);
+  const wish = account.sandbox.rateLimitPerMinute || agreed;
+  return agreed === 0 ? wish : Math.min(wish, agreed);
+};

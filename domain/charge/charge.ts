@@ -84,10 +84,10 @@ export type ChargeFailed = Fact<'ChargeFailed', Failure & { readonly at: Timesta
 export type ChargeCancelRequested = Fact<'ChargeCancelRequested', { readonly at: Timestamp }>;
 /** Nobody can pay it any more. */
 export type ChargeCancelled = Fact<'ChargeCancelled', { readonly at: Timestamp }>;
-/** The merchant wants the webhooks of the event at `ofRevision` again (W8). */
+/** The merchant wants the webhooks of the event at `ofRevision` again (W8); not `isWanted`: no endpoint does, and nothing is sent. */
 export type ChargeWebhookResendRequested = Fact<
   'ChargeWebhookResendRequested',
-  { readonly ofRevision: number; readonly number: number; readonly at: Timestamp }
+  { readonly ofRevision: number; readonly number: number; readonly isWanted: boolean; readonly at: Timestamp }
 >;
 
 export type ChargeEvent =

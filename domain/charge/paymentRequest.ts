@@ -7,7 +7,7 @@ import { isE164 } from '../methods/phone.ts';
 import { canonicalText } from './canonical.ts';
 import type { Customer } from './charge.ts';
 import { isEmailAddress } from './email.ts';
-import { keptMetadata, metadataProblem } from './metadata.ts';
+import { keptMetadata, metadataProblems } from './metadata.ts';
 import { METHOD_RULES, type PaymentMethod } from './methods.ts';
 import type { CodedProblem } from './request.ts';
 
@@ -65,8 +65,7 @@ export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProbl
     tell('invalid_url', 'metadata.returnUrl', `must be an http or https URL of at most ${URL_LENGTH_MAX} characters`);
   if (paymentMethods.includes('MBWAY') && (typeof phone !== 'string' || !isE164(phone)))
     tell('invalid_metadata', 'metadata.phone', 'must be a phone number in E.164, such as +351912345678, for MBWAY');
-  const problem = metadata === undefined ? null : metadataProblem(metadata);
-  if (problem !== null) tell('invalid_metadata', 'metadata', problem);
+  for (const { param, message } of metadataProblems(metadata, false)) tell('invalid_metadata', param, message);
   return problems;
 };
 

@@ -6,7 +6,7 @@ import type { Json } from '../kernel/serde.ts';
 import { isStrictTaxId, taxIdOf } from '../pix/taxId.ts';
 import { canonicalText } from './canonical.ts';
 import type { Customer } from './charge.ts';
-import { keptMetadata, metadataProblem } from './metadata.ts';
+import { keptMetadata, metadataProblems } from './metadata.ts';
 
 /** The known fields of the body, types and simple bounds checked (http/schemas/charge.ts). */
 export interface ChargeBody {
@@ -51,8 +51,8 @@ export const chargeProblems = (body: ChargeBody): readonly CodedProblem[] => {
   const documentTaxId = document === undefined ? null : taxIdOf(document);
   if (document !== undefined && documentTaxId === null)
     tell('invalid_customer', 'customer.document', 'must be a CPF or CNPJ with valid check digits');
-  const problem = body.metadata === undefined ? null : metadataProblem(body.metadata);
-  if (problem !== null) tell('invalid_metadata', 'metadata', problem);
+  for (const { param, message } of metadataProblems(body.metadata, body.description !== undefined))
+    tell('invalid_metadata', param, message);
   const lock = body.expected_payer_tax_id;
   if (lock === undefined) return problems;
   if (!isStrictTaxId(lock))

@@ -1,5 +1,6 @@
 // Stored format of charge events. A change of a shape is a new version with an upcast; golden files are in test/domain/golden.
 import {
+  flag,
   freeForm,
   integer,
   type Json,
@@ -109,8 +110,9 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeCancelRequested: { version: 1, shape: record({ at: time }), personal: [] },
   ChargeCancelled: { version: 1, shape: record({ at: time }), personal: [] },
   ChargeWebhookResendRequested: {
-    version: 1,
-    shape: record({ ofRevision: integer, number: integer, at: time }),
+    version: 2,
+    upcasts: { 1: (data) => ({ ...(data as object), isWanted: true }) as Json }, // others were not written
+    shape: record({ ofRevision: integer, number: integer, isWanted: flag, at: time }),
     personal: [],
   },
 };

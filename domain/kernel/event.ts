@@ -7,7 +7,14 @@ export interface Fact<Type extends string, Data> {
   readonly data: Data;
 }
 
-export type Category = 'payment' | 'refund' | 'webhookDelivery' | 'webhookEndpoint' | 'keyring' | 'account';
+export type Category =
+  | 'payment'
+  | 'refund'
+  | 'webhookDelivery'
+  | 'webhookEndpoint'
+  | 'keyring'
+  | 'account'
+  | 'logConsumer';
 export const CATEGORIES: readonly Category[] = [
   'payment',
   'refund',
@@ -15,10 +22,14 @@ export const CATEGORIES: readonly Category[] = [
   'webhookEndpoint',
   'keyring',
   'account',
+  'logConsumer',
 ];
 
 declare const name: unique symbol;
-/** `<category>-<raw id>`. The category has no `-` in it, so that the first one ends it (EventStoreDB's rule). */
+/**
+ * `<category>-<raw id>`, or `logConsumer-<name of a read model or process>`. The category has no `-` in it, so that the first one ends it
+ * (EventStoreDB's rule).
+ */
 export type StreamName = string & { readonly [name]: true };
 
 export const streamName = {
@@ -28,6 +39,7 @@ export const streamName = {
   webhookEndpoint: (id: EndpointId): StreamName => `webhookEndpoint-${id}` as StreamName,
   keyring: (id: AccountId): StreamName => `keyring-${id}` as StreamName,
   account: (id: AccountId): StreamName => `account-${id}` as StreamName,
+  logConsumer: (name: string): StreamName => `logConsumer-${name}` as StreamName,
 } as const;
 
 export const readStreamName = (stream: string): { category: string; id: string } => {

@@ -23,6 +23,8 @@ export type ErrorCode =
   | 'idempotency_key_reused'
   | 'idempotency_request_in_progress'
   | 'endpoint_limit_reached'
+  | 'refund_limit_reached'
+  | 'resend_limit_reached'
   | 'refund_amount_exceeds_remaining'
   | 'transaction_not_refundable'
   | 'transaction_not_cancellable'

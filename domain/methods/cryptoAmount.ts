@@ -1,4 +1,5 @@
 // Amounts of coins as text. A coin's smallest unit is so small that a float would write it as 1e-8.
+import { decimalText } from '../kernel/decimalText.ts';
 import type { Minor } from '../kernel/money.ts';
 
 /**
@@ -8,6 +9,5 @@ import type { Minor } from '../kernel/money.ts';
 export const cryptoAmount = (amount: Minor, decimals: number): string => {
   if (amount < 0) throw new RangeError(`not an amount to be paid: ${amount}`);
   if (!Number.isInteger(decimals) || decimals < 1) throw new RangeError(`not a number of decimals: ${decimals}`);
-  const digits = String(amount).padStart(decimals + 1, '0');
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+  return decimalText(amount, decimals);
 };

@@ -51,3 +51,26 @@ export const recordReturn =
       reply: 'recorded',
     };
   };
+
+/**
+ * The provider refuses the return that is named so: an operator decides what becomes of it. Twice, or of a return that is not, or not any
+ * more, on its way under that name: nothing.
+ */
+export const recordReturnRefusal =
+  (
+    endToEndId: string,
+    returnId: string,
+    reason: string,
+    at: Timestamp,
+  ): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const { charge, transaction } = assertExists(state);
+    const seen = transaction.receipts.find((r) => r.endToEndId === endToEndId);
+    if (seen?.outcome !== 'rejected' || seen.returnId !== returnId) return NOTHING;
+    const { amount } = seen;
+    const { currency } = charge.terms;
+    return {
+      events: [{ type: 'TransactionReturnRefused', data: { endToEndId, amount, currency, reason, at } }],
+      reply: 'recorded',
+    };
+  };

@@ -1,13 +1,29 @@
-// A Pix held for review, because the bank named no payer for a locked charge: an operator lets it pass or sends it back (M5).
+// What waits for an operator (M5): a Pix held for review, because the bank named no payer for a locked charge, and whatever the provider
+// refuses to send back. It is let pass, or sent back (again).
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import type { Receipt } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 import { type SettlementTerms, settled } from './settle.ts';
 
 const NOT_HELD = reject('invalid_request', 'This payment is not held for review.');
 
-/** `by`: who decided. Let pass before: nothing; returned before, or never held: `invalid_request`. */
+/**
+ * Only what could be the charge's own can be credited: held for want of a payer's document, also when an operator wanted it sent back and
+ * the provider refused. A wrong amount, a second or late payment, another payer's, and one of a cancelled charge can only go back.
+ */
+const creditable = ({ transaction }: ExistingPayment): Receipt | null => {
+  if (transaction.status === 'held') return transaction.receipt;
+  if (transaction.status !== 'returning') return null;
+  const { endToEndId } = transaction.receipt;
+  const seen = transaction.receipts.find((one) => one.endToEndId === endToEndId);
+  return seen?.outcome === 'unreturned' && seen.reason === 'operator' ? transaction.receipt : null;
+};
+
+/**
+ * `by`: who decided. Let pass before: nothing. Returned or on its way back, never held, or not to be credited: `invalid_request`.
+ */
 export const releaseHeld =
   (
     terms: SettlementTerms,
@@ -19,31 +35,57 @@ export const releaseHeld =
     const { transaction } = payment;
     const wasReleased = transaction.receipts.some(({ reason }) => reason === 'released');
     if (transaction.status === 'settled' && wasReleased) return { events: [], reply: 'already_released' };
-    if (transaction.status !== 'held') return NOT_HELD;
-    const { endToEndId, amount } = transaction.receipt;
+    const receipt = creditable(payment);
+    if (receipt === null) {
+      const kept = transaction.receipts.find(({ outcome }) => outcome === 'unreturned');
+      return kept === undefined
+        ? NOT_HELD
+        : reject('invalid_request', `What is held of this payment can’t be credited (${kept.reason}): return it.`);
+    }
+    const { endToEndId, amount } = receipt;
     const { currency } = payment.charge.terms;
     return {
       events: [
         { type: 'TransactionHeldReleased', data: { endToEndId, amount, currency, by, at } },
-        settled(payment, { ...terms, receipt: transaction.receipt, at }),
+        settled(payment, { ...terms, receipt, at }),
       ],
       reply: 'released',
     };
   };
 
-/** Sent back before: nothing; let pass before, or never held: `invalid_request`. */
+export interface ReturnHeld {
+  /** Names a return at the provider that was refused so many times before. */
+  readonly returnIdOf: (endToEndId: string, refusals: number) => string;
+  /** Which of those that wait; null: all of the payment. */
+  readonly endToEndId: string | null;
+  readonly by: string;
+}
+
+/** Sent back before and not refused since: nothing; let pass before, or never held: `invalid_request`. */
 export const returnHeld =
   (
-    returnIdOf: (endToEndId: string) => string,
-    by: string,
+    { returnIdOf, endToEndId: only, by }: ReturnHeld,
     at: Timestamp,
   ): Decision<PaymentState, PaymentEvent, 'returning' | 'already_returning'> =>
   (state) => {
     const payment = assertExists(state);
-    const wasReturned = payment.transaction.receipts.some(({ reason }) => reason === 'operator');
-    if (wasReturned) return { events: [], reply: 'already_returning' };
-    const event = heldRejected(payment, returnIdOf, 'operator', by, at);
-    return event === null ? NOT_HELD : { events: [event], reply: 'returning' };
+    const { transaction } = payment;
+    const isMeant = (one: { readonly endToEndId: string }) => only === null || one.endToEndId === only;
+    const receipts = transaction.receipts.filter(isMeant);
+    const retried = receipts.flatMap(({ outcome, endToEndId, refusal }): readonly PaymentEvent[] => {
+      if (outcome !== 'unreturned') return [];
+      const returnId = returnIdOf(endToEndId, refusal?.number ?? 0);
+      return [{ type: 'TransactionReturnRetried', data: { endToEndId, returnId, by, at } }];
+    });
+    const isHeldMeant = transaction.status === 'held' && isMeant(transaction.receipt);
+    const rejected = isHeldMeant ? heldRejected(payment, (id) => returnIdOf(id, 0), 'operator', by, at) : null;
+    const events = rejected === null ? retried : [rejected, ...retried];
+    if (events.length > 0) return { events, reply: 'returning' };
+    const isGoing = receipts.some(
+      ({ outcome, reason, refusal }) =>
+        (outcome === 'rejected' || outcome === 'returned') && (reason === 'operator' || refusal !== undefined),
+    );
+    return isGoing ? { events: [], reply: 'already_returning' } : NOT_HELD;
   };
 
 /** The held Pix on its way back, its return named by `returnIdOf`; null when none is held. */

@@ -6,6 +6,7 @@ import type { RefundId } from '../kernel/ids.ts';
 import { type Minor, toMinor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
+import { payerTaxId } from '../transaction/payer.ts';
 import { type RefundRecord, type RefundStrategy, refundableRest, refundedAmount } from '../transaction/refunds.ts';
 import type { SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
@@ -14,6 +15,8 @@ import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts
 export const PIX_OUT_FEE = toMinor(50);
 /** How long after its settlement a Pix can be returned (M8). */
 const DEVOLUTION_WINDOW_MS = 90 * DAY_MS;
+/** Of a payment, those that failed included (M7): every one makes its state larger, which every read and command carries. */
+export const REFUNDS_MAX = 100;
 const REFUNDABLE_METHODS: readonly PaymentMethod[] = ['PIX', 'CREDIT_CARD'];
 
 export interface ReserveRefund {
@@ -40,8 +43,8 @@ export interface Reserved {
 /**
  * Order of the checks: settled (`transaction_not_refundable`), the key (replayed, or `idempotency_key_reused`), not disputed
  * (`charge_disputed`), not fully refunded (`transaction_not_refundable`), by a method that can be refunded (`REFUND_NOT_SUPPORTED`),
- * the amount (`refund_amount_exceeds_remaining`), window and destination (`REFUND_NOT_SUPPORTED`; `invalid_request` for what is of
- * Pix only).
+ * their number (`refund_limit_reached`), the amount (`refund_amount_exceeds_remaining`), window and destination
+ * (`REFUND_NOT_SUPPORTED`; `invalid_request` for what is of Pix only).
  */
 export const reserveRefund =
   (wish: ReserveRefund, at: Timestamp): Decision<PaymentState, PaymentEvent, Reserved> =>
@@ -58,6 +61,8 @@ export const reserveRefund =
       return reject('transaction_not_refundable', 'This payment is fully refunded already.');
     const { method } = settlement;
     if (!REFUNDABLE_METHODS.includes(method)) return unsupported(`Payments by ${method} can’t be refunded.`);
+    if (refunds.length >= REFUNDS_MAX)
+      return reject('refund_limit_reached', `A payment can be refunded in at most ${REFUNDS_MAX} parts.`);
     const rest = refundableRest(paid, refunds, dispute);
     const amount = wish.amount ?? rest;
     if (amount > rest || amount === 0)
@@ -83,7 +88,7 @@ const replay = (before: RefundRecord, { fingerprint }: ReserveRefund) =>
         param: 'idempotencyKey',
       });
 
-type Route = Pick<RefundRecord, 'strategy' | 'destination' | 'fee' | 'feePaidBy'>;
+type Route = Pick<RefundRecord, 'strategy' | 'destination' | 'namedByMerchant' | 'fee' | 'feePaidBy'>;
 const unsupported = (message: string): Rejection => reject('REFUND_NOT_SUPPORTED', message);
 
 const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Timestamp): Route | Rejection => {
@@ -91,6 +96,7 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
   const free = (strategy: RefundStrategy): Route => ({
     strategy,
     destination: null,
+    namedByMerchant: false,
     fee: ZERO,
     feePaidBy: 'platform',
   });
@@ -99,13 +105,14 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
     return at > addMillis(settlement.at, DEVOLUTION_WINDOW_MS)
       ? unsupported('A Pix can be returned within 90 days of its settlement; refund it by cashout.')
       : free('devolution');
-  const destination = wish.destinationKey ?? receipt.payer.document;
+  const destination = wish.destinationKey ?? payerTaxId(receipt);
   if (destination === null)
     return unsupported('The payer’s document is not known: send destinationKey, or use devolution.');
   if (wish.allowedDestinations !== null && !wish.allowedDestinations.includes(destination))
     return unsupported('The account does not allow cash-outs to this destination.');
   const feePaidBy = wish.passFeeToTenant ? 'merchant' : 'platform';
-  return { strategy: 'cashout', destination, fee: PIX_OUT_FEE, feePaidBy };
+  const namedByMerchant = wish.destinationKey !== null;
+  return { strategy: 'cashout', destination, namedByMerchant, fee: PIX_OUT_FEE, feePaidBy };
 };
 
 /** What says where a Pix goes back to can't be kept for another method: told, not ignored. null: nothing of that was asked for. */

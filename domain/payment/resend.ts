@@ -1,15 +1,28 @@
 // The merchant wants the webhooks of the payment's present status again (W8).
 import type { Decision } from '../kernel/decider.ts';
+import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
-/** `ofRevision`: the event that led to the present status. Every request is a resend of its own; the reply is its number. */
+/** Of a payment, those that nobody wanted included (M7). */
+export const RESENDS_MAX = 100;
+
+export interface ResendWish {
+  /** The event that led to the present status. */
+  readonly ofRevision: number;
+  /** Whether any endpoint wants what there is to tell of it; one that comes later is not told. */
+  readonly isWanted: boolean;
+}
+
+/** Every request is a resend of its own; the reply is its number. After the last one: `resend_limit_reached`. */
 export const requestResend =
-  (ofRevision: number, at: Timestamp): Decision<PaymentState, PaymentEvent, number> =>
+  ({ ofRevision, isWanted }: ResendWish, at: Timestamp): Decision<PaymentState, PaymentEvent, number> =>
   (state) => {
     const number = assertExists(state).charge.resends + 1;
+    if (number > RESENDS_MAX)
+      return reject('resend_limit_reached', `Webhooks of a payment can be asked for again ${RESENDS_MAX} times.`);
     return {
-      events: [{ type: 'ChargeWebhookResendRequested', data: { ofRevision, number, at } }],
+      events: [{ type: 'ChargeWebhookResendRequested', data: { ofRevision, number, isWanted, at } }],
       reply: number,
     };
   };

@@ -3,7 +3,7 @@
 //   2 the money is there already or decided   → returned, second_payment
 //   3 paid after expiry, or the charge ended otherwise or has no such instrument → returned, charge_ended
 //   4 another amount                          → returned, wrong_amount
-//   5 payer lock, payer not known             → held
+//   5 payer lock, payer not known             → held (no document, or none that names anybody: taxId.ts)
 //   6 payer lock, another payer               → returned to the payer, the payment becomes refunded (payer_mismatch)
 //   7                                         → settled
 import { instrumentExpiry } from '../charge/instruments.ts';
@@ -11,6 +11,7 @@ import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decided, Decision } from '../kernel/decider.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import { chargeFees, type FeeSchedule } from '../transaction/fees.ts';
+import { payerTaxId } from '../transaction/payer.ts';
 import type { Receipt, RejectionReason } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
@@ -54,12 +55,13 @@ export const settleReceipt =
 
 const judgePayer = (
   { charge }: ExistingPayment,
-  { receipt: { payer }, payerCheck }: Pick<SettleReceipt, 'receipt' | 'payerCheck'>,
+  { receipt, payerCheck }: Pick<SettleReceipt, 'receipt' | 'payerCheck'>,
 ): PayerCheck => {
   const lock = charge.terms.expectedPayerTaxId;
   if (lock === null) return 'match';
-  if (payer.document === null) return payerCheck;
-  return payer.document === lock ? 'match' : 'mismatch';
+  const taxId = payerTaxId(receipt);
+  if (taxId === null) return payerCheck;
+  return taxId === lock ? 'match' : 'mismatch';
 };
 
 const hasMoney = ({ transaction: { status } }: ExistingPayment): boolean =>

@@ -1,4 +1,5 @@
 // Amounts as Pix writes them: reais, a point, two decimals. Text arithmetic only, so no amount passes through a float.
+import { decimalText } from '../kernel/decimalText.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';
 
 // 15 digits in all stay below 2^53.
@@ -7,8 +8,7 @@ const AMOUNT = /^([0-9]{1,13})(?:\.([0-9]{1,2}))?$/;
 /** `12345` centavos as `123.45`. Throws RangeError for a negative amount, which Pix can't write. */
 export const amountText = (amount: Minor): string => {
   if (amount < 0) throw new RangeError(`a Pix amount is not negative: ${amount}`);
-  const digits = String(amount).padStart(3, '0');
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  return decimalText(amount, 2);
 };
 
 /**

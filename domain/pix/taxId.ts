@@ -49,6 +49,18 @@ export const taxIdOf = (text: string): string | null => {
   return raw !== undefined && isStrictTaxId(raw) ? raw : null;
 };
 
+/** What people and banks write between the digits and letters. Anything else, such as the `*` of a mask, stands for one of them. */
+const SEPARATORS = /[\s./_,\p{Dash_Punctuation}]/gu;
+
+/**
+ * The bare, upper-case, valid CPF or CNPJ of a payer as a bank names it, compared by digits and letters alone; null when it names none:
+ * empty, masked (`***.456.789-**`), or with wrong check digits (decisions M5).
+ */
+export const payerTaxIdOf = (document: string | null): string | null => {
+  const bare = document?.replaceAll(SEPARATORS, '').toUpperCase() ?? '';
+  return isStrictTaxId(bare) ? bare : null;
+};
+
 /** How documents of any kind are compared: by their digits and letters, whatever the mask (E3, E6). null: there are none. */
 export const documentKeyOf = (document: string): string | null =>
   document.replaceAll(/[^0-9A-Za-z]/g, '').toUpperCase() || null;

@@ -15,6 +15,8 @@ export interface RefundTerms {
   readonly strategy: RefundStrategy;
   /** Where a cash-out goes: a Pix key (a payer's document is one too); null for the other strategies. */
   readonly destination: string | null;
+  /** The merchant named the destination. False: it is the payer's document, which is never shown (M6), or there is none. */
+  readonly namedByMerchant: boolean;
   /** Of the Pix-out (M6); 0 for the other strategies. */
   readonly fee: Minor;
   readonly feePaidBy: 'merchant' | 'platform';

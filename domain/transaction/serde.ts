@@ -65,9 +65,21 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     }),
   },
   TransactionReceiptReturned: { version: 1, shape: record({ endToEndId: text(), ...moved }), personal: [] },
+  TransactionReturnRefused: {
+    version: 1,
+    shape: record({ endToEndId: text(), ...moved, reason: text() }),
+    personal: ['reason'],
+  },
+  TransactionReturnRetried: {
+    version: 1,
+    shape: record({ endToEndId: text(), returnId: text(), by: text(), at: time }),
+    personal: [],
+  },
   TransactionFundsReleased: { version: 1, shape: record(moved), personal: [] },
   TransactionRefundReserved: {
-    version: 1,
+    version: 2,
+    // Version 1 did not tell the two apart: what may be the payer's document is not shown.
+    upcasts: { 1: (data) => ({ ...(data as object), namedByMerchant: false }) as Json },
     shape: record({
       refundId: text(),
       amount: money,
@@ -75,6 +87,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       reason: nullable(text()),
       strategy: oneOf('devolution', 'cashout', 'reversal'),
       destination: nullable(text()),
+      namedByMerchant: flag,
       ...refundFee,
       fingerprint: text(),
       at: time,

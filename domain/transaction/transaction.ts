@@ -99,6 +99,16 @@ export type TransactionReceiptReturned = Fact<
     readonly endToEndId: string;
   }
 >;
+/** The provider will not take that return: the money stays with it, owed to the payer, until an operator decides. */
+export type TransactionReturnRefused = Fact<
+  'TransactionReturnRefused',
+  Moved & { readonly endToEndId: string; readonly reason: string }
+>;
+/** An operator has it sent back again, under another name: of the one before, the provider's refusal is final. */
+export type TransactionReturnRetried = Fact<
+  'TransactionReturnRetried',
+  { readonly endToEndId: string; readonly returnId: string; readonly by: string; readonly at: Timestamp }
+>;
 /** The hold on settled money ended: the net moved from pending to available (M2). */
 export type TransactionFundsReleased = Fact<'TransactionFundsReleased', Moved>;
 /** The merchant gives money back: it left the wallet, whatever becomes of it at the provider (M1). */
@@ -145,6 +155,8 @@ export type TransactionEvent =
   | TransactionHeldRejected
   | TransactionReceiptRejected
   | TransactionReceiptReturned
+  | TransactionReturnRefused
+  | TransactionReturnRetried
   | TransactionFundsReleased
   | TransactionRefundReserved
   | TransactionRefundCompleted
@@ -157,9 +169,12 @@ export interface ReceiptRecord {
   readonly method: PaymentMethod;
   readonly endToEndId: string;
   readonly amount: Minor;
-  readonly outcome: 'settled' | 'held' | 'rejected' | 'returned';
+  /** `rejected`: on its way back; `unreturned`: the provider refuses to send it back. */
+  readonly outcome: 'settled' | 'held' | 'rejected' | 'returned' | 'unreturned';
   readonly reason: RejectionReason | 'operator' | 'cancelled' | 'released' | null;
   readonly returnId: string | null;
+  /** The provider's latest refusal to send it back, and how many there were. */
+  readonly refusal?: { readonly reason: string; readonly at: Timestamp; readonly number: number };
 }
 
 interface Seen {
@@ -235,6 +250,9 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
         ? { ...seen, receipts, status: 'returned', receipt: state.receipt, returnedAt: event.data.at }
         : { ...state, receipts };
     }
+    case 'TransactionReturnRefused':
+    case 'TransactionReturnRetried':
+      return { ...state, receipts: evolveReturn(state.receipts, event) };
     case 'TransactionSettled': {
       const { receipt } = event.data;
       const wasHeld = state.receipts.some(({ endToEndId }) => endToEndId === receipt.endToEndId);
@@ -247,6 +265,17 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
     default:
       return state.status === 'settled' ? evolveSettled(state, event) : state;
   }
+};
+
+const evolveReturn = (
+  receipts: readonly ReceiptRecord[],
+  event: TransactionReturnRefused | TransactionReturnRetried,
+): readonly ReceiptRecord[] => {
+  if (event.type === 'TransactionReturnRetried')
+    return replaced(receipts, event.data.endToEndId, { outcome: 'rejected', returnId: event.data.returnId });
+  const { endToEndId, reason, at } = event.data;
+  const before = receipts.find((one) => one.endToEndId === endToEndId)?.refusal?.number ?? 0;
+  return replaced(receipts, endToEndId, { outcome: 'unreturned', refusal: { reason, at, number: before + 1 } });
 };
 
 type HeldEvent = TransactionHeld | TransactionHeldReleased | TransactionHeldRejected;

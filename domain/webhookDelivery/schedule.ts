@@ -30,11 +30,19 @@ const RETRY_AFTER_MAX_MS = 24 * HOUR_MS;
 
 /**
  * Milliseconds until the attempt after attempt number `failed` (1-based, below MAX_ATTEMPTS).
- * `random` is in [0, 1). A Retry-After replaces the schedule: up to 20 % is added to it, nothing taken off, 24 h at most.
+ * `random` is in [0, 1). A Retry-After can only prolong it: up to 20 % is added to what it asks for, nothing taken off, 24 h at most.
  */
 export const retryDelayMs = (failed: number, random: number, retryAfterMs: number | null): number => {
-  if (retryAfterMs !== null) return Math.min(Math.round(retryAfterMs * (1 + JITTER * random)), RETRY_AFTER_MAX_MS);
   const delay = DELAYS_MS[failed - 1];
   if (delay === undefined) throw new RangeError(`no attempt follows attempt ${failed}`);
-  return Math.round(delay * (1 + JITTER * (2 * random - 1)));
+  const planned = Math.round(delay * (1 + JITTER * (2 * random - 1)));
+  if (retryAfterMs === null) return planned;
+  return Math.max(planned, Math.min(Math.round(retryAfterMs * (1 + JITTER * random)), RETRY_AFTER_MAX_MS));
 };
+
+/** Longest delay that the schedule alone gives after attempt number `failed`. */
+export const longestDelayMs = (failed: number): number => Math.round((DELAYS_MS[failed - 1] ?? 0) * (1 + JITTER));
+
+/** Earliest that attempt number `number` can come by the schedule alone, in milliseconds after the first one. */
+export const earliestMs = (number: number): number =>
+  DELAYS_MS.slice(0, number - 1).reduce((sum, delay) => sum + Math.round(delay * (1 - JITTER)), 0);

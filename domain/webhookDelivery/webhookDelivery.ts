@@ -3,7 +3,7 @@ import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId, DeliveryId, EndpointId, EventId, Mode } from '../kernel/ids.ts';
 import { addMillis, type Timestamp } from '../kernel/time.ts';
-import { MAX_ATTEMPTS, retryDelayMs } from './schedule.ts';
+import { earliestMs, longestDelayMs, MAX_ATTEMPTS, retryDelayMs } from './schedule.ts';
 
 export type WebhookFamily = 'canonical' | 'legacy';
 
@@ -187,6 +187,15 @@ export const recordAttempt =
       reply: 'recorded',
     };
   };
+
+/**
+ * Whether a retry may come before its time because its target took something at `at` (W3). Not when a Retry-After asked for the
+ * wait; nor when the attempt before came early already: an endpoint that takes some messages and refuses others must not use up the
+ * attempts of those that it refuses.
+ */
+export const mayComeEarly = (state: Extract<WebhookDeliveryState, { status: 'pending' }>, at: Timestamp): boolean =>
+  state.nextAttemptAt <= addMillis(state.updatedAt, longestDelayMs(state.attempts)) &&
+  at >= addMillis(state.createdAt, earliestMs(state.attempts));
 
 export const cancelDelivery =
   (reason: string, at: Timestamp): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'recorded' | 'nothing'> =>

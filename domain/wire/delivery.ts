@@ -1,5 +1,6 @@
 // Webhook endpoint and delivery as the interface shows them.
 import { PREFIX } from '../kernel/ids.ts';
+import { later, type Timestamp } from '../kernel/time.ts';
 import type { WebhookDeliveryState } from '../webhookDelivery/webhookDelivery.ts';
 import type { Endpoint } from '../webhookEndpoint/webhookEndpoint.ts';
 
@@ -22,17 +23,27 @@ const STATUS_OF = {
 } as const;
 export const deliveryStatus = (state: ExistingDelivery): DeliveryStatus => STATUS_OF[state.status];
 
-export const deliveryView = (state: ExistingDelivery) => ({
+/** What a delivery's stream does not tell. */
+export interface DeliveryNow {
+  /** An attempt has begun, and what came of it is not known yet. */
+  readonly isUnderWay: boolean;
+  /** When it is attempted next, or what it waits for is; null: as its stream says. */
+  readonly dueAt: Timestamp | null;
+  /** Account time: what is overdue is due now. */
+  readonly now: Timestamp;
+}
+
+export const deliveryView = (state: ExistingDelivery, { isUnderWay, dueAt, now }: DeliveryNow) => ({
   id: PREFIX.delivery + state.delivery.deliveryId,
   endpointId: state.delivery.endpointId === null ? null : PREFIX.endpoint + state.delivery.endpointId,
   eventType: state.delivery.eventType,
-  status: deliveryStatus(state),
+  status: isUnderWay ? 'PROCESSING' : deliveryStatus(state),
   attempts: state.attempts,
   maxAttempts: state.delivery.maxAttempts,
   lastStatusCode: state.lastStatusCode,
   lastError: state.lastError,
   ...(state.lastResponseBody === null ? {} : { lastResponseBody: state.lastResponseBody }),
-  nextRetryAt: state.status === 'pending' ? state.nextAttemptAt : null,
+  nextRetryAt: state.status === 'pending' && !isUnderWay ? later(now, dueAt ?? state.nextAttemptAt) : null,
   deliveredAt: state.status === 'delivered' ? state.deliveredAt : null,
   createdAt: state.createdAt,
   updatedAt: state.updatedAt,

@@ -1,8 +1,10 @@
 // Which webhook messages a payment event sends (decisions W9), and their envelopes (interface.md Events).
 import { PREFIX } from '../kernel/ids.ts';
+import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { ExistingPayment, PaymentEvent, PaymentState } from '../payment/payment.ts';
 import { exists } from '../payment/payment.ts';
+import { refundedAmount } from '../transaction/refunds.ts';
 import { chargeView } from './charge.ts';
 import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
 import { payoutMessages } from './payoutMessages.ts';
@@ -19,11 +21,22 @@ const canonical = (type: string, { after, at }: Transition): Message =>
   canonicalMessage(type, at, () => chargeView(after));
 const legacy = (event: string, transition: Transition): Message =>
   legacyMessage(event, transition.at, () => legacyData(transition));
+/** `payment.refunded`: `amount` is the payment's as in all the others, so it tells what went back beside it (W9b). */
+const refundedMessage = (transition: Transition, back: Refunded): Message =>
+  legacyMessage('payment.refunded', transition.at, () => legacyData(transition, back));
+
+interface Refunded {
+  /** null: a payer-lock return, which nobody asked for as a refund. */
+  readonly refundId: string | null;
+  readonly refundedAmount: Minor;
+  /** With all that went back before. */
+  readonly refundedTotal: Minor;
+}
 
 const statusBefore = ({ before, after }: Transition): TransactionStatus =>
   exists(before) ? transactionStatus(before) : transactionStatus(after);
 
-const legacyData = (transition: Transition) => {
+const legacyData = (transition: Transition, back: Refunded | null = null) => {
   const { after, at } = transition;
   const { terms } = after.charge;
   const status = transactionStatus(after);
@@ -42,6 +55,7 @@ const legacyData = (transition: Transition) => {
       platformFee: settlement.platformFee,
       netAmount: settlement.netAmount,
     }),
+    ...back,
     occurredAt: at,
     ...(terms.customerId !== null && { customerId: terms.customerId }),
   };
@@ -62,6 +76,8 @@ const UNTOLD = [
   'ChargeCancelRequested',
   'ChargeWebhookResendRequested', // it has another event told again
   'TransactionHeldReleased',
+  'TransactionReturnRefused', // the operators are told: it is theirs to decide
+  'TransactionReturnRetried',
   'TransactionFundsReleased',
   'TransactionDisputeRaised',
 ] as const satisfies readonly PaymentEvent['type'][];
@@ -99,7 +115,9 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
     case 'TransactionReceiptReturned': {
       const told = transition(event.data.at);
       const refunded = transactionStatus(after) === 'REFUNDED' && statusBefore(told) !== 'REFUNDED';
-      return withStatusChanged(told, refunded ? [legacy('payment.refunded', told)] : []);
+      const { amount } = event.data;
+      const back = { refundId: null, refundedAmount: amount, refundedTotal: amount };
+      return withStatusChanged(told, refunded ? [refundedMessage(told, back)] : []);
     }
     case 'TransactionDisputeOpened': {
       const told = transition(event.data.at);
@@ -109,8 +127,10 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
       return payoutMessages(transition(event.data.at), event.data.refundId, 'created');
     case 'TransactionRefundCompleted': {
       const told = transition(event.data.at);
-      const refunded = withStatusChanged(told, [legacy('payment.refunded', told)]);
-      return [...refunded, ...payoutMessages(told, event.data.refundId, 'paid')];
+      const { refundId, amount } = event.data;
+      const refundedTotal = after.transaction.status === 'settled' ? refundedAmount(after.transaction.refunds) : ZERO;
+      const back = { refundId: PREFIX.refund + refundId, refundedAmount: amount, refundedTotal };
+      return [...withStatusChanged(told, [refundedMessage(told, back)]), ...payoutMessages(told, refundId, 'paid')];
     }
     case 'TransactionRefundReleased':
       return payoutMessages(transition(event.data.at), event.data.refundId, 'failed');

@@ -20,6 +20,7 @@ export const refundView = (paymentId: PaymentId, refund: RefundRecord, way?: Ref
   currency: refund.currency,
   status: refundStatus(refund, way),
   reason: refund.reason,
+  failureReason: refund.outcome.status === 'failed' ? refund.outcome.reason : null,
   createdAt: refund.requestedAt,
 });
 
@@ -35,7 +36,7 @@ export const payoutView = (paymentId: PaymentId, refund: RefundRecord) => {
     currency: refund.currency,
     status: PAYOUT_STATUS[outcome.status],
     method: 'pix' as const,
-    destination: refund.destination,
+    destination: refund.namedByMerchant ? refund.destination : null,
     refund_id: PREFIX.refund + refund.refundId,
     charge_id: PREFIX.charge + paymentId,
     fee: refund.fee,

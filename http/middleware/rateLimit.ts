@@ -1,27 +1,58 @@
 // Requests a minute for each API key (decisions E8).
 import type { Response } from 'express';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { requestsPerMinute } from '../../domain/account/settings.ts';
+import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/account/settings.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
-import type { Caller } from '../route.ts';
+import type { Caller, Route } from '../route.ts';
+import type { MinuteWindow } from './minuteWindows.ts';
+import { MinuteWindows } from './minuteWindows.ts';
 
-export type RateLimit = (caller: Caller, res: Response) => Promise<Rejection | null>;
+export interface Limited {
+  readonly perMinute: number;
+  /** Of its minute. */
+  readonly isFirst: boolean;
+  readonly rejection: Rejection;
+}
+/** null: within the limit. */
+export type RateLimit = (
+  caller: Caller,
+  route: Pick<Route, 'isApartFromSandboxLimit'>,
+  res: Response,
+) => Limited | null;
 
-/** The limit is the caller's own and may change within a minute: here requests are only counted. */
-const NEVER_REACHED = Number.MAX_SAFE_INTEGER;
+/** As many keys as are remembered by their fingerprints. */
+const KEYS_REMEMBERED = 10_000;
 
-/** `deploymentsPerMinute`: for accounts without a limit of their own. Where there is none (0) there are no headers either. */
+/** Headers of every request that is counted; refused when nothing is `left`. */
+export const judgeLeft = (
+  res: Response,
+  windows: MinuteWindows,
+  window: MinuteWindow,
+  limit: { readonly perMinute: number; readonly left: number; readonly of: string },
+): Limited | null => {
+  const { perMinute, left, of } = limit;
+  res.setHeader('X-RateLimit-Limit-Minute', String(perMinute));
+  res.setHeader('X-RateLimit-Remaining-Minute', String(Math.max(left, 0)));
+  if (left >= 0) return null;
+  res.setHeader('Retry-After', String(windows.secondsLeft(window)));
+  const isFirst = !window.isTold;
+  window.isTold = true;
+  return { perMinute, isFirst, rejection: reject('rate_limited', `More than ${perMinute} requests in a minute${of}.`) };
+};
+
+/** `deploymentsPerMinute`: for accounts without a limit of their own; 0: none. Where nothing limits there are no headers either. */
 export const rateLimit = (deploymentsPerMinute: number): RateLimit => {
-  const counter = new RateLimiterMemory({ points: NEVER_REACHED, duration: 60 });
-  return async ({ account, tenant, actor }, res) => {
-    const perMinute = requestsPerMinute(account, tenant.mode) ?? deploymentsPerMinute;
+  const windows = new MinuteWindows(KEYS_REMEMBERED);
+  return ({ account, tenant, actor }, { isApartFromSandboxLimit = false }, res) => {
+    const agreed = requestsPerMinute(account, deploymentsPerMinute);
+    const isLowered = tenant.mode === 'test' && !isApartFromSandboxLimit;
+    const perMinute = isLowered ? sandboxRequestsPerMinute(account, deploymentsPerMinute) : agreed;
+    const window = windows.of(actor);
+    window.count += 1;
+    if (isApartFromSandboxLimit) window.apart += 1;
     if (perMinute === 0) return null;
-    const { consumedPoints, msBeforeNext } = await counter.consume(actor);
-    res.setHeader('X-RateLimit-Limit-Minute', String(perMinute));
-    res.setHeader('X-RateLimit-Remaining-Minute', String(Math.max(perMinute - consumedPoints, 0)));
-    if (consumedPoints <= perMinute) return null;
-    res.setHeader('Retry-After', String(Math.max(1, Math.ceil(msBeforeNext / 1000))));
-    return reject('rate_limited', `More than ${perMinute} requests in a minute.`);
+    const ofAgreed = agreed === 0 ? Number.POSITIVE_INFINITY : agreed - window.count;
+    const left = perMinute === agreed ? ofAgreed : Math.min(ofAgreed, perMinute - window.count + window.apart);
+    return judgeLeft(res, windows, window, { perMinute, left, of: '' });
   };
 };

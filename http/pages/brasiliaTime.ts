@@ -17,7 +17,7 @@ const SECOND = new Intl.DateTimeFormat('pt-BR', { timeZone, timeStyle: 'medium' 
 /** `21/11/2026, 10:30`. Throws RangeError for what is no instant. */
 export const brasiliaMinute = (at: string): string => SHORT.format(new Date(at));
 /** `21/11/2026` */
-export const brasiliaDay = (at: Timestamp): string =>
+export const brasiliaDay = (at: string): string =>
   DAY.formatToParts(new Date(at))
     .map(({ value }) => value)
     .join('');

@@ -2,11 +2,15 @@
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { type BoletoInstrument, lastExpiry } from '../../domain/charge/instruments.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
+import { ZERO } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { refundedAmount } from '../../domain/transaction/refunds.ts';
+import { checkoutUrl } from '../../domain/wire/charge.ts';
 import { publicStatus } from '../../domain/wire/status.ts';
 import type { BoletoFacts } from './boletoPdf.ts';
 import type { CheckoutView } from './checkout/view.ts';
+import type { ReceiptFacts } from './receiptPdf.ts';
 import type { LiveStatus } from './statusStreams.ts';
 
 /** `now` is the account's time. */
@@ -16,16 +20,31 @@ export const liveStatusOf = (payment: ExistingPayment, now: Timestamp): LiveStat
   now,
 });
 
-export const checkoutViewOf = (payment: ExistingPayment, now: Timestamp): CheckoutView => {
-  const { paymentId, amount, currency, mode } = payment.charge.terms;
+/** What of the account a page shows. `exposesReceipts`: its provider lets receipts be shown. */
+export interface PageContext {
+  readonly receiverName: string;
+  readonly now: Timestamp;
+  readonly exposesReceipts: boolean;
+}
+
+export const checkoutViewOf = (payment: ExistingPayment, context: PageContext): CheckoutView => {
+  const { charge, transaction } = payment;
+  const { paymentId, amount, currency, mode, metadata, expectedPayerTaxId } = charge.terms;
+  const description = metadata['description'];
   return {
     rawId: paymentId,
     amount,
     currency,
     status: publicStatus(payment),
-    instruments: payment.charge.instruments,
-    now,
+    instruments: charge.instruments,
+    now: context.now,
     testMode: mode === 'test',
+    receiverName: context.receiverName,
+    description: typeof description === 'string' && description !== '' ? description : null,
+    payerLock: expectedPayerTaxId === null ? null : expectedPayerTaxId.length === 11 ? 'CPF' : 'CNPJ',
+    refunded: transaction.status === 'settled' ? refundedAmount(transaction.refunds) : ZERO,
+    returnUrl: returnUrlOf(charge.terms),
+    givesReceipt: context.exposesReceipts,
   };
 };
 
@@ -35,6 +54,34 @@ export const returnUrlOf = ({ metadata }: ChargeTerms): string | null => {
   const parsed = typeof url === 'string' ? URL.parse(url) : null;
   return parsed && ['http:', 'https:'].includes(parsed.protocol) ? parsed.href : null;
 };
+
+/** null: it is not settled. */
+export const receiptFactsOf = (
+  { charge: { terms }, transaction }: ExistingPayment,
+  receiverName: string,
+): ReceiptFacts | null => {
+  if (transaction.status !== 'settled') return null;
+  const { receipt, method, currency } = transaction.settlement;
+  return {
+    mode: terms.mode,
+    receiverName,
+    amount: receipt.amount,
+    currency,
+    method,
+    paidAt: receipt.paidAt,
+    reference: receipt.endToEndId,
+    payerName: receipt.payer.name,
+    payerDocument: receipt.payer.document,
+    transactionId: PREFIX.transaction + terms.paymentId,
+    refunded: refundedAmount(transaction.refunds),
+    verificationUrl: checkoutUrl(terms),
+  };
+};
+
+/** For whoever has the payment's link: who paid is not told (I7). */
+export const withoutPayer = <Facts extends { payerName: string | null; payerDocument: string | null }>(
+  facts: Facts,
+): Facts => ({ ...facts, payerName: null, payerDocument: null });
 
 export const boletoFactsOf = (terms: ChargeTerms, boleto: BoletoInstrument, receiverName: string): BoletoFacts => ({
   mode: terms.mode,

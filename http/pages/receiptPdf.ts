@@ -71,7 +71,7 @@ const rowsOf = (facts: ReceiptFacts): readonly FactRow[] => {
 
 const outcomeText = ({ refunded, amount }: ReceiptFacts): string => {
   if (refunded === 0) return 'Pagamento confirmado';
-  return refunded >= amount ? 'Pagamento devolvido' : 'Pagamento confirmado e devolvido em parte';
+  return refunded >= amount ? 'Pagamento devolvido' : 'Pagamento confirmado e devolvido parcialmente';
 };
 
 const QR_SIDE = 84;

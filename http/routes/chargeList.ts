@@ -37,7 +37,7 @@ export const listChargesRoute: Route = {
   operationId: 'listCharges',
   summary: 'The charges, newest first, by cursor',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['payments'],
   query: {
     limit: wholeNumber(1, 100, 25),
     starting_after: matching('a ch_ id', (text) => parsePrefixedId<PaymentId>(text, PREFIX.charge) ?? undefined, {
@@ -50,6 +50,7 @@ export const listChargesRoute: Route = {
     page: cursorsOnly,
     offset: cursorsOnly,
   },
+  refusesUnknownQuery: true,
   responses: { 200: { description: 'A page of charges.', schema: chargeListSchema } },
   errors: ['invalid_filter', 'invalid_cursor'],
   handle: async (ask) => {

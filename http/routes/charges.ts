@@ -6,6 +6,7 @@ import { chargeView } from '../../domain/wire/charge.ts';
 import { findPayment } from '../../projections/payments/queries.ts';
 import type { Ask, BodyRule, Route } from '../route.ts';
 import { chargeSchema, createChargeBody } from '../schemas/charge.ts';
+import { assertShown } from '../upToDate.ts';
 import { created } from './created.ts';
 
 const body: BodyRule = {
@@ -78,11 +79,12 @@ export const getChargeRoute: Route = {
   operationId: 'getCharge',
   summary: 'Read a charge by its ch_ id or its raw id',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['payments'],
   responses: { 200: { description: 'The charge.', schema: chargeSchema } },
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     const id = parseId<PaymentId>(params['id'] as string, PREFIX.charge);
+    if (id) assertShown({ services, caller }, id);
     const payment = id && (await findPayment(services.db, caller.tenant, id));
     return payment ? { status: 200, body: chargeView(payment) } : reject('not_found', 'There is no such charge.');
   },

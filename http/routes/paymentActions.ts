@@ -5,6 +5,7 @@ import { transactionStatus } from '../../domain/wire/status.ts';
 import type { Route } from '../route.ts';
 import { transactionSchema } from '../schemas/others.ts';
 import { providerStatusSchema, resendSchema } from '../schemas/paymentActions.ts';
+import { assertFollowed } from '../upToDate.ts';
 import { requesterOf } from './requester.ts';
 import { paymentAsked, paymentIdOf, transactionBody } from './transactionBody.ts';
 
@@ -19,6 +20,7 @@ export const cancelPaymentRoute: Route = {
   handle: async (ask) => {
     const id = paymentIdOf(ask);
     if (id === null) return NO_PAYMENT;
+    assertFollowed(ask, id);
     const done = await ask.services.cancelPayment(ask.caller.tenant, id, requesterOf(ask));
     return isRejection(done) ? done : { status: 200, body: await transactionBody(done) };
   },
@@ -30,12 +32,13 @@ export const resendWebhookRoute: Route = {
   operationId: 'resendWebhook',
   summary: 'Send the webhooks of the present status again, as fresh deliveries',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['webhookEndpoints'],
   responses: { 200: { description: 'Whether any endpoint wants them, and the status.', schema: resendSchema } },
-  errors: ['not_found'],
+  errors: ['not_found', 'resend_limit_reached'],
   handle: async (ask) => {
     const id = paymentIdOf(ask);
     if (id === null) return NO_PAYMENT;
+    assertFollowed(ask, id);
     const done = await ask.services.resendWebhook(ask.caller.tenant, id, requesterOf(ask));
     return isRejection(done) ? done : { status: 200, body: done };
   },
@@ -55,7 +58,7 @@ export const providerStatusRoute: Route = {
   operationId: 'getProviderStatus',
   summary: 'What the provider says of a payment',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['payments'],
   responses: { 200: { description: 'Our status and the provider’s.', schema: providerStatusSchema } },
   errors: ['not_found', 'service_unavailable'],
   handle: async (ask) => {

@@ -34,7 +34,7 @@ export const listPaymentsRoute: Route = {
   operationId: 'listPayments',
   summary: 'The payments, by page, sorted by any of their fields',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['payments'],
   query: {
     page: wholeNumber(1, PAGE_MAX, 1),
     limit: wholeNumber(1, 100, 20),
@@ -44,6 +44,7 @@ export const listPaymentsRoute: Route = {
     sortBy: oneOf(SORT_FIELDS),
     sortOrder: oneOf(['asc', 'desc']),
   },
+  refusesUnknownQuery: true,
   responses: { 200: { description: 'A page of payments, with how many there are.', schema: paymentListSchema } },
   errors: ['invalid_filter'],
   handle: async ({ caller, query, services: { db } }) => {

@@ -10,7 +10,7 @@ export const getPaymentRoute: Route = {
   operationId: 'getPayment',
   summary: 'Read a payment by its raw id, its tx_ id or its ch_ id',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['payments'],
   responses: { 200: { description: 'The payment.', schema: transactionSchema } },
   errors: ['not_found'],
   handle: async (ask) => {

@@ -6,6 +6,7 @@ import { refundView } from '../../domain/wire/refund.ts';
 import { listRefunds } from '../../projections/refunds/queries.ts';
 import type { Route } from '../route.ts';
 import { refundBody, refundSchema, refundsSchema } from '../schemas/refund.ts';
+import { assertFollowed, assertShown } from '../upToDate.ts';
 import { created } from './created.ts';
 import { paymentIdOf } from './transactionBody.ts';
 
@@ -30,12 +31,14 @@ export const refundPaymentRoute: Route = {
     'idempotency_key_reused',
     'transaction_not_refundable',
     'charge_disputed',
+    'refund_limit_reached',
     'refund_amount_exceeds_remaining',
     'REFUND_NOT_SUPPORTED',
   ],
   handle: async ({ caller, params, body, requestId, services }) => {
     const paymentId = paymentIdOf({ params });
     if (paymentId === null) return NO_PAYMENT;
+    assertFollowed({ services, caller }, paymentId);
     const { account, actor, tenant } = caller;
     const asked = { account, mode: tenant.mode, paymentId, body: body as RefundBody, actor, requestId };
     const done = await services.requestRefund(asked);
@@ -50,11 +53,12 @@ export const listRefundsRoute: Route = {
   operationId: 'listRefunds',
   summary: 'The refunds of a payment, newest first',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['payments', 'refunds'],
   responses: { 200: { description: 'All of them.', schema: refundsSchema } },
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     const id = paymentIdOf({ params });
+    if (id) assertShown({ services, caller }, id);
     const data = id && (await listRefunds(services.db, caller.tenant, id));
     return data === null ? NO_PAYMENT : { status: 200, body: { data } };
   },

@@ -8,6 +8,7 @@ import { findPayment } from '../../projections/payments/queries.ts';
 import type { Ask, BodyRule, Route } from '../route.ts';
 import { accepting, string } from '../schemas/jsonSchema.ts';
 import { transactionSchema } from '../schemas/others.ts';
+import { assertFollowed } from '../upToDate.ts';
 import { paymentIdOf, transactionBody } from './transactionBody.ts';
 import { untilVisible } from './untilVisible.ts';
 
@@ -18,6 +19,7 @@ const perform = async (ask: Ask, act: SandboxAct) => {
   const { caller, services } = ask;
   const id = paymentIdOf(ask);
   if (id === null) return NO_PAYMENT;
+  assertFollowed(ask, id);
   const told = await untilVisible(services.progress, VISIBLE_MS, async () => {
     const result = await services.actInSandbox(caller.tenant, id, act);
     return isRejection(result) || result.kind === 'told' ? result : null;

@@ -30,6 +30,7 @@ export const sandboxSettingsRoute: Route = {
   operationId: 'changeSandboxSettings',
   summary: 'Change how the sandbox behaves; what is not sent stays',
   auth: 'testKey',
+  isApartFromSandboxLimit: true,
   body: { schema: sandboxSettingsBody, codes: {} },
   responses: { 200: { description: 'All settings as they are now.', schema: sandboxSettingsSchema } },
   errors: ['mode_not_allowed'],

@@ -5,6 +5,7 @@ import { type TransactionView, transactionView } from '../../domain/wire/transac
 import { findPayment } from '../../projections/payments/queries.ts';
 import { qrPngDataUrl } from '../pages/qrPng.ts';
 import type { Ask } from '../route.ts';
+import { assertShown } from '../upToDate.ts';
 
 /** The raw id in the path, or in its `tx_` or `ch_` form; null when it is none. */
 export const paymentIdOf = ({ params }: Pick<Ask, 'params'>): PaymentId | null =>
@@ -13,6 +14,7 @@ export const paymentIdOf = ({ params }: Pick<Ask, 'params'>): PaymentId | null =
 /** null: the caller has no such payment. */
 export const paymentAsked = async (ask: Ask): Promise<ExistingPayment | null> => {
   const id = paymentIdOf(ask);
+  if (id) assertShown(ask, id);
   return id && findPayment(ask.services.db, ask.caller.tenant, id);
 };
 

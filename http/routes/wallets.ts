@@ -1,4 +1,5 @@
 // Wallets (interface.md Wallets, decisions M3, M3a).
+import { StreamParked } from '../../application/ports/readModels.ts';
 import { type CurrencyBalance, findBalances } from '../../projections/wallet/queries.ts';
 import { currencyCode } from '../queryRules.ts';
 import type { Ask, Route } from '../route.ts';
@@ -15,6 +16,8 @@ const empty = (currency: string): CurrencyBalance => ({
 
 /** A new account has one BRL wallet. */
 const balancesOf = async ({ caller, services }: Ask): Promise<readonly CurrencyBalance[]> => {
+  if (services.parked.hasAnyOf('wallet', caller.tenant))
+    throw new StreamParked('the wallet does not follow one of its payments');
   const balances = await findBalances(services.db, caller.tenant);
   return balances.some(({ currency }) => currency === PRIMARY) ? balances : [empty(PRIMARY), ...balances];
 };
@@ -36,7 +39,7 @@ export const getBalanceRoute: Route = {
   operationId: 'getBalance',
   summary: 'The balance of all currencies, or of one',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['wallet'],
   query: { currency: currencyCode },
   responses: {
     200: {
@@ -68,7 +71,7 @@ export const listWalletsRoute: Route = {
   operationId: 'listWallets',
   summary: 'One wallet per currency',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['wallet'],
   responses: { 200: { description: 'The wallets.', schema: walletsSchema } },
   errors: [],
   handle: async (ask) => {

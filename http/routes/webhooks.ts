@@ -41,7 +41,7 @@ export const listEndpointsRoute: Route = {
   operationId: 'listWebhookEndpoints',
   summary: 'The endpoints, oldest first, without their secrets',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['webhookEndpoints'],
   responses: { 200: { description: 'The endpoints.', schema: endpointsSchema } },
   errors: [],
   handle: async ({ caller, services }) => {
@@ -75,7 +75,7 @@ export const listDeliveriesRoute: Route = {
   operationId: 'listWebhookDeliveries',
   summary: 'The deliveries, newest first',
   auth: 'apikey',
-  readsOwnWrites: true,
+  reads: ['webhookDeliveries'],
   query: {
     status: oneOf(DELIVERY_STATUSES),
     eventType: matching('an event name of the catalogue', (text) => (isCatalogued(text) ? text : undefined)),
@@ -83,14 +83,18 @@ export const listDeliveriesRoute: Route = {
     limit: wholeNumber(1, 100, 25),
     offset: wholeNumber(0, 1_000_000_000, 0),
   },
+  refusesUnknownQuery: true,
   responses: { 200: { description: 'A page of deliveries.', schema: deliveriesSchema } },
   errors: ['invalid_filter'],
   handle: async ({ caller, query, services }) => {
     const filter = query as unknown as DeliveryFilter;
-    const { deliveries, total } = await listDeliveries(services.db, caller.tenant, filter);
+    const running = await services.deliveriesRunning();
+    const { deliveries, total } = await listDeliveries(services.db, caller.tenant, filter, running);
+    const now = await services.accounts.now(caller.tenant.accountId, caller.tenant.mode);
+    const data = deliveries.map((listed) => deliveryView(listed.state, { ...listed.now, now }));
     return {
       status: 200,
-      body: { data: deliveries.map(deliveryView), total, limit: filter.limit, offset: filter.offset },
+      body: { data, total, limit: filter.limit, offset: filter.offset },
     };
   },
 };

@@ -9,7 +9,13 @@ export const createPaymentBody = accepting(
   {
     amount: integer(AMOUNT_MIN, AMOUNT_MAX, 'Minor units. Some methods take less.'),
     currency: string(8, { minLength: 3 }),
-    paymentMethods: { type: 'array', items: { enum: PAYMENT_METHODS }, minItems: 1, uniqueItems: true },
+    paymentMethods: {
+      type: 'array',
+      items: { enum: PAYMENT_METHODS },
+      minItems: 1,
+      maxItems: PAYMENT_METHODS.length,
+      uniqueItems: true,
+    },
     customerId: string(128),
     customerName: string(200),
     customerDocument: string(32),

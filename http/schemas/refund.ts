@@ -32,7 +32,8 @@ export const refundSchema = exactly({
   amount: anyInteger,
   currency: string(8),
   status: { type: 'string', enum: REFUND_STATUSES },
-  reason: orNull(string()),
+  reason: { ...orNull(string()), description: 'The merchant’s own.' },
+  failureReason: { ...orNull(string()), description: 'Why it could not be paid back; null until FAILED.' },
   createdAt: timestamp,
 });
 export const refundsSchema = exactly({ data: listOf(refundSchema) });
@@ -40,18 +41,22 @@ export const refundsSchema = exactly({ data: listOf(refundSchema) });
 export const confirmRefundBody = accepting({});
 export const failRefundBody = accepting({ reason: string(500) });
 
-/** Requests a minute that a sandbox can be limited to; 0: no limit. */
+/** Requests a minute that a sandbox can be limited to. */
 const RATE_LIMIT_MAX = 1_000_000;
 export const sandboxSettingsBody = accepting({
   auto_confirm_refunds: boolean,
-  rate_limit_per_minute: integer(0, RATE_LIMIT_MAX, '0: none.'),
+  rate_limit_per_minute: integer(
+    0,
+    RATE_LIMIT_MAX,
+    'Lowers the limit of each test key, never lifts it; 0: as the account has it.',
+  ),
   dispute_notifications: boolean,
 });
 export const sandboxSettingsSchema = exactly({
   auto_confirm_refunds: boolean,
   rate_limit_per_minute: {
     ...orNull(integer(0, RATE_LIMIT_MAX)),
-    description: '0: none; null: as in live mode.',
+    description: '0 and null: as the account has it.',
   },
   dispute_notifications: boolean,
 });

@@ -1,6 +1,6 @@
 // Whom a presented key belongs to: the keyring read model, remembered until some keyring changes.
 import { keyFingerprint } from '../../application/commands/openAccount.ts';
-import type { Progress } from '../../application/ports/readModels.ts';
+import { type Progress, ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { findKey, type KnownKey } from '../../projections/keyring/queries.ts';
@@ -37,7 +37,8 @@ export class ApiKeys {
   }
 
   async #afterCatchUp(fingerprint: string): Promise<KnownKey | null> {
-    await this.#progress.caughtUp(CATCH_UP_MS);
+    if (!(await this.#progress.caughtUp(CATCH_UP_MS, ['keyring'])))
+      throw new ReadModelsBehind('whether the key is known can’t be told');
     return findKey(this.#db, fingerprint);
   }
 }

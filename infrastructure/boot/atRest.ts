@@ -4,13 +4,18 @@ import type { JobQueue, QueueName } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Progress } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { parseDeliveryItem } from '../../application/ports/timers.ts';
+import type { MessageOnItsWay, OnTheWay } from '../../application/processes/testClock.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { untilVisible } from '../../http/routes/untilVisible.ts';
-import { countDueDeliveries } from '../../projections/webhookDeliveries/queries.ts';
+import { countDueDeliveries, deliveriesOnTheirWay } from '../../projections/webhookDeliveries/queries.ts';
 import type { LogProgress } from './progress.ts';
 
-/** What is done for payments at once: without waiting for a timer, and of one group per account. */
+/** What is done for payments at once: without waiting for a timer. */
 const AT_ONCE: readonly QueueName[] = ['settle', 'returnReceipt', 'finalise', 'cancel', 'refund'];
+
+/** Messages on their way that are looked at one by one. */
+const LISTED_MAX = 1_000;
 
 interface Needs {
   readonly db: Sql;
@@ -37,61 +42,79 @@ export class AtRest {
     };
   }
 
-  /** How many messages of the tenant are still on their way when none is, or after `timeoutMs`. */
-  async deliveries(tenant: Tenant, timeoutMs: number): Promise<number> {
-    let pending = 0;
+  /** How many messages of the tenant are due when none is, or after `timeoutMs`, and how many are held back. */
+  async deliveries(tenant: Tenant, timeoutMs: number): Promise<{ due: number; held: number }> {
+    const { db, jobs, accounts } = this.#needs;
+    let counted = { due: 0, held: 0 };
     const look = async () => {
-      const now = await this.#needs.accounts.now(tenant.accountId, tenant.mode);
-      pending = await this.#onTheirWay(tenant, timeoutMs, now);
-      return pending === 0 ? true : null;
+      const unwritten = await this.#unwritten(tenant, timeoutMs);
+      const now = await accounts.now(tenant.accountId, tenant.mode);
+      const running = (await jobs.running('deliver')).map((item) => parseDeliveryItem(item).id);
+      counted = await countDueDeliveries(db, tenant, now, running);
+      counted = { ...counted, due: counted.due + unwritten };
+      return counted.due === 0 ? true : null;
     };
     await untilVisible(this.#moves, timeoutMs, look);
-    return pending;
+    return counted;
   }
 
   /** Whether nothing that was begun for the account's payments runs any more; timers and retries to come are at rest. */
   async work(account: AccountId, timeoutMs: number): Promise<boolean> {
     const { jobs, reacted } = this.#needs;
+    const tenant: Tenant = { accountId: account, mode: 'test' };
     const look = async () => {
-      if ((await jobs.underWay(AT_ONCE, account)) > 0) return null;
+      if ((await jobs.underWay(AT_ONCE, tenant)) > 0) return null;
       // What the last job wrote may start the next one.
       if (!(await reacted.caughtUp(timeoutMs))) return null;
-      return (await jobs.underWay(AT_ONCE, account)) === 0 ? true : null;
+      return (await jobs.underWay(AT_ONCE, tenant)) === 0 ? true : null;
     };
     return (await untilVisible(this.#moves, timeoutMs, look)) === true;
   }
 
-  /** For the drain of a test clock: retries that wait for their timer are at rest, whatever the clock says. */
-  async messages(account: AccountId, timeoutMs: number): Promise<boolean> {
+  /** For the drain of a test clock, see there. */
+  async messages(
+    account: AccountId,
+    { until, sent, isWaitedFor }: OnTheWay,
+    graceMs: number,
+    timeoutMs: number,
+  ): Promise<readonly MessageOnItsWay[] | null> {
     const tenant: Tenant = { accountId: account, mode: 'test' };
-    if (!(await this.work(account, timeoutMs))) return false;
-    const look = async () => ((await this.#onTheirWay(tenant, timeoutMs, '-infinity')) === 0 ? true : null);
-    return (await untilVisible(this.#moves, timeoutMs, look)) === true;
+    if (!(await this.work(account, timeoutMs))) return null;
+    const written = async () => ((await this.#unwritten(tenant, timeoutMs)) === 0 ? true : null);
+    if ((await untilVisible(this.#moves, timeoutMs, written)) === null) return null;
+    let found: readonly MessageOnItsWay[] = [];
+    const look = async () => {
+      // A message that ended may have led to another.
+      if ((await written()) === null) return null;
+      found = await deliveriesOnTheirWay(this.#needs.db, tenant, until, [...sent], LISTED_MAX);
+      return found.some(isWaitedFor) ? null : true;
+    };
+    await untilVisible(this.#moves, graceMs, look);
+    return found;
   }
 
   async clockDrained(account: AccountId, timeoutMs: number): Promise<boolean> {
     const { db, jobs, projected, reacted } = this.#needs;
+    const deadline = performance.now() + timeoutMs;
+    const left = () => Math.max(0, deadline - performance.now());
     const look = async () => {
-      if (!(await reacted.caughtUp(timeoutMs)) || (await jobs.open('drainClock', account)) > 0) return null;
+      const tenant: Tenant = { accountId: account, mode: 'test' };
+      if (!(await reacted.caughtUp(left())) || (await jobs.open('drainClock', tenant)) > 0) return null;
       const { rows } = await db.query<{ draining: boolean }>(
         'SELECT draining FROM operations.test_clocks WHERE account_id = $1',
         [account],
       );
       return rows[0]?.draining ? null : true;
     };
-    return (await untilVisible(this.#moves, timeoutMs, look)) === true && projected.caughtUp(timeoutMs);
+    return (await untilVisible(this.#moves, timeoutMs, look)) === true && projected.caughtUp(left());
   }
 
-  async #onTheirWay(
-    tenant: Tenant,
-    timeoutMs: number,
-    timersAfter: Parameters<typeof countDueDeliveries>[3],
-  ): Promise<number> {
-    const { db, jobs, accounts, projected, reacted } = this.#needs;
-    await reacted.caughtUp(timeoutMs);
-    const unwritten = await jobs.open('fanOut', tenant.accountId);
+  /** Messages that are still to be written down, as far as it is known; when there are none, what is written shows in the reads. */
+  async #unwritten(tenant: Tenant, timeoutMs: number): Promise<number> {
+    const { jobs, projected, reacted } = this.#needs;
+    const hasReacted = await reacted.caughtUp(timeoutMs);
+    const unwritten = await jobs.open('fanOut', tenant);
     if (unwritten > 0) return unwritten;
-    await projected.caughtUp(timeoutMs);
-    return countDueDeliveries(db, tenant, await accounts.now(tenant.accountId, tenant.mode), timersAfter);
+    return hasReacted && (await projected.caughtUp(timeoutMs)) ? 0 : 1;
   }
 }

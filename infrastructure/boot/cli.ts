@@ -5,14 +5,18 @@ import type { CliCommand } from './cli/command.ts';
 import { doctorCommands } from './cli/doctor.ts';
 import { eventCommands } from './cli/events.ts';
 import { heldCommands } from './cli/held.ts';
+import { jobCommands } from './cli/jobs.ts';
 import { ledgerCommands } from './cli/ledger.ts';
+import { parkedCommands } from './cli/parked.ts';
 import { projectionCommands } from './cli/projections.ts';
 import { runCli } from './cli/run.ts';
 
 const COMMANDS: readonly CliCommand[] = [
   ...accountCommands,
   ...heldCommands,
+  ...jobCommands,
   ...projectionCommands,
+  ...parkedCommands,
   ...eventCommands,
   ...ledgerCommands,
   ...doctorCommands,

@@ -12,6 +12,8 @@ import { requestRefund } from '../../application/commands/requestRefund.ts';
 import { resendWebhook } from '../../application/commands/resendWebhook.ts';
 import { rotateOverrideSecret } from '../../application/commands/rotateOverrideSecret.ts';
 import { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/commands/webhookEndpoints.ts';
+import type { ReadModelName } from '../../application/ports/readModels.ts';
+import { parseDeliveryItem } from '../../application/ports/timers.ts';
 import { Canceller } from '../../application/processes/cancellation.ts';
 import { Settler } from '../../application/processes/settlement.ts';
 import { providerStatus } from '../../application/providerStatus.ts';
@@ -24,6 +26,7 @@ import { endedAmong } from './endedAmong.ts';
 import { projectorOf } from './following.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
 import { levelWithLog } from './levelWithLog.ts';
+import { tellingOfChanges } from './securityTelling.ts';
 import { whileAlone } from './whileAlone.ts';
 import { startWorking } from './working.ts';
 
@@ -32,13 +35,16 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
   const projector = options.roles.projects ? projectorOf(options, core) : null;
   projector?.start();
   const working = options.roles.works ? startWorking(options, core) : null;
-  const { commands, accounts, projected, reacted, jobs } = core;
+  const { commands, accounts, projected, reacted, parked, jobs } = core;
+  const { clockFault = () => null } = options;
   return {
     commands,
     accounts,
     projected,
     reacted,
+    parked,
     jobs,
+    clockFault,
     projector,
     reactor: working?.reactor ?? null,
     services: servicesOf(options, core),
@@ -51,29 +57,29 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
   };
 };
 
-const servicesOf = ({ storage, publicUrl, clock }: GatewayOptions, core: Core): Services => {
+const servicesOf = ({ storage, publicUrl, clock, log }: GatewayOptions, core: Core): Services => {
   const { commands, accounts, projected, keys, providers, creation, notifications, jobs, secrets, sender, atRest } =
     core;
   const { store, reads, operations } = storage;
   const settler = new Settler({ commands, accounts, providers });
   const canceller = new Canceller({ commands, accounts, providers, settler });
-  const level = levelWithLog(store, projected);
-  const velocity = velocityGuard({ db: operations, endedAmong: endedAmong(reads, level) });
+  const levelOf = (model: ReadModelName) => levelWithLog(store, projected, model);
+  const velocity = velocityGuard({ db: operations, endedAmong: endedAmong(reads, levelOf('payments')) });
   const bank = sandboxPayer(operations, notifications, jobs);
   return {
     baseUrl: publicUrl,
     db: reads,
     accounts,
     progress: projected,
+    parked: core.parked,
     findKey: (cleartext) => keys.find(cleartext),
-    createCharge: new CreateChargeHandler({ commands, accounts, clock, providers, creation, velocity }),
+    createCharge: new CreateChargeHandler({ commands, clock, providers, creation, velocity }),
     createPayment: new CreatePaymentHandler({ commands, clock, providers, velocity }),
     payInSandbox: payInSandbox({ commands, accounts, bank, randomSuffix }),
     actInSandbox: actInSandbox({ commands, accounts, bank }),
     cancelPayment: cancelPayment({ commands, accounts, canceller }),
     requestRefund: requestRefund({ commands, accounts }),
     decideSandboxRefund: decideSandboxRefund({ commands, accounts, bank }),
-    changeSandboxSettings: changeSandboxSettings({ commands, accounts }),
     advanceClock: advanceClock({ commands, accounts }),
     judgeWebhookUrl: (url, mode) => sender.judgeUrl(url, mode),
     resendWebhook: resendWebhook({
@@ -81,17 +87,24 @@ const servicesOf = ({ storage, publicUrl, clock }: GatewayOptions, core: Core): 
       accounts,
       subscriptionsOf: async (tenant) => (await listEndpoints(reads, tenant)).map(({ events }) => events),
     }),
-    rotateOverrideSecret: rotateOverrideSecret({ commands, accounts, secrets }),
     providerStatus: providerStatus({ accounts, providers }),
     exposesReceipts: (mode) => providers.of(mode)?.exposesReceipts === true,
-    registerWebhookEndpoint: registerWebhookEndpoint({
-      commands,
-      accounts,
-      secrets,
-      sender,
-      whileAlone: whileAlone(operations, reads, level),
-    }),
-    deleteWebhookEndpoint: deleteWebhookEndpoint({ commands, accounts }),
+    ...tellingOfChanges(
+      {
+        changeSandboxSettings: changeSandboxSettings({ commands, accounts }),
+        rotateOverrideSecret: rotateOverrideSecret({ commands, accounts, secrets }),
+        registerWebhookEndpoint: registerWebhookEndpoint({
+          commands,
+          accounts,
+          secrets,
+          sender,
+          whileAlone: whileAlone(operations, reads, levelOf('webhookEndpoints')),
+        }),
+        deleteWebhookEndpoint: deleteWebhookEndpoint({ commands, accounts }),
+      },
+      log,
+    ),
+    deliveriesRunning: async () => (await jobs.running('deliver')).map((item) => parseDeliveryItem(item).id),
     deliveriesAtRest: (tenant, timeoutMs) => atRest.deliveries(tenant, timeoutMs),
     workAtRest: (accountId, timeoutMs) => atRest.work(accountId, timeoutMs),
     clockDrained: (accountId, timeoutMs) => atRest.clockDrained(accountId, timeoutMs),

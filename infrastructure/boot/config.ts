@@ -1,7 +1,9 @@
 // Configuration from the environment, typed and checked at once (decisions S1, S6). An empty variable is an unset one.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { isLoopbackHost } from '../../http/loopback.ts';
 import { BadConnectionString, readConnectionString } from '../eventStore/eventStoreDb/connectionString.ts';
+import { isPlainEventStore, isPlainPostgres } from './plainConnections.ts';
 
 /** Names the variable; the program stops with exit code 2. */
 export class ConfigError extends Error {
@@ -14,6 +16,10 @@ export interface Config {
   /** No slash at the end. */
   readonly publicUrl: string;
   readonly dataDir: string;
+  /** A database of one's own, or NODE_ENV=production (decision S6). */
+  readonly isProduction: boolean;
+  /** Whether the two stores may be on other hosts without TLS. */
+  readonly allowPlainConnections: boolean;
   /** null: the embedded database. */
   readonly databaseUrl: string | null;
   /** EventStoreDB; null: the log is kept in Postgres. */
@@ -24,7 +30,7 @@ export interface Config {
   /** Whether webhooks of test endpoints may go to loopback and private addresses. */
   readonly webhookAllowPrivate: boolean;
   readonly trustProxy: boolean | number | string;
-  /** null: /metrics answers on loopback only. */
+  /** null: /metrics answers on loopback only, and nobody where PUBLIC_URL is not loopback. */
   readonly metricsToken: string | null;
   /** 32 bytes; null: made in the data directory. */
   readonly secretsKey: Buffer | null;
@@ -55,21 +61,45 @@ const yesOrNo = (env: Env, name: string, fallback: boolean): boolean => {
   return text === 'true' || text === 'false' ? text === 'true' : wrong(name, `must be true or false, not "${text}"`);
 };
 
-const publicUrl = (env: Env, host: string, port: number): string => {
+const publicUrl = (env: Env, host: string, port: number, isProduction: boolean): string => {
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   const text = read(env, 'PUBLIC_URL') ?? `http://${shown}:${port}`;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username)
     return wrong('PUBLIC_URL', `must be an http or https URL without query, fragment and user, not "${text}"`);
+  if (isProduction && url.protocol === 'http:' && !isLoopbackHost(url.hostname))
+    return wrong('PUBLIC_URL', `must be https in production unless it is loopback, not "${text}"`);
   return url.href.replace(/\/+$/, '');
 };
+
+/** Without a host, as is usual for a Unix socket (`postgres://user@/db?host=/run`), no URL parser takes it. */
+const withHost = (text: string): string => text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/)/, '$1localhost');
+/** `pg` reads these as verify-full, says with every start that its next version will not, and is told what is meant. */
+const withProof = (text: string): string =>
+  /[?&]uselibpqcompat=true/.test(text)
+    ? text
+    : text.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 
 const postgresUrl = (env: Env): string | null => {
   const text = read(env, 'DATABASE_URL');
   if (text === null) return null;
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text)
-    ? text
+  const url = withProof(withHost(text));
+  return /^postgres(ql)?:\/\//.test(url) && URL.canParse(url)
+    ? url
     : wrong('DATABASE_URL', 'must be a postgres:// URL');
+};
+
+const PLAIN = 'or, in a network that nobody else can listen in, set ALLOW_PLAIN_CONNECTIONS=true';
+/** null: nothing. */
+const whatIsPlain = (env: Env, databaseUrl: string): string | null => {
+  const [, sslmode = ''] = /[?&]sslmode=([^&]*)/.exec(read(env, 'DATABASE_URL') ?? '') ?? [];
+  try {
+    return isPlainPostgres(databaseUrl, sslmode)
+      ? `must ask another host for TLS: add sslmode=verify-full (and sslrootcert=… for an authority of your own), ${PLAIN}`
+      : null;
+  } catch {
+    return 'must be a postgres:// URL that can be read, and so must its certificate files';
+  }
 };
 
 const IP_BITS: { readonly [version: number]: number } = { 4: 32, 6: 128 };
@@ -80,17 +110,27 @@ const isProxyRange = (text: string): boolean => {
   return Number(prefix) <= (IP_BITS[isIP(address)] ?? 0);
 };
 
-const eventStoreUrl = (env: Env): string | null => {
-  const text = read(env, 'EVENTSTORE_URL');
-  if (text === null) return null;
+/** A connection string that may be used, or null with what is wrong with it. */
+export const judgeEventStoreUrl = (
+  text: string,
+  { isProduction, allowPlainConnections }: Pick<Config, 'isProduction' | 'allowPlainConnections'>,
+): string | null => {
   try {
-    readConnectionString(text);
-    return text;
+    const isPlain = isPlainEventStore(readConnectionString(text));
+    return isPlain && isProduction && !allowPlainConnections
+      ? `must use TLS to another host: leave tls=false out, ${PLAIN}`
+      : null;
   } catch (error) {
-    if (error instanceof BadConnectionString)
-      return wrong('EVENTSTORE_URL', `must be an EventStoreDB connection string: ${error.message}`);
+    if (error instanceof BadConnectionString) return `must be an EventStoreDB connection string: ${error.message}`;
     throw error;
   }
+};
+
+const eventStoreUrl = (env: Env, rules: Pick<Config, 'isProduction' | 'allowPlainConnections'>): string | null => {
+  const text = read(env, 'EVENTSTORE_URL');
+  if (text === null) return null;
+  const trouble = judgeEventStoreUrl(text, rules);
+  return trouble === null ? text : wrong('EVENTSTORE_URL', trouble);
 };
 
 const trustProxy = (env: Env): boolean | number | string => {
@@ -103,10 +143,10 @@ const trustProxy = (env: Env): boolean | number | string => {
 };
 
 const SECRETS_KEY_BYTES = 32;
-const secretsKey = (env: Env, isProduction: boolean): Buffer | null => {
+const secretsKey = (env: Env, isNeeded: boolean): Buffer | null => {
   const text = read(env, 'SECRETS_KEY');
   if (text === null)
-    return isProduction
+    return isNeeded
       ? wrong('SECRETS_KEY', 'must be set in production: 32 random bytes in base64 (openssl rand -base64 32)')
       : null;
   const key = /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : Buffer.alloc(0);
@@ -137,23 +177,35 @@ const hostOf = (env: Env): string => {
     : wrong('HOST', `must be an address or a host name, not "${text}"`);
 };
 
-/** Throws ConfigError with one line that names the variable. */
-export const loadConfig = (env: Env): Config => {
+const configOf = (env: Env, needsSecretsKey: boolean): Config => {
   const host = hostOf(env);
   const port = wholeNumber(env, 'PORT', 1, 65_535, 3000);
   const databaseUrl = postgresUrl(env);
+  const isProduction = databaseUrl !== null || env['NODE_ENV'] === 'production';
+  const key = secretsKey(env, isProduction && needsSecretsKey);
+  const allowPlainConnections = yesOrNo(env, 'ALLOW_PLAIN_CONNECTIONS', false);
+  const trouble = databaseUrl === null || allowPlainConnections ? null : whatIsPlain(env, databaseUrl);
+  if (trouble !== null) wrong('DATABASE_URL', trouble);
   return {
     host,
     port,
-    publicUrl: publicUrl(env, host, port),
+    publicUrl: publicUrl(env, host, port, isProduction),
     dataDir: resolve(read(env, 'DATA_DIR') ?? '.data'),
+    isProduction,
+    allowPlainConnections,
     databaseUrl,
-    eventStoreUrl: eventStoreUrl(env),
+    eventStoreUrl: eventStoreUrl(env, { isProduction, allowPlainConnections }),
     logLevel: logLevel(env),
     rateLimitPerMinute: wholeNumber(env, 'RATE_LIMIT_PER_MINUTE', 0, 1_000_000_000, 600),
-    webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', databaseUrl === null),
+    webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),
     metricsToken: metricsToken(env),
-    secretsKey: secretsKey(env, databaseUrl !== null || env['NODE_ENV'] === 'production'),
+    secretsKey: key,
   };
 };
+
+/** Of a program. Throws ConfigError with one line that names the variable. */
+export const loadConfig = (env: Env): Config => configOf(env, true);
+
+/** Of a tool beside the programs: an operator may look without SECRETS_KEY. Throws ConfigError. */
+export const loadToolConfig = (env: Env): Config => configOf(env, false);

@@ -3,13 +3,14 @@ import { Accounts } from '../../application/accounts.ts';
 import { CommandHandler } from '../../application/commandHandler.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
+import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import { CreationProcess } from '../../application/processes/creation.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import { providerNotifications } from '../processes/providerNotifications.ts';
-import { setTimers } from '../processes/timerTable.ts';
+import { creationTimers } from '../processes/timerTable.ts';
 import { SandboxBank } from '../providers/sandbox/bank.ts';
 import { isRightSecretsKey } from '../secrets/keyCheck.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
@@ -20,16 +21,22 @@ import { AtRest } from './atRest.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
 import type { Log } from './log.ts';
+import { ParkedSet } from './parkedSet.ts';
 import { PROCESSES } from './processManagers.ts';
 import { LogProgress } from './progress.ts';
+import { securityLog } from './securityLog.ts';
+import { tellingOfBlocked } from './securityTelling.ts';
 import { watchCheckpoints } from './watchCheckpoints.ts';
 
 export interface Core {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly keys: ApiKeys;
-  readonly projected: LogProgress;
+  readonly projected: LogProgress<ReadModelName>;
   readonly reacted: LogProgress;
+  readonly parked: ParkedSet;
+  /** Called when an operator may want parked streams taken up again: whoever leads looks. */
+  readonly leaders: (() => void)[];
   readonly jobs: PgBossJobs;
   readonly providers: PaymentProviders;
   readonly notifications: ProviderNotifications;
@@ -48,19 +55,37 @@ export const warnings =
     log.warn({ err: error }, what);
 
 /** `names`: the followers of the role. They may run in other processes, whatever this one does: it may be the standby. */
-const progressOf = async ({ storage, log }: GatewayOptions, role: string, names: readonly string[]) => {
-  const progress = new LogProgress(() => performance.now());
+const progressOf = async <Name extends string>(
+  { storage, log }: GatewayOptions,
+  role: string,
+  names: readonly Name[],
+) => {
+  const progress = new LogProgress<Name>(() => performance.now(), names);
   await progress.follow(storage.store, storage.notices, role);
   const onError = warnings(log)(`how far the ${role} is could not be read`);
-  const stop = await watchCheckpoints(storage.reads, names, progress, onError);
+  const stop = await watchCheckpoints(storage.reads, progress, onError);
   return { progress, stop };
 };
 
-const PROJECTION_NAMES = PROJECTIONS.map(({ name }) => name);
+const PROJECTION_NAMES = PROJECTIONS.map(({ name }) => name as ReadModelName);
 const PROCESS_NAMES = PROCESSES.map(({ name }) => `process/${name}`);
 
+/** An operator is told in every process's log. */
+const parkedSetOf = ({ storage, log }: GatewayOptions, onChange: () => void): ParkedSet =>
+  new ParkedSet({
+    db: storage.reads,
+    onFound: (streams) => log.error({ streams }, 'streams are parked: npm run cli -- parked list'),
+    onParked: ({ consumer, stream, revision, eventType, error }) =>
+      log.error(
+        { consumer, stream, revision, eventType, ...(error !== undefined && { reason: error }) },
+        'a stream was parked: an event in it could not be taken, all other streams go on',
+      ),
+    onChange,
+    onError: warnings(log)('parked streams could not be read'),
+  });
+
 export const openCore = async (options: GatewayOptions): Promise<Core> => {
-  const { storage, log, clock } = options;
+  const { storage, log, clock, clockFault = () => null } = options;
   const { store, reads, operations, derived, notices } = storage;
   if (!(await isRightSecretsKey(operations, options.secretsKey)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
@@ -68,6 +93,11 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const accounts = new Accounts(commands, clock);
   const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', PROJECTION_NAMES);
   const { progress: reacted, stop: stopReacted } = await progressOf(options, 'reactor', PROCESS_NAMES);
+  const leaders: (() => void)[] = [];
+  const parked = parkedSetOf(options, () => {
+    for (const look of leaders) look();
+  });
+  await parked.follow(notices);
   const keys = new ApiKeys(reads, projected);
   const stopping = new AbortController();
   await followAnnouncements(
@@ -80,7 +110,11 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const jobs = await PgBossJobs.open({
     pool: derived,
     notices,
-    onError: (err, queue) => log.warn({ err, queue }, 'a job failed and will be tried again'),
+    mayClaim: () => clockFault() === null,
+    onError: (err, { queue, items, isFinal }) =>
+      isFinal
+        ? log.error({ err, queue, items }, 'a job failed for good: npm run cli -- jobs list')
+        : log.warn({ err, queue, items }, 'a job failed and will be tried again'),
   });
   if (options.isAlone) await jobs.releaseClaims();
   const bank = new SandboxBank({
@@ -90,13 +124,15 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     now: (id) => accounts.now(id, 'test'),
   });
   const providers: PaymentProviders = { of: (mode) => (mode === 'test' ? bank : options.liveProvider) };
-  const sender = openWebhookSender({ allowPrivate: options.webhookAllowPrivate });
+  const sender = tellingOfBlocked(openWebhookSender({ allowPrivate: options.webhookAllowPrivate }), securityLog(log));
   return {
     commands,
     accounts,
     keys,
     projected,
     reacted,
+    parked,
+    leaders,
     jobs,
     providers,
     notifications: providerNotifications(operations, jobs),
@@ -106,13 +142,14 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
       commands,
       accounts,
       providers,
-      setTimer: (timer) => setTimers(operations, [timer]),
+      timers: creationTimers(operations),
     }),
     atRest: new AtRest({ db: reads, jobs, accounts, projected, reacted }),
     close: async () => {
       stopping.abort();
       stopProjected();
       stopReacted();
+      parked.stop();
       await sender.close();
     },
   };

@@ -1,11 +1,8 @@
 // The database: the embedded one in DATA_DIR, or the one of DATABASE_URL.
-import {
-  acquireInstanceLock,
-  EmbeddedPostgresError,
-  startEmbeddedPostgres,
-} from '../postgres/embedded/embeddedPostgres.ts';
+import { acquireInstanceLock, startEmbeddedPostgres } from '../postgres/embedded/embeddedPostgres.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Log } from './log.ts';
+import { reachDatabase } from './reachDatabase.ts';
 
 export interface Database {
   readonly connectionString: string;
@@ -14,8 +11,10 @@ export interface Database {
 }
 
 export const openDatabase = async (config: Config, log: Log, onLost: (error: Error) => void): Promise<Database> => {
-  if (config.databaseUrl !== null)
+  if (config.databaseUrl !== null) {
+    await reachDatabase(config.databaseUrl);
     return { connectionString: config.databaseUrl, isEmbedded: false, close: async () => undefined };
+  }
   const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) });
   const { connectionString } = postgres;
   const lock = await acquireInstanceLock(connectionString, {
@@ -34,7 +33,3 @@ export const openDatabase = async (config: Config, log: Log, onLost: (error: Err
     },
   };
 };
-
-/** Faults of the environment that one line explains: exit code 2 (decisions S4). */
-export const isOperatorsError = (error: unknown): error is Error =>
-  error instanceof ConfigError || error instanceof EmbeddedPostgresError;

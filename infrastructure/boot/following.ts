@@ -9,14 +9,22 @@ import type { GatewayOptions } from './gateway.ts';
 import { prepareLiveCopies } from './liveCopies.ts';
 import { KEEPS_ENDPOINTS, PROCESSES } from './processManagers.ts';
 
-const shared = ({ storage, log, onMismatch }: GatewayOptions) => ({
+const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) => ({
   store: storage.store,
   openSession: storage.openSession,
   onMismatch,
-  onRestart: warnings(log)('a follower of the log starts again'),
+  onParked: (streams: Parameters<typeof parked.parked>[0]) => parked.parked(streams),
+  onTaken: (consumer: string, stream: string) => parked.taken(consumer, stream),
+  onRestart: warnings(log)('a follower of the log tries again'),
   onFault: (name: string, err: Error) =>
-    log.error({ err, name }, 'a follower of the log stepped aside: its position stands still until this is mended'),
+    log.error({ err, name }, 'a follower of the log failed: its position stands still until this is mended'),
 });
+
+/** It takes parked streams up again when it is asked to. */
+const attentive = (followers: Followers, { leaders }: Core): Followers => {
+  leaders.push(() => void followers.attend());
+  return followers;
+};
 
 const asConsumer = (projection: Projection) => {
   const writer = projection.writer(liveSchema(projection.name));
@@ -24,27 +32,29 @@ const asConsumer = (projection: Projection) => {
   return { name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
 };
 
-export const projectorOf = (options: GatewayOptions, { projected }: Core): Followers =>
-  new Followers({
-    ...shared(options),
-    role: 'projector',
-    consumers: PROJECTIONS.map(asConsumer),
-    versionOf: ({ name }) => PROJECTIONS.find((projection) => projection.name === name)?.version ?? 1,
-    prepare: prepareLiveCopies(PROJECTIONS, options.storage.store, options.storage.openSession),
-    onMoved: (position) => projected.moved(position),
-  });
+export const projectorOf = (options: GatewayOptions, core: Core): Followers =>
+  attentive(
+    new Followers({
+      ...shared(options, core),
+      role: 'projector',
+      consumers: PROJECTIONS.map(asConsumer),
+      versionOf: ({ name }) => PROJECTIONS.find((projection) => projection.name === name)?.version ?? 1,
+      prepare: prepareLiveCopies(PROJECTIONS, options.storage.store, options.storage.openSession),
+      onMoved: (names, position) => core.projected.moved(names, position),
+    }),
+    core,
+  );
 
 /** `onTimers`: timers were set, the earliest of them in account time. */
-export const reactorOf = (
-  options: GatewayOptions,
-  { jobs, reacted }: Core,
-  onTimers: (earliest: string) => void,
-): Followers => {
-  const needs = { jobs, endpoints: new EndpointBook(), onTimers };
-  return new Followers({
-    ...shared(options),
-    role: 'reactor',
-    consumers: PROCESSES.map((process) => new Reactor(process, needs, process.name === KEEPS_ENDPOINTS)),
-    onMoved: (position) => reacted.moved(position),
-  });
+export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Followers => {
+  const needs = { jobs: core.jobs, endpoints: new EndpointBook(), onTimers };
+  return attentive(
+    new Followers({
+      ...shared(options, core),
+      role: 'reactor',
+      consumers: PROCESSES.map((process) => new Reactor(process, needs, process.name === KEEPS_ENDPOINTS)),
+      onMoved: (names, position) => core.reacted.moved(names, position),
+    }),
+    core,
+  );
 };

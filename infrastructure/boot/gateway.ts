@@ -3,11 +3,13 @@ import type { Accounts } from '../../application/accounts.ts';
 import type { CommandHandler } from '../../application/commandHandler.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
+import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { Services } from '../../http/services.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from './log.ts';
+import type { ParkedSet } from './parkedSet.ts';
 import type { LogProgress } from './progress.ts';
 import type { Storage } from './storage.ts';
 
@@ -25,6 +27,8 @@ export interface GatewayOptions {
   readonly webhookAllowPrivate: boolean;
   readonly log: Log;
   readonly clock: Clock;
+  /** Why this process must not work, because its own clock is off; null: it is not. Default: never. */
+  readonly clockFault?: () => string | null;
   readonly roles: Roles;
   /** The bank of live mode; null: none is configured (E5). */
   readonly liveProvider: PaymentProvider | null;
@@ -37,12 +41,14 @@ export interface Gateway {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly services: Services;
-  readonly projected: LogProgress;
+  readonly projected: LogProgress<ReadModelName>;
   readonly reacted: LogProgress;
+  readonly parked: ParkedSet;
   /** null: another process's part. */
   readonly projector: Followers | null;
   readonly reactor: Followers | null;
   readonly jobs: PgBossJobs;
+  readonly clockFault: () => string | null;
   /** Stops following and working; what runs is finished within `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }

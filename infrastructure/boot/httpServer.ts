@@ -1,6 +1,6 @@
 // The listening socket: bound before anything else is started, so that a port in use changes nothing (decisions S4).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { errorBody } from '../../http/errors.ts';
 import { adoptMessages, messageClasses } from '../../http/messages.ts';
@@ -11,6 +11,29 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Header block of a request: API keys, idempotency keys and proxies' headers fit many times. */
 const HEADER_BYTES_MAX = 16 * 1024;
+
+export interface SocketBounds {
+  /** From connecting, or from the first byte after an answer, to the end of the headers. */
+  readonly headersMs: number;
+  /** To the end of the body. */
+  readonly requestMs: number;
+  /** Without a byte in either direction, also while an answer waits to be read. */
+  readonly silenceMs: number;
+  readonly connectionsMax: number;
+  /** Requests of one connection that wait for their answers; one more ends it. */
+  readonly pipelinedMax: number;
+}
+export const SOCKET_BOUNDS: SocketBounds = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  silenceMs: 75_000,
+  connectionsMax: 10_000,
+  pipelinedMax: 100,
+};
+/** How often Node looks for sockets that are too slow. */
+const CHECKS_PER_BOUND = 20;
+/** A peer that was refused has so long to read why. */
+const REFUSED_MS = 2_000;
 
 const starting: Handler = (req, res) => {
   const id = newRequestId();
@@ -35,7 +58,7 @@ const starting: Handler = (req, res) => {
 };
 
 /** What the HTTP parser refuses still gets the interface's error body and a request id (E7). */
-const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
+const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
@@ -49,9 +72,29 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket): void => {
       id,
     ),
   );
+  setTimeout(() => socket.destroy(), REFUSED_MS).unref();
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${id}\r\nConnection: close\r\n\r\n${body}`,
   );
+};
+
+/** HTTP/1.1 asks for a Host (RFC 9112, 3.2). */
+const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
+  httpVersion === '1.1' && headers.host === undefined;
+
+/** A client that sends on and on and reads nothing must not have all of it worked on: Node begins each request of a chunk at once. */
+const pipelineGuard = (max: number): ((req: IncomingMessage, res: ServerResponse) => boolean) => {
+  const waiting = new WeakMap<Duplex, number>();
+  return ({ socket }, res) => {
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (socket.destroyed || count > max) {
+      socket.destroy();
+      return false;
+    }
+    waiting.set(socket, count);
+    res.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+    return true;
+  };
 };
 
 export interface HttpServer {
@@ -61,13 +104,32 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
-export const listen = async (host: string, port: number): Promise<HttpServer> => {
+export const listen = async (host: string, port: number, bounds: SocketBounds = SOCKET_BOUNDS): Promise<HttpServer> => {
   let handler = starting;
   const classes = messageClasses();
+  const mayBegin = pipelineGuard(bounds.pipelinedMax);
   const server = createServer(
-    { ...classes, maxHeaderSize: HEADER_BYTES_MAX, keepAliveTimeout: 65_000, requestTimeout: 60_000 },
-    (req, res) => handler(req, res),
+    {
+      ...classes,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      keepAliveTimeout: 65_000,
+      headersTimeout: bounds.headersMs,
+      requestTimeout: bounds.requestMs,
+      connectionsCheckingInterval: bounds.headersMs / CHECKS_PER_BOUND,
+      // Judged here: Node's own answer has no body and no request id.
+      requireHostHeader: false,
+    },
+    (req, res) => {
+      if (!mayBegin(req, res)) return;
+      if (lacksHost(req)) refuse(new Error('no Host'), req.socket);
+      else handler(req, res);
+    },
   );
+  // An expectation that nobody knows is ignored (RFC 9110, 10.1.1) rather than answered by Node with a bare 417.
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
+  server.on('connect', (_req, socket) => refuse(new Error('no tunnels'), socket));
+  server.setTimeout(bounds.silenceMs);
+  server.maxConnections = bounds.connectionsMax;
   server.on('clientError', refuse);
   await bind(server, host, port);
   return {

@@ -1,5 +1,6 @@
-// Waiting until the read models have passed whatever is in the log, written by whichever process.
+// Waiting until a read model has passed whatever is in the log, written by whichever process.
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
+import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { LogProgress } from './progress.ts';
 
 export interface Level {
@@ -12,9 +13,13 @@ export interface Level {
 export type LevelWithLog = (timeoutMs: number) => Promise<Level>;
 
 export const levelWithLog =
-  (store: Pick<EventStore, 'head'>, progress: Pick<LogProgress, 'sawHead' | 'caughtUp'>): LevelWithLog =>
+  (
+    store: Pick<EventStore, 'head'>,
+    progress: Pick<LogProgress<ReadModelName>, 'sawHead' | 'caughtUp'>,
+    model: ReadModelName,
+  ): LevelWithLog =>
   async (timeoutMs) => {
     const head = await store.head();
     if (head !== null) progress.sawHead(head); // what another process wrote may not have been announced yet
-    return { head, isLevel: await progress.caughtUp(timeoutMs) };
+    return { head, isLevel: await progress.caughtUp(timeoutMs, [model]) };
   };

@@ -12,8 +12,6 @@ const errorWithoutData = (error: unknown): object => {
   return { name, message, ...(typeof code === 'string' && { code }), stack };
 };
 
-export const openLog = (level: LogLevel): Log =>
-  pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: errorWithoutData } },
-    pino.destination({ fd: 2, sync: true }),
-  );
+/** `to`: standard error by default, written at once. */
+export const openLog = (level: LogLevel, to: pino.DestinationStream = pino.destination({ fd: 2, sync: true })): Log =>
+  pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: errorWithoutData } }, to);

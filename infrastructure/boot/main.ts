@@ -1,12 +1,10 @@
 // The life of a process of any role. Exit code 0 after SIGTERM or SIGINT, 2 when the environment is wrong, 1 on a fault.
-import { EventStoreUnavailable, LogNotInUse } from '../../application/ports/eventStore.ts';
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
-import { isOperatorsError } from './database.ts';
 import { demoFile } from './demoAccount.ts';
+import { outcomeOf } from './explain.ts';
 import type { Roles } from './gateway.ts';
 import { type Log, openLog } from './log.ts';
-import { NewerSchema } from './migrate.ts';
 import { ALL_ROLES, startProgram } from './program.ts';
 import { welcome } from './welcome.ts';
 
@@ -20,15 +18,9 @@ const ROLES: { readonly [Name in RoleName]: Roles } = {
 };
 
 const explain = (error: unknown): number => {
-  const { message, stack } = error as Error;
-  if (error instanceof EventStoreUnavailable && !(error instanceof LogNotInUse)) {
-    process.stderr.write(`quita: the event store can't be reached: ${message}\n`);
-    return 1; // nothing is wrong with what was asked for: another start may succeed
-  }
-  const isExplained =
-    isOperatorsError(error) || [NewerSchema, CheckpointMismatch, LogNotInUse].some((kind) => error instanceof kind);
-  process.stderr.write(isExplained ? `quita: ${message}\n` : `quita: ${stack ?? message}\n`);
-  return isExplained ? 2 : 1;
+  const { says, code } = outcomeOf(error);
+  process.stderr.write(`quita: ${says}\n`);
+  return code;
 };
 
 /** Resolves at the first SIGTERM or SIGINT; later ones change nothing: the stop is bounded. */

@@ -1,7 +1,9 @@
 // Metrics for Prometheus (design §9): what an operator watches. No labels that grow with merchants.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { QUEUES } from '../../application/ports/jobs.ts';
+import { listHeld } from '../../projections/payments/held.ts';
 import type { Gateway } from './gateway.ts';
+import type { LogProgress } from './progress.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -35,25 +37,47 @@ export const createMetrics = (gateway: Gateway): Metrics => {
         await collect((labels, value) => this.set(labels, value));
       },
     });
+  const groups = [
+    ['projector', gateway.projected],
+    ['reactor', gateway.reacted],
+  ] as const;
   gauge(
     'quita_follower_stuck_seconds',
-    'Seconds without a move while there is something to take.',
-    ['group'],
+    'Seconds that a read model or process has not moved while there is something to take, wherever it runs.',
+    ['group', 'consumer'],
     (set) => {
-      set({ group: 'projector' }, gateway.projected.stuckMs() / 1000);
-      set({ group: 'reactor' }, gateway.reacted.stuckMs() / 1000);
+      for (const [group, progress] of groups)
+        for (const consumer of progress.names)
+          set({ group, consumer }, (progress as LogProgress).stuckMs(consumer) / 1000);
     },
   );
-  gauge('quita_follower_faults', 'Read models and processes that stepped aside. Must be 0.', ['group'], (set) => {
-    set({ group: 'projector' }, gateway.projector?.faults().length ?? 0);
-    set({ group: 'reactor' }, gateway.reactor?.faults().length ?? 0);
-  });
+  gauge(
+    'quita_parked_streams',
+    'Streams that a read model or process does not take any more, because of an event in them. Must be 0.',
+    ['consumer'],
+    (set) => {
+      for (const [, { names }] of groups)
+        for (const consumer of names) set({ consumer }, gateway.parked.countOf(consumer));
+    },
+  );
+  gauge(
+    'quita_follower_faults',
+    'Read models and processes of this process that failed as a whole. Must be 0.',
+    ['group'],
+    (set) => {
+      set({ group: 'projector' }, gateway.projector?.faults().length ?? 0);
+      set({ group: 'reactor' }, gateway.reactor?.faults().length ?? 0);
+    },
+  );
   gauge('quita_follower_leading', '1 while this process is the one that follows the log.', ['group'], (set) => {
     if (gateway.projector) set({ group: 'projector' }, gateway.projector.isLeading ? 1 : 0);
     if (gateway.reactor) set({ group: 'reactor' }, gateway.reactor.isLeading ? 1 : 0);
   });
   gauge('quita_jobs_open', 'Jobs that wait or run.', ['queue'], async (set) => {
     for (const queue of QUEUES) set({ queue }, await gateway.jobs.open(queue));
+  });
+  gauge('quita_held_payments', 'Payments that wait for an operator (`held list`).', [], async (set) => {
+    set({}, (await listHeld(gateway.services.db, 0)).total);
   });
   return {
     registry,

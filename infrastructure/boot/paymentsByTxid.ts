@@ -1,11 +1,9 @@
 // What reconciliation asks of the read models: whose txids these are, missing no payment that was created before the question.
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import { ReadModelsBehind } from '../../application/ports/readModels.ts';
+import { type ReadModelName, ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
-import { paymentsProjection } from '../../projections/payments/projection.ts';
 import { findPaymentsByTxid } from '../../projections/payments/queries.ts';
 import { levelWithLog } from './levelWithLog.ts';
 import type { LogProgress } from './progress.ts';
@@ -14,13 +12,9 @@ import type { LogProgress } from './progress.ts';
 const CATCH_UP_MS = 10_000;
 
 export const paymentsByTxid =
-  (store: Pick<EventStore, 'head'>, reads: Sql, progress: Pick<LogProgress, 'sawHead' | 'caughtUp'>) =>
+  (store: Pick<EventStore, 'head'>, reads: Sql, progress: Pick<LogProgress<ReadModelName>, 'sawHead' | 'caughtUp'>) =>
   async (tenant: Tenant, txids: readonly string[]): Promise<ReadonlyMap<string, PaymentId>> => {
-    const { head } = await levelWithLog(store, progress)(CATCH_UP_MS);
-    // The read models together are level even while one of them has stepped aside: this one counts.
-    const { name } = paymentsProjection;
-    const position = (await readCheckpoints(reads, [name])).get(name)?.position ?? null;
-    if (head !== null && (position === null || position < head))
+    if (!(await levelWithLog(store, progress, 'payments')(CATCH_UP_MS)).isLevel)
       throw new ReadModelsBehind('payments could not be looked for by their txids');
     return findPaymentsByTxid(reads, tenant, txids);
   };

@@ -24,3 +24,9 @@ export const PROCESSES: readonly ProcessManager[] = [
 ];
 /** The one whose reactions decide on the set of endpoints. */
 export const KEEPS_ENDPOINTS = webhookFanOut.name;
+
+/** Webhooks and the sandbox's clock. What all others would have done moves money, or is what others read of it. */
+const WITHOUT_MONEY: readonly ProcessManager[] = [webhookFanOut, webhookDelivery, testClock];
+
+/** Whether an event may be passed over for this follower of the log without its being named twice. */
+export const maySkip = (consumer: string): boolean => WITHOUT_MONEY.some(({ name }) => consumer === `process/${name}`);

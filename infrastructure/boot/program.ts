@@ -2,10 +2,15 @@
 import type { Express } from 'express';
 import { createApp } from '../../http/app.ts';
 import { mountOperations } from '../../http/health.ts';
+import { isLoopbackHost } from '../../http/loopback.ts';
+import { addressLimit } from '../../http/middleware/addressLimit.ts';
+import { Overload } from '../../http/middleware/overload.ts';
 import { rateLimit } from '../../http/middleware/rateLimit.ts';
 import { mountCheckout } from '../../http/pages/checkoutRoutes.ts';
 import type { StatusStreams } from '../../http/pages/statusStreams.ts';
 import { ROUTES } from '../../http/routes/registry.ts';
+import type { Followers } from '../../projections/engine/followers.ts';
+import { openClock } from './clock.ts';
 import { openGateway } from './compose.ts';
 import type { Config } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -14,10 +19,13 @@ import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
+import { migrate } from './migrate.ts';
 import { Openings } from './openings.ts';
+import type { LogProgress } from './progress.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
 import { secretsKeyOf } from './secretsKey.ts';
+import { securityLog } from './securityLog.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /** What is in flight at a stop may take this long. */
@@ -25,6 +33,7 @@ const REQUESTS_GRACE_MS = 5_000;
 const JOBS_GRACE_MS = 5_000;
 /** What was cut off goes on within 5 s of ready; catching up after a long stop may take longer and readiness waits for it. */
 const CATCH_UP_MS = 600_000;
+const LOOK_MS = 1_000;
 
 export interface Program {
   /** null with a database of one's own. */
@@ -48,17 +57,24 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
     const database = await openDatabase(config, log, breakProgram);
     openings.onClose(() => database.close());
+    await migrate(database.connectionString);
+    let isOpen = false;
+    // Until both stores have answered once, their last word tells what is wrong, in one line.
     const storage = await openStorage(database.connectionString, config.eventStoreUrl, (err) =>
-      log.warn({ err }, 'a connection to a store failed'),
+      log[isOpen ? 'warn' : 'debug']({ err }, 'a connection to a store failed'),
     );
+    isOpen = true;
     openings.onClose(() => storage.close());
+    const clock = await openClock(storage.operations, log);
+    openings.onClose(() => clock.close());
     const gateway = await openGateway({
       storage,
       secretsKey: await secretsKeyOf(config),
       publicUrl: config.publicUrl,
       webhookAllowPrivate: config.webhookAllowPrivate,
       log,
-      clock: { now: Date.now },
+      clock,
+      clockFault: () => clock.fault(),
       isAlone: database.isEmbedded,
       roles,
       liveProvider: null,
@@ -83,16 +99,24 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
 const readyToServe = async (
   config: Config,
   database: Database,
-  { projected, reacted, commands, accounts }: Gateway,
+  { projected, reacted, projector, reactor, commands, accounts }: Gateway,
   roles: Roles,
 ): Promise<DemoAccount | null> => {
   const demo = database.isEmbedded
     ? await ensureDemoAccount(config.dataDir, config.publicUrl, { commands, accounts })
     : null;
   // What other processes follow is theirs to wait for; /health/ready tells how far they are.
-  if (roles.projects) await projected.caughtUp(CATCH_UP_MS);
-  if (roles.works) await reacted.caughtUp(CATCH_UP_MS);
+  if (roles.projects) await untilLevel(projected, projector);
+  if (roles.works) await untilLevel(reacted, reactor);
   return demo;
+};
+
+/** One that failed as a whole is not waited for: the others serve, and /health/ready tells of it. */
+const untilLevel = async (progress: LogProgress, followers: Followers | null): Promise<void> => {
+  const deadline = performance.now() + CATCH_UP_MS;
+  const isWell = (name: string): boolean => !followers?.faults().some((fault) => fault.name === name);
+  while (!(await progress.caughtUp(LOOK_MS)) && performance.now() < deadline)
+    if (!progress.behind().some(isWell)) break;
 };
 
 const serve = (
@@ -110,14 +134,19 @@ const serve = (
     services,
     routes: roles.serves ? ROUTES : [],
     rateLimit: rateLimit(config.rateLimitPerMinute),
+    addressLimit: addressLimit(),
+    overload: new Overload(),
+    onSecurityEvent: securityLog(log),
     trustProxy: config.trustProxy,
     onFault: (err, requestId) => log.error({ err, requestId }, 'a request failed'),
     onAnswer: metrics.onAnswer,
     extend: (express: Express) => {
       mountOperations(express, {
         unreadiness: () => unreadiness(storage, gateway),
+        parkedStreams: () => gateway.parked.streams,
         metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
         metricsToken: config.metricsToken,
+        metricsOnLoopback: isLoopbackHost(new URL(config.publicUrl).hostname),
       });
       if (roles.serves) streams = mountCheckout(express, services);
     },

@@ -1,4 +1,5 @@
-// Ready means: can append, can read, lag below 5 s (design §9). The reasons are read by anybody: they name no address.
+// Ready means: can append, can read, lag of every follower below 5 s, wherever it runs (design §9). The reasons are read by anybody:
+// they name no address.
 import type { Gateway } from './gateway.ts';
 import type { Storage } from './storage.ts';
 
@@ -23,15 +24,17 @@ const inTime = async <T>(work: Promise<T>): Promise<T | NoAnswer> => {
 /** null: ready. */
 export const unreadiness = async (
   { store, reads }: Storage,
-  { projected, reacted, projector, reactor }: Gateway,
+  { projected, reacted, projector, reactor, clockFault }: Gateway,
+  lagMsMax = LAG_MS_MAX,
 ): Promise<string | null> => {
   const refusal = await inTime(store.head().then(() => store.refusal()));
   if (refusal === NO_ANSWER) return 'the event store does not answer';
   if (refusal !== null) return 'the event log takes no events: it was sealed or moved';
   if ((await inTime(reads.query('SELECT 1'))) === NO_ANSWER) return 'the database does not answer';
+  const clock = clockFault();
+  if (clock !== null) return clock;
   const [fault] = [...(projector?.faults() ?? []), ...(reactor?.faults() ?? [])];
   if (fault) return `${fault.name} has stopped`;
-  if (projected.stuckMs() > LAG_MS_MAX) return 'the read models are behind';
-  if (reacted.stuckMs() > LAG_MS_MAX) return 'the processes are behind';
-  return null;
+  const still = [...projected.standingStill(lagMsMax), ...reacted.standingStill(lagMsMax)];
+  return still.length === 0 ? null : `behind the log: ${still.join(', ')}`;
 };

@@ -6,17 +6,26 @@ import { readIfThere, writeWhole } from './files.ts';
 
 const BYTES = 32;
 
-export const secretsKeyOf = async ({ secretsKey, dataDir }: Config): Promise<Buffer> => {
+const fileOf = (dataDir: string): string => join(dataDir, 'secrets.key');
+
+/** For tools beside the programs: never made, nor made up. null: it is in the environment of the programs alone, or there is none yet. */
+export const knownSecretsKey = async ({ secretsKey, databaseUrl, dataDir }: Config): Promise<Buffer | null> => {
   if (secretsKey) return secretsKey;
-  const path = join(dataDir, 'secrets.key');
+  if (databaseUrl !== null) return null;
+  const path = fileOf(dataDir);
   const known = await readIfThere(path);
-  if (known === null) {
-    const key = randomBytes(BYTES);
-    await writeWhole(path, `${key.toString('base64')}\n`);
-    return key;
-  }
+  if (known === null) return null;
   const key = Buffer.from(known.trim(), 'base64');
   if (key.length !== BYTES)
     throw new ConfigError(`SECRETS_KEY is unset and ${path} does not hold 32 bytes in base64: restore that file`);
+  return key;
+};
+
+/** Of a program. */
+export const secretsKeyOf = async (config: Config): Promise<Buffer> => {
+  const known = await knownSecretsKey(config);
+  if (known !== null) return known;
+  const key = randomBytes(BYTES);
+  await writeWhole(fileOf(config.dataDir), `${key.toString('base64')}\n`);
   return key;
 };

@@ -6,9 +6,9 @@ import { openPostgresEventStore } from '../eventStore/postgres/store.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';
 import { Notices } from '../postgres/notices.ts';
 import { connectionConfig, PgPool } from '../postgres/session.ts';
-import { migrate } from './migrate.ts';
+import type { WatchTimings } from '../postgres/sessionWatch.ts';
 
-// At most 20 connections a process (design §9): event store 5, reads 4, operations 4, jobs 3, notices 1, two leaders, one spare.
+// At most 20 connections a process (design §9): event store 5, reads 4, operations 4, jobs 3, notices 1, two leaders, one for leases.
 const READS_MAX = 4;
 const OPERATIONS_MAX = 4;
 const JOBS_MAX = 3;
@@ -29,21 +29,22 @@ export interface Storage {
 /** Lists sorted by any field compare every row of a tenant: two more processes halve that. Small reads never ask for them. */
 export const PARALLEL_SORTS = '-c max_parallel_workers_per_gather=2';
 
-/** `eventStoreUrl` null: the log is kept in the same Postgres. */
+/** On a migrated database. `eventStoreUrl` null: the log is kept in the same Postgres. */
 export const openStorage = async (
   connectionString: string,
   eventStoreUrl: string | null,
   onError: (error: Error) => void,
+  timings?: WatchTimings,
 ): Promise<Storage> => {
-  await migrate(connectionString);
+  const config = connectionConfig(connectionString, 'quita', timings);
+  const { watch, options: timers } = config;
   const store =
     eventStoreUrl === null
-      ? await openPostgresEventStore({ connectionString, onError })
+      ? await openPostgresEventStore({ connectionString, watch, onError })
       : await openEventStoreDb({ connectionString: eventStoreUrl, onError });
-  const config = connectionConfig(connectionString, 'quita');
-  const reads = new PgPool({ ...config, options: PARALLEL_SORTS }, READS_MAX, onError);
+  const reads = new PgPool({ ...config, options: `${timers} ${PARALLEL_SORTS}` }, READS_MAX, onError);
   const operations = new PgPool(config, OPERATIONS_MAX, onError);
-  const derived = new PgPool({ ...config, options: '-c synchronous_commit=off' }, JOBS_MAX, onError);
+  const derived = new PgPool({ ...config, options: `${timers} -c synchronous_commit=off` }, JOBS_MAX, onError);
   const notices = new Notices(config);
   await notices.open();
   return {

@@ -1,41 +1,54 @@
-// Finds work without an end past its time and pumps it: a lost job is never lost work (design §7). It knows only ended and not ended.
+// Finds what processes owe and nobody is doing, and has it done: a lost job is never lost work (design §7). It looks at what is written
+// down besides the jobs: read models, stored notifications, clocks that are drained, and for messages to be scheduled `operations.owed`.
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { overduePayments } from '../../projections/payments/queries.ts';
 import { overdueDeliveries } from '../../projections/webhookDeliveries/queries.ts';
+import { drainsOwed, fanOutsOwed } from '../processes/owed.ts';
 import { startSchedule } from './schedule.ts';
 
-/** Older than any job needs that is merely queued, retried or claimed by a worker that died. */
-const CUTOFF_MS = 5 * 60_000;
-const LIMIT = 1_000;
+/** Older than work needs that is merely on its way. With the pause between two looks: found within two minutes. */
+const CUTOFF_MS = 60_000;
+/** Read at once; all pages are read. */
+const PAGE = 1_000;
 
 interface Needs {
   readonly db: Sql;
   readonly jobs: JobQueue;
   readonly notifications: ProviderNotifications;
+  /** Real time, milliseconds since 1970 UTC. */
   readonly now: () => number;
+  /** Default 1,000. */
+  readonly page?: number;
   readonly onFound: (jobs: readonly JobRequest[]) => void;
-  readonly onError: (error: Error) => void;
 }
 
-export const pump = async ({ db, jobs, notifications, now, onFound }: Needs): Promise<void> => {
+async function* owed({ db, notifications, now, page = PAGE }: Needs): AsyncGenerator<readonly JobRequest[]> {
   const before = fromMillis(now() - CUTOFF_MS);
-  const found: JobRequest[] = [
-    ...(await notifications.unhandled(CUTOFF_MS, LIMIT)).map((item) => ({ queue: 'settle' as const, item })),
-    ...(await overduePayments(db, before, LIMIT)),
-    ...(await overdueDeliveries(db, before, LIMIT)).map(({ id, target }) => ({
-      queue: 'deliver' as const,
-      item: id,
-      group: target,
-    })),
-  ];
-  if (found.length === 0) return;
-  onFound(found);
-  await jobs.enqueue(found);
+  yield* notifications.unhandled(CUTOFF_MS, page);
+  yield* overduePayments(db, before, page);
+  yield* fanOutsOwed(db, CUTOFF_MS, page);
+  yield* overdueDeliveries(db, before, page);
+  yield* drainsOwed(db);
+}
+
+export const pump = async (needs: Needs): Promise<void> => {
+  const found = await needs.jobs.ensure(owed(needs));
+  if (found.length > 0) needs.onFound(found);
 };
 
-/** Every minute. Returns how to stop it. */
-export const startWatchdog = (needs: Needs): (() => Promise<void>) =>
-  startSchedule('30 * * * * *', () => pump(needs), needs.onError);
+type Watched = Needs & { readonly isLeading: () => boolean };
+
+/** One watchdog a deployment: where another process leads, nothing. */
+export const lookIfLeading = async ({ isLeading, ...needs }: Watched): Promise<void> => {
+  if (isLeading()) await pump(needs);
+};
+
+/** Twice a minute. Returns how to stop it. */
+export const startWatchdog = ({
+  onError,
+  ...watched
+}: Watched & { readonly onError: (error: Error) => void }): (() => Promise<void>) =>
+  startSchedule('*/30 * * * * *', () => lookIfLeading(watched), onError);

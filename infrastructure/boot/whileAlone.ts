@@ -5,7 +5,7 @@ import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { listEndpoints } from '../../projections/webhookEndpoints/queries.ts';
-import { LOCK_CLASS } from '../postgres/leaderSession.ts';
+import { LOCK_CLASS } from '../postgres/leases.ts';
 import type { LevelWithLog } from './levelWithLog.ts';
 
 /** Twice the worst case of a read model: beyond it the count could miss one, and the request is refused instead. */

@@ -6,14 +6,16 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { QueueName } from '../../application/ports/jobs.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
+import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import { takeAcquirerFacts } from '../../application/processes/acquirerFacts.ts';
 import { Canceller } from '../../application/processes/cancellation.ts';
 import type { CreationProcess } from '../../application/processes/creation.ts';
+import { PROBE_RULE } from '../../application/processes/endpointHealth.ts';
 import { expireCharge } from '../../application/processes/expiry.ts';
 import { release } from '../../application/processes/fundsRelease.ts';
-import { returnReceipt } from '../../application/processes/payerLockReturn.ts';
+import { type RefusedReturn, returnReceipt } from '../../application/processes/payerLockReturn.ts';
 import { reconcile } from '../../application/processes/reconciliation.ts';
 import { RefundProcess } from '../../application/processes/refundExecution.ts';
 import { Settler, settleNotification } from '../../application/processes/settlement.ts';
@@ -22,6 +24,7 @@ import { DeliveryWorker } from '../../application/processes/webhookDelivery.ts';
 import { fanOut } from '../../application/processes/webhookFanOut.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
+import { failingTargets } from '../processes/failingTargets.ts';
 import { reconciliations } from '../processes/reconciliations.ts';
 import { setTimers, testTimers } from '../processes/timerTable.ts';
 import type { AtRest } from './atRest.ts';
@@ -43,14 +46,19 @@ interface Needs {
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
   readonly atRest: AtRest;
-  readonly projected: LogProgress;
+  readonly projected: LogProgress<ReadModelName>;
 }
 
 /** `dueAt`: the instant of its timer, where it is known. */
-type RunItem = (item: string, group: string | null, dueAt?: Timestamp) => Promise<void>;
+type RunItem = (item: string, dueAt?: Timestamp) => Promise<void>;
 
-/** Longest wait for messages on their way while a test clock is drained: one attempt and what follows from it. */
-const MESSAGES_MS = 40_000;
+/** Of each queue's lanes. A tenant that is alone gets a third of them (roomOf). */
+const PLACES = { places: 24, perTarget: 24 };
+/** Places are idle awaits, for up to 30 s each: many endpoints may be silent at once. */
+const DELIVERY_PLACES = { places: 256, perTarget: 8 };
+
+/** Longest wait for what runs while a test clock is drained. */
+const AT_REST_MS = 40_000;
 
 /** Starts the workers of all queues in this process. */
 export const startWorkers = (needs: Needs): void => {
@@ -70,9 +78,20 @@ export const startWorkers = (needs: Needs): void => {
   const settler = new Settler({ commands, accounts, providers });
   const takeFacts = takeAcquirerFacts({ commands, providers });
   const setTimer = (timer: Parameters<typeof setTimers>[1][number]) => setTimers(storage.operations, [timer]);
+  const expire = expireCharge({ commands, accounts, settler });
   const canceller = new Canceller({ commands, accounts, providers, settler });
   const refunds = new RefundProcess({ commands, accounts, providers, setTimer });
-  const deliveries = new DeliveryWorker({ commands, accounts, clock, random: Math.random, sender, secrets, setTimer });
+  const targets = failingTargets(storage.derived, PROBE_RULE);
+  const deliveries = new DeliveryWorker({
+    commands,
+    accounts,
+    clock,
+    random: Math.random,
+    sender,
+    secrets,
+    targets,
+    setTimer,
+  });
   const items: { readonly [Q in Exclude<QueueName, 'deliver' | 'drainClock' | 'reconcile'>]: RunItem } = {
     settle: settleNotification({
       notifications,
@@ -81,39 +100,30 @@ export const startWorkers = (needs: Needs): void => {
       takeFacts,
       resumeCreation: (id, method) => creationProcess.resumeFor(id, method),
     }),
-    returnReceipt: returnReceipt({ commands, accounts, providers }),
-    resumeCreation: (item) => creationProcess.resume(item),
-    expire: expireCharge({ commands, accounts, settler }),
+    returnReceipt: returnReceipt({ commands, accounts, providers, onRefused: tellRefusal(needs) }),
+    resumeCreation: (item, dueAt) => creationProcess.resume(item, dueAt),
+    expire: (item, dueAt) => expire(item, dueAt),
     finalise: (item) => creationProcess.finalise(item),
     releaseFunds: release({ commands, accounts }),
-    cancel: (item, _group, dueAt) => canceller.run(item, dueAt),
-    refund: (item, _group, dueAt) => refunds.run(item, dueAt),
+    cancel: (item, dueAt) => canceller.run(item, dueAt),
+    refund: (item, dueAt) => refunds.run(item, dueAt),
     fanOut: fanOut({ commands }),
   };
-  const deliver = (list: readonly string[], group: string | null, dueAt?: Timestamp) =>
-    deliveries.run(list, group as string, dueAt);
-  const runJob = (queue: QueueName, item: string, group: string | null, dueAt: Timestamp) =>
-    queue === 'deliver' ? deliver([item], group, dueAt) : items[queue as keyof typeof items](item, group, dueAt);
   const drain = drainClock({
     accounts,
-    timers: testTimers(storage.operations),
-    runJob,
-    settled: (account) => atRest.messages(account, MESSAGES_MS),
+    timers: testTimers(storage.operations, jobs),
+    runJob: (queue, item, dueAt) => items[queue as keyof typeof items](item, dueAt),
+    settled: (account, on, graceMs) => atRest.messages(account, on, graceMs, AT_REST_MS),
   });
 
   const reconciled = reconciler(needs);
 
   for (const [queue, run] of Object.entries(items))
-    jobs.work(
-      queue as QueueName,
-      { run: (list, group) => eachOf(list, (item) => run(item, group)) },
-      { concurrency: 8, perGroup: 8 },
-    );
-  // Many endpoints may be slow at once; one of them holds at most a quarter of the places.
-  jobs.work('deliver', { run: (list, group) => deliver(list, group) }, { concurrency: 32, perGroup: 8 });
+    jobs.work(queue as QueueName, { run: (list) => eachOf(list, (item) => run(item)) }, PLACES);
+  jobs.work('deliver', { run: (list, target) => deliveries.run(list, target as string) }, DELIVERY_PLACES);
   // Listing a day of payments takes its time, and nobody waits for it.
-  jobs.work('reconcile', { run: (list) => eachOf(list, reconciled) }, { concurrency: 2, perGroup: 1 });
-  jobs.work('drainClock', { run: (list) => eachOf(list, drain) }, { concurrency: 4, perGroup: 1 });
+  jobs.work('reconcile', { run: (list) => eachOf(list, reconciled) }, { places: 6, perTarget: 1 });
+  jobs.work('drainClock', { run: (list) => eachOf(list, drain) }, { places: 12, perTarget: 1 });
 };
 
 /** Of payments that are for nobody: as many are named in one line of the log. */
@@ -132,3 +142,11 @@ const reconciler = ({ storage, accounts, providers, notifications, projected, lo
         'the provider lists payments that are for no charge of the account',
       ),
   });
+
+const tellRefusal =
+  ({ log }: Needs) =>
+  ({ accountId: account, mode, paymentId: payment, endToEndId, reason }: RefusedReturn): void =>
+    log.warn(
+      { account, mode, payment, endToEndId, reason },
+      'the provider refuses to send a payment back: it waits in `held list`',
+    );

@@ -5,7 +5,7 @@ import { LogNotInUse } from '../../application/ports/eventStore.ts';
 /** Another log. */
 export interface LogName {
   readonly storeId: string;
-  /** `esdb://…` or `postgres://…`, without a password. */
+  /** `esdb://…`, `kurrentdb://…` or `postgres://…`, without a password. */
   readonly address: string;
 }
 
@@ -19,7 +19,7 @@ export type LogUse =
 
 export const IN_USE: LogUse = { kind: 'inUse' };
 
-const isEventStoreDb = (address: string): boolean => address.startsWith('esdb');
+const isEventStoreDb = (address: string): boolean => /^(esdb|kurrentdb)/.test(address);
 
 /** How the program is started on the log at that address. */
 export const startOn = (address: string): string =>

@@ -1,39 +1,69 @@
-// Claims jobs of one queue and runs them, up to a limit at once and a limit per group, woken by notices, polling as the safety net.
+// Claims jobs of one queue and lane and runs them: as many at once as there are places, shared out between tenants and bounded by
+// target, woken by notices, polling as the safety net.
 import type { JobHandler } from '../../application/ports/jobs.ts';
 
-export interface ClaimedJob {
+/** The attempt fences the claim: the next claim of the same job has another. */
+export interface Claim {
   readonly id: string;
+  readonly attempt: number;
+}
+export interface ClaimedJob extends Claim {
   readonly items: readonly string[];
-  readonly group: string | null;
+  readonly tenant: string;
+  /** '' for none. */
+  readonly target: string;
+}
+/** How many jobs may be claimed, and of whom. */
+export interface Room {
+  readonly free: number;
+  /** Of a tenant that holds no place. */
+  readonly perTenant: number;
+  readonly perTarget: number;
+  /** Tenants and targets that hold places: how many, and how many more. */
+  readonly tenants: readonly { readonly tenant: string; readonly held: number; readonly room: number }[];
+  readonly targets: readonly { readonly tenant: string; readonly target: string; readonly room: number }[];
 }
 export interface Claims {
-  claim(max: number, ignoreGroups: readonly string[]): Promise<readonly ClaimedJob[]>;
-  done(ids: readonly string[]): Promise<void>;
-  failed(id: string, error: Error): Promise<void>;
+  /** `lost`: some were claimed by another worker meanwhile, there may be more. */
+  claim(room: Room): Promise<{ readonly jobs: readonly ClaimedJob[]; readonly lost: number }>;
+  done(claims: readonly Claim[]): Promise<void>;
+  failed(job: ClaimedJob, error: Error): Promise<void>;
   /** Claimed and not begun: open again, as if nobody had claimed them. */
-  release(ids: readonly string[]): Promise<void>;
+  release(claims: readonly Claim[]): Promise<void>;
 }
-interface Limits {
-  readonly concurrency: number;
-  readonly perGroup: number;
+export interface Limits {
+  readonly places: number;
+  readonly perTarget: number;
 }
 interface Listeners {
   readonly onSettled: () => void;
   readonly onError: (error: Error) => void;
 }
+interface Run {
+  readonly job: ClaimedJob;
+  readonly sinceMs: number;
+  readonly giveUp: (error: Error) => void;
+}
 
 /** A lost notice costs at most this. */
 const POLL_MS = 2_000;
+
+/**
+ * How many more places a tenant that holds `held` of them may take while `free` are left: as long as it has no more than half of what is
+ * then still free. So places are left for whoever comes, however many tenants do their worst. One is never refused to a tenant
+ * that holds none.
+ */
+export const roomOf = (held: number, free: number): number =>
+  Math.max(Math.floor((free - 2 * held) / 3), held === 0 ? 1 : 0);
 
 export class JobLoop {
   readonly #claims: Claims;
   readonly #handler: JobHandler;
   readonly #limits: Limits;
   readonly #listeners: Listeners;
-  readonly #running = new Set<Promise<void>>();
-  readonly #runningIds = new Set<string>();
-  readonly #groups = new Map<string, number>();
-  #done: string[] = [];
+  readonly #runs = new Set<Run>();
+  readonly #ending = new Set<Promise<void>>();
+  #done: Claim[] = [];
   #poll: NodeJS.Timeout | undefined;
   #claiming: Promise<void> | null = null;
   #again = false;
@@ -52,9 +82,9 @@ export class JobLoop {
     this.wake();
   }
 
-  /** Ids of the claims that run. */
-  get runningIds(): readonly string[] {
-    return [...this.#runningIds];
+  /** The claims that run. */
+  get claims(): readonly Claim[] {
+    return [...this.#runs].map(({ job }) => job);
   }
 
   wake(): void {
@@ -63,6 +93,13 @@ export class JobLoop {
       this.#claiming = this.#claimAll().finally(() => {
         this.#claiming = null;
       });
+  }
+
+  /** What has run for longer hangs: it fails, and its place is free. What it still comes to is nobody's any more. */
+  giveUp(longerThanMs: number): void {
+    const beforeMs = performance.now() - longerThanMs;
+    for (const { sinceMs, giveUp } of this.#runs)
+      if (sinceMs < beforeMs) giveUp(new Error(`not over after ${longerThanMs / 1_000} s`));
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -74,7 +111,7 @@ export class JobLoop {
     });
     const atRest = (async () => {
       await this.#claiming; // gives back what it claims from now on
-      await Promise.all(this.#running);
+      await Promise.all(this.#ending);
     })();
     await Promise.race([atRest, grace]);
     clearTimeout(timer);
@@ -85,52 +122,68 @@ export class JobLoop {
     try {
       do {
         this.#again = false;
-        const free = this.#limits.concurrency - this.#running.size;
-        if (this.#stopped || free <= 0) break; // a job that ends wakes us
-        const full = [...this.#groups].flatMap(([group, count]) => (count >= this.#limits.perGroup ? [group] : []));
-        const jobs = await this.#claims.claim(free, full);
-        const surplus = jobs.filter((job) => !this.#begin(job));
-        if (surplus.length > 0) await this.#claims.release(surplus.map(({ id }) => id));
-        if (jobs.length === free) this.#again = true;
+        const room = this.#room();
+        if (this.#stopped || room.free <= 0) break; // a job that ends wakes us
+        const { jobs, lost } = await this.#claims.claim(room);
+        if (this.#stopped) {
+          if (jobs.length > 0) await this.#claims.release(jobs);
+          break;
+        }
+        for (const job of jobs) this.#begin(job);
+        if (lost > 0) this.#again = true;
       } while (this.#again);
     } catch (error) {
       this.#listeners.onError(error as Error);
     }
   }
 
-  /** False: it must not begin. One claim may bring more of a group than the group may run. */
-  #begin(job: ClaimedJob): boolean {
-    if (this.#stopped || (job.group !== null && (this.#groups.get(job.group) ?? 0) >= this.#limits.perGroup))
-      return false;
-    if (job.group !== null) this.#groups.set(job.group, (this.#groups.get(job.group) ?? 0) + 1);
-    this.#runningIds.add(job.id);
-    const run = this.#run(job).finally(() => {
-      this.#running.delete(run);
-      this.#runningIds.delete(job.id);
-      if (job.group !== null) this.#leaveGroup(job.group);
+  #room(): Room {
+    const free = this.#limits.places - this.#runs.size;
+    const tenants = new Map<string, { held: number; readonly targets: Map<string, number> }>();
+    for (const { job } of this.#runs) {
+      const { tenant, target } = job;
+      const holder = tenants.get(tenant) ?? { held: 0, targets: new Map() };
+      holder.held++;
+      holder.targets.set(target, (holder.targets.get(target) ?? 0) + 1);
+      tenants.set(tenant, holder);
+    }
+    const { perTarget } = this.#limits;
+    return {
+      free,
+      perTenant: roomOf(0, free),
+      perTarget,
+      tenants: [...tenants].map(([tenant, { held }]) => ({ tenant, held, room: roomOf(held, free) })),
+      targets: [...tenants].flatMap(([tenant, { targets }]) =>
+        [...targets].map(([target, count]) => ({ tenant, target, room: Math.max(0, perTarget - count) })),
+      ),
+    };
+  }
+
+  #begin(job: ClaimedJob): void {
+    const { promise: hung, reject: giveUp } = Promise.withResolvers<never>();
+    const run: Run = { job, sinceMs: performance.now(), giveUp };
+    this.#runs.add(run);
+    const ended = this.#run(job, hung, () => {
+      this.#runs.delete(run);
       this.wake();
+    }).finally(() => {
+      this.#ending.delete(ended);
     });
-    this.#running.add(run);
-    return true;
+    this.#ending.add(ended);
   }
 
-  #leaveGroup(group: string): void {
-    const left = (this.#groups.get(group) ?? 1) - 1;
-    if (left > 0) this.#groups.set(group, left);
-    else this.#groups.delete(group);
-  }
-
-  async #run(job: ClaimedJob): Promise<void> {
+  async #run(job: ClaimedJob, hung: Promise<never>, leave: () => void): Promise<void> {
     try {
-      await this.#handler.run(job.items, job.group);
+      await Promise.race([this.#handler.run(job.items, job.target === '' ? null : job.target), hung]);
     } catch (error) {
-      this.#listeners.onError(error as Error);
-      await this.#claims.failed(job.id, error as Error).catch(this.#listeners.onError);
+      await this.#claims.failed(job, error as Error).catch(this.#listeners.onError);
+      leave();
       return this.#listeners.onSettled();
     }
-    this.#done.push(job.id);
+    this.#done.push(job);
     this.#flushing ??= this.#flush();
     await this.#flushing;
+    leave();
     this.#listeners.onSettled();
   }
 

@@ -1,19 +1,28 @@
-// Leadership by a session's advisory lock: it ends with the connection, however the process ended.
-import type pg from 'pg';
+// Leadership by a session's advisory lock and a lease: the lock ends with the connection, however the process ended, and the lease with
+// a process that is frozen or out of reach, whose session is then ended by the next leader.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { Sql, SqlResult, SqlStatement } from '../../application/ports/sql.ts';
-import { PgSession } from './session.ts';
+import { endStaleLeader, LEASE_TIMINGS, type Lease, LeaseKeeper, type LeaseTimings, takeLease } from './leases.ts';
+import { PgSession, type SessionConfig } from './session.ts';
 
-/** First key of all of Quita's advisory locks ("quit" in ASCII). */
-export const LOCK_CLASS = 0x71756974;
+/** A session that was ended lets go of its lock within milliseconds; looks for that, and how far apart. */
+const LOOKS_MAX = 20;
+const LOOK_EVERY_MS = 50;
 
 class PgLeaderSession implements LeaderSession {
   readonly lost: Promise<never>;
   readonly #session: PgSession;
+  readonly #keeper: LeaseKeeper;
+  readonly #timings: LeaseTimings;
+  readonly #leases = new Set<Lease>();
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(session: PgSession, lost: Promise<never>) {
+  constructor(session: PgSession, lost: Promise<never>, keeper: LeaseKeeper, timings: LeaseTimings) {
     this.#session = session;
     this.lost = lost;
+    this.#keeper = keeper;
+    this.#timings = timings;
   }
 
   query<Row>(statement: SqlStatement | string, values?: readonly unknown[]): Promise<SqlResult<Row>> {
@@ -23,20 +32,33 @@ class PgLeaderSession implements LeaderSession {
     return this.#session.transaction(work);
   }
   async tryLead(role: string): Promise<boolean> {
-    const { rows } = await this.#session.query<{ held: boolean }>(
-      'SELECT pg_try_advisory_lock($1, hashtext($2)) AS held',
-      [LOCK_CLASS, role],
-    );
-    return rows[0]?.held === true;
+    if (await this.#take(role)) return true;
+    const nowMs = performance.now();
+    if (nowMs - this.#lookedAtMs < this.#timings.lookMs) return false;
+    this.#lookedAtMs = nowMs;
+    if (!(await endStaleLeader(this.#session, role, this.#timings.leaseMs))) return false;
+    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+      if (await this.#take(role)) return true;
+      await pause(LOOK_EVERY_MS);
+    }
+    return false;
   }
-  close(): Promise<void> {
-    return this.#session.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#keeper.release(this.#leases), this.#session.close()]);
+  }
+
+  async #take(role: string): Promise<boolean> {
+    const lease = await takeLease(this.#session, role);
+    if (lease === null) return false;
+    this.#leases.add(lease);
+    this.#keeper.hold(lease);
+    return true;
   }
 }
 
-export const leaderSessions =
-  (config: pg.ClientConfig): OpenLeaderSession =>
-  async (role) => {
+export const leaderSessions = (config: SessionConfig, timings: LeaseTimings = LEASE_TIMINGS): OpenLeaderSession => {
+  const keeper = new LeaseKeeper(config, timings.renewMs);
+  return async (role) => {
     let lose: (error: Error) => void = () => undefined;
     const lost = new Promise<never>((_, reject) => {
       lose = reject;
@@ -46,5 +68,6 @@ export const leaderSessions =
     const session = await PgSession.open({ ...config, application_name: `quita ${role}`, statement_timeout: 0 }, lose);
     session.client.on('end', () => lose(new Error(`the ${role}'s connection ended`)));
     await session.query("SET synchronous_commit = off; SET timezone = 'UTC'");
-    return new PgLeaderSession(session, lost);
+    return new PgLeaderSession(session, lost, keeper, timings);
   };
+};

@@ -1,21 +1,20 @@
 // LISTEN on one connection for all that want to be woken. A notice is a wake-up only: whoever missed one finds the work by polling.
 
-import type pg from 'pg';
-import { PgSession } from './session.ts';
+import { PgSession, type SessionConfig } from './session.ts';
 
 type Listener = (payload: string) => void;
 
 const RECONNECT_MS = 250;
 
 export class Notices {
-  readonly #config: pg.ClientConfig;
+  readonly #config: SessionConfig;
   readonly #listeners = new Map<string, Set<Listener>>();
   #session: PgSession | null = null;
   #closed = false;
   #reconnect: NodeJS.Timeout | null = null;
   #reopening: Promise<void> | null = null;
 
-  constructor(config: pg.ClientConfig) {
+  constructor(config: SessionConfig) {
     this.#config = config;
   }
 

@@ -2,7 +2,8 @@
 import pg from 'pg';
 import { type Sql, type SqlPool, type SqlResult, type SqlStatement, TextArray } from '../../application/ports/sql.ts';
 import { nullableTextArray } from '../eventStore/postgres/binaryArrays.ts';
-import { PoolConnections } from './poolConnections.ts';
+import { CONNECT_MS_MAX, PoolConnections, watchedClient } from './poolConnections.ts';
+import { endSession, isAsked, SessionWatch, type WatchTimings } from './sessionWatch.ts';
 
 /** Times come back as the text they are; the wire format of the interface never goes through a Date. */
 const types: pg.CustomTypesConfig = {
@@ -15,14 +16,53 @@ const types: pg.CustomTypesConfig = {
 /** A statement may take this long before the server ends it, unless the session says otherwise. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-export const connectionConfig = (connectionString: string, applicationName: string): pg.ClientConfig => ({
-  connectionString,
-  application_name: applicationName,
-  types,
-  keepAlive: true,
-  connectionTimeoutMillis: 10_000,
-  statement_timeout: STATEMENT_TIMEOUT_MS,
-});
+/** A transaction may stand idle this long: its client is frozen or gone, and others wait for its locks. */
+const IDLE_IN_TRANSACTION_MS_MAX = 9_000;
+/** How long one may wait for a free connection of a pool. */
+const FREE_CONNECTION_MS_MAX = 10_000;
+
+/**
+ * By which the server finds that a client is gone: in seconds by TCP (ignored on a Unix socket, and on systems that have no such thing),
+ * and by its silence where something between the two goes on answering for it: pools let go of idle connections long before, and
+ * sessions that are held beat every second.
+ */
+const SERVER_TIMERS = {
+  tcp_keepalives_idle: 5,
+  tcp_keepalives_interval: 2,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 10_000,
+  idle_session_timeout: 90_000,
+};
+export const SERVER_OPTIONS = Object.entries(SERVER_TIMERS)
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(' ');
+export const SERVER_SETTINGS = Object.entries(SERVER_TIMERS)
+  .map(([name, value]) => `SET ${name} = ${value}`)
+  .join('; ');
+
+/** For whoever opens sessions. Those that share a watch learn of each other's silence. */
+export interface SessionConfig extends pg.ClientConfig {
+  readonly watch: SessionWatch;
+}
+
+export const connectionConfig = (
+  connectionString: string,
+  applicationName: string,
+  timings?: WatchTimings,
+): SessionConfig => {
+  const config = {
+    connectionString,
+    application_name: applicationName,
+    types,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+    options: SERVER_OPTIONS,
+  };
+  return { ...config, watch: new SessionWatch(config, timings) };
+};
 
 const encoded = (value: unknown): unknown => (value instanceof TextArray ? nullableTextArray(value.texts) : value);
 
@@ -53,24 +93,36 @@ const commit = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
   if (command !== 'COMMIT') throw new Error('the transaction was rolled back: a statement in it had failed');
 };
 
-/** One connection, held. */
+/**
+ * One connection, held. It is idle by nature, or in the hand of somebody who is busy elsewhere: an empty statement every second finds
+ * out when it is silent, and tells the server that whoever stands idle in a transaction is alive.
+ */
 export class PgSession implements Sql {
   readonly client: pg.Client;
+  readonly #beat: NodeJS.Timeout;
 
-  private constructor(client: pg.Client) {
+  private constructor(client: pg.Client, beatMs: number) {
     this.client = client;
+    this.#beat = setInterval(() => {
+      if (!isAsked(client)) client.query('').catch(() => undefined); // who is told of the loss is told by 'error'
+    }, beatMs).unref();
+    client.once('end', () => clearInterval(this.#beat));
   }
 
   /** `onLost`: the connection broke while it was held. Called once, though pg tells of a cut twice. */
-  static async open(config: pg.ClientConfig, onLost: (error: Error) => void = () => undefined): Promise<PgSession> {
+  static async open(
+    { watch, ...config }: SessionConfig,
+    onLost: (error: Error) => void = () => undefined,
+  ): Promise<PgSession> {
     const client = new pg.Client(config);
     let isLost = false;
     client.on('error', (error) => {
       if (!isLost) onLost(error);
       isLost = true;
     });
+    watch.add(client);
     await client.connect();
-    return new PgSession(client);
+    return new PgSession(client, 2 * watch.timings.lookMs);
   }
 
   query<Row>(statement: SqlStatement | string, values?: readonly unknown[]): Promise<SqlResult<Row>> {
@@ -89,8 +141,10 @@ export class PgSession implements Sql {
     }
   }
 
+  /** Within a second, also when the server is silent. */
   async close(): Promise<void> {
-    await this.client.end().catch(() => undefined);
+    clearInterval(this.#beat);
+    await endSession(this.client);
   }
 }
 
@@ -98,9 +152,15 @@ export class PgPool implements SqlPool {
   readonly #pool: pg.Pool;
   readonly #connections: PoolConnections;
 
-  constructor(config: pg.ClientConfig, max: number, onError: (error: Error) => void) {
-    this.#pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 60_000 });
-    this.#connections = new PoolConnections(this.#pool);
+  constructor({ watch, ...config }: SessionConfig, max: number, onError: (error: Error) => void) {
+    this.#pool = new pg.Pool({
+      ...config,
+      max,
+      connectionTimeoutMillis: FREE_CONNECTION_MS_MAX,
+      idleTimeoutMillis: 60_000,
+      Client: watchedClient(watch),
+    });
+    this.#connections = new PoolConnections(this.#pool, watch);
     this.#pool.on('error', onError); // an idle connection broke: the pool replaces it
   }
 
@@ -113,12 +173,13 @@ export class PgPool implements SqlPool {
     let broken: Error | undefined;
     // The pool listens to idle connections only, and an error that nobody hears ends the process. The statements reject anyway.
     const onBroken = (error: Error) => {
-      broken = error;
+      broken ??= error; // the first one says why
     };
     client.on('error', onBroken);
     try {
       await client.query(begin);
       const result = await work({ query: (statement, values) => run(client, statement, values) });
+      if (broken) throw broken; // says why; COMMIT would only say that it can't be sent
       await commit(client);
       return result;
     } catch (error) {

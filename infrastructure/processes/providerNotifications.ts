@@ -1,5 +1,5 @@
 // Provider notifications in Postgres, stored with the job that settles them in one durable transaction.
-import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { ProviderNotification, ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
@@ -24,13 +24,12 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue): ProviderNoti
          WHERE n.outcome = 'not_confirmed'`,
         [tenant.accountId, tenant.mode, reference, kind, paymentId, raw],
       );
-      if (rowCount === 1)
-        await jobs.enqueue([{ queue: 'settle', item: idOf(notification), group: tenant.accountId }], tx);
+      if (rowCount === 1) await jobs.enqueue([{ queue: 'settle', tenant, item: idOf(notification) }], tx);
       return rowCount === 1;
     };
     if (outer) return write(outer);
     const isNew = await db.transaction(write);
-    jobs.wake(['settle']);
+    jobs.wake([{ queue: 'settle', tenant: notification.tenant }]);
     return isNew;
   },
   untold: async ({ accountId, mode }, references) => {
@@ -54,12 +53,32 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue): ProviderNoti
     const text = `UPDATE operations.provider_notifications SET handled_at = now(), outcome = $4 WHERE ${KEY}`;
     await db.query(text, [...keyOf(id), outcome]);
   },
-  unhandled: async (olderThanMs, limit) => {
-    const { rows } = await db.query<{ id: string }>(
-      `SELECT account_id || '/' || mode || '/' || reference AS id FROM operations.provider_notifications
-       WHERE handled_at IS NULL AND received_at < now() - $1 * interval '1 millisecond' ORDER BY received_at LIMIT $2`,
-      [olderThanMs, limit],
-    );
-    return rows.map(({ id }) => id);
-  },
+  unhandled: (olderThanMs, page) => unhandled(db, olderThanMs, page),
 });
+
+interface UnhandledRow {
+  readonly received_at: string;
+  readonly id: string;
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+}
+
+async function* unhandled(db: Sql, olderThanMs: number, page: number): AsyncGenerator<readonly JobRequest[]> {
+  for (let after = { received_at: '-infinity', id: '' }; ; ) {
+    const { rows } = await db.query<UnhandledRow>(
+      `SELECT received_at::text AS received_at, id, account_id, mode FROM (
+         SELECT *, account_id || '/' || mode || '/' || reference AS id FROM operations.provider_notifications
+         WHERE handled_at IS NULL AND received_at < now() - $1 * interval '1 millisecond' AND received_at >= $2::timestamptz) AS n
+       WHERE (received_at, id) > ($2::timestamptz, $3) ORDER BY received_at, id LIMIT $4`,
+      [olderThanMs, after.received_at, after.id, page],
+    );
+    yield rows.map(({ id, account_id: accountId, mode }) => ({
+      queue: 'settle',
+      tenant: { accountId, mode },
+      item: id,
+    }));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < page) return;
+    after = last;
+  }
+}

@@ -1,11 +1,12 @@
 // Turns what process managers answer to events into jobs and timers, in the transaction that moves their checkpoint (design §7).
 
-import type { JobQueue, JobRequest, QueueName } from '../../application/ports/jobs.ts';
+import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { ProcessManager, Reaction, ReactionContext } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Timer } from '../../application/ports/timers.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { EndpointBook } from './endpointBook.ts';
 import { clearTimers, hurryTimers, setTimers } from './timerTable.ts';
 
@@ -21,13 +22,13 @@ interface TimerChange {
 class Effects {
   readonly jobs: JobRequest[] = [];
   readonly hurried: { kind: Timer['kind']; group: string }[] = [];
-  readonly clocks = new Map<string, number>();
+  readonly clocks = new Map<string, { readonly seconds: number; readonly until: Timestamp }>();
   readonly #timers = new Map<string, TimerChange>();
 
-  add(reaction: Reaction): void {
+  add(reaction: Reaction, { account: accountId, mode }: LoggedEvent): void {
     switch (reaction.kind) {
       case 'job':
-        this.jobs.push(reaction.job);
+        this.jobs.push({ ...reaction.job, tenant: { accountId, mode } });
         break;
       case 'timer':
         this.#change({ ...reaction.timer, timer: reaction.timer, first: reaction.first === true });
@@ -39,7 +40,10 @@ class Effects {
         this.hurried.push(reaction.timers);
         break;
       case 'drainClock':
-        this.clocks.set(reaction.account, (this.clocks.get(reaction.account) ?? 0) + reaction.offsetSeconds);
+        this.clocks.set(reaction.account, {
+          seconds: (this.clocks.get(reaction.account)?.seconds ?? 0) + reaction.offsetSeconds,
+          until: reaction.until, // forward only: the last one is the farthest
+        });
         break;
       default:
         reaction satisfies never;
@@ -100,7 +104,7 @@ export class Reactor implements LogConsumer {
     const effects = new Effects();
     for (const event of events) {
       if (this.#keepsEndpoints) await this.#needs.endpoints.take(event, tx);
-      for (const reaction of this.#process.react(event, this.#context)) effects.add(reaction);
+      for (const reaction of this.#process.react(event, this.#context)) effects.add(reaction, event);
     }
     await this.#write(effects, tx);
   }
@@ -116,20 +120,20 @@ export class Reactor implements LogConsumer {
     await setTimers(tx, timers);
     await clearTimers(tx, effects.cleared());
     for (const { kind, group } of effects.hurried) await hurryTimers(tx, kind, group);
-    for (const [account, seconds] of effects.clocks) await advanceClock(tx, account, seconds);
+    for (const [account, { seconds, until }] of effects.clocks) await advanceClock(tx, account, seconds, until);
     if (effects.jobs.length > 0) {
       await jobs.enqueue(effects.jobs, tx);
-      const queues = new Set<QueueName>(effects.jobs.map(({ queue }) => queue));
-      this.#after.push(() => jobs.wake(queues));
+      this.#after.push(() => jobs.wake(effects.jobs));
     }
     const earliest = effects.hurried.length > 0 ? '' : timers.map(({ dueAt }) => dueAt).toSorted()[0];
     if (earliest !== undefined) this.#after.push(() => onTimers(earliest));
   }
 }
 
-const advanceClock = (tx: Sql, account: string, seconds: number) =>
+const advanceClock = (tx: Sql, account: string, seconds: number, until: Timestamp) =>
   tx.query(
-    `INSERT INTO operations.test_clocks AS c (account_id, offset_seconds, draining) VALUES ($1, $2, true)
-     ON CONFLICT (account_id) DO UPDATE SET offset_seconds = c.offset_seconds + excluded.offset_seconds, draining = true`,
-    [account, seconds],
+    `INSERT INTO operations.test_clocks AS c (account_id, offset_seconds, draining, drain_until) VALUES ($1, $2, true, $3)
+     ON CONFLICT (account_id) DO UPDATE SET offset_seconds = c.offset_seconds + excluded.offset_seconds, draining = true,
+       drain_until = excluded.drain_until`,
+    [account, seconds, until],
   );

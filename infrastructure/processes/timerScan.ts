@@ -1,8 +1,8 @@
-// Sends pg-boss what is due now, woken for the nearest due time (design §7). Runs where the reactor leads: one scan per deployment.
+// Sends pg-boss what is due now, woken for the nearest due time (design §7). Every worker scans, by the one clock of the deployment.
 import type { Clock } from '../../application/ports/clock.ts';
-import type { JobQueue, QueueName } from '../../application/ports/jobs.ts';
+import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
-import { nextDueMs, takeDueTimers } from './timerTable.ts';
+import { jobOf, nextDueMs, takeDueTimers } from './timerTable.ts';
 
 /** Longest sleep: covers timers that another process set, and those of accounts whose test clock is ahead. */
 const LOOK_MS = 1_000;
@@ -13,6 +13,7 @@ export class TimerScan {
   readonly #jobs: JobQueue;
   readonly #clock: Clock;
   readonly #onError: (error: Error) => void;
+  readonly #mayWork: () => boolean;
   #timer: NodeJS.Timeout | undefined;
   #wakeAtMs = Number.POSITIVE_INFINITY;
   /** Nudged while a scan was looking: it may have looked before the timer was there. */
@@ -20,11 +21,19 @@ export class TimerScan {
   #scanning: Promise<void> | null = null;
   #stopped = false;
 
-  constructor(db: SqlPool, jobs: JobQueue, clock: Clock, onError: (error: Error) => void) {
+  /** `mayWork`: asked before each scan; what is due meanwhile is found by the first one after. */
+  constructor(
+    db: SqlPool,
+    jobs: JobQueue,
+    clock: Clock,
+    onError: (error: Error) => void,
+    mayWork: () => boolean = () => true,
+  ) {
     this.#db = db;
     this.#jobs = jobs;
     this.#clock = clock;
     this.#onError = onError;
+    this.#mayWork = mayWork;
   }
 
   start(): void {
@@ -60,6 +69,7 @@ export class TimerScan {
 
   /** When to scan next, as far as the table tells. Never rejects. */
   async #scan(): Promise<number> {
+    if (!this.#mayWork()) return Number.POSITIVE_INFINITY;
     try {
       while ((await this.#dispatch()) === BATCH && !this.#stopped);
       return (await nextDueMs(this.#db)) ?? Number.POSITIVE_INFINITY;
@@ -72,11 +82,11 @@ export class TimerScan {
   async #dispatch(): Promise<number> {
     const due = await this.#db.transaction(async (tx) => {
       const timers = await takeDueTimers(tx, this.#clock.now(), BATCH);
-      const jobs = timers.map(({ kind, key, group }) => ({ queue: kind, item: key, ...(group !== null && { group }) }));
+      const jobs = timers.map(jobOf);
       if (jobs.length > 0) await this.#jobs.enqueue(jobs, tx);
-      return timers;
+      return jobs;
     });
-    this.#jobs.wake(new Set<QueueName>(due.map(({ kind }) => kind)));
+    this.#jobs.wake(due);
     return due.length;
   }
 }

@@ -1,6 +1,13 @@
 // The timers table: what falls due later, in account time (design §7).
-import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import type { TestTimers, Timer, TimerKind } from '../../application/ports/timers.ts';
+import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
+import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import {
+  type CreationTimers,
+  itemOf,
+  type TestTimers,
+  type Timer,
+  type TimerKind,
+} from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 
@@ -11,9 +18,10 @@ interface Row {
   mode: Mode;
   group_id: string | null;
   due_ms: number;
+  held: boolean;
 }
 const COLUMNS =
-  't.kind, t.key, t.account_id, t.mode, t.group_id, (extract(epoch FROM t.due_at) * 1000)::bigint AS due_ms';
+  't.kind, t.key, t.account_id, t.mode, t.group_id, t.held, (extract(epoch FROM t.due_at) * 1000)::bigint AS due_ms';
 const fromRow = (row: Row): Timer => ({
   account: row.account_id,
   mode: row.mode,
@@ -21,9 +29,21 @@ const fromRow = (row: Row): Timer => ({
   key: row.key,
   group: row.group_id,
   dueAt: fromMillis(row.due_ms),
+  ...(row.held && { held: true as const }),
 });
 
-/** Sets or moves them. At most one per (kind, key) in one call. */
+/** What a timer becomes when it is due. Deliveries are grouped by their target. */
+export const jobOf = (timer: Timer): JobRequest => ({
+  queue: timer.kind,
+  tenant: { accountId: timer.account, mode: timer.mode },
+  item: itemOf(timer),
+  ...(timer.kind === 'deliver' && timer.group !== null && { target: timer.group }),
+});
+
+/**
+ * Sets or moves them. At most one per (kind, key) in one call. A creation's is only moved to later: what a repeat of the request set may
+ * be there before the reaction to the first one (K7).
+ */
 export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void> => {
   if (timers.length === 0) return;
   await db.query({
@@ -31,7 +51,8 @@ export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void
     text: `INSERT INTO operations.timers (kind, key, account_id, mode, group_id, due_at)
       SELECT v.kind, v.key, v.account_id, v.mode, v.group_id, v.due_at::timestamptz
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) v (kind, key, account_id, mode, group_id, due_at)
-      ON CONFLICT (kind, key) DO UPDATE SET due_at = excluded.due_at`,
+      ON CONFLICT (kind, key) DO UPDATE SET due_at =
+        CASE WHEN excluded.kind = 'resumeCreation' THEN greatest(timers.due_at, excluded.due_at) ELSE excluded.due_at END, held = false`,
     values: [
       new TextArray(timers.map((timer) => timer.kind)),
       new TextArray(timers.map((timer) => timer.key)),
@@ -42,6 +63,17 @@ export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void
     ],
   });
 };
+
+export const creationTimers = (db: Sql): CreationTimers => ({
+  set: (timer) => setTimers(db, [timer]),
+  dueAt: async (kind, key) => {
+    const { rows } = await db.query<{ due_ms: number }>(
+      'SELECT (extract(epoch FROM due_at) * 1000)::bigint AS due_ms FROM operations.timers WHERE kind = $1 AND key = $2',
+      [kind, key],
+    );
+    return rows[0] ? fromMillis(rows[0].due_ms) : null;
+  },
+});
 
 export const clearTimers = async (
   db: Sql,
@@ -57,26 +89,34 @@ export const clearTimers = async (
 
 /** All timers of the group are due at once. */
 export const hurryTimers = (db: Sql, kind: TimerKind, group: string) =>
-  db.query("UPDATE operations.timers SET due_at = 'epoch' WHERE kind = $1 AND group_id = $2", [kind, group]);
+  db.query("UPDATE operations.timers SET due_at = 'epoch', held = false WHERE kind = $1 AND group_id = $2", [
+    kind,
+    group,
+  ]);
+
+const NOT_DRAINED = `NOT (t.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c
+           WHERE c.account_id = t.account_id AND c.draining AND t.due_at <= c.drain_until))`;
+const DRAINED_TO = "CASE WHEN c.draining THEN c.drain_until ELSE '-infinity' END";
 
 /**
- * Takes up to `limit` timers that are due at real time `nowMs`, with the offset of their account's test clock; accounts that are
- * being drained are left alone. The caller enqueues them in the same transaction. What a reaction is changing at this moment is left
- * to the next look: whoever takes many timers must not wait for others who do, or they wait for each other.
+ * Takes up to `limit` timers that are due at real time `nowMs`, with the offset of their account's test clock; what a clock that is
+ * being drained jumped over is left alone. The caller enqueues them in the same transaction. What a reaction is changing at this
+ * moment is left to the next look: whoever takes many timers must not wait for others who do, or they wait for each other.
  */
 export const takeDueTimers = async (tx: Sql, nowMs: number, limit: number): Promise<readonly Timer[]> => {
   const { rows } = await tx.query<Row>({
     name: 'take_due_timers',
     text: `WITH due AS (
         (SELECT t.kind, t.key FROM operations.timers t
-         WHERE t.due_at <= $1 AND NOT (t.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = t.account_id AND c.draining))
+         WHERE t.due_at <= $1 AND ${NOT_DRAINED}
          ORDER BY t.due_at LIMIT $2)
         UNION
         (SELECT t.kind, t.key FROM operations.test_clocks c CROSS JOIN LATERAL (
            SELECT i.kind, i.key, i.due_at FROM operations.timers i
            WHERE i.account_id = c.account_id AND i.mode = 'test' AND i.due_at <= $1 + c.offset_seconds * interval '1 second'
+             AND i.due_at > ${DRAINED_TO}
            ORDER BY i.due_at LIMIT $2) t
-         WHERE NOT c.draining LIMIT $2)),
+         LIMIT $2)),
       free AS (SELECT i.kind, i.key FROM operations.timers i JOIN due USING (kind, key) FOR UPDATE OF i SKIP LOCKED)
       DELETE FROM operations.timers t USING free WHERE t.kind = free.kind AND t.key = free.key RETURNING ${COLUMNS}`,
     values: [fromMillis(nowMs), limit],
@@ -90,16 +130,47 @@ export const nextDueMs = async (db: Sql): Promise<number | null> => {
     name: 'next_due',
     text: `SELECT (extract(epoch FROM least(
         (SELECT t.due_at FROM operations.timers t
-         WHERE NOT (t.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = t.account_id AND c.draining))
+         WHERE ${NOT_DRAINED}
          ORDER BY t.due_at LIMIT 1),
         (SELECT min(first.due_at - c.offset_seconds * interval '1 second') FROM operations.test_clocks c CROSS JOIN LATERAL (
-           SELECT i.due_at FROM operations.timers i WHERE i.account_id = c.account_id AND i.mode = 'test' ORDER BY i.due_at LIMIT 1) first
-         WHERE NOT c.draining))) * 1000)::bigint AS next`,
+           SELECT i.due_at FROM operations.timers i WHERE i.account_id = c.account_id AND i.mode = 'test'
+             AND i.due_at > ${DRAINED_TO} ORDER BY i.due_at LIMIT 1) first))) * 1000)::bigint AS next`,
   });
   return rows[0]?.next ?? null;
 };
 
-export const testTimers = (db: Sql): TestTimers => ({
+/** Timers of a drain that are taken together, whatever their time. */
+const GROUPED_MAX = 500;
+
+/** Removes those that still have this due time, for handling one may have set it anew. One that a reaction is clearing is left to it. */
+const takeTimers = async (db: Sql, timers: readonly Timer[]): Promise<readonly Timer[]> => {
+  const { rows } = await db.query<Row>(
+    `WITH free AS (
+       SELECT i.kind, i.key FROM operations.timers i JOIN unnest($1::text[], $2::text[], $3::timestamptz[]) AS v(kind, key, due_at)
+         ON i.kind = v.kind AND i.key = v.key AND i.due_at = v.due_at FOR UPDATE OF i SKIP LOCKED)
+     DELETE FROM operations.timers t USING free WHERE t.kind = free.kind AND t.key = free.key RETURNING ${COLUMNS}`,
+    [timers.map((timer) => timer.kind), timers.map((timer) => timer.key), timers.map((timer) => timer.dueAt)],
+  );
+  return rows.map(fromRow);
+};
+
+export const testTimers = (db: SqlPool, jobs: JobQueue): TestTimers => ({
+  drainsUntil: async (account) => {
+    const { rows } = await db.query<{ until_ms: number }>(
+      `SELECT (extract(epoch FROM drain_until) * 1000)::bigint AS until_ms FROM operations.test_clocks WHERE account_id = $1 AND draining`,
+      [account],
+    );
+    return rows[0] ? fromMillis(rows[0].until_ms) : null;
+  },
+  ofGroups: async (account, until, groups) => {
+    if (groups.length === 0) return [];
+    const { rows } = await db.query<Row>(
+      `SELECT ${COLUMNS} FROM operations.timers t
+       WHERE t.account_id = $1 AND t.mode = 'test' AND t.due_at <= $2 AND t.group_id = ANY($3::text[]) ORDER BY t.due_at LIMIT $4`,
+      [account, until, groups, GROUPED_MAX],
+    );
+    return rows.map(fromRow);
+  },
   earliest: async (account, until: Timestamp) => {
     const { rows } = await db.query<Row>(
       `SELECT ${COLUMNS} FROM operations.timers t WHERE t.account_id = $1 AND t.mode = 'test' AND t.due_at <= $2 AND t.due_at =
@@ -108,17 +179,20 @@ export const testTimers = (db: Sql): TestTimers => ({
     );
     return rows.map(fromRow);
   },
-  // Only while it still has this due time: handling one may have set it anew. One that a reaction is clearing is left to it.
-  done: async (timers) => {
-    await db.query(
-      `WITH free AS (
-         SELECT i.kind, i.key FROM operations.timers i JOIN unnest($1::text[], $2::text[], $3::timestamptz[]) AS v(kind, key, due_at)
-           ON i.kind = v.kind AND i.key = v.key AND i.due_at = v.due_at FOR UPDATE OF i SKIP LOCKED)
-       DELETE FROM operations.timers t USING free WHERE t.kind = free.kind AND t.key = free.key`,
-      [timers.map((timer) => timer.kind), timers.map((timer) => timer.key), timers.map((timer) => timer.dueAt)],
-    );
+  done: async (timers) => void (await takeTimers(db, timers)),
+  send: async (timers) => {
+    const sent = await db.transaction(async (tx) => {
+      const requests = (await takeTimers(tx, timers)).map(jobOf);
+      if (requests.length > 0) await jobs.enqueue(requests, tx);
+      return requests;
+    });
+    jobs.wake(sent);
   },
-  drained: async (account) => {
-    await db.query('UPDATE operations.test_clocks SET draining = false WHERE account_id = $1', [account]);
+  drained: async (account, until) => {
+    const { rowCount } = await db.query(
+      'UPDATE operations.test_clocks SET draining = false WHERE account_id = $1 AND drain_until <= $2',
+      [account, until],
+    );
+    return rowCount === 1;
   },
 });

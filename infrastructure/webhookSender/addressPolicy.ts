@@ -5,6 +5,7 @@ import { BlockList, isIP } from 'node:net';
 /** `public` may always be dialled, `loopback` and `private` where a deployment allows it, everything else never. */
 export type AddressClass =
   | 'public'
+  | 'metadata'
   | 'loopback'
   | 'private'
   | 'link-local'
@@ -17,7 +18,17 @@ export type AddressClass =
 
 type Ranges = readonly (readonly [AddressClass, readonly string[]])[];
 
+// Where clouds hand credentials of the machine to whoever asks: AWS, Azure, Google, Oracle and others (.169.254), credentials of
+// containers and pods (.170.2, .170.23), time and DNS beside them, Tencent (.0.23), Alibaba, Oracle, Azure's host agent; over IPv6 AWS,
+// Google and Scaleway. They lie inside ranges of other lines, some of which a deployment may allow.
+const METADATA_IPV4 = [
+  ...['169.254.169.254/32', '169.254.170.2/32', '169.254.170.23/32', '169.254.0.23/32'],
+  ...['100.100.100.200/32', '192.0.0.192/32', '168.63.129.16/32'],
+];
+const METADATA_IPV6 = ['fd00:ec2::/32', 'fd20:ce::254/128', 'fd00:42::42/128', 'fe80::a9fe:a9fe/128'];
+
 const IPV4_RANGES: Ranges = [
+  ['metadata', METADATA_IPV4],
   ['loopback', ['127.0.0.0/8']],
   ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']],
   ['link-local', ['169.254.0.0/16']],
@@ -25,12 +36,13 @@ const IPV4_RANGES: Ranges = [
   ['documentation', ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24']],
   ['benchmarking', ['198.18.0.0/15']],
   ['multicast', ['224.0.0.0/4']],
-  // 192.88.99.0/24 is the 6to4 relay; 168.63.129.16 is public by number, yet Azure's host agent from every machine there.
-  ['reserved', ['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '168.63.129.16/32', '240.0.0.0/4']],
+  // 192.88.99.0/24 is the 6to4 relay.
+  ['reserved', ['0.0.0.0/8', '192.0.0.0/24', '192.88.99.0/24', '240.0.0.0/4']],
 ];
 
 // Read in this order, so that a range inside another comes first. What no line names is global unicast or reserved.
 const IPV6_RANGES: Ranges = [
+  ['metadata', METADATA_IPV6],
   ['loopback', ['::1/128']],
   ['reserved', ['::/128', '100::/64', 'fec0::/10']],
   // Compatible, mapped, translated, NAT64, 6to4, Teredo: each would reach an IPv4 address that nobody has checked.

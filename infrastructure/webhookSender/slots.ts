@@ -1,4 +1,4 @@
-// At most so many attempts at once to one origin. The rest wait here, in order, before their deadline starts: a full
+// At most so many attempts at once of one account to one origin. The rest wait here, in order, before their deadline starts: a full
 // sender must not be written down as an endpoint that did not answer.
 
 export interface Slots {

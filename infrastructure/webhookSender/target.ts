@@ -23,6 +23,9 @@ export interface TargetPolicy {
   readonly privateAllowed: boolean;
 }
 
+/** The message of a literal address that may not be dialled. */
+export const FORBIDDEN_ADDRESS = /^url must not point to a .+ address$/;
+
 export const isRefusal = (value: Target | Refusal): value is Refusal => 'message' in value;
 
 // The URL parser drops tabs and newlines, reads `\` as `/` and accepts `https:host`; what is stored should be what is meant.

@@ -18,7 +18,7 @@ export interface WebhookSenderOptions {
   readonly deadlineMs?: number;
   /** Asked for every new connection, nothing added. Default: hosts file, then DNS, answers kept for 10 s. */
   readonly resolver?: AddressResolver;
-  /** Attempts at once to one origin of one mode; more wait for their turn, outside their deadline. Default 64. */
+  /** Attempts at once to one origin, of one account and mode; more wait for their turn, outside their deadline. Default 64. */
   readonly connections?: number;
   readonly userAgent?: string;
 }
@@ -46,12 +46,13 @@ export function openWebhookSender(options: WebhookSenderOptions): WebhookSender 
   async function send(request: WebhookRequest): Promise<AttemptOutcome> {
     const target = parseTarget(request.url, policyOf(request.mode));
     if (isRefusal(target)) return refusedOutcome(errorLine('blocked', target.message));
-    const key = `${request.mode} ${target.origin}`;
+    const key = `${request.mode} ${request.account} ${target.origin}`;
     if (!(await slots.acquire(key))) return refusedOutcome(errorLine('connection', 'the sender is closed'));
     try {
       // These two are the sender's own. An answer that is encoded although nobody asked for that is decoded all the same.
       const headers = { ...request.headers, 'user-agent': userAgent, 'accept-encoding': 'identity' };
-      return await runAttempt(lines[request.mode].agent, { ...target, headers, body: request.body }, deadlineMs);
+      const ownMs = Math.min(request.deadlineMs ?? deadlineMs, deadlineMs);
+      return await runAttempt(lines[request.mode].agent, { ...target, headers, body: request.body }, ownMs);
     } catch (error) {
       return refusedOutcome(describeFailure(error));
     } finally {

@@ -8,6 +8,8 @@ export interface Checkpoint {
   readonly storeId: string;
   /** null: nothing taken yet. */
   readonly position: Position | null;
+  /** How often a copy built beside was swapped in under it. */
+  readonly swaps: number;
 }
 
 /** A checkpoint of another log, or of a log that was longer: events would be skipped. An operator must decide. */
@@ -24,29 +26,37 @@ interface Row {
   version: number;
   store_id: string;
   position: Position | null;
+  swaps: number;
 }
 const fromRow = (row: Row): Checkpoint => ({
   name: row.name,
   version: row.version,
   storeId: row.store_id,
   position: row.position,
+  swaps: row.swaps,
 });
 
 export const readCheckpoints = async (db: Sql, names: readonly string[]): Promise<Map<string, Checkpoint>> => {
-  const text = 'SELECT name, version, store_id, position FROM log_followers.checkpoints WHERE name = ANY($1::text[])';
+  const text =
+    'SELECT name, version, store_id, position, swaps FROM log_followers.checkpoints WHERE name = ANY($1::text[])';
   const { rows } = await db.query<Row>(text, [names]);
   return new Map(rows.map((row) => [row.name, fromRow(row)]));
 };
 
 /** Of every follower and of every copy being built. */
 export const readAllCheckpoints = async (db: Sql): Promise<readonly Checkpoint[]> => {
-  const text = 'SELECT name, version, store_id, position FROM log_followers.checkpoints ORDER BY name';
+  const text = 'SELECT name, version, store_id, position, swaps FROM log_followers.checkpoints ORDER BY name';
   return (await db.query<Row>(text)).rows.map(fromRow);
 };
 
-export const createCheckpoint = async (db: Sql, { name, version, storeId, position }: Checkpoint): Promise<void> => {
-  const text = `INSERT INTO log_followers.checkpoints (name, version, store_id, position) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (name) DO UPDATE SET version = excluded.version, store_id = excluded.store_id, position = excluded.position, moved_at = now()`;
+/** Where there is one already, another copy takes its place. */
+export const createCheckpoint = async (
+  db: Sql,
+  { name, version, storeId, position }: Omit<Checkpoint, 'swaps'>,
+): Promise<void> => {
+  const text = `INSERT INTO log_followers.checkpoints AS c (name, version, store_id, position) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (name) DO UPDATE SET version = excluded.version, store_id = excluded.store_id, position = excluded.position,
+      swaps = c.swaps + 1, moved_at = now()`;
   await db.query(text, [name, version, storeId, position]);
 };
 
@@ -54,22 +64,38 @@ export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
   await db.query('DELETE FROM log_followers.checkpoints WHERE name = $1', [name]);
 };
 
-/** Moves all or throws LostLeadership. One NOTIFY for the whole batch, as soon as it is committed. */
+/** Where a follower stands, as far as its leader knows. */
+export type Standing = Pick<Checkpoint, 'name' | 'position' | 'swaps'>;
+
+/** Moves all or throws LostLeadership. One NOTIFY for the whole batch, with their names, as soon as it is committed. */
 export const moveCheckpoints = async (
   tx: Sql,
   role: string,
-  names: readonly string[],
-  from: readonly (Position | null)[],
+  from: readonly Standing[],
   to: Position,
 ): Promise<void> => {
+  const names = from.map(({ name }) => name);
   const { rowCount } = await tx.query({
     name: 'move_checkpoints',
-    text: `UPDATE log_followers.checkpoints c SET position = $3, moved_at = now()
-      FROM unnest($1::text[], $2::text[]) AS v(name, was), pg_notify('quita_progress', $4)
-      WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was`,
-    values: [names, from, to, `${role} ${to}`],
+    text: `UPDATE log_followers.checkpoints c SET position = $4, moved_at = now()
+      FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps), pg_notify('quita_progress', $5)
+      WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps`,
+    values: [
+      names,
+      from.map(({ position }) => position),
+      from.map(({ swaps }) => swaps),
+      to,
+      `${role} ${to} ${names.join(',')}`,
+    ],
   });
   if (rowCount !== names.length) throw new LostLeadership(`${role}: a checkpoint was moved by somebody else`);
+};
+
+/** Of another log position, or of another copy: whoever knew it before is not the leader any more. Rejects when the session is gone. */
+export const assertStillThere = async (db: Sql, { name, position, swaps }: Standing): Promise<void> => {
+  const known = (await readCheckpoints(db, [name])).get(name);
+  if ((known?.position ?? null) !== position || known?.swaps !== swaps)
+    throw new LostLeadership(`the checkpoint of ${name} was moved by somebody else`);
 };
 
 /** `head`: newest position of the log, null when it is empty. */

@@ -1,7 +1,8 @@
 // The copies of a projection: the live one that queries read, and one being built beside it.
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { createCheckpoint, dropCheckpoint, readCheckpoints } from './checkpoints.ts';
+import { createCheckpoint, dropCheckpoint, readCheckpoints, type Standing } from './checkpoints.ts';
+import { adoptParked, dropParked } from './parkedStreams.ts';
 import { liveSchema, nextSchema, type Projection, verifySchema } from './projection.ts';
 
 export const dropSchema = (db: Sql, schema: string) => db.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
@@ -26,12 +27,15 @@ export const ensureLive = async (tx: Sql, projection: Projection, storeId: strin
 };
 
 /** The copy beside the live one: the one that a killed rebuild left, or a new one. Returns how far it is. */
-export const ensureNext = async (tx: Sql, projection: Projection, storeId: string): Promise<Position | null> => {
-  const checkpoint = (await readCheckpoints(tx, [nextName(projection)])).get(nextName(projection));
-  if (checkpoint?.version === projection.version && checkpoint.storeId === storeId) return checkpoint.position;
+export const ensureNext = async (tx: Sql, projection: Projection, storeId: string): Promise<Standing> => {
+  const name = nextName(projection);
+  const look = async () => (await readCheckpoints(tx, [name])).get(name);
+  const checkpoint = await look();
+  if (checkpoint?.version === projection.version && checkpoint.storeId === storeId) return checkpoint;
   await createSchema(tx, projection, nextSchema(projection.name));
-  await createCheckpoint(tx, { name: nextName(projection), version: projection.version, storeId, position: null });
-  return null;
+  await dropParked(tx, name);
+  await createCheckpoint(tx, { name, version: projection.version, storeId, position: null });
+  return (await look()) as Standing;
 };
 
 /** Readers queue behind whoever waits for an exclusive lock: a swap asks for this long, then lets them pass and asks again. */
@@ -65,6 +69,7 @@ export const swap = async (
   await tx.query(`ALTER SCHEMA ${nextSchema(projection.name)} RENAME TO ${liveSchema(projection.name)}`);
   await createCheckpoint(tx, { name: projection.name, version: projection.version, storeId, position });
   await dropCheckpoint(tx, nextName(projection));
+  await adoptParked(tx, nextName(projection), projection.name);
   return true;
 };
 

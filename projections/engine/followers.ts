@@ -1,18 +1,17 @@
-// One reader of the log for many consumers: leadership with a standby, batches, rows and checkpoints in one transaction, and a
-// consumer that fails steps aside without stopping the others (design §6).
+// One reader of the log for many consumers: leadership with a standby, batches, rows and checkpoints in one transaction. An event that a
+// consumer can't take parks its stream; a consumer that fails as a whole goes aside; the others go on at full speed (design §6, §7).
 
-import type { EventStore, Position, SubscriptionSignal } from '../../application/ports/eventStore.ts';
+import { type EventStore, type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
-import { decodeEvent } from '../../application/ports/loggedEvent.ts';
-import {
-  assertSameLog,
-  CheckpointMismatch,
-  createCheckpoint,
-  LostLeadership,
-  moveCheckpoints,
-  readCheckpoints,
-} from './checkpoints.ts';
+import { assertSameLog, CheckpointMismatch, createCheckpoint, readCheckpoints } from './checkpoints.ts';
+import { followAlone, Side } from './loneLane.ts';
+import { type Member, Turns } from './member.ts';
+import { type ParkedStream, readAsked } from './parkedStreams.ts';
+import { readLeftOut } from './parking.ts';
+import { pause } from './pause.ts';
+import { type RetryTelling, retryParked } from './retry.ts';
+import { SharedLane } from './sharedLane.ts';
 
 export interface FollowersOptions {
   /** Names the leadership lock and the progress notices. */
@@ -23,44 +22,60 @@ export interface FollowersOptions {
   readonly openSession: OpenLeaderSession;
   /** Before the first batch of each leadership, on the leader's session. */
   readonly prepare?: (session: LeaderSession) => Promise<void>;
-  /** Called after each commit of this process, before the notice reaches others. */
-  readonly onMoved: (position: Position) => void;
+  /** Called after each commit of this process, before the notice reaches others: these consumers have passed `position`. */
+  readonly onMoved: (consumers: readonly string[], position: Position) => void;
+  /** Called after the commit, and before the progress is told. */
+  readonly onParked?: (streams: readonly ParkedStream[]) => void;
+  /** A parked stream was taken up again, to its end. */
+  readonly onTaken?: (consumer: string, stream: string) => void;
+  /** A consumer failed as a whole: its position stands still, and it is tried again by itself. */
   readonly onFault: (consumer: string, error: Error) => void;
   /** The log is not the one that was followed: nothing may go on. */
   readonly onMismatch: (error: CheckpointMismatch) => void;
+  /** Leadership ended by a fault, or a batch waits for better weather: both go on by themselves. */
   readonly onRestart?: (error: Error) => void;
   readonly batchSize?: number;
+  /** Longest pause between two tries of a consumer that failed as a whole. */
+  readonly patienceMs?: number;
 }
 
 /** Events a turn: decoding and rendering them must not hold the event loop above 10 ms. */
 const BATCH_SIZE = 300;
-/**
- * After a turn of at least this many events more are on their way: the next one waits a little, so that its transaction is shared by
- * more of them. A quiet log is followed at once; a read of one's own write waits at most this much longer under load.
- */
-const BUSY_EVENTS = 24;
-const GATHER_MS = 15;
 /** How often a standby looks whether the leader is gone: a read of one's own write waits 1 s at most, and a takeover must fit into it. */
 const STANDBY_MS = 100;
-/** A failed consumer is tried again after this long: what failed may have been the weather. */
-const FAULT_PATIENCE_MS = 15_000;
+/** Longest wait for what still runs when a leadership is over. */
+const ENDING_MS_MAX = 2_000;
+const PATIENCE_MS = 5_000;
+/** A notice that somebody wants a parked stream taken up again may be missed. */
+const LOOK_MS = 5_000;
 
-interface Member {
-  readonly consumer: LogConsumer;
-  readonly categories: ReadonlySet<string>;
-  position: Position | null;
-  fault: Error | null;
+/** One leadership, from taking the lock to losing it or stopping. */
+interface Reign {
+  readonly shared: SharedLane;
+  readonly turns: Turns;
+  readonly side: Side;
 }
 
 export class Followers {
   readonly #options: FollowersOptions;
   readonly #stopping = new AbortController();
+  readonly #telling: RetryTelling;
   #members: Member[] = [];
   #running: Promise<void> = Promise.resolve();
-  #leading = false;
+  #reign: Reign | null = null;
+  #attending: Promise<void> = Promise.resolve();
+  #waiting: Promise<void> | null = null;
+  /** Leaderships that ended by a fault, since the last batch that was taken. */
+  #failures = 0;
 
   constructor(options: FollowersOptions) {
     this.#options = options;
+    const { role, store, onMoved, onParked, onTaken } = options;
+    const onWorked: FollowersOptions['onMoved'] = (consumers, position) => {
+      this.#failures = 0;
+      onMoved(consumers, position);
+    };
+    this.#telling = { role, store, onMoved: onWorked, ...(onParked && { onParked }), ...(onTaken && { onTaken }) };
   }
 
   start(): void {
@@ -73,10 +88,10 @@ export class Followers {
   }
 
   get isLeading(): boolean {
-    return this.#leading;
+    return this.#reign !== null;
   }
 
-  /** Consumers that stepped aside, with why. */
+  /** Consumers that failed as a whole, with why. */
   faults(): readonly { readonly name: string; readonly error: Error }[] {
     return this.#members.flatMap(({ consumer, fault }) => (fault ? [{ name: consumer.name, error: fault }] : []));
   }
@@ -85,151 +100,155 @@ export class Followers {
     return new Map(this.#members.map(({ consumer, position }) => [consumer.name, position]));
   }
 
+  /** Takes up again the parked streams that somebody asked for. Called when that may be so; nothing happens while another leads. */
+  attend(): Promise<void> {
+    if (this.#waiting !== null) return this.#waiting; // it has not looked yet
+    this.#waiting = this.#attending
+      .then(() => {
+        this.#waiting = null;
+        return this.#attend();
+      })
+      .catch((error: Error) => {
+        // Of a leadership that ended under it, the next one looks again.
+        if (this.#reign !== null && !this.#stopping.signal.aborted) this.#options.onRestart?.(error);
+      });
+    this.#attending = this.#waiting;
+    return this.#attending;
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    for (let failures = 0; !signal.aborted; ) {
+    while (!signal.aborted) {
       try {
         await this.#leadOnce();
-        failures = 0;
       } catch (error) {
         if (error instanceof CheckpointMismatch) return this.#options.onMismatch(error);
+        if (error instanceof UnknownPosition) return this.#options.onMismatch(new CheckpointMismatch(error.message));
         this.#options.onRestart?.(error as Error);
-        failures++;
-        await pause(Math.min(100 * 2 ** failures, 5_000), signal);
-      } finally {
-        this.#leading = false;
+        await pause(Math.min(100 * 2 ** ++this.#failures, 5_000), signal);
       }
     }
   }
 
-  /** One leadership, from taking the lock to losing it or stopping. */
   async #leadOnce(): Promise<void> {
-    const { openSession, role } = this.#options;
+    const { openSession, role, prepare } = this.#options;
     const { signal } = this.#stopping;
     const session = await openSession(role);
+    const side = new Side(openSession, role);
     const over = new AbortController();
+    let alone: Promise<unknown> = Promise.resolve();
     try {
       while (!signal.aborted && !(await session.tryLead(role))) await pause(STANDBY_MS, signal);
       if (signal.aborted) return;
-      await this.#options.prepare?.(session);
-      await this.#load(session);
-      this.#leading = true;
-      const patience = () => over.abort();
-      await Promise.race([this.#follow(session, AbortSignal.any([signal, over.signal]), patience), session.lost]);
+      await prepare?.(session);
+      this.#members = await this.#load(session);
+      const until = AbortSignal.any([signal, over.signal]);
+      const led = this.#lead(new Turns(session), side, until);
+      alone = led.alone;
+      await Promise.race([led.shared, led.broken, session.lost]);
     } finally {
+      this.#reign = null;
       over.abort();
-      await session.close();
+      await Promise.all([side.discard(), session.close()]);
+      // What runs ends with its session; one that has gone silent must not keep this process from leading again.
+      const ended = new AbortController();
+      await Promise.race([Promise.all([alone, this.#attending]), pause(ENDING_MS_MAX, ended.signal)]);
+      ended.abort();
     }
   }
 
-  async #load(session: LeaderSession): Promise<void> {
+  async #load(session: LeaderSession): Promise<Member[]> {
     const { consumers, store, versionOf = () => 1 } = this.#options;
-    const known = await readCheckpoints(
-      session,
-      consumers.map(({ name }) => name),
-    );
+    const names = consumers.map(({ name }) => name);
     const head = await store.head();
-    this.#members = [];
+    const known = await readCheckpoints(session, names);
+    const members: Member[] = [];
     for (const consumer of consumers) {
-      const checkpoint = known.get(consumer.name);
+      const { name } = consumer;
+      const checkpoint = known.get(name);
       if (checkpoint) assertSameLog(checkpoint, store.storeId, head);
       else
-        await createCheckpoint(session, {
-          name: consumer.name,
-          version: versionOf(consumer),
-          storeId: store.storeId,
-          position: null,
-        });
+        await createCheckpoint(session, { name, version: versionOf(consumer), storeId: store.storeId, position: null });
       await consumer.reset(session);
-      const categories = new Set<string>(consumer.categories);
-      this.#members.push({ consumer, categories, position: checkpoint?.position ?? null, fault: null });
+      members.push({
+        consumer,
+        categories: new Set<string>(consumer.categories),
+        position: checkpoint?.position ?? null,
+        swaps: checkpoint?.swaps ?? 0,
+        leftOut: await readLeftOut(session, store, name),
+        fault: null,
+        parkedInARow: 0,
+      });
     }
-    const behind = this.#leastPosition();
-    if (behind !== null) this.#options.onMoved(behind);
+    for (const { consumer, position } of members)
+      if (position !== null) this.#options.onMoved([consumer.name], position);
+    return members;
   }
 
-  #leastPosition(): Position | null {
-    return this.#members
-      .map(({ position }) => position)
-      .reduce((a, b) => (a === null || b === null ? null : a < b ? a : b));
+  /** Those who stand where most do, or further on, go on together; whoever is behind them catches up alone. */
+  #lead(turns: Turns, side: Side, until: AbortSignal) {
+    const { batchSize = BATCH_SIZE, patienceMs = PATIENCE_MS, onFault, onRestart = () => undefined } = this.#options;
+    const lone = new Set<Promise<void>>();
+    let fail: (error: Error) => void = () => undefined;
+    const broken = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    broken.catch(() => undefined); // the race may be over
+    const options = { ...this.#telling, batchSize, onDelay: onRestart };
+    const rejoin = (member: Member): boolean => {
+      if (shared.position !== null && (member.position === null || member.position < shared.position)) return false;
+      shared.members.push(member);
+      return true;
+    };
+    const goAlone = (member: Member) => {
+      const following = followAlone(member, { ...options, side, rejoin, onFault, patienceMs }, until)
+        .catch(fail)
+        .finally(() => lone.delete(following));
+      lone.add(following);
+    };
+    const start = whereMostStand(this.#members);
+    const level = this.#members.filter(({ position }) => (position ?? '') >= (start ?? ''));
+    const shared = new SharedLane(level, start, { ...options, turns, onLeft: goAlone });
+    this.#reign = { shared, turns, side };
+    for (const member of this.#members) if (!level.includes(member)) goAlone(member);
+    void this.attend();
+    const looking = setInterval(() => void this.attend(), LOOK_MS);
+    const ended = shared.follow(until).finally(() => clearInterval(looking));
+    return {
+      shared: ended,
+      broken,
+      alone: ended
+        .catch(() => undefined)
+        .then(async () => {
+          while (lone.size > 0) await Promise.all(lone);
+        }),
+    };
   }
 
-  async #follow(session: LeaderSession, signal: AbortSignal, restart: () => void): Promise<void> {
-    const { store, batchSize = BATCH_SIZE } = this.#options;
-    const after = this.#leastPosition();
-    let patience: NodeJS.Timeout | undefined;
-    try {
-      // All categories: the checkpoint passes every event, so that "caught up" means the head of the log.
-      for await (const batch of store.subscribe({ after, categories: null, batchSize, signal })) {
-        await this.#take(session, batch);
-        if (batch.kind === 'events' && batch.events.length >= BUSY_EVENTS && batch.events.length < batchSize)
-          await pause(GATHER_MS, signal);
-        if (this.faults().length > 0) patience ??= setTimeout(restart, FAULT_PATIENCE_MS);
-      }
-    } finally {
-      clearTimeout(patience);
+  async #attend(): Promise<void> {
+    const reign = this.#reign;
+    if (reign === null) return;
+    const names = this.#members.map(({ consumer }) => consumer.name);
+    const asked = await reign.turns.take((session) => readAsked(session, names));
+    for (const row of asked) {
+      const member = this.#members.find(({ consumer }) => consumer.name === row.consumer);
+      if (member === undefined || this.#reign !== reign) return;
+      const isShared = () => reign.shared.members.includes(member);
+      const wasShared = isShared();
+      const turns = wasShared ? reign.turns : await reign.side.turns();
+      await turns.take(async (session) => {
+        // Whoever changed lanes while this waited for its turn is looked after the next time.
+        if (this.#reign === reign && isShared() === wasShared) await retryParked(member, row, this.#telling, session);
+      });
     }
-  }
-
-  async #take(session: LeaderSession, batch: SubscriptionSignal): Promise<void> {
-    if (batch.kind === 'caughtUp') return;
-    const recorded = batch.kind === 'events' ? batch.events : [];
-    const categories = recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
-    const behind = ({ position, fault }: Member) => fault === null && (position === null || position < batch.position);
-    for (let members = this.#members.filter(behind); members.length > 0; members = this.#members.filter(behind)) {
-      let current: Member | undefined;
-      try {
-        await session.transaction(async (tx) => {
-          for (current of members) {
-            const { categories: wanted, position, consumer } = current;
-            const events = recorded
-              .filter(
-                (event, i) => wanted.has(categories[i] as string) && (position === null || event.position > position),
-              )
-              .map(decodeEvent);
-            if (events.length > 0) await consumer.apply(events, tx);
-          }
-          current = undefined;
-          await moveCheckpoints(
-            tx,
-            this.#options.role,
-            members.map((m) => m.consumer.name),
-            members.map((m) => m.position),
-            batch.position,
-          );
-        });
-      } catch (error) {
-        if (current === undefined) throw error;
-        await this.#stepAside(session, current, error as Error);
-        continue;
-      }
-      for (const member of members) member.position = batch.position;
-      for (const { consumer } of members) consumer.committed?.();
-      this.#options.onMoved(batch.position);
-    }
-  }
-
-  /** The whole batch was rolled back: the one that failed keeps its position, the others take the batch again. */
-  async #stepAside(session: LeaderSession, failed: Member, error: Error): Promise<void> {
-    // Rejects when the connection is gone, and then nobody failed. Nor did it when a rebuilt copy, further on, was swapped in under it.
-    const { name } = failed.consumer;
-    const known = (await readCheckpoints(session, [name])).get(name);
-    if ((known?.position ?? null) !== failed.position)
-      throw new LostLeadership(`the checkpoint of ${name} was moved by somebody else`);
-    for (const { consumer } of this.#members) await consumer.reset(session);
-    failed.fault = error;
-    this.#options.onFault(failed.consumer.name, error);
   }
 }
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
+/** Of as many, further on: one that is far behind must not make the others begin there. */
+const whereMostStand = (members: readonly Member[]): Position | null => {
+  const byPosition = [...Map.groupBy(members, ({ position }) => position)];
+  const [first] = byPosition.toSorted(
+    ([a, one], [b, other]) => other.length - one.length || ((a ?? '') < (b ?? '') ? 1 : -1),
+  );
+  return first?.[0] ?? null;
+};

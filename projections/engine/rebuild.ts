@@ -3,7 +3,10 @@
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { moveCheckpoints } from './checkpoints.ts';
-import { ensureNext, nextName, swap } from './copies.ts';
+import { ensureNext, swap } from './copies.ts';
+import { park } from './parkedStreams.ts';
+import { parkedStream, readLeftOut } from './parking.ts';
+import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
 import { replay } from './replay.ts';
 
@@ -23,17 +26,6 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /** Those who queued behind the swap are served meanwhile. */
 const LET_PASS_MS = 300;
 
-const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-  });
-
 export const rebuild = async (
   projection: Projection,
   store: EventStore,
@@ -45,7 +37,9 @@ export const rebuild = async (
   try {
     if (!(await session.tryLead(`rebuild ${projection.name}`)))
       throw new RebuildRunning(`${projection.name} is being rebuilt by another process`);
-    let position = await session.transaction((tx) => ensureNext(tx, projection, store.storeId));
+    const copy = await session.transaction((tx) => ensureNext(tx, projection, store.storeId));
+    const leftOut = await readLeftOut(session, store, projection.name, copy.name);
+    let { position } = copy;
     const writer = projection.writer(nextSchema(projection.name));
     let events = 0;
     const catchUp = async () => {
@@ -53,10 +47,15 @@ export const rebuild = async (
       const done = await replay({
         store,
         session,
-        projections: [{ projection, writer }],
+        projection,
+        writer,
+        leftOut,
         after: position,
         until: null,
-        onBatch: (tx, to, from) => moveCheckpoints(tx, 'rebuild', [nextName(projection)], [from], to),
+        onBatch: async (tx, to, from, poisoned) => {
+          await park(tx, await Promise.all(poisoned.map((poison) => parkedStream(copy.name, poison, store))));
+          await moveCheckpoints(tx, 'rebuild', [{ ...copy, position: from }], to);
+        },
         ...(signal && { signal }),
       });
       position = done.position;

@@ -1,9 +1,9 @@
-// Reading the log from some point to some point, into a writer, in large turns.
+// Reading the log from some point to some point, into a writer, in large turns. What can't be taken is parked for the copy, like live.
 
-import type { EventStore, Position } from '../../application/ports/eventStore.ts';
+import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
-import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { applyCarefully, decodeAll, type LeftOut, type Poison } from './parking.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
 
 /** Events a transaction of a rebuild: nobody waits on this event loop. */
@@ -12,26 +12,21 @@ const REPLAY_BATCH_SIZE = 4_000;
 export interface Replay {
   readonly store: EventStore;
   readonly session: LeaderSession;
-  readonly projections: readonly { readonly projection: Projection; readonly writer: ProjectionWriter }[];
+  readonly projection: Projection;
+  readonly writer: ProjectionWriter;
+  /** What is not replayed; what can't be is added to it. */
+  readonly leftOut: LeftOut;
   readonly after: Position | null;
   /** Inclusive; null: up to the head at the time. */
   readonly until: Position | null;
   /** In the transaction of each batch, after its rows. */
-  readonly onBatch?: (tx: Sql, position: Position, from: Position | null) => Promise<void>;
+  readonly onBatch?: (tx: Sql, position: Position, from: Position | null, poisoned: readonly Poison[]) => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
-/** Returns the position up to which all was applied, and how many events were read. */
-export const replay = async ({
-  store,
-  session,
-  projections,
-  after,
-  until,
-  onBatch,
-  signal,
-}: Replay): Promise<{ position: Position | null; events: number }> => {
-  const wanted = new Set<string>(projections.flatMap(({ projection }) => projection.categories));
+/** Returns the position up to which all was applied, and how many events were read. Throws ConsumerFailed. */
+export const replay = async (options: Replay): Promise<{ position: Position | null; events: number }> => {
+  const { store, projection, after, until, signal } = options;
   const end = until ?? (await store.head());
   let position = after;
   let events = 0;
@@ -40,23 +35,15 @@ export const replay = async ({
   const signals = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
   for await (const batch of store.subscribe({
     after,
-    // What no projection follows is not read: it may be most of the log, and of a kind that only others know.
-    categories: [...wanted],
+    // What the projection does not follow is not read: it may be most of the log, and of a kind that only others know.
+    categories: projection.categories,
     batchSize: REPLAY_BATCH_SIZE,
     signal: signals,
   })) {
     const recorded = (batch.kind === 'events' ? batch.events : []).filter((event) => event.position <= end);
-    const logged = recorded.map(decodeEvent);
     // Caught up means beyond `end`, which was the head, or before it, when the subscription began.
     const to = batch.kind === 'caughtUp' || batch.position > end ? end : batch.position;
-    const from = position;
-    await session.transaction(async (tx) => {
-      for (const { projection, writer } of projections) {
-        const own = logged.filter(({ category }) => projection.categories.includes(category));
-        if (own.length > 0) await writer.apply(own, tx);
-      }
-      await onBatch?.(tx, to, from);
-    });
+    await takeBatch(options, recorded, to, position);
     position = to;
     events += recorded.length;
     if (position >= end) break;
@@ -64,4 +51,22 @@ export const replay = async ({
   stop.abort();
   if (signal?.aborted) throw new Error('the replay was stopped');
   return { position, events };
+};
+
+const takeBatch = async (
+  { session, writer, leftOut, onBatch }: Replay,
+  recorded: readonly RecordedEvent[],
+  to: Position,
+  from: Position | null,
+): Promise<void> => {
+  const { events, poisoned: unreadable } = decodeAll(recorded, leftOut);
+  const poisoned = await session.transaction(async (tx) => {
+    const consumer = { reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
+    const failing = await applyCarefully(consumer, events, tx);
+    const streams = new Set<string>(failing.map((poison) => poison.recorded.stream));
+    const all = [...failing, ...unreadable.filter((poison) => !streams.has(poison.recorded.stream))];
+    await onBatch?.(tx, to, from, all);
+    return all;
+  });
+  for (const { recorded: first } of poisoned) leftOut.park(first.stream, first.revision);
 };

@@ -1,5 +1,6 @@
 // What a payment waits for that happens by itself, and since when it should have: the watchdog's view (design §7).
 import type { JobRequest } from '../../application/ports/jobs.ts';
+import { pendingMethods } from '../../domain/charge/charge.ts';
 import { lastExpiry } from '../../domain/charge/instruments.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { notCancellable } from '../../domain/payment/cancel.ts';
@@ -22,35 +23,53 @@ export const awaited = (state: PaymentState): Awaited | null => {
 export const allAwaited = (payment: ExistingPayment): readonly Awaited[] => {
   const { charge, transaction } = payment;
   const id = charge.terms.paymentId;
-  const returns = transaction.receipts.flatMap(({ outcome, endToEndId }): readonly Awaited[] =>
-    outcome === 'rejected'
-      ? [{ at: charge.terms.createdAt, job: { queue: 'returnReceipt', item: `${id}:${endToEndId}` } }]
-      : [],
+  const returns = transaction.receipts.flatMap(({ outcome, endToEndId }) =>
+    outcome === 'rejected' ? [due(payment, charge.terms.createdAt, 'returnReceipt', `${id}:${endToEndId}`)] : [],
   );
   const next = transaction.status === 'settled' ? ofSettled(payment) : ofUnpaid(payment);
   return returns.length === 0 ? next : [...returns, ...next];
 };
 
-const ofSettled = ({ charge, transaction }: ExistingPayment): readonly Awaited[] => {
+const due = ({ charge }: ExistingPayment, at: Timestamp, queue: JobRequest['queue'], item: string): Awaited => {
+  const { accountId, mode } = charge.terms;
+  return { at, job: { queue, tenant: { accountId, mode }, item } };
+};
+
+const ofSettled = (payment: ExistingPayment): readonly Awaited[] => {
+  const { charge, transaction } = payment;
   if (transaction.status !== 'settled') return [];
   const id = charge.terms.paymentId;
   const { availableAt } = transaction.settlement;
-  const refunds = transaction.refunds.flatMap(({ outcome, requestedAt, refundId }): readonly Awaited[] =>
-    outcome.status === 'reserved' ? [{ at: requestedAt, job: { queue: 'refund', item: `${id}:${refundId}` } }] : [],
+  const refunds = transaction.refunds.flatMap(({ outcome, requestedAt, refundId }) =>
+    outcome.status === 'reserved' ? [due(payment, requestedAt, 'refund', `${id}:${refundId}`)] : [],
   );
   return availableAt === null || transaction.releasedAt !== null
     ? refunds
-    : [...refunds, { at: availableAt, job: { queue: 'releaseFunds', item: id } }];
+    : [...refunds, due(payment, availableAt, 'releaseFunds', id)];
 };
 
 const ofUnpaid = (payment: ExistingPayment): readonly Awaited[] => {
   const { charge, transaction } = payment;
   const id = charge.terms.paymentId;
   if (charge.cancelRequestedAt !== null && notCancellable(payment) === null)
-    return [{ at: charge.cancelRequestedAt, job: { queue: 'cancel', item: id } }];
+    return [due(payment, charge.cancelRequestedAt, 'cancel', id)];
   if (transaction.status !== 'none' && transaction.status !== 'processing') return [];
-  if (charge.status === 'requested')
-    return [{ at: addSeconds(charge.terms.createdAt, 600), job: { queue: 'resumeCreation', item: id } }];
+  if (charge.status !== 'requested' && charge.status !== 'open') return [];
+  const { createdAt, api } = charge.terms;
+  const creation = pendingMethods(charge).length === 0 ? [] : ofCreation(payment, createdAt, api);
   const expiresAt = charge.status === 'open' ? lastExpiry(charge.instruments) : null;
-  return expiresAt === null ? [] : [{ at: expiresAt, job: { queue: 'expire', item: id } }];
+  return expiresAt === null ? creation : [...creation, due(payment, expiresAt, 'expire', id)];
+};
+
+/** When the process asks by itself what became of a charge's instrument, and when it ends a payment's creation (K7). */
+const RESUMED_AFTER_SECONDS = 60;
+const ENDED_AFTER_SECONDS = 540;
+
+const ofCreation = (payment: ExistingPayment, createdAt: Timestamp, api: 'charges' | 'payments') => {
+  const id = payment.charge.terms.paymentId;
+  if (api === 'charges') return [due(payment, addSeconds(createdAt, RESUMED_AFTER_SECONDS), 'resumeCreation', id)];
+  return [
+    due(payment, createdAt, 'finalise', id),
+    due(payment, addSeconds(createdAt, ENDED_AFTER_SECONDS), 'resumeCreation', id),
+  ];
 };

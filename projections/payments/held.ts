@@ -1,14 +1,46 @@
-// Pix held for review, of all accounts: the operators' queue (decisions M5, O1).
+// What waits for an operator, of all accounts (decisions M5, O1).
 import type { Sql } from '../../application/ports/sql.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { Minor } from '../../domain/kernel/money.ts';
+import { earlier, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment, PaymentState } from '../../domain/payment/payment.ts';
+import type { ReceiptRecord } from '../../domain/transaction/transaction.ts';
 import { paymentOf } from './row.ts';
 
-/** Since when it is held, by the time of the Pix; null: it is not. */
-export const heldSince = ({ transaction }: PaymentState): Timestamp | null =>
-  transaction.status === 'held' ? transaction.receipt.paidAt : null;
+export interface HeldMoney {
+  readonly endToEndId: string;
+  readonly amount: Minor;
+  /** null: nobody is named, or it was kept of a payment that must not be credited anyway. */
+  readonly payerName: string | null;
+  /** Why it was not credited, or `no_payer_document`: it may be. */
+  readonly reason: 'no_payer_document' | NonNullable<ReceiptRecord['reason']>;
+  /** What the provider said when it was to be sent back; null: it was not asked. */
+  readonly returnRefused: string | null;
+  /** The time of the Pix, or of the refusal. */
+  readonly since: Timestamp;
+}
 
-/** Longest held first. `total` counts those beyond `limit` too. */
+/** What of a payment waits for an operator: held for review, or not sent back because the provider refuses. */
+export const heldMoney = ({ transaction }: PaymentState): readonly HeldMoney[] => {
+  const kept = 'receipt' in transaction ? transaction.receipt : null;
+  return transaction.receipts.flatMap(({ endToEndId, amount, outcome, reason, refusal }): readonly HeldMoney[] => {
+    const receipt = kept?.endToEndId === endToEndId ? kept : null;
+    const payerName = receipt?.payer.name ?? null;
+    const one = { endToEndId, amount, payerName };
+    if (outcome === 'held' && receipt !== null)
+      return [{ ...one, reason: 'no_payer_document', returnRefused: null, since: receipt.paidAt }];
+    return outcome === 'unreturned' && refusal !== undefined && reason !== null
+      ? [{ ...one, reason, returnRefused: refusal.reason, since: refusal.at }]
+      : [];
+  });
+};
+
+/** Since when; null: nothing of it waits for an operator. */
+export const heldSince = (state: PaymentState): Timestamp | null =>
+  heldMoney(state)
+    .map(({ since }) => since)
+    .reduce<Timestamp | null>((first, one) => (first === null ? one : earlier(first, one)), null);
+
+/** Payments of which something is held, longest first. `total` counts those beyond `limit` too. */
 export const listHeld = async (
   db: Sql,
   limit: number,

@@ -11,7 +11,7 @@ import { statusCounts } from './statusCounts.ts';
 
 export const paymentsProjection = foldedTable<'payment', PaymentState>({
   name: 'payments',
-  version: 3,
+  version: 4,
   category: 'payment',
   decider: payment,
   table: 'payments',
@@ -21,7 +21,7 @@ export const paymentsProjection = foldedTable<'payment', PaymentState>({
   ],
   // For the watchdog: what should have happened by itself. For operators: what is held for review.
   indexes: [
-    { columns: 'awaits_at', where: 'awaits_at IS NOT NULL' },
+    { columns: 'account_id, mode, awaits_at', where: 'awaits_at IS NOT NULL' },
     { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
   ],
   mark: statusMark,

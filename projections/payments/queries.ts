@@ -1,15 +1,13 @@
 // Reads of payments: of one account and mode, but for the payer's page, the watchdog and the schedule of reconciliation.
-import type { JobRequest } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { allAwaited } from './awaited.ts';
 import { paymentOf } from './row.ts';
 
 export { findPaymentsByTxid } from './byTxid.ts';
 export { type Cursor, listAfter, listPage, type PageOrder, type PaymentFilter } from './lists.ts';
+export { overduePayments } from './overdue.ts';
 export { SORT_FIELDS, type SortField } from './sortFields.ts';
 export { countPayments } from './totals.ts';
 
@@ -42,39 +40,4 @@ export const findPaymentsForPayer = async (
     values: [ids],
   });
   return new Map(rows.map(({ id, state }) => [id, paymentOf(state)]));
-};
-
-/**
- * What should have happened to payments before `before`, as jobs; at least `limit` of them when there are. A refund whose timer is set
- * is looked after: the provider works on it.
- */
-export const overduePayments = async (db: Sql, before: Timestamp, limit: number): Promise<readonly JobRequest[]> => {
-  const found: JobRequest[] = [];
-  for (let after = { awaits_at: '-infinity', id: '' }; found.length < limit; ) {
-    const { rows } = await db.query<{ awaits_at: string; id: string; state: string }>(
-      `SELECT awaits_at::text AS awaits_at, id, state FROM rm_payments.payments
-       WHERE awaits_at < $1 AND (awaits_at, id) > ($2::timestamptz, $3) ORDER BY awaits_at, id LIMIT $4`,
-      [before, after.awaits_at, after.id, limit],
-    );
-    const overdue = rows.flatMap(({ state }) => allAwaited(paymentOf(state)).filter(({ at }) => at < before));
-    found.push(
-      ...(await withoutTimer(
-        db,
-        overdue.map(({ job }) => job),
-      )),
-    );
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < limit) break;
-    after = last;
-  }
-  return found;
-};
-
-const withoutTimer = async (db: Sql, jobs: readonly JobRequest[]): Promise<readonly JobRequest[]> => {
-  const refunds = jobs.flatMap(({ queue, item }) => (queue === 'refund' ? [item] : []));
-  if (refunds.length === 0) return jobs;
-  const text = `SELECT key FROM operations.timers WHERE kind = 'refund' AND key = ANY($1::text[])`;
-  const { rows } = await db.query<{ key: string }>(text, [refunds]);
-  const timed = new Set(rows.map(({ key }) => key));
-  return jobs.filter(({ queue, item }) => queue !== 'refund' || !timed.has(item));
 };

@@ -1,9 +1,10 @@
 // Reads of webhook deliveries, always of one account and mode.
+import type { JobRequest } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { EndpointId } from '../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { DeliveryStatus, ExistingDelivery } from '../../domain/wire/delivery.ts';
+import type { AccountId, EndpointId, Mode } from '../../domain/kernel/ids.ts';
+import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../domain/wire/delivery.ts';
 
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus;
@@ -14,57 +15,136 @@ export interface DeliveryFilter {
   readonly offset: number;
 }
 
-/** Newest first, then by id. `total` counts all that match. */
+export interface ListedDelivery {
+  readonly state: ExistingDelivery;
+  readonly now: Pick<DeliveryNow, 'isUnderWay' | 'dueAt'>;
+}
+
+/** Begun, and what came of it is not known yet: of the jobs that run now, and no timer of it is set. $1: what is in those jobs. */
+const UNDER_WAY = `(d.status = 'PENDING' AND d.id = ANY($1::text[])
+  AND NOT EXISTS (SELECT FROM operations.timers u WHERE u.kind = 'deliver' AND u.key = d.id))`;
+
+const isOfStatus = (status: DeliveryStatus, add: (value: unknown) => string): string => {
+  if (status === 'PROCESSING') return UNDER_WAY;
+  return `d.status = ${add(status)}${status === 'PENDING' ? ` AND NOT ${UNDER_WAY}` : ''}`;
+};
+
+/** Newest first, then by id. `total` counts all that match. `running`: the ids in the jobs that run now. */
 export const listDeliveries = async (
   db: Sql,
   { accountId, mode }: Tenant,
   filter: DeliveryFilter,
-): Promise<{ deliveries: readonly ExistingDelivery[]; total: number }> => {
-  const values: unknown[] = [accountId, mode];
-  const conditions = [
-    ['status', filter.status],
-    ['event_type', filter.eventType],
-    ['endpoint_id', filter.endpointId],
-  ].flatMap(([column, value]) => (value === undefined ? [] : [` AND ${column} = $${values.push(value)}`]));
-  const from = `FROM rm_webhook_deliveries.deliveries WHERE account_id = $1 AND mode = $2${conditions.join('')}`;
+  running: readonly string[],
+): Promise<{ deliveries: readonly ListedDelivery[]; total: number }> => {
+  const values: unknown[] = [running, accountId, mode];
+  const add = (value: unknown) => `$${values.push(value)}`;
+  const conditions = ['d.account_id = $2 AND d.mode = $3', '$1::text[] IS NOT NULL'];
+  if (filter.status !== undefined) conditions.push(isOfStatus(filter.status, add));
+  if (filter.eventType !== undefined) conditions.push(`d.event_type = ${add(filter.eventType)}`);
+  if (filter.endpointId !== undefined) conditions.push(`d.endpoint_id = ${add(filter.endpointId)}`);
+  const from = `FROM rm_webhook_deliveries.deliveries d WHERE ${conditions.join(' AND ')}`;
   const counted = await db.query<{ total: number }>(`SELECT count(*) AS total ${from}`, values);
-  const page = `ORDER BY created_at DESC, id LIMIT $${values.push(filter.limit)} OFFSET $${values.push(filter.offset)}`;
-  const { rows } = await db.query<{ state: string }>(`SELECT state ${from} ${page}`, values);
+  const page = `ORDER BY d.created_at DESC, d.id LIMIT ${add(filter.limit)} OFFSET ${add(filter.offset)}`;
+  type Row = { state: string; is_under_way: boolean; due_ms: number | null };
+  // What is held back goes when the next probe of its target succeeds, whichever that is.
+  const { rows } = await db.query<Row>(
+    `SELECT d.state, ${UNDER_WAY} AS is_under_way, (extract(epoch FROM (
+       SELECT CASE WHEN t.held THEN (SELECT min(n.due_at) FROM operations.timers n WHERE n.group_id = t.group_id) ELSE t.due_at END
+       FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id)) * 1000)::bigint AS due_ms
+     FROM (SELECT d.* ${from} ${page}) d ORDER BY d.created_at DESC, d.id`,
+    values,
+  );
   return {
-    deliveries: rows.map(({ state }) => JSON.parse(state) as ExistingDelivery),
+    deliveries: rows.map(({ state, is_under_way: isUnderWay, due_ms: dueMs }) => ({
+      state: JSON.parse(state) as ExistingDelivery,
+      now: { isUnderWay, dueAt: dueMs === null ? null : fromMillis(dueMs) },
+    })),
     total: counted.rows[0]?.total ?? 0,
   };
 };
 
 /**
- * Deliveries that should have been attempted by `now` (account time), are not at their end, and are not waiting for a timer that
- * is due later than `timersAfter`.
+ * Deliveries of a tenant that should have been attempted by `now` (account time), or are in the jobs that run now (`running`), and are
+ * not at their end; and those held back.
  */
 export const countDueDeliveries = async (
   db: Sql,
   { accountId, mode }: Tenant,
   now: Timestamp,
-  timersAfter: Timestamp | '-infinity',
-): Promise<number> => {
-  const { rows } = await db.query<{ due: number }>(
-    `SELECT count(*) AS due FROM rm_webhook_deliveries.deliveries d
-     WHERE account_id = $1 AND mode = $2 AND next_attempt_at <= $3
-       AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id AND t.due_at > $4)`,
-    [accountId, mode, now, timersAfter],
+  running: readonly string[],
+): Promise<{ due: number; held: number }> => {
+  const { rows } = await db.query<{ due: number; held: number }>(
+    `SELECT (SELECT count(*) FROM rm_webhook_deliveries.deliveries d WHERE d.account_id = $1 AND d.mode = $2
+         AND d.next_attempt_at IS NOT NULL AND (d.next_attempt_at <= $3 OR d.id = ANY($4::text[]))
+         AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id))
+       + (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.kind = 'deliver' AND t.due_at <= $3) AS due,
+       (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.held AND t.due_at > $3) AS held`,
+    [accountId, mode, now, running],
   );
-  return rows[0]?.due ?? 0;
+  return rows[0] ?? { due: 0, held: 0 };
 };
 
-/** Deliveries of all accounts that should have been attempted before `before` and wait for no timer. */
-export const overdueDeliveries = async (
+/** Deliveries of a tenant that are due by `until`, or among `sent`, and wait for no timer: the earliest of them. */
+export const deliveriesOnTheirWay = async (
+  db: Sql,
+  { accountId, mode }: Tenant,
+  until: Timestamp,
+  sent: readonly string[],
+  limit: number,
+): Promise<readonly { id: string; target: string; dueAt: Timestamp }[]> => {
+  const { rows } = await db.query<{ id: string; target: string; due_ms: number }>(
+    `SELECT d.id, d.target, (extract(epoch FROM d.next_attempt_at) * 1000)::bigint AS due_ms FROM rm_webhook_deliveries.deliveries d
+     WHERE d.account_id = $1 AND d.mode = $2 AND d.next_attempt_at IS NOT NULL AND (d.next_attempt_at <= $3 OR d.id = ANY($4::text[]))
+       AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id)
+     ORDER BY d.next_attempt_at LIMIT $5`,
+    [accountId, mode, until, sent, limit],
+  );
+  return rows.map(({ id, target, due_ms: dueMs }) => ({ id, target, dueAt: fromMillis(dueMs) }));
+};
+
+interface OverdueRow {
+  readonly next_attempt_at: string;
+  readonly id: string;
+  readonly target: string;
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+}
+
+// In account time, as with payments: an account whose test clock is ahead has its own.
+const OVERDUE_PAGE = {
+  name: 'overdue_deliveries',
+  text: `SELECT next_attempt_at::text AS next_attempt_at, id, target, account_id, mode FROM (
+      SELECT d.* FROM rm_webhook_deliveries.deliveries d
+      WHERE d.next_attempt_at < $1 AND NOT (d.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = d.account_id))
+      UNION ALL
+      SELECT d.* FROM operations.test_clocks c
+      JOIN rm_webhook_deliveries.deliveries d ON d.account_id = c.account_id AND d.mode = 'test'
+        AND d.next_attempt_at < $1 + c.offset_seconds * interval '1 s'
+      WHERE NOT c.draining) AS d
+    WHERE (next_attempt_at, id) > ($2::timestamptz, $3)
+      AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id)
+    ORDER BY next_attempt_at, id LIMIT $4`,
+};
+
+/** Deliveries that should have been attempted before `before`, by the clock of their account, and wait for no timer; all, in pages. */
+export async function* overdueDeliveries(
   db: Sql,
   before: Timestamp,
-  limit: number,
-): Promise<readonly { id: string; target: string }[]> => {
-  const { rows } = await db.query<{ id: string; target: string }>(
-    `SELECT id, target FROM rm_webhook_deliveries.deliveries d WHERE next_attempt_at < $1
-       AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id) ORDER BY next_attempt_at LIMIT $2`,
-    [before, limit],
-  );
-  return rows;
-};
+  page: number,
+): AsyncGenerator<readonly JobRequest[]> {
+  for (let after = { next_attempt_at: '-infinity', id: '' }; ; ) {
+    const { rows } = await db.query<OverdueRow>({
+      ...OVERDUE_PAGE,
+      values: [before, after.next_attempt_at, after.id, page],
+    });
+    yield rows.map(({ id, target, account_id: accountId, mode }) => ({
+      queue: 'deliver',
+      tenant: { accountId, mode },
+      item: id,
+      target,
+    }));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < page) return;
+    after = last;
+  }
+}

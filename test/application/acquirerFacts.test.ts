@@ -16,6 +16,7 @@ import { createCharge, recordIssuances } from '../../domain/payment/create.ts';
 import { assertExists } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/wire/status.ts';
 import { type Core, newId, openCore, why } from '../support/core.ts';
+import { memoryTimers } from '../support/creationTimers.ts';
 import { boleto, card } from '../support/instruments.ts';
 import { at, CREATED_AT, receipt, SETTLED_AT, terms } from '../support/samples.ts';
 
@@ -43,7 +44,7 @@ describe('what acquirers tell, on Postgres', () => {
     const { commands, accounts, provider: providers } = core;
     take = takeAcquirerFacts({ commands, providers });
     settler = new Settler({ commands, accounts, providers });
-    creation = new CreationProcess({ commands, accounts, providers, setTimer: async () => undefined });
+    creation = new CreationProcess({ commands, accounts, providers, timers: memoryTimers() });
   });
   after(() => core.close());
   beforeEach(() => {
@@ -193,7 +194,9 @@ describe('what acquirers tell, on Postgres', () => {
         untold: async (_tenant: unknown, references: readonly string[]) => new Set(references),
         find: async (id: string) => (id === 'known' ? notification : null),
         markHandled: async (_id: string, outcome: string) => void handled.push(outcome),
-        unhandled: async () => [],
+        unhandled: async function* () {
+          yield [];
+        },
       };
       return settleNotification({
         notifications,

@@ -67,7 +67,7 @@ class FarProvider extends FakeProvider {
   }
   override async returnReceipt(tenant: Tenant, back: { endToEndId: string; returnId: string; amount: number }) {
     const answer = await this.#far('returnReceipt', () => super.returnReceipt(tenant, back));
-    return answer ?? ('unknown' as const);
+    return answer ?? { kind: 'unknown' as const };
   }
   /** null: it was done, and nobody hears of it. */
   async #far<T>(what: string, act: () => Promise<T>): Promise<T | null> {
@@ -157,7 +157,7 @@ const cancel = async ({ provider, process }: World): Promise<'cancelled' | 'too 
 
 /** Whether the bank took it. */
 const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, step: Step): Promise<boolean> => {
-  const needs = { ...process(), providers: provider };
+  const needs = { ...process(), providers: provider, onRefused: () => undefined };
   await step('pay');
   if (provider.cancelled.has(`${TXID} PIX`)) return false;
   const pix = receipt({
@@ -245,7 +245,7 @@ describe('cancel against pay against expire', () => {
         const all = Promise.all([cancel(world), pay(world, told, step), expire(world)]);
         const [answer, taken] = await scheduler.waitFor(all);
         // A held Pix goes back when its cancellation is recorded, whoever was done by then.
-        const back = returnReceipt({ ...world.process(), providers: world.provider });
+        const back = returnReceipt({ ...world.process(), providers: world.provider, onRefused: () => undefined });
         await scheduler.waitFor(untilKnown(() => back(`${PAYMENT_ID}:${receipt().endToEndId}`)));
         ends.add(await scheduler.waitFor(judge(world, answer, taken)));
       }),

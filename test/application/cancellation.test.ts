@@ -70,9 +70,12 @@ describe('the cancellation, on Postgres', () => {
   const statusOf = async (id: PaymentId) =>
     transactionStatus(assertExists((await core.commands.load(PAYMENT, streamName.payment(id))).state));
   const sendBack = (id: PaymentId, endToEndId: string) =>
-    returnReceipt({ commands: core.commands, accounts: core.accounts, providers: core.provider })(
-      `${id}:${endToEndId}`,
-    );
+    returnReceipt({
+      commands: core.commands,
+      accounts: core.accounts,
+      providers: core.provider,
+      onRefused: () => undefined,
+    })(`${id}:${endToEndId}`);
 
   it('tells the provider, then it is a fact; twice, once', async () => {
     const { id, txid } = await wished();
@@ -172,6 +175,33 @@ describe('the cancellation, on Postgres', () => {
       'ChargeCancelled',
     ]);
     expect(await statusOf(id)).to.equal('CANCELLED');
+  });
+  it('a wrong amount that the provider refuses to send back is an operator’s: the cancellation does not wait for it', async () => {
+    const { id, txid } = await wished();
+    const { endToEndId } = paid(txid, { amount: toMinor(1) });
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+    await sendBack(id, endToEndId);
+    await canceller.run(id);
+    expect(await typesOf(id)).to.deep.equal([
+      'ChargeCancelRequested',
+      'TransactionReceiptRejected',
+      'TransactionReturnRefused',
+      'ChargeCancelled',
+    ]);
+  });
+  it('another wrong amount, still on its way back beside one that is an operator’s, is waited for', async () => {
+    const { id, txid } = await wished();
+    const kept = paid(txid, { amount: toMinor(1) });
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+    await sendBack(id, kept.endToEndId);
+    const { endToEndId } = paid(txid, { amount: toMinor(2) });
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    expect((await typesOf(id)).at(-1)).to.equal('TransactionReceiptRejected');
+    await sendBack(id, endToEndId);
+    await canceller.run(id);
+    expect((await typesOf(id)).slice(-2)).to.deep.equal(['TransactionReceiptReturned', 'ChargeCancelled']);
   });
   it('a Pix held for review goes back with it, without asking the provider (M5)', async () => {
     const { id, txid } = await open(LOCKED_TO);

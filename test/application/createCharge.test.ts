@@ -2,16 +2,18 @@ import { expect } from 'chai';
 import { PAYMENT } from '../../application/aggregates.ts';
 import { CreateChargeHandler } from '../../application/commands/createCharge.ts';
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
-import { ProviderUnavailable, UnknownAtProvider } from '../../application/ports/paymentProvider.ts';
+import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts';
+import type { VelocityGuard } from '../../application/ports/velocityGuard.ts';
 import { CreationProcess } from '../../application/processes/creation.ts';
 import { type ChargeBody, chargeRequest } from '../../domain/charge/request.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { addSeconds, MINUTE_MS, toMillis } from '../../domain/kernel/time.ts';
+import { addSeconds, MINUTE_MS, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import { expire } from '../../domain/payment/afterwards.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { type Core, openCore, why } from '../support/core.ts';
+import { memoryTimers } from '../support/creationTimers.ts';
 import { CREATED_AT } from '../support/samples.ts';
 
 const BODY: ChargeBody = { amount: 1_234, payment_method: 'pix', metadata: { order: 'A-1' } };
@@ -34,12 +36,12 @@ describe('createCharge, with a provider that must be asked', () => {
   let core: Core;
   let handler: CreateChargeHandler;
   let creation: CreationProcess;
+  const timers = memoryTimers();
   before(async () => {
     core = await openCore();
     const { commands, accounts, clock, provider } = core;
-    const setTimer = async () => undefined;
-    creation = new CreationProcess({ commands, accounts, providers: provider, setTimer });
-    handler = new CreateChargeHandler({ commands, accounts, clock, providers: provider, creation, velocity });
+    creation = new CreationProcess({ commands, accounts, providers: provider, timers });
+    handler = new CreateChargeHandler({ commands, clock, providers: provider, creation, velocity });
   });
   after(() => core.close());
   beforeEach(() => {
@@ -103,6 +105,37 @@ describe('createCharge, with a provider that must be asked', () => {
     const answer = await ask(key, { ...BODY, amount: 1_235 });
     expect(isRejection(answer) && answer.code).to.equal('idempotency_key_reused');
     expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+  });
+
+  it('again when the velocity guard would take no more: the original, and the guard is not asked (E6)', async () => {
+    const asked: string[] = [];
+    const { commands, clock, provider: providers } = core;
+    const guard = {
+      take: async ({ paymentId }: { paymentId: PaymentId }) => (asked.push(paymentId) > 1 ? 'account' : 'taken'),
+    };
+    const guarded = new CreateChargeHandler({
+      commands,
+      clock,
+      providers,
+      creation,
+      velocity: guard as VelocityGuard,
+    });
+    const askLive = (idempotencyKey: string) =>
+      guarded.handle({
+        account: core.account,
+        mode: 'live',
+        request: chargeRequest(BODY),
+        idempotencyKey,
+        baseUrl: 'https://pay.example.com',
+        actor: 'key:0123456789abcdef',
+        requestId: 'req_1',
+      });
+    const key = newKey();
+    const first = created(await askLive(key));
+    const refused = await askLive(newKey());
+    expect(isRejection(refused) && refused.code).to.equal('fraud.account_velocity_exceeded');
+    expect(created(await askLive(key))).to.deep.equal({ payment: first.payment, replayed: true });
+    expect(asked).to.have.length(2);
   });
 
   it('two at once: one creates, the other waits and replays (K4)', async () => {
@@ -214,7 +247,7 @@ describe('createCharge, with a provider that must be asked', () => {
       const id = await cutOff();
       core.clock.nowMs += 9 * MINUTE_MS - 1;
       core.provider.next('findInstrument', 'unknown');
-      expect(await thrown(creation.resume(id))).to.be.instanceOf(UnknownAtProvider);
+      await creation.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
       core.clock.nowMs += 1;
       core.provider.next('findInstrument', 'unknown');
@@ -223,10 +256,124 @@ describe('createCharge, with a provider that must be asked', () => {
     });
   });
 
+  describe('repeated while the provider is away (K7)', () => {
+    const away = async (key: string) => {
+      core.provider.next('issue', { kind: 'unavailable' });
+      expect(await thrown(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    };
+    const begun = async (): Promise<{ key: string; id: PaymentId }> => {
+      const [key, intent] = [newKey(), catchIntent()];
+      await away(key);
+      core.spies.beforeAppend = null;
+      return { key, id: intent.id as PaymentId };
+    };
+    const pass = (seconds: number): void => {
+      core.clock.nowMs += seconds * 1_000;
+    };
+
+    it('the minute after which the watchdog asks by itself counts from the last repeat', async () => {
+      const { key, id } = await begun();
+      pass(50);
+      await away(key);
+      pass(10); // the timer of the first minute, and what its queue tries again
+      await creation.resume(id);
+      pass(49.999);
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
+      pass(0.001);
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+    });
+    it('however often it is repeated, it is over within 10 minutes, by the watchdog or by the repeat', async () => {
+      const { key, id } = await begun();
+      const other = await begun();
+      for (let seconds = 30; seconds < 9 * 60; seconds += 30) {
+        pass(30);
+        await away(key);
+        await away(other.key);
+        await creation.resume(id);
+      }
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
+      pass(30);
+      expect(timers.timers.get(id)?.dueAt).to.equal(addSeconds(CREATED_AT, 9 * 60));
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+      core.provider.next('issue', { kind: 'unavailable' });
+      expect(created(await ask(other.key)).payment.charge.status).to.equal('failed');
+    });
+    it('made by a repeat, it lives all of its time from then on', async () => {
+      const { key, id } = await begun();
+      pass(300);
+      await ask(key);
+      const [, issued] = await core.eventsOf(streamName.payment(id));
+      expect(issued).to.deep.include({ type: 'ChargePixIssued' });
+      const at = addSeconds(CREATED_AT, 300);
+      expect((issued as { data: object }).data).to.include({ at, expiresAt: addSeconds(at, 3_600) });
+    });
+  });
+
+  describe('made at the provider before we knew of it (K7)', () => {
+    /** An hour of it began when the charge was created; the answer was lost. */
+    const lost = async () => {
+      const [key, intent] = [newKey(), catchIntent()];
+      core.provider.next('issue', 'unknown');
+      await thrown(ask(key));
+      core.spies.beforeAppend = null;
+      core.clock.nowMs += 59_000;
+      core.provider.calls.length = 0;
+      return { key, id: intent.id as PaymentId };
+    };
+    const at = addSeconds(CREATED_AT, 59);
+    /** When the provider has the only instrument in its books end. */
+    const providersEnd = () => [...core.provider.instruments.values()].at(-1)?.instrument.expiresAt as Timestamp;
+    for (const by of ['a repeat', 'the watchdog'] as const)
+      it(`heard of by ${by}: it is prolonged there, and lives all of its time from then on`, async () => {
+        const { key, id } = await lost();
+        await (by === 'a repeat' ? ask(key) : creation.resume(id));
+        const [, issued] = await core.eventsOf(streamName.payment(id));
+        expect((issued as { data: object }).data).to.include({ at, expiresAt: addSeconds(at, 3_600) });
+        expect(providersEnd() >= addSeconds(at, 3_600), 'the provider’s is not earlier').to.equal(true);
+        expect(core.provider.calls.map((call) => call.split(' ')[0])).to.deep.equal(['findInstrument', 'prolong']);
+      });
+    it('and the provider does not say whether it prolonged it: it stays open, the repeat prolongs it', async () => {
+      const { key, id } = await lost();
+      core.provider.next('prolong', { kind: 'unavailable' });
+      expect(await thrown(ask(key))).to.be.instanceOf(ProviderUnavailable);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
+      await ask(key);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+    });
+    it('and the provider can’t prolong it: it ends when the provider has it end', async () => {
+      const { key, id } = await lost();
+      core.provider.next('prolong', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
+      await ask(key);
+      const [, issued] = await core.eventsOf(streamName.payment(id));
+      expect((issued as { data: object }).data).to.include({ at, expiresAt: providersEnd() });
+    });
+    it('and the provider does not say whether it prolonged it, its time over: the charge fails', async () => {
+      const { id } = await lost();
+      core.clock.nowMs = toMillis(addSeconds(CREATED_AT, 540));
+      core.provider.next('prolong', 'unknown');
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+    });
+    it('and the provider can’t prolong it, and has ended it already: the charge fails, and nobody is shown what can’t be paid', async () => {
+      const [key, intent] = [newKey(), catchIntent()];
+      const shortLived = { ...BODY, expires_in: 60 };
+      core.provider.next('issue', 'unknown');
+      await thrown(ask(key, shortLived));
+      core.spies.beforeAppend = null;
+      core.clock.nowMs = toMillis(providersEnd());
+      core.provider.next('prolong', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
+      expect(created(await ask(key, shortLived)).payment.charge.status).to.equal('failed');
+      expect(await typesOf(intent.id as PaymentId)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+    });
+  });
+
   it('without a provider for the mode it is unprocessable, and nothing is written (E5)', async () => {
-    const { commands, accounts, clock } = core;
+    const { commands, clock } = core;
     const providers = { of: () => null };
-    const alone = new CreateChargeHandler({ commands, accounts, clock, creation, providers, velocity });
+    const alone = new CreateChargeHandler({ commands, clock, creation, providers, velocity });
     const head = await core.store.head();
     const answer = await alone.handle({
       account: core.account,

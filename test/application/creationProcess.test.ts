@@ -4,8 +4,10 @@ import { expect } from 'chai';
 import { PAYMENT } from '../../application/aggregates.ts';
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../application/ports/paymentProvider.ts';
-import type { Timer } from '../../application/ports/timers.ts';
+import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
+import { takeAcquirerFacts } from '../../application/processes/acquirerFacts.ts';
 import { CreationProcess } from '../../application/processes/creation.ts';
+import { Settler, settleNotification } from '../../application/processes/settlement.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
@@ -13,7 +15,9 @@ import { fromMillis, MINUTE_MS, toMillis } from '../../domain/kernel/time.ts';
 import { recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
 import { createCharge } from '../../domain/payment/create.ts';
 import { type Core, newId, openCore, why } from '../support/core.ts';
-import { CREATED_AT, terms } from '../support/samples.ts';
+import { memoryTimers } from '../support/creationTimers.ts';
+import { sampleInstrument } from '../support/instruments.ts';
+import { CREATED_AT, receipt, terms } from '../support/samples.ts';
 
 const NOW = CREATED_AT;
 const REFUSAL = { kind: 'refused', reason: 'no such merchant', providerErrorCode: 'declined' } as const;
@@ -27,18 +31,17 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
 describe('the creation process, on Postgres', () => {
   let core: Core;
   let creation: CreationProcess;
-  const timers: Timer[] = [];
+  const { timers, ...creationTimers } = memoryTimers();
   before(async () => {
     core = await openCore();
     const { commands, accounts, provider: providers } = core;
-    const setTimer = async (timer: Timer) => void timers.push(timer);
-    creation = new CreationProcess({ commands, accounts, providers, setTimer });
+    creation = new CreationProcess({ commands, accounts, providers, timers: creationTimers });
   });
   after(() => core.close());
   beforeEach(() => {
     core.clock.nowMs = toMillis(NOW);
     core.provider.forget();
-    timers.length = 0;
+    timers.clear();
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
 
@@ -87,6 +90,20 @@ describe('the creation process, on Postgres', () => {
         ['CRYPTO', `CRYPTO-${txid}`, '2026-11-21T14:00:00.000Z'],
       ]);
     });
+    for (const [late, lifeBegins] of [
+      [5_000, 0],
+      [5_001, 5_001],
+      [60_000, 60_000],
+    ] as const)
+      it(`made without asking anybody, ${late} ms late: it lives from ${lifeBegins} ms on`, async () => {
+        const { id } = await wanted(['PIX']);
+        core.clock.nowMs += late;
+        core.provider.issueLocally = (request) => sampleInstrument(request, 'fake');
+        await creation.finalise(id).finally(() => Reflect.deleteProperty(core.provider, 'issueLocally'));
+        const [, issued] = await core.eventsOf(streamName.payment(id));
+        const expiresAt = fromMillis(toMillis(NOW) + lifeBegins + 60 * MINUTE_MS);
+        expect((issued as { data: object }).data).to.include({ expiresAt });
+      });
     it('twice: the instruments of the first time, and nobody is asked', async () => {
       const { id } = await wanted(['BOLETO', 'PIX']);
       await creation.finalise(id);
@@ -220,13 +237,15 @@ describe('the creation process, on Postgres', () => {
       const { id } = await wanted(['PIX'], 'charges');
       afterMinutes(8.99);
       core.provider.next('findInstrument', 'unknown');
-      expect(await thrown(creation.resume(id))).to.be.instanceOf(UnknownAtProvider);
+      await creation.resume(id);
       expect(await told(id)).to.deep.equal([]);
       const [account, dueAt] = [core.account.accountId, afterMinutes(9)];
-      expect(timers).to.deep.equal([{ account, mode: 'test', kind: 'resumeCreation', key: id, group: null, dueAt }]);
+      expect([...timers.values()]).to.deep.equal([
+        { account, mode: 'test', kind: 'resumeCreation', key: id, group: null, dueAt },
+      ]);
       core.provider.next('findInstrument', 'unknown');
       await creation.resume(id);
-      expect([await told(id), timers.length]).to.deep.equal([['ChargeFailed'], 1]);
+      expect(await told(id)).to.deep.equal(['ChargeFailed']);
     });
     it('for one method: goes on until that one is known, whatever becomes of the others', async () => {
       const { id, txid } = await wanted(['BOLETO', 'CREDIT_CARD']);
@@ -266,6 +285,52 @@ describe('the creation process, on Postgres', () => {
       afterMinutes(1);
       await creation.resume(id);
       expect([await told(id), core.provider.calls]).to.deep.equal([['issued PIX', 'issued BOLETO'], []]);
+    });
+  });
+
+  describe('what is told of a payment whose creation was cut off', () => {
+    /** A notification of `kind` is worked off. */
+    const notified = (paymentId: PaymentId, kind: 'payment' | 'fact', reference: string): Promise<void> => {
+      const { commands, accounts, provider: providers } = core;
+      const tenant = { accountId: core.account.accountId, mode: 'test' as const };
+      const notifications = {
+        find: async () => ({ tenant, kind, reference, paymentId }),
+        markHandled: async () => undefined,
+      } as unknown as ProviderNotifications;
+      const settler = new Settler({ commands, accounts, providers });
+      const takeFacts = takeAcquirerFacts({ commands, providers });
+      const resumeCreation = creation.resumeFor.bind(creation);
+      return settleNotification({ notifications, providers, settler, takeFacts, resumeCreation })(reference);
+    };
+    /** Made at the provider; the answer was lost, and nothing is recorded. */
+    const cutOff = async (method: PaymentMethod, api: 'charges' | 'payments') => {
+      const payment = await wanted([method], api);
+      core.provider.next('issue', 'unknown');
+      await thrown(creation.finalise(payment.id));
+      expect(await told(payment.id)).to.deep.equal([]);
+      return payment;
+    };
+    for (const api of ['charges', 'payments'] as const) {
+      it(`a Pix: its instrument is recorded first, so that it settles and does not go back (${api})`, async () => {
+        const { id, txid } = await cutOff('PIX', api);
+        core.provider.receipts.set(txid, [receipt({ endToEndId: `E-${txid}` })]);
+        await notified(id, 'payment', `E-${txid}`);
+        await notified(id, 'payment', `E-${txid}`);
+        expect(await told(id)).to.deep.equal(['issued PIX', 'TransactionSettled']);
+      });
+      it(`a Pix, while the provider does not say what became of the instrument: nothing is judged (${api})`, async () => {
+        const { id, txid } = await cutOff('PIX', api);
+        core.provider.receipts.set(txid, [receipt({ endToEndId: `E-${txid}` })]);
+        core.provider.next('findInstrument', 'unknown');
+        expect(await thrown(notified(id, 'payment', `E-${txid}`))).to.be.instanceOf(UnknownAtProvider);
+        expect(await told(id)).to.deep.equal([]);
+      });
+    }
+    it('that a card is in flight: its instrument is recorded first', async () => {
+      const { id, txid } = await cutOff('CREDIT_CARD', 'payments');
+      core.provider.facts.set(txid, [{ kind: 'processing', method: 'CREDIT_CARD', reason: null, at: NOW }]);
+      await notified(id, 'fact', `${txid}:1`);
+      expect(await told(id)).to.deep.equal(['issued CREDIT_CARD', 'TransactionProcessing']);
     });
   });
 });

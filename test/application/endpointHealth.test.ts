@@ -1,43 +1,86 @@
+// How often the shared knowledge of failing targets is asked for, and what of it (W3): test/infrastructure/processes/failingTargets.test.ts
+// has the rest.
 import { expect } from 'chai';
-import { EndpointHealth } from '../../application/processes/endpointHealth.ts';
+import type { FailingTargets, FirstAttempt } from '../../application/ports/failingTargets.ts';
+import { EndpointHealth, PROBE_RULE } from '../../application/processes/endpointHealth.ts';
 import { at } from '../support/samples.ts';
 
-const NOW = at('13:00:00');
-const failing = (times: number, health = new EndpointHealth()): EndpointHealth => {
-  for (let i = 1; i <= times; i++) health.failed('we', `d${i}`, at(`13:0${i}:00`));
-  return health;
-};
+const attempt = { group: 'we', key: 'd', dueAt: at('13:00:00') } as FirstAttempt;
 
 describe('endpoint health (W3)', () => {
-  it('knows nothing of an endpoint that never failed', () =>
-    expect(new EndpointHealth().waitsUntil('we', NOW)).to.equal(null));
-  it('lets new deliveries go after two failures in a row', () =>
-    expect(failing(2).waitsUntil('we', NOW)).to.equal(null));
-  it('holds them from the third on, until the earliest probe', () =>
-    expect(failing(3).waitsUntil('we', NOW)).to.equal(at('13:01:00')));
-  it('a success forgets the failures', () => {
-    const health = failing(3);
-    health.succeeded('we');
-    expect(health.waitsUntil('we', NOW)).to.equal(null);
-    expect(failing(2, health).waitsUntil('we', NOW)).to.equal(null);
+  let asked: string[];
+  let failures: number;
+  let nowMs: number;
+  let health: EndpointHealth;
+  beforeEach(() => {
+    asked = [];
+    failures = 0;
+    nowMs = 0;
+    const targets: FailingTargets = {
+      failuresOf: async (target) => {
+        asked.push(`failures of ${target}`);
+        return failures;
+      },
+      failed: async () => {
+        asked.push('failed');
+        return ++failures;
+      },
+      hold: async ({ key }) => {
+        asked.push(`hold ${key}`);
+        return failures < 3 ? null : at('13:01:00');
+      },
+      recovered: async (target, then) => {
+        asked.push(`${target} recovered at ${then}`);
+        failures = 0;
+      },
+      forgetOld: async () => undefined,
+    };
+    health = new EndpointHealth(targets, () => nowMs);
   });
-  it('counts each endpoint by itself', () => {
-    const health = failing(3);
-    health.succeeded('other');
-    expect([health.waitsUntil('other', NOW), health.waitsUntil('we', NOW)]).to.deep.equal([null, at('13:01:00')]);
+  const fail = async (times: number) => {
+    for (let n = 0; n < times; n++) await health.failed(attempt, 'timeout');
+  };
+
+  it('holds from the third failure on, and probes once a minute', () =>
+    expect(PROBE_RULE).to.deep.equal({ failuresInARow: 3, everySeconds: 60 }));
+  it('of a target that is well costs one read a second, however much goes there', async () => {
+    for (const ms of [0, 1, 500, 999, 1_000, 1_500]) {
+      nowMs = ms;
+      await health.look('we');
+      expect(await health.holds(attempt)).to.equal(false);
+      await health.succeeded('we', at('13:00:00'));
+    }
+    expect(asked).to.deep.equal(['failures of we', 'failures of we']);
   });
-  it('goes on to the next probe when one is past', () =>
-    expect(failing(3).waitsUntil('we', at('13:01:00'))).to.equal(at('13:02:00')));
-  it('lets one go as the probe when none is left', () =>
-    expect(failing(3).waitsUntil('we', at('13:03:00'))).to.equal(null));
-  it('a retry that fails again moves its probe', () => {
-    const health = failing(3);
-    health.failed('we', 'd1', at('13:30:00'));
-    expect(health.waitsUntil('we', NOW)).to.equal(at('13:02:00'));
+  it('lets go after two failures without asking, and asks from the third on', async () => {
+    await fail(2);
+    expect(await health.holds(attempt)).to.equal(false);
+    await fail(1);
+    expect(await health.holds(attempt)).to.equal(true);
+    expect(await health.holds({ ...attempt, group: 'other' })).to.equal(false);
+    expect(asked).to.deep.equal(['failed', 'failed', 'failed', 'hold d']);
   });
-  it('one that is never tried again is no probe', () => {
-    const health = new EndpointHealth();
-    for (const id of ['a', 'b', 'c']) health.failed('we', id, null);
-    expect(health.waitsUntil('we', NOW)).to.equal(null);
+  it('of a target that fails for another worker is learnt with the next look', async () => {
+    await health.look('we');
+    failures = 3;
+    expect(await health.holds(attempt)).to.equal(false);
+    nowMs = 1_000;
+    await health.look('we');
+    expect(await health.holds(attempt)).to.equal(true);
+    failures = 0; // it is well again for another worker: the table says so when it is asked to hold
+    expect(await health.holds(attempt)).to.equal(false);
+  });
+  it('one success after any failure is told, once', async () => {
+    await fail(1);
+    for (let n = 0; n < 2; n++) await health.succeeded('we', at('13:00:09'));
+    expect(asked).to.deep.equal(['failed', `we recovered at ${at('13:00:09')}`]);
+    await fail(2);
+    expect(await health.holds(attempt)).to.equal(false);
+  });
+  it('a look that is overtaken by a failure changes nothing', async () => {
+    const look = health.look('we');
+    await fail(3);
+    await look;
+    expect(await health.holds(attempt)).to.equal(true);
   });
 });

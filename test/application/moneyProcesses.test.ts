@@ -2,22 +2,23 @@
 
 import { expect } from 'chai';
 import { PAYMENT } from '../../application/aggregates.ts';
+import { reviewHeld } from '../../application/commands/reviewHeld.ts';
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { type Tenant, UnknownAtProvider } from '../../application/ports/paymentProvider.ts';
 import type { ProviderNotification, ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import { takeAcquirerFacts } from '../../application/processes/acquirerFacts.ts';
-import { expireCharge } from '../../application/processes/expiry.ts';
 import { release } from '../../application/processes/fundsRelease.ts';
-import { returnReceipt } from '../../application/processes/payerLockReturn.ts';
+import { type RefusedReturn, returnReceipt } from '../../application/processes/payerLockReturn.ts';
 import { Settler, settleNotification } from '../../application/processes/settlement.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
 import { DAY_MS, toMillis } from '../../domain/kernel/time.ts';
 import { settleReceipt } from '../../domain/payment/settle.ts';
 import type { Receipt } from '../../domain/transaction/transaction.ts';
 import { type Core, newId, openCore, why } from '../support/core.ts';
-import { at, CREATED_AT, EXPIRES_AT, LOCKED_TO, receipt, SETTLED_AT, SOMEBODY_ELSE } from '../support/samples.ts';
+import { LOCKED_TO, receipt, SETTLED_AT, SOMEBODY_ELSE } from '../support/samples.ts';
 
 /** The notifications' table, in memory. */
 class Told implements ProviderNotifications {
@@ -37,8 +38,8 @@ class Told implements ProviderNotifications {
   async markHandled(id: string, outcome: 'settled' | 'not_confirmed'): Promise<void> {
     this.handled.push(`${id} ${outcome}`);
   }
-  async unhandled(): Promise<readonly string[]> {
-    return [...this.rows.keys()].filter((id) => !this.handled.some((row) => row.startsWith(id)));
+  async *unhandled(): AsyncGenerator<readonly []> {
+    yield [];
   }
 }
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -154,6 +155,14 @@ describe('the money processes, on Postgres', () => {
           expect(await typesOf(pix.id)).to.deep.equal([...OPEN, type]);
           expect(core.provider.calls).to.include(`checkPayer ${pix.endToEndId}`);
         });
+      it('a masked document names nobody: asked too', async () => {
+        for (const [check, type] of CHECKS) {
+          const pix = await paid({ payer: { name: 'X', document: '***.911.111-**' } }, LOCKED_TO);
+          core.provider.payers.set(pix.endToEndId, check);
+          await settle(pix);
+          expect(await typesOf(pix.id)).to.deep.equal([...OPEN, type]);
+        }
+      });
       it('is not asked where the payer is named, nor where nobody is locked to', async () => {
         const named = await paid({}, LOCKED_TO);
         const unlocked = await paid({ payer: { name: 'X', document: null } });
@@ -176,8 +185,12 @@ describe('the money processes, on Postgres', () => {
       expect(await settler.settle(id, arrived)).to.equal('refunded');
       return { id, endToEndId, item: `${id}:${endToEndId}` };
     };
-    const back = (item: string) =>
-      returnReceipt({ commands: core.commands, accounts: core.accounts, providers: core.provider })(item);
+    const refusals: RefusedReturn[] = [];
+    const back = (item: string) => {
+      const { commands, accounts, provider: providers } = core;
+      return returnReceipt({ commands, accounts, providers, onRefused: (one) => void refusals.push(one) })(item);
+    };
+    beforeEach(() => void refusals.splice(0));
     const REJECTED = [...OPEN, 'TransactionReceiptRejected'];
 
     it('sends it back in full by its end-to-end id, once', async () => {
@@ -209,6 +222,49 @@ describe('the money processes, on Postgres', () => {
       expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(2);
     });
+    it('refused by the provider: recorded and told once, and not asked again', async () => {
+      const { id, endToEndId, item } = await rejected();
+      core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+      await back(item);
+      await back(item);
+      expect((await historyOf(id)).slice(3)).to.deep.equal([
+        {
+          type: 'TransactionReturnRefused',
+          data: { endToEndId, amount: 12_345, currency: 'BRL', reason: 'account closed', at: SETTLED_AT },
+        },
+      ]);
+      expect(core.provider.calls).to.have.length(1);
+      const { accountId } = core.account;
+      expect(refusals).to.deep.equal([
+        { accountId, mode: 'test', paymentId: id, endToEndId, reason: 'account closed' },
+      ]);
+    });
+    it('refused, and asked for again by an operator: under another name, as often as it is refused', async () => {
+      const { id, endToEndId, item } = await rejected();
+      for (const _ of [1, 2]) {
+        core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+        await back(item);
+        const reviewed = await reviewHeld(core)(id, 'return', 'operator:ana');
+        expect(isRejection(reviewed) || reviewed.isNew).to.equal(true);
+      }
+      await back(item);
+      const ASKED = ['TransactionReturnRefused', 'TransactionReturnRetried'];
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, ...ASKED, ...ASKED, 'TransactionReceiptReturned']);
+      expect(new Set(core.provider.calls).size).to.equal(3);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect(refusals).to.have.length(2);
+    });
+    it('killed between the refusal and its record: the repeat records it', async () => {
+      const { id, item } = await rejected();
+      const refuse = () => core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+      killedOn('TransactionReturnRefused');
+      refuse();
+      expect(await thrown(back(item))).to.be.instanceOf(EventStoreUnavailable);
+      core.spies.beforeAppend = null;
+      refuse();
+      await back(item);
+      expect([await typesOf(id), refusals.length]).to.deep.equal([[...REJECTED, 'TransactionReturnRefused'], 1]);
+    });
     it('of a payment whose id has the mark of our own items in it', async () => {
       const { id } = await paid({}, LOCKED_TO);
       const endToEndId = 'acquirer:payment:7';
@@ -222,55 +278,6 @@ describe('the money processes, on Postgres', () => {
       await settler.settle(id, receipt({ endToEndId }));
       await back(`${id}:${endToEndId}`);
       expect([await typesOf(id), core.provider.calls]).to.deep.equal([[...OPEN, 'TransactionSettled'], []]);
-    });
-  });
-
-  describe('expiry', () => {
-    const expire = (id: PaymentId) => {
-      const { commands, accounts } = core;
-      return expireCharge({ commands, accounts, settler })(id);
-    };
-    it('asks the provider first, then expires at the very expiry, once', async () => {
-      const txid = newId<string>();
-      const id = await core.openCharge({ txid });
-      core.clock.nowMs = toMillis(at('14:07:00'));
-      await expire(id);
-      await expire(id);
-      expect((await historyOf(id)).slice(2)).to.deep.equal([{ type: 'ChargeExpired', data: { at: EXPIRES_AT } }]);
-      expect(core.provider.calls).to.deep.equal([`receiptsOf ${txid}`]);
-    });
-    it('stays pending while the provider does not say; the repeat expires', async () => {
-      const id = await core.openCharge({ txid: newId<string>() });
-      core.clock.nowMs = toMillis(EXPIRES_AT);
-      core.provider.next('receiptsOf', 'unknown');
-      expect(await thrown(expire(id))).to.be.instanceOf(UnknownAtProvider);
-      expect(await typesOf(id)).to.deep.equal(OPEN);
-      await expire(id);
-      expect(await typesOf(id)).to.deep.equal([...OPEN, 'ChargeExpired']);
-    });
-    it('settles what was paid in time and heard of only now', async () => {
-      const { id } = await paid();
-      core.clock.nowMs = toMillis(at('15:00:00'));
-      await expire(id);
-      expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
-    });
-    it('sends back what was paid too late, and expires', async () => {
-      const { id } = await paid({ paidAt: at('14:00:01') });
-      core.clock.nowMs = toMillis(at('15:00:00'));
-      await expire(id);
-      expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionReceiptRejected', 'ChargeExpired']);
-    });
-    it('by a clock that is a little behind the one that found it due: it is due', async () => {
-      const id = await core.openCharge({ txid: newId<string>() });
-      core.clock.nowMs = toMillis(EXPIRES_AT) - 4_000;
-      await expire(id);
-      expect(await typesOf(id)).to.deep.equal([...OPEN, 'ChargeExpired']);
-    });
-    it('before its time is nothing', async () => {
-      const id = await core.openCharge({ txid: newId<string>() });
-      core.clock.nowMs = toMillis(CREATED_AT);
-      await expire(id);
-      expect(await typesOf(id)).to.deep.equal(OPEN);
     });
   });
 

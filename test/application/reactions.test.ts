@@ -45,6 +45,8 @@ import {
   released,
   resendRequested,
   returned,
+  returnRefused,
+  returnRetried,
   sentBack,
   settled,
 } from '../support/samples.ts';
@@ -90,9 +92,9 @@ const timer = (kind: string, key: string, dueAt: string, group: string | null = 
   timer: { account: ACCOUNT_ID, mode, kind, key, group, dueAt },
 });
 const clear = (kind: string, key: string = PAYMENT_ID) => ({ kind: 'clearTimer', timer: { kind, key } });
-const job = (queue: string, item: string, group?: string) => ({
+const job = (queue: string, item: string, target?: string) => ({
   kind: 'job',
-  job: { queue, item, ...(group !== undefined && { group }) },
+  job: { queue, item, ...(target !== undefined && { target }) },
 });
 
 const scheduled = {
@@ -122,6 +124,7 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
   'cancel requested': logged('payment', cancelRequested()),
   'charge cancelled': logged('payment', cancelled()),
   'resend requested': logged('payment', resendRequested(2, 1)),
+  'resend that nobody wants': logged('payment', resendRequested(2, 1, false)),
   'card in flight': logged('payment', processing()),
   'card declined': logged('payment', refused('CREDIT_CARD', false)),
   'card declined for good': logged('payment', refused('CREDIT_CARD', true)),
@@ -148,6 +151,8 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
   'charge ended': logged('payment', sentBack('charge_ended')),
   'payer differs': logged('payment', sentBack('payer_mismatch')),
   'receipt returned': logged('payment', returned()),
+  'return refused': logged('payment', returnRefused()),
+  'return asked for again': logged('payment', returnRetried('return-2')),
   'funds released': logged('payment', released()),
   'dispute raised': logged('payment', {
     type: 'TransactionDisputeRaised',
@@ -174,7 +179,7 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
 
 /** How jobs and timers name a refund. */
 const REFUND = `${PAYMENT_ID}:${REFUND_ID}`;
-const back = job('returnReceipt', `${PAYMENT_ID}:${END_TO_END_ID}`, ACCOUNT_ID);
+const back = job('returnReceipt', `${PAYMENT_ID}:${END_TO_END_ID}`);
 /** By process: its answers. What is not named here is answered with nothing. */
 const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: readonly object[] }])[] = [
   [
@@ -183,11 +188,11 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
       'charge created': [{ ...timer('resumeCreation', PAYMENT_ID, at('13:01:00')), first: true }],
       'payment created': [
         { ...timer('resumeCreation', PAYMENT_ID, at('13:09:00')), first: true },
-        job('finalise', PAYMENT_ID, ACCOUNT_ID),
+        job('finalise', PAYMENT_ID),
       ],
       'payment of two methods created': [
         { ...timer('resumeCreation', `${PAYMENT_ID}:all`, at('13:09:00')), first: true },
-        job('finalise', PAYMENT_ID, ACCOUNT_ID),
+        job('finalise', PAYMENT_ID),
       ],
       'pix issued': [clear('resumeCreation')],
       'card issued': [clear('resumeCreation')],
@@ -217,6 +222,7 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
       'payer differs': [back],
       'held sent back': [back],
       'held cancelled': [back],
+      'return asked for again': [back],
     },
   ],
   [
@@ -229,11 +235,11 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
   [
     refundExecution,
     {
-      'refund reserved': [job('refund', REFUND, ACCOUNT_ID)],
+      'refund reserved': [job('refund', REFUND)],
       'refund submitted': [timer('refund', REFUND, at('15:00:03'), ACCOUNT_ID)],
       'refund unknown': [timer('refund', REFUND, at('15:00:03'), ACCOUNT_ID)],
-      'refund paid': [clear('refund', REFUND), job('refund', REFUND, ACCOUNT_ID)],
-      'refund failed': [clear('refund', REFUND), job('refund', REFUND, ACCOUNT_ID)],
+      'refund paid': [clear('refund', REFUND), job('refund', REFUND)],
+      'refund failed': [clear('refund', REFUND), job('refund', REFUND)],
       'sandbox confirms refunds': [{ kind: 'hurry', timers: { kind: 'refund', group: ACCOUNT_ID } }],
     },
   ],
@@ -243,6 +249,7 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
     {
       'delivery scheduled': [job('deliver', DELIVERY, ENDPOINT)],
       'attempt failed': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
+      'delivery cancelled': [clear('deliver', DELIVERY)],
       'endpoint deleted': [{ kind: 'hurry', timers: { kind: 'deliver', group: ENDPOINT } }],
     },
   ],
@@ -250,8 +257,8 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
     testClock,
     {
       'clock advanced': [
-        { kind: 'drainClock', account: ACCOUNT_ID, offsetSeconds: 90 },
-        job('drainClock', ACCOUNT_ID, ACCOUNT_ID),
+        { kind: 'drainClock', account: ACCOUNT_ID, offsetSeconds: 90, until: LATER },
+        job('drainClock', ACCOUNT_ID),
       ],
     },
   ],
@@ -263,8 +270,10 @@ describe('reactions', () => {
       PROCESSES.map(({ name }) => name).sort(),
     ));
 
-  it('are asked for with every type of event but those of keys', () => {
-    const types = CATEGORIES.filter((category) => category !== 'keyring').flatMap((category) => SERDE[category].types);
+  it('are asked for with every type of event but those of keys and of the followers themselves', () => {
+    const types = CATEGORIES.filter((category) => !['keyring', 'logConsumer'].includes(category)).flatMap(
+      (category) => SERDE[category].types,
+    );
     expect([...new Set(Object.values(LOG).map(({ event }) => event.type))].sort()).to.deep.equal([...types].sort());
   });
 
@@ -296,7 +305,7 @@ describe('reactions', () => {
   it('name the Pix that goes back, not another of the same payment', () => {
     for (const endToEndId of ['E-one', 'E-two'])
       expect(reactions(payerLockReturn, logged('payment', sentBack('second_payment', { endToEndId })))).to.deep.equal([
-        job('returnReceipt', `${PAYMENT_ID}:${endToEndId}`, ACCOUNT_ID),
+        job('returnReceipt', `${PAYMENT_ID}:${endToEndId}`),
       ]);
   });
 
@@ -336,7 +345,7 @@ describe('reactions', () => {
       'dispute opened',
     ];
     for (const [name, event] of Object.entries(LOG)) {
-      const expected = TOLD.includes(name) ? [job('fanOut', `${PAYMENT_ID}:${REVISION}:a,b`, ACCOUNT_ID)] : [];
+      const expected = TOLD.includes(name) ? [job('fanOut', `${PAYMENT_ID}:${REVISION}:a,b`)] : [];
       it(`${name}: ${expected.length}`, () =>
         void expect(reactions(webhookFanOut, event, listening('a', 'b'))).to.deep.equal(expected));
     }
@@ -346,7 +355,7 @@ describe('reactions', () => {
         hasWebhookUrls: (account, asked) => account === ACCOUNT_ID && asked === mode,
       });
       expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('test'))).to.deep.equal([
-        job('fanOut', `${PAYMENT_ID}:${REVISION}:`, ACCOUNT_ID),
+        job('fanOut', `${PAYMENT_ID}:${REVISION}:`),
       ]);
       expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('live'))).to.deep.equal([]);
       expect(reactions(webhookFanOut, logged('payment', created()), withUrls('test'))).to.deep.equal([]);
@@ -355,7 +364,7 @@ describe('reactions', () => {
       for (const mode of ['test', 'live']) {
         const event = logged('payment', settled(), mode);
         expect(webhookFanOut.react(event, listening('a'))).to.deep.equal([
-          job('fanOut', `${PAYMENT_ID}:${REVISION}:a`, ACCOUNT_ID),
+          job('fanOut', `${PAYMENT_ID}:${REVISION}:a`),
         ]);
       }
       expect(asked).to.deep.equal([`${ACCOUNT_ID} test`, `${ACCOUNT_ID} live`]);

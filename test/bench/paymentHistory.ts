@@ -100,7 +100,8 @@ const eventsOf = (n: number, createdAt: Timestamp): readonly PaymentEvent[] => {
     fee: toMinor(0),
     feePaidBy: 'platform',
   } as const;
-  const asked = { ...refund, reason: null, strategy: 'reversal', destination: null, fingerprint: 'f', at } as const;
+  const way = { strategy: 'reversal', destination: null, namedByMerchant: false } as const;
+  const asked = { ...refund, reason: null, ...way, fingerprint: 'f', at } as const;
   return [
     ...paid,
     { type: 'TransactionRefundReserved', data: asked },

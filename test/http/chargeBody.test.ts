@@ -209,7 +209,7 @@ describe('charge body', () => {
     });
     it('30,000 levels in metadata with a NUL at the bottom', async () => {
       const { reply } = await send(`${VALID.slice(0, -1)},"metadata":{"x":${deep(30_000, '"\\u0000"')}}}`);
-      expectError(reply, 400, 'invalid_metadata', `metadata.x${'.0'.repeat(30_000)}`);
+      expectError(reply, 400, 'invalid_metadata', `metadata.x${'.0'.repeat(30_000)}`.slice(0, 127).concat('…'));
     });
     it('10,000 objects in each other', async () => {
       const objects = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;

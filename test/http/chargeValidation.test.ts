@@ -1,5 +1,5 @@
 // What POST /v1/charges takes and refuses, field by field (interface.md Create charge body; decisions E2, E3, I5, I11, I12, I14).
-// Bodies that are no charge at all are in chargeBody.test.ts.
+// Bodies that are no charge at all are in chargeBody.test.ts, metadata in chargeMetadata.test.ts.
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import type { Reply, TestGateway } from '../support/gateway.ts';
@@ -287,70 +287,6 @@ describe('charge validation', () => {
         'amount',
       ]);
     });
-  });
-
-  describe('metadata (I11)', () => {
-    const metadataOf = async (metadata: unknown, more: Body = {}) =>
-      (await takes({ ...VALID, metadata, ...more })).body['metadata'];
-    const keys = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, i]));
-    const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
-
-    it('comes back as it was sent', async () => {
-      const metadata = {
-        order: '1',
-        list: [1, 2.5, null, { a: [] }],
-        yes: true,
-        ключ: '💠',
-        '': 'empty key',
-        'a.b': 1,
-        ' ': 0,
-      };
-      expect(await metadataOf(metadata)).to.deep.equal(metadata);
-    });
-    it('is {} when none was sent', async () => expect(await metadataOf(undefined)).to.deep.equal({}));
-    it('loses reserved keys and those that begin with _, at the top only', async () => {
-      const reserved = { med: 1, failure: 2, settlement: 3, provider: 4, fees: 5, _x: 6, _: 7, __y: 8 };
-      expect(await metadataOf({ ...reserved, Med: 1, x_: 2, kept: reserved })).to.deep.equal({
-        Med: 1,
-        x_: 2,
-        kept: reserved,
-      });
-    });
-    it('loses prototype keys at every depth', async () => {
-      const text = `{"amount":5,"payment_method":"pix","__proto__":{"amount":1},"metadata":{"__proto__":{"x":1},"constructor":1,"prototype":2,"a":[{"__proto__":1,"b":{"constructor":{}}}]}}`;
-      const reply = await takes(text);
-      expect(reply.body['amount']).to.equal(5);
-      expect(reply.text).to.include('"metadata":{"a":[{"b":{}}]}');
-    });
-    it('keeps its own description, unless the body has one', async () => {
-      expect(await metadataOf({ description: 'own', a: 1 })).to.deep.equal({ description: 'own', a: 1 });
-      expect(await metadataOf({ description: 'own', a: 1 }, { description: 'body' })).to.deep.equal({
-        description: 'body',
-        a: 1,
-      });
-      expect(await metadataOf({ a: 1 }, { description: '' })).to.deep.equal({ a: 1, description: '' });
-      expect(await metadataOf(undefined, { description: 'alone' })).to.deep.equal({ description: 'alone' });
-    });
-    it('has at most 50 keys, not counting what is stripped and the description', async () => {
-      const most = { ...keys(50), med: 1, _y: 2, description: 'd' };
-      expect(await metadataOf(most)).to.deep.equal({ ...keys(50), description: 'd' });
-      await refuses({ ...VALID, metadata: keys(51) }, 'invalid_metadata', 'metadata');
-    });
-    it('has at most 8192 bytes as JSON, in UTF-8, without the description', async () => {
-      const sized = (bytes: number) => ({ a: `${'x'.repeat(bytes - '{"a":""}'.length - 2)}é` });
-      expect(Buffer.byteLength(JSON.stringify(sized(8192)))).to.equal(8192);
-      expect(await metadataOf(sized(8192), { description: 'y'.repeat(500) })).to.deep.equal({
-        ...sized(8192),
-        description: 'y'.repeat(500),
-      });
-      await refuses({ ...VALID, metadata: sized(8193) }, 'invalid_metadata', 'metadata');
-    });
-    it('is nested at most 20 levels deep', async () => {
-      expect(await metadataOf(nested(20))).to.deep.equal(nested(20));
-      await refuses({ ...VALID, metadata: nested(21) }, 'invalid_metadata', 'metadata');
-    });
-    it('holds no number that JSON can’t write', () =>
-      refuses('{"amount":5,"payment_method":"pix","metadata":{"a":[1e400]}}', 'invalid_metadata', 'metadata'));
   });
 
   describe('unknown fields', () => {

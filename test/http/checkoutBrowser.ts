@@ -21,6 +21,8 @@ class Element {
   hidden = false;
   removed = false;
   focused = false;
+  /** How often its content was replaced. */
+  entered = 0;
   querySelector(selector: string): Element | null {
     return this.found.get(selector) ?? null;
   }
@@ -43,6 +45,7 @@ class Element {
     return [...this.found.values()].includes(other as Element);
   }
   replaceChildren(heading: Element): void {
+    this.entered += 1;
     this.found.set('h2', heading);
   }
   focus(): void {
@@ -101,6 +104,9 @@ const documentOf = (html: string) => {
     body.lists.set(`[data-${part}]`, elements);
     if (elements[0]) body.found.set(`[data-${part}]`, elements[0]);
   }
+  [...html.matchAll(/<[^>]* data-clock[^>]*>/g)].forEach(([tag], i) => {
+    if (tag.includes(' data-days')) body.lists.get('[data-clock]')![i]!.dataset['days'] = '';
+  });
   for (const clock of body.lists.get('[data-clock]')!) {
     if (clock.dataset['clock'] !== '') clock.around.set('[data-method]', new Element());
   }
@@ -123,7 +129,10 @@ export const openCheckout = (changes: CheckoutChanges = {}) => {
   const view = checkoutViewOf({ rawId: RAW_ID, brCode: CODE, expiresAt: DUE, now: START, ...changes });
   const body = documentOf(renderCheckout(view));
   let reloads = 0;
-  const answers: { url: string; answer(message: object | null): Promise<void> }[] = [];
+  const answers: {
+    url: string;
+    answer(message: object | null, status?: number, retryAfter?: string): Promise<void>;
+  }[] = [];
   const timeouts: { run(): void; milliseconds: number }[] = [];
   const clipboard = { allowed: true, text: '' };
   const selection: unknown[] = [];
@@ -158,9 +167,9 @@ export const openCheckout = (changes: CheckoutChanges = {}) => {
     },
     fetch: (url: string) => {
       const { promise, resolve, reject } = Promise.withResolvers<object>();
-      const answer = async (message: object | null) => {
+      const answer = async (message: object | null, status = 200, retryAfter: string | null = null) => {
         if (message === null) reject(new Error('no network'));
-        else resolve({ ok: true, json: async () => message });
+        else resolve({ ok: status < 400, status, headers: { get: () => retryAfter }, json: async () => message });
         await turn();
       };
       answers.push({ url, answer });

@@ -48,9 +48,9 @@ describe('checkout page of one other method', () => {
       method: 'boleto',
       currency: 'BRL',
       heading: 'Pagamento com boleto',
-      says: ['00190.50095 40144.816069 06809.350314 3 37370000000100', 'Abrir boleto em PDF'],
+      says: ['00190.50095 40144.816069 06809.350314 3 37370000000100', 'Abrir boleto em PDF', 'Vence em 24/11/2026'],
       copies: [OTHERS.boleto.line],
-      links: [OTHERS.boleto.pdfUrl],
+      links: [`/pay/${RAW_ID}/public/boleto.pdf`],
     },
     {
       method: 'multibanco',
@@ -64,7 +64,7 @@ describe('checkout page of one other method', () => {
       method: 'mbWay',
       currency: 'EUR',
       heading: 'Pagamento com MB WAY',
-      says: ['Abra o app MB WAY no telefone do número que termina em 678 , confira o valor de € 123,45'],
+      says: ['Abra o app MB WAY no celular com final 678 , confira o valor de € 123,45'],
       copies: [],
       links: [],
     },
@@ -92,7 +92,7 @@ describe('checkout page of one other method', () => {
       expect([stateOf(page), headingOf(page)]).to.deep.equal(['pending', heading]);
       for (const text of says) expect(textOf(page)).to.include(text);
       expect(copies(page)).to.deep.equal(copied);
-      expect([...page.matchAll(/<a [^>]*href="(.*?)"/g)].map((match) => match[1])).to.deep.equal(links);
+      expect([...shown(page).matchAll(/<a [^>]*href="(.*?)"/g)].map((match) => match[1])).to.deep.equal(links);
       expect(dues(page)).to.deep.equal([instrument.expiresAt]);
       expect(page).to.include(`data-expires-at="${instrument.expiresAt}"`);
       expect(shown(page).replace(/data:|qr\.png/g, '')).to.not.match(/\bPix\b/);
@@ -111,6 +111,20 @@ describe('checkout page of one other method', () => {
       for (const page of [over, paid]) expect(copies(page)).to.deep.equal([]);
     });
   }
+
+  it('shows the address of a crypto payment as a QR code', () => {
+    const page = shown(pageWith([OTHERS.crypto], { currency: 'BTC' }));
+    expect([...page.matchAll(/<img src="(.*?)"/g)].map((match) => match[1])).to.deep.equal([
+      `/pay/${RAW_ID}/crypto.png`,
+    ]);
+    expect(page).to.include('alt="QR Code do endereço para receber BTC"');
+  });
+
+  it('counts the days of a boleto, and of nothing else', () => {
+    expect(pageWith([OTHERS.boleto])).to.include(`data-days data-clock="${OTHERS.boleto.expiresAt}"`);
+    for (const other of [OTHERS.multibanco, OTHERS.card])
+      expect(pageWith([other], { currency: 'EUR' })).to.not.include('data-days');
+  });
 
   it('keeps the phone number to itself', () => {
     expect(pageWith([OTHERS.mbWay], { currency: 'EUR' })).to.not.include(OTHERS.mbWay.phone.slice(0, -3));
@@ -145,7 +159,7 @@ describe('checkout page of several methods', () => {
     ]);
     expect(dues(page)).to.deep.equal([null, '2026-11-21T13:30:00.000Z', DUE, SOON]);
     expect(page).to.include(`data-expires-at="${DUE}"`);
-    expect(page.match(/Pague até <time datetime="(.*?)"/g)).to.have.length(4);
+    expect(page.match(/(Pague até|Vence em) <time datetime="(.*?)"/g)).to.have.length(4);
     expect(copies(page)).to.deep.equal([PIX_CODE, OTHERS.boleto.line]);
     expect(page).to.include(`<img src="/pay/${RAW_ID}/qr.png"`);
   });
@@ -168,7 +182,7 @@ describe('checkout page of several methods', () => {
     ]);
     expect(copies(after)).to.deep.equal([OTHERS.boleto.line]);
     expect([after.includes('qr.png'), after.includes(OTHERS.card.redirectUrl)]).to.deep.equal([false, false]);
-    expect(after).to.include('O prazo para pagar assim terminou.');
+    expect(after).to.include('O prazo para pagar com este método terminou.');
   });
 
   it('verifies once the last one is over', () => {

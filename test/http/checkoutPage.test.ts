@@ -8,7 +8,7 @@ import { escapeHtml } from '../../http/pages/checkout/html.ts';
 import { renderCheckout } from '../../http/pages/checkout/renderCheckout.ts';
 import { renderCheckoutNotFound } from '../../http/pages/checkout/renderCheckoutNotFound.ts';
 import type { CheckoutStatus } from '../../http/pages/checkout/states.ts';
-import { type CheckoutChanges, checkoutViewOf, CHECKOUT_RAW_ID as RAW_ID } from './checkoutView.ts';
+import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID } from './checkoutView.ts';
 
 const BR_CODE =
   '00020101021226850014br.gov.bcb.pix2563pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca25abcdefgh' +
@@ -87,6 +87,60 @@ describe('checkout page', () => {
     expect(page).to.include(
       '<noscript><p class="note">Para ver se o pagamento foi confirmado, recarregue esta página.</p></noscript>',
     );
+  });
+
+  it('names the receiver and what it is for', () => {
+    const page = pageOf({ description: 'Pedido 1001 <duas canecas>' });
+    expect(page).to.include('<p class="receiver">para <b>Padaria São João</b></p>');
+    expect(page).to.include('<p class="description">Pedido 1001 &lt;duas canecas&gt;</p>');
+    expect(pageOf()).to.not.include('class="description"');
+  });
+
+  for (const lock of ['CPF', 'CNPJ'] as const)
+    it(`tells that only the holder of the ${lock} may pay, as long as it can be paid`, () => {
+      const text = `Só o titular do ${lock} informado à loja pode pagar. Um Pix de outra pessoa é devolvido.`;
+      expect(shown(pageOf({ payerLock: lock }))).to.include(text);
+      expect(pageOf({ payerLock: lock, others: [OTHERS.boleto] })).to.include(text);
+      for (const changes of [{}, { payerLock: lock, status: 'paid' } as const, { payerLock: lock, brCode: null }])
+        expect(pageOf(changes)).to.not.include('Só o titular');
+    });
+
+  it('promises no change without a script', () => {
+    const promises = /avisa assim que|aparece(m)? aqui/;
+    for (const changes of [{}, { others: [OTHERS.boleto] }, { brCode: null }, { status: 'processing' } as const]) {
+      const page = pageOf(changes);
+      expect(shown(page)).to.not.match(promises);
+      expect(page).to.match(promises); // in the templates that the script takes its texts from
+    }
+  });
+
+  const linksOf = (page: string): string[] => [...page.matchAll(/<a [^>]*href="(.*?)"/g)].map((match) => match[1]!);
+  const shop = 'https://loja.example/pedido?n=1&ok';
+  const back = 'https://loja.example/pedido?n=1&amp;ok';
+  for (const status of ['failed', 'expired', 'cancelled', 'refunded', 'disputed'] as const)
+    it(`leads back to the shop when ${status}, where one is known`, () => {
+      expect(linksOf(pageOf({ status, returnUrl: shop }))).to.deep.equal([back]);
+      expect(linksOf(pageOf({ status }))).to.deep.equal([]);
+    });
+  it('gives the receipt of a paid charge, where there are receipts, and leads back', () => {
+    const receipt = `/pay/${RAW_ID}/receipt.pdf`;
+    expect(linksOf(pageOf({ status: 'paid', returnUrl: shop }))).to.deep.equal([receipt, back]);
+    expect(linksOf(pageOf({ status: 'paid', givesReceipt: false }))).to.deep.equal([]);
+  });
+  it('leads nowhere while it can still be paid; the templates of the ends do', () => {
+    for (const status of ['pending', 'processing'] as const) {
+      const page = pageOf({ status, returnUrl: shop });
+      expect(linksOf(shown(page))).to.deep.equal([]);
+      const paid = /<template data-for="paid">(.*?)<\/template>/s.exec(page)![1]!;
+      expect(linksOf(paid)).to.deep.equal([`/pay/${RAW_ID}/receipt.pdf`, back]);
+    }
+  });
+  it('says how much was given back of a paid charge', () => {
+    const page = pageOf({ status: 'paid', refunded: 500 });
+    expect(headingOf(page)).to.equal('Pagamento confirmado e devolvido parcialmente');
+    expect(page).to.include('Foram devolvidos R$ 5,00 de R$ 123,45.');
+    expect(page).to.include('<title>Pagamento confirmado e devolvido parcialmente · R$ 123,45</title>');
+    expect(headingOf(pageOf({ status: 'disputed', refunded: 500 }))).to.equal('Pagamento em disputa');
   });
 
   it("gives the script the account's time, the due time and the address", () => {
@@ -189,10 +243,10 @@ describe('checkout page', () => {
     );
   });
 
-  it('stays below 20 kB with style and script, for the longest code', () => {
+  it('stays below 22 kB with style and script, for the longest code', () => {
     const page = pageOf({ brCode: BR_CODE.padEnd(512, '0'), amount: AMOUNT_MAX });
     const files = ['checkout.css', 'preferences.css', 'checkout.js'].map((name) => checkoutAsset(name)!.body.length);
-    expect(Buffer.byteLength(page) + files.reduce((sum, bytes) => sum + bytes)).to.be.below(20_000);
+    expect(Buffer.byteLength(page) + files.reduce((sum, bytes) => sum + bytes)).to.be.below(22_000);
   });
 });
 

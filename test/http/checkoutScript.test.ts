@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { parseTimestamp } from '../../domain/kernel/time.ts';
 import { CODE, DUE, openCheckout as open, RAW_ID, START, Stream } from './checkoutBrowser.ts';
 import { OTHERS } from './checkoutView.ts';
 
@@ -124,6 +125,37 @@ describe('checkout script', () => {
     expect([page.state(), page.ticking()]).to.deep.equal(['paid', false]);
   });
 
+  it('asks by itself where it gets no stream: too many are open', async () => {
+    const page = open();
+    Stream.all[0]!.readyState = Stream.CLOSED;
+    for (let i = 0; i < 3; i++) {
+      page.pass(1);
+      await page.answers[i]!.answer(message('pending'));
+    }
+    page.pass(1);
+    await page.answers[3]!.answer(message('paid'));
+    expect([page.state(), page.ticking(), Stream.all.length]).to.deep.equal(['paid', false, 1]);
+  });
+
+  it('waits as long as it is asked to when it asked too often, and is not offline', async () => {
+    const page = open();
+    Stream.all[0]!.readyState = Stream.CONNECTING;
+    for (const round of [1, 2]) {
+      page.pass(1);
+      await page.answers[round - 1]!.answer({}, 429, '30');
+      expect(page.find('offline').hidden).to.equal(true);
+      page.pass(29);
+      page.window.listeners.get('online')!({});
+      expect(page.answers).to.have.length(round);
+    }
+    page.pass(1);
+    await page.answers[2]!.answer({}, 503);
+    expect(page.find('offline').hidden).to.equal(false);
+    page.pass(1);
+    await page.answers[3]!.answer(message('paid'));
+    expect([page.state(), page.find('offline').hidden]).to.deep.equal(['paid', true]);
+  });
+
   it('asks nothing while the stream speaks', () => {
     const page = open();
     for (let round = 0; round < 10; round++) {
@@ -205,6 +237,43 @@ describe('checkout script', () => {
     expect([page.find('note').textContent, page.find('copy').attributes.has('data-copied')]).to.deep.equal(['', false]);
   });
 
+  it('promises to tell what comes, since it can', () => {
+    const page = open();
+    expect(page.find('panel').querySelector('h2')!.textContent).to.equal('Aguardando pagamento');
+    expect(page.find('panel').entered).to.equal(1);
+    page.pass(10);
+    expect(page.find('panel').entered).to.equal(1);
+  });
+
+  // Civil days of Brasília: 03:00 UTC is midnight there.
+  const days: [now: string, due: string, text: string][] = [
+    ['2026-11-21T13:00:00.000Z', '2026-11-24T13:00:00.000Z', 'Vence em 3 dias'],
+    ['2026-11-22T02:59:59.000Z', '2026-11-24T13:00:00.000Z', 'Vence em 3 dias'],
+    ['2026-11-22T03:00:00.000Z', '2026-11-24T13:00:00.000Z', 'Vence em 2 dias'],
+    ['2026-11-23T03:00:00.000Z', '2026-11-24T13:00:00.000Z', 'Vence amanhã'],
+    ['2026-11-24T02:59:59.000Z', '2026-11-24T03:00:00.000Z', 'Vence amanhã'],
+    ['2026-11-24T03:00:00.000Z', '2026-11-24T13:00:00.000Z', 'Vence hoje'],
+    ['2026-12-31T15:00:00.000Z', '2027-01-02T15:00:00.000Z', 'Vence em 2 dias'],
+  ];
+  for (const [now, due, text] of days)
+    it(`says "${text}" of a boleto due ${due} at ${now}`, () => {
+      const page = open({ brCode: null, now, others: [{ ...OTHERS.boleto, expiresAt: parseTimestamp(due) }] });
+      expect(page.all('clock').map(({ textContent }) => textContent)).to.deep.equal([text]);
+    });
+
+  it('does not call a failure done: the note is marked as wrong, and no more after a success', async () => {
+    const page = open();
+    page.clipboard.allowed = false;
+    await page.find('copy').listeners.get('click')!({});
+    expect(page.find('note').attributes.has('data-wrong')).to.equal(true);
+    page.clipboard.allowed = true;
+    await page.find('copy').listeners.get('click')!({});
+    expect([page.find('note').textContent, page.find('note').attributes.has('data-wrong')]).to.deep.equal([
+      'done',
+      false,
+    ]);
+  });
+
   it('selects the code where the clipboard is closed', async () => {
     const page = open();
     page.clipboard.allowed = false;
@@ -244,10 +313,10 @@ describe('checkout script', () => {
     const shown = () => page.all('clock').map(({ textContent }) => textContent);
     const over = () =>
       page.all('clock').map((clock) => clock.closest('[data-method]')?.attributes.has('data-over') ?? null);
-    expect(shown()).to.deep.equal(['3d 00:00:00', '30:00', '3d 00:00:00']);
+    expect(shown()).to.deep.equal(['Vence em 3 dias', '30:00', 'Vence em 3 dias']);
     page.pass(1_799);
     expect([shown(), over()]).to.deep.equal([
-      ['2d 23:30:01', '00:01', '2d 23:30:01'],
+      ['Vence em 3 dias', '00:01', 'Vence em 3 dias'],
       [null, false, false],
     ]);
     page.pass(1);

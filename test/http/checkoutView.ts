@@ -27,6 +27,12 @@ export const checkoutViewOf = (changes: CheckoutChanges): CheckoutView => {
     status: 'pending',
     now: '2026-11-21T13:00:00.000Z',
     testMode: true,
+    receiverName: 'Padaria São João',
+    description: null,
+    payerLock: null,
+    refunded: 0,
+    returnUrl: null,
+    givesReceipt: true,
     ...rest,
     instruments,
   };

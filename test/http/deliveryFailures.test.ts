@@ -3,9 +3,11 @@ import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import type { Hit, Receiver, Script } from '../support/receiver.ts';
 import {
+  ALL_RETRIES_SECONDS,
   answering,
   deliveryIdOf,
   expectAbout,
+  expectSchedule,
   failedAttempts,
   MAX_ATTEMPTS,
   Receivers,
@@ -172,6 +174,16 @@ describe('webhook attempts', () => {
       const { createdAt, nextRetryAt } = await merchant.delivery();
       const asked = secondsFrom(createdAt, date.toISOString());
       expect(secondsFrom(createdAt, nextRetryAt!)).to.be.within(asked, asked * 1.2 + 2);
+    });
+    it('of 1 s every time: the schedule goes on as ever, to its last attempt', async () => {
+      const receiver = await toldOf(telling(429, '1'));
+      await merchant.advance(18);
+      expect(await merchant.delivery()).to.include({ status: 'PENDING', attempts: 2 });
+      await merchant.advance(ALL_RETRIES_SECONDS);
+      const delivery = await merchant.delivery();
+      expect(delivery).to.include({ status: 'FAILED', attempts: MAX_ATTEMPTS });
+      await expectSchedule(gateway, delivery, MAX_ATTEMPTS);
+      expect(receiver.got.length).to.equal(MAX_ATTEMPTS);
     });
     it('is kept: nothing before, one attempt after', async () => {
       const receiver = await toldOf(telling(429, '3600'));

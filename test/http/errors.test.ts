@@ -7,8 +7,10 @@ import { changeAccountSettings } from '../../application/commands/changeAccountS
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../http/errors.ts';
 import { listen } from '../../infrastructure/boot/httpServer.ts';
+import { watchBackends } from '../infrastructure/postgres/backends.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { RefundDesk } from './refundDesk.ts';
 import { type ErrorReply, expectError, openReady, rawIdOf, rawSocket } from './support.ts';
 
@@ -86,6 +88,26 @@ const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke, strin
         gateway.post('/v1/webhooks/endpoints', { url: 'https://example.com', events: ['*'] }, { key });
       for (let i = 0; i < 16; i++) expect((await register()).status).to.equal(201);
       return register();
+    },
+  ],
+  refund_limit_reached: [
+    400,
+    refusedRefund(async (desk) => {
+      const charge = await desk.paid(101);
+      await Promise.all(Array.from({ length: 100 }, () => desk.refund(charge, { amount: 1, strategy: 'devolution' })));
+      return charge;
+    }),
+  ],
+  resend_limit_reached: [
+    400,
+    async (gateway) => {
+      const { merchant } = await RefundDesk.open(gateway);
+      const path = `/v1/payments/${rawIdOf((await merchant.charge()).id)}/resend-webhook`;
+      const resends = await Promise.all(Array.from({ length: 100 }, () => gateway.post(path, {}, merchant)));
+      expect(resends.map(({ status, body }) => [status, (body as { resent: boolean }).resent])).to.deep.equal(
+        Array(100).fill([200, false]),
+      );
+      return gateway.post(path, {}, merchant);
     },
   ],
   refund_amount_exceeds_remaining: [400, refusedRefund((desk) => desk.paid(100), { amount: 101 }), 'amount'],
@@ -259,6 +281,9 @@ describe('errors', () => {
         { code: 'ECONNREFUSED' },
         { code: '57P01' },
         { code: '08006' },
+        { code: '53100', message: 'could not extend file: No space left on device' },
+        { code: '53200', message: 'out of memory' },
+        { code: '53300', message: 'sorry, too many clients already' },
         { code: 'EPIPE' },
         { message: 'Connection terminated unexpectedly' },
         { message: 'timeout exceeded when trying to connect' },
@@ -270,6 +295,37 @@ describe('errors', () => {
         expectError(reply, 503, 'service_unavailable');
         expect(reply.headers.get('retry-after')).to.equal('2');
       }
+    });
+    it('a database without a place for connections (53300): every route that asks it is 503, and 200 again afterwards', async () => {
+      const database = await migratedDatabase();
+      const crowded = await openReady({ database });
+      const { body } = await crowded.charge<{ id: string }>();
+      const paths = [
+        ...['/v1/charges', `/v1/charges/${body.id}`, '/v1/payments', `/v1/payments/${rawIdOf(body.id)}`],
+        ...[`/v1/payments/${rawIdOf(body.id)}/refunds`, '/v1/payments/stats', '/v1/wallets', '/v1/wallets/balance'],
+        ...['/v1/webhooks/endpoints', '/v1/webhooks/deliveries', `/pay/${rawIdOf(body.id)}`],
+      ];
+      const ask = () => Promise.all(paths.map((path) => crowded.get(path)));
+      const statuses = async () => (await ask()).map(({ status }, i) => `${paths[i]} ${status}`);
+      const well = paths.map((path) => `${path} 200`);
+      expect(await statuses()).to.deep.equal(well);
+      const backends = await watchBackends(database.connectionString);
+      const limit = async (most: number) => {
+        const { rows } = await backends.sql.query<{ name: string }>('SELECT current_database() AS name');
+        await backends.sql.query(`ALTER DATABASE ${rows[0]?.name} CONNECTION LIMIT ${most}`);
+      };
+      await limit(1);
+      await backends.sql.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      );
+      const [reads, write] = await Promise.all([ask(), crowded.charge()]);
+      for (const reply of [...reads, write]) expectError(reply, 503, 'service_unavailable');
+      await limit(-1);
+      await backends.until(async () => (await statuses()).every((status, i) => status === well[i]), 15_000);
+      expect((await crowded.charge()).status).to.equal(201);
+      await backends.close();
+      await crowded.close();
+      await database.drop();
     });
     it('every connection cut in the middle of many requests: each is 201 or 503, and each key makes one charge', async () => {
       const cut = await openReady();

@@ -97,10 +97,15 @@ export class Merchant {
     const { status, body, text } = await this.#gateway.call('DELETE', path, { key: this.key });
     expect([status, body], text).to.deep.equal([200, { deleted: true }]);
   }
-  /** Nothing is under way any more: what failed waits for its retry. */
-  async flush(): Promise<void> {
+  /** Nothing is under way any more: what failed waits for its retry, and as many are held back. */
+  async flush(pending = 0): Promise<void> {
+    expect(await this.flushed()).to.equal(pending);
+  }
+  /** How many are held back once nothing is under way. */
+  async flushed(): Promise<number> {
     const { status, body, text } = await this.#gateway.post('/v1/sandbox/deliveries/flush', {}, this);
-    expect([status, body], text).to.deep.equal([200, { pending: 0 }]);
+    expect([status, Object.keys(body)], text).to.deep.equal([200, ['pending']]);
+    return body['pending'] as number;
   }
   async deliveries(query = ''): Promise<DeliveryPage> {
     const { status, body, text } = await this.get<DeliveryPage>(`/v1/webhooks/deliveries${query}`);

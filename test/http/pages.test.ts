@@ -52,8 +52,37 @@ describe('payer’s page', () => {
     expect(performance.now() - paidAt).to.be.below(1_000);
     stop.abort();
   });
+  it('stops telling when nothing can follow: the stream ends, and the next is 204', async () => {
+    const { body, status } = await fetch(`${gateway.baseUrl}/pay/${raw}/events`);
+    expect(status).to.equal(200);
+    const whole = new Response(body).text();
+    expect((await gateway.post(`/v1/sandbox/charges/${raw}/pay`)).status).to.equal(200);
+    expect((await whole).match(/"status":"\w+"/g)).to.deep.equal(['"status":"pending"', '"status":"paid"']);
+    for (let again = 0; again < 2; again++) {
+      const { status, text, headers } = await open(`/pay/${raw}/events`);
+      expect([status, text, headers.get('x-request-id')?.slice(0, 4)]).to.deep.equal([204, '', 'req_']);
+    }
+  });
+  it('beyond 20 streams of a charge it is told to ask by itself, and may', async () => {
+    const stop = new AbortController();
+    const stream = () => fetch(`${gateway.baseUrl}/pay/${raw}/events`, { signal: stop.signal });
+    const opened = await Promise.all(Array.from({ length: 20 }, stream));
+    expect(opened.map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
+    const refused = await open(`/pay/${raw}/events`);
+    expectError(refused, 429, 'rate_limited');
+    expect(refused.headers.get('retry-after')).to.equal('30');
+    expect((await open(`/pay/${raw}/status`)).body['status']).to.equal('pending');
+    stop.abort();
+  });
+  it('answers a HEAD of its stream without keeping one open', async () => {
+    for (let i = 0; i < 25; i++) {
+      const { status, headers } = await gateway.call('HEAD', `/pay/${raw}/events`, { key: null });
+      expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/event-stream']);
+    }
+  });
   it('has neither boleto nor card page when Pix is the only way to pay', async () => {
-    expectError(await open(`/pay/${raw}/boleto.pdf`), 404, 'not_found');
+    for (const part of ['boleto.pdf', 'public/boleto.pdf', 'crypto.png'])
+      expectError(await open(`/pay/${raw}/${part}`), 404, 'not_found');
     const { status, text, headers } = await open(`/pay/${raw}/card`);
     expect([status, headers.get('content-type')]).to.deep.equal([404, 'text/html; charset=utf-8']);
     expect(text).to.include('Cobrança não encontrada');
@@ -61,7 +90,7 @@ describe('payer’s page', () => {
   it('is 404 for what is no charge', async () => {
     for (const id of ['0'.repeat(26), 'x', `ch_${raw}`]) {
       for (const page of ['', '/card']) expect((await open(`/pay/${id}${page}`)).status).to.equal(404);
-      for (const part of ['qr.png', 'boleto.pdf', 'status', 'events'])
+      for (const part of ['qr.png', 'crypto.png', 'boleto.pdf', 'public/boleto.pdf', 'receipt.pdf', 'status', 'events'])
         expectError(await open(`/pay/${id}/${part}`), 404, 'not_found');
     }
   });

@@ -221,6 +221,22 @@ describe('payment validation', () => {
         'metadata',
       );
     });
+    it('a description of at most 500 characters', async () => {
+      for (const description of ['', 'x'.repeat(500), '💠'.repeat(500)])
+        expect((await takes({ ...CARD, metadata: { description } }))['metadata']).to.deep.equal({ description });
+      for (const description of ['x'.repeat(501), '💠'.repeat(501), 5, null, ['x'], {}])
+        await refuses({ metadata: { description } }, 'invalid_metadata', 'metadata.description');
+    });
+    it('no integer beyond ±(2^53 − 1) at any depth', async () => {
+      const bounds = { a: Number.MAX_SAFE_INTEGER, b: [Number.MIN_SAFE_INTEGER], c: 0.5 };
+      expect((await takes({ ...CARD, metadata: bounds }))['metadata']).to.deep.equal(bounds);
+      for (const number of ['9007199254740992', '-9007199254740993', '1e300', '1e400'])
+        await desk.refuses(
+          `{"amount":5,"paymentMethods":["PIX"],"idempotencyKey":"12345678","metadata":{"a":[{"b":${number}}]}}`,
+          'invalid_metadata',
+          'metadata',
+        );
+    });
     it('MBWAY needs a phone number in E.164 (P2)', async () => {
       for (const phone of ['+351912345678', '+5511999990000']) await takes({ ...ORDERS['MBWAY'], metadata: { phone } });
       for (const phone of [

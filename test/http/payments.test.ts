@@ -176,15 +176,18 @@ describe('payments', () => {
     });
     it('BOLETO: line and barcode agree and hold the amount, for 3 days', async () => {
       const payment = await read('BOLETO', { amount: 9_999_999_999 });
-      const { boletoLine, boletoBarcode } = payment as unknown as { boletoLine: string; boletoBarcode: string };
-      expect([isBoletoLine(boletoLine), isBoletoBarcode(boletoBarcode)]).to.deep.equal([true, true]);
-      expect(barcodeOfLine(boletoLine)).to.equal(boletoBarcode);
-      expect(boletoBarcode.slice(9, 19)).to.equal('9999999999');
+      const { boletoLine, boletoBarcode, boletoPdfUrl } = payment as unknown as { [name: string]: string };
+      expect([isBoletoLine(boletoLine!), isBoletoBarcode(boletoBarcode!)]).to.deep.equal([true, true]);
+      const [address, token] = boletoPdfUrl!.split('?token=');
+      expect(address).to.equal(`${gateway.baseUrl}/pay/${payment.id}/boleto.pdf`);
+      expect(token).to.match(/^[0-9a-z]{26}$/);
+      expect(barcodeOfLine(boletoLine!)).to.equal(boletoBarcode);
+      expect(boletoBarcode!.slice(9, 19)).to.equal('9999999999');
       expect(fieldsOf(payment)).to.deep.equal({
         ...NO_FIELDS,
         boletoLine,
         boletoBarcode,
-        boletoPdfUrl: `${gateway.baseUrl}/pay/${payment.id}/boleto.pdf`,
+        boletoPdfUrl,
         boletoExpiresAt: plus(payment['createdAt'], 3 * DAY_MS),
       });
     });

@@ -81,8 +81,10 @@ describe('rate limit', () => {
     const decide = changeSettings({ rateLimitPerMinute }, accounts.realNow());
     await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
   };
+  const sandboxReply = (perMinute: number) =>
+    gateway.post('/v1/sandbox/settings', { rate_limit_per_minute: perMinute }, own);
   const sandbox = async (perMinute: number) => {
-    const reply = await gateway.post('/v1/sandbox/settings', { rate_limit_per_minute: perMinute }, own);
+    const reply = await sandboxReply(perMinute);
     expect(reply.status, reply.text).to.equal(200);
     return reply;
   };
@@ -111,20 +113,70 @@ describe('rate limit', () => {
       expect([reply.status, ...limits(reply)]).to.deep.equal([200, null, null]);
     }
   });
-  it('of test keys is the sandbox’s where the merchant set it (X3); live keys keep theirs', async () => {
-    expect(limits(await sandbox(2))).to.deep.equal(['5', '4']);
-    expect(limits(await look('test'))).to.deep.equal(['2', '0']);
-    expectError(await look('test'), 429, 'rate_limited');
-    expect(limits(await look('live'))).to.deep.equal(['5', '4']);
+  describe('the sandbox’s own setting (X3)', () => {
+    it('lowers it for test keys, and is not counted itself; live keys keep theirs', async () => {
+      expect(limits(await sandbox(2))).to.deep.equal(['5', '4']);
+      expect(limits(await look('test'))).to.deep.equal(['2', '1']);
+      expect(limits(await look('test'))).to.deep.equal(['2', '0']);
+      expectError(await look('test'), 429, 'rate_limited');
+      expect(limits(await look('live'))).to.deep.equal(['5', '4']);
+    });
+    it('never lifts it: 1,000,000, 0, one more than there is', async () => {
+      for (const [perMinute, left] of [
+        [1_000_000, '4'],
+        [0, '2'],
+        [PER_MINUTE + 1, '0'],
+      ] as const) {
+        expect(limits(await sandbox(perMinute))).to.deep.equal(['5', left]);
+        if (left !== '0') expect(limits(await look('test'))[0]).to.equal('5');
+      }
+      expectError(await look('test'), 429, 'rate_limited');
+      expectError(await sandboxReply(0), 429, 'rate_limited');
+    });
+    it('can be changed by a key that has used it up', async () => {
+      await sandbox(1);
+      expect(limits(await look('test'))).to.deep.equal(['1', '0']);
+      expectError(await look('test'), 429, 'rate_limited');
+      await sandbox(0);
+      expect(limits(await look('test'))).to.deep.equal(['5', '0']);
+    });
+    it('counts by itself: changing it is of the account’s limit only', async () => {
+      await agree(6);
+      for (const left of ['5', '4', '3']) expect(limits(await sandbox(3))).to.deep.equal(['6', left]);
+      for (const left of ['2', '1', '0']) expect(limits(await look('test'))).to.deep.equal(['3', left]);
+      expectError(await sandboxReply(3), 429, 'rate_limited');
+    });
+    it('lowers what the account has agreed, be it more, less or no limit', async () => {
+      await agree(0);
+      await sandbox(2);
+      expect(limits(await look('test'))).to.deep.equal(['2', '1']);
+      expect(limits(await look('live'))).to.deep.equal([null, null]);
+      await agree(9);
+      expect(limits(await look('test'))).to.deep.equal(['2', '0']);
+      await sandbox(20);
+      expect(limits(await look('test'))[0]).to.equal('9');
+      await agree(null);
+      expect(limits(await look('live'))[0]).to.equal('5');
+    });
   });
-  it('of test keys can be switched off and on again', async () => {
-    await sandbox(0);
-    for (let i = 0; i < 2 * PER_MINUTE; i++) {
-      const reply = await look('test');
-      expect([reply.status, ...limits(reply)]).to.deep.equal([200, null, null]);
-    }
-    await sandbox(10);
-    expect(limits(await look('test'))[0]).to.equal('10');
-    expect(limits(await look('live'))).to.deep.equal(['5', '4']);
+});
+
+describe('rate limit of a deployment without one', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await openReady({ perMinute: 0 });
+  });
+  after(() => gateway.close());
+
+  it('is none, with no headers; a sandbox may still set itself one, and take it back', async () => {
+    const look = () => gateway.get('/v1/wallets');
+    expect([(await look()).status, ...limits(await look())]).to.deep.equal([200, null, null]);
+    const set = await gateway.post('/v1/sandbox/settings', { rate_limit_per_minute: 4 });
+    expect([set.status, ...limits(set)]).to.deep.equal([200, null, null]);
+    expect(limits(await look())).to.deep.equal(['4', '1']);
+    expect(limits(await look())).to.deep.equal(['4', '0']);
+    expectError(await look(), 429, 'rate_limited');
+    expect((await gateway.post('/v1/sandbox/settings', { rate_limit_per_minute: 0 })).status).to.equal(200);
+    expect([(await look()).status, ...limits(await look())]).to.deep.equal([200, null, null]);
   });
 });

@@ -100,8 +100,8 @@ describe('receipt', () => {
 
   const refunds: [refunded: number, outcome: string, row: string | null][] = [
     [0, 'Pagamento confirmado', null],
-    [1, 'Pagamento confirmado e devolvido em parte', 'R$ 0,01 de R$ 1.234,56'],
-    [123_455, 'Pagamento confirmado e devolvido em parte', 'R$ 1.234,55 de R$ 1.234,56'],
+    [1, 'Pagamento confirmado e devolvido parcialmente', 'R$ 0,01 de R$ 1.234,56'],
+    [123_455, 'Pagamento confirmado e devolvido parcialmente', 'R$ 1.234,55 de R$ 1.234,56'],
     [123_456, 'Pagamento devolvido', 'R$ 1.234,56 (valor total)'],
   ];
   for (const [refunded, outcome, row] of refunds) {

@@ -12,6 +12,7 @@ export interface Refund {
   readonly currency: string;
   readonly status: string;
   readonly reason: string | null;
+  readonly failureReason: string | null;
   readonly createdAt: string;
 }
 

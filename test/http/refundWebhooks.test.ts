@@ -53,7 +53,7 @@ describe('webhooks of refunds', () => {
     currency: 'BRL',
     status: 'pending',
     method: 'pix',
-    destination: CUSTOMER.document,
+    destination: null, // it went to the payer's document, which is never shown (M6)
     refund_id: refund.id,
     charge_id: charge,
     fee: 50,
@@ -106,17 +106,21 @@ describe('webhooks of refunds', () => {
     const completed = { ...withdrawal(charge, refund, 'PAID', paidAt), ...fees };
     for (const event of ['withdrawal.completed', 'withdrawal.status_changed'])
       expect(settled[event]).to.deep.equal({ event, data: completed });
-    for (const event of ['payment.refunded', 'payment.status_changed'])
-      expect(settled[event]).to.deep.equal({
-        event,
-        data: {
-          transactionId: `tx_${rawIdOf(charge)}`,
-          amount: 1_000,
-          status: 'REFUNDED',
-          previousStatus: 'PAID',
-          occurredAt: paidAt,
-        },
-      });
+    const changed = {
+      transactionId: `tx_${rawIdOf(charge)}`,
+      amount: 1_000,
+      status: 'REFUNDED',
+      previousStatus: 'PAID',
+      occurredAt: paidAt,
+    };
+    const back = { refundId: refund.id, refundedAmount: 1_000, refundedTotal: 1_000 };
+    expect(settled['payment.refunded']).to.deep.equal({ event: 'payment.refunded', data: { ...changed, ...back } });
+    expect(settled['payment.status_changed']).to.deep.equal({ event: 'payment.status_changed', data: changed });
+    // Nowhere the payer's document, which the merchant's customer has too: neither in what was sent nor in the list of it.
+    const { body } = await desk.merchant.get<{ data: Body[] }>('/v1/webhooks/deliveries?limit=100');
+    const payouts = body.data.filter((one) => /^(payout|withdrawal)\./.test(one['eventType'] as string));
+    expect(payouts.length).to.be.greaterThan(3);
+    expect(JSON.stringify(payouts)).to.not.include(CUSTOMER.document);
   });
 
   it('a cash-out in part: payment.refunded, and no change of status', async () => {
@@ -133,8 +137,15 @@ describe('webhooks of refunds', () => {
       'withdrawal.completed',
       'withdrawal.status_changed',
     ]);
-    const { status, previousStatus, amount } = dataOf(settled['payment.refunded']);
+    const { status, previousStatus, amount, refundId, refundedAmount, refundedTotal } = dataOf(
+      settled['payment.refunded'],
+    );
     expect([status, previousStatus, amount]).to.deep.equal(['PAID', 'PAID', 1_000]);
+    expect([refundId, refundedAmount, refundedTotal]).to.deep.equal([refund.id, 400, 400]); // not the whole amount (W9b)
+    const other = await desk.refund(charge, { amount: 250, strategy: 'devolution' });
+    await desk.ended(other.id, 'confirm');
+    const second = dataOf((await heard())['payment.refunded']);
+    expect([second['refundId'], second['refundedAmount'], second['refundedTotal']]).to.deep.equal([other.id, 250, 650]);
   });
 
   it('a cash-out that fails: payout.failed with its reason, nothing of the payment', async () => {

@@ -92,7 +92,11 @@ describe('refunds in the sandbox', () => {
       const charge = await desk.paid();
       const [one, other] = [await desk.refund(charge, { amount: 100 }), await desk.refund(charge, { amount: 200 })];
       expect(await desk.ended(one.id, 'confirm')).to.deep.equal({ ...one, status: 'REFUNDED' });
-      expect(await desk.ended(rawIdOf(other.id), 'fail')).to.deep.equal({ ...other, status: 'FAILED' });
+      expect(await desk.ended(rawIdOf(other.id), 'fail')).to.deep.equal({
+        ...other,
+        status: 'FAILED',
+        failureReason: 'The sandbox bank could not pay the refund.',
+      });
       expect((await desk.list(charge)).map(({ status }) => status)).to.deep.equal(['FAILED', 'REFUNDED']);
       expect(await desk.available()).to.equal(netOf(1_000) - 100);
     });

@@ -1,7 +1,15 @@
 // Laws of every aggregate's events, whatever the history.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ACCOUNT, KEYRING, PAYMENT, REFUND, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../application/aggregates.ts';
+import {
+  ACCOUNT,
+  KEYRING,
+  LOG_CONSUMER,
+  PAYMENT,
+  REFUND,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_ENDPOINT,
+} from '../../application/aggregates.ts';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import { fold } from '../../domain/kernel/decider.ts';
@@ -18,6 +26,7 @@ const DECIDERS: { readonly [C in Category]: unknown } = {
   webhookEndpoint: WEBHOOK_ENDPOINT.decider,
   keyring: KEYRING.decider,
   account: ACCOUNT.decider,
+  logConsumer: LOG_CONSUMER.decider,
 };
 
 for (const category of CATEGORIES) {

@@ -138,7 +138,7 @@ describe('random histories', () => {
   it('reach every type of event that decisions write', () => {
     const seen = new Set<PaymentEvent['type']>();
     const read = new Set<TransactionStatus>();
-    for (const [isLocked, steps] of fc.sample(histories, { numRuns: 2_000, seed: 5 }))
+    for (const [isLocked, steps] of fc.sample(histories, { numRuns: 3_000, seed: 5 }))
       for (const { event, after } of run(isLocked, steps).told) {
         seen.add(event.type);
         if (exists(after)) read.add(transactionStatus(after));
@@ -165,6 +165,8 @@ describe('random histories', () => {
       'TransactionRefundReleased',
       'TransactionRefundReserved',
       'TransactionRefused',
+      'TransactionReturnRefused',
+      'TransactionReturnRetried',
       'TransactionSettled',
     ]);
   });

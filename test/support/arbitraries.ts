@@ -119,7 +119,7 @@ export const ANY_DATA: DataOf = {
   ChargeFailed: fc.record({ reason: anyText, providerErrorCode: anyText, at: anyTime }),
   ChargeCancelRequested: fc.record({ at: anyTime }),
   ChargeCancelled: fc.record({ at: anyTime }),
-  ChargeWebhookResendRequested: fc.record({ ofRevision: count, number: count, at: anyTime }),
+  ChargeWebhookResendRequested: fc.record({ ofRevision: count, number: count, isWanted: fc.boolean(), at: anyTime }),
   TransactionProcessing: fc.record({ method, at: anyTime }),
   TransactionRefused: fc.record({
     method,
@@ -163,6 +163,8 @@ export const ANY_DATA: DataOf = {
     at: anyTime,
   }),
   TransactionReceiptReturned: fc.record({ endToEndId, ...moved }),
+  TransactionReturnRefused: fc.record({ endToEndId, ...moved, reason: anyText }),
+  TransactionReturnRetried: fc.record({ endToEndId, returnId: anyText, by: anyText, at: anyTime }),
   TransactionHeldReleased: fc.record({ endToEndId, ...moved, by: anyText }),
   TransactionHeldRejected: fc.record({
     endToEndId,
@@ -179,6 +181,7 @@ export const ANY_DATA: DataOf = {
     reason: optional,
     strategy,
     destination: optional,
+    namedByMerchant: fc.boolean(),
     ...refundFee,
     fingerprint: anyText,
   }),
@@ -270,6 +273,17 @@ export const ANY_DATA: DataOf = {
   }),
   AccountOverrideSecretRotated: fc.record({ mode, version: count, at: anyTime }),
   AccountTestClockAdvanced: fc.record({ seconds: count, from: anyTime, to: anyTime }),
+  LogConsumerEventSkipped: fc.record({
+    consumer: anyText,
+    stream: anyText,
+    revision: count,
+    eventId: anyText,
+    eventType: anyText,
+    reason: anyText,
+    operator: anyText,
+    isForced: fc.boolean(),
+    at: anyTime,
+  }),
 };
 
 /** An arbitrary event of one of these types. */

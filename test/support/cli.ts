@@ -1,7 +1,12 @@
 // The operator's command line inside the test process, on the database of a running gateway.
 import { accountCommands } from '../../infrastructure/boot/cli/account.ts';
+import { doctorCommands } from '../../infrastructure/boot/cli/doctor.ts';
+import { eventCommands } from '../../infrastructure/boot/cli/events.ts';
 import { heldCommands } from '../../infrastructure/boot/cli/held.ts';
+import { jobCommands } from '../../infrastructure/boot/cli/jobs.ts';
 import { ledgerCommands } from '../../infrastructure/boot/cli/ledger.ts';
+import { parkedCommands } from '../../infrastructure/boot/cli/parked.ts';
+import { projectionCommands } from '../../infrastructure/boot/cli/projections.ts';
 import { runCli } from '../../infrastructure/boot/cli/run.ts';
 
 export interface CliRun<T> {
@@ -20,7 +25,16 @@ export const runWords = async <T = Record<string, unknown>>(
   let [out, err] = ['', ''];
   const to = (take: (text: string) => void) => ({ write: (text: string) => take(text) });
   const code = await runCli(
-    [...accountCommands, ...heldCommands, ...ledgerCommands],
+    [
+      ...accountCommands,
+      ...heldCommands,
+      ...jobCommands,
+      ...ledgerCommands,
+      ...eventCommands,
+      ...projectionCommands,
+      ...parkedCommands,
+      ...doctorCommands,
+    ],
     words,
     { DATABASE_URL: databaseUrl },
     to((text) => {

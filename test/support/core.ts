@@ -8,12 +8,12 @@ import { type OpenAccount, openAccount } from '../../domain/account/account.ts';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import { type Category, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
-import { toMillis } from '../../domain/kernel/time.ts';
+import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import { createCharge } from '../../domain/payment/create.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { FakeProvider } from './fakeProvider.ts';
 import { migratedDatabase } from './postgres.ts';
-import { CREATED_AT, instrument, terms } from './samples.ts';
+import { CREATED_AT, EXPIRES_AT, instrument, terms } from './samples.ts';
 
 export interface Spies {
   /** Before each append of the commands: it may throw instead. */
@@ -38,7 +38,7 @@ export interface Core {
   anotherProcess(): CommandHandler;
   eventsOf(stream: StreamName): Promise<readonly AnyEvent[]>;
   /** A charge with its pay code, of the samples' terms; `over` changes them. */
-  openCharge(over?: Parameters<typeof terms>[0]): Promise<PaymentId>;
+  openCharge(over?: Parameters<typeof terms>[0], expiresAt?: Timestamp): Promise<PaymentId>;
   close(): Promise<void>;
 }
 
@@ -107,14 +107,14 @@ export const openCore = async (): Promise<Core> => {
       for await (const recorded of store.readStream(stream)) events.push(stored(recorded));
       return events;
     },
-    openCharge: async (over = {}) => {
+    openCharge: async (over = {}, expiresAt = EXPIRES_AT) => {
       const paymentId = newId<PaymentId>();
       const asked = terms({ accountId, paymentId, ...over });
       const decide = createCharge({
         terms: asked,
         fingerprintUnder: () => 'hash',
         fingerprintVersion: 1,
-        instrument: instrument({ txid: asked.txid }),
+        instrument: instrument({ txid: asked.txid, expiresAt }),
         keyParam: 'Idempotency-Key',
       });
       await commands.execute(PAYMENT, streamName.payment(paymentId), decide, why(accountId), { creates: true });

@@ -1,7 +1,7 @@
 // Data directories, owners to be killed, and looks behind the scenes of the embedded database.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -90,6 +90,27 @@ export const query = async (connectionString: string, text: string): Promise<Rec
   } finally {
     await client.end();
   }
+};
+
+/**
+ * A superuser of a running embedded database: of the tests alone, because the program's role is none and nobody else may log in.
+ * Lets the program's role into every database, too.
+ */
+export const openToSuperuser = async (dataDir: string): Promise<pg.Client> => {
+  const cluster = join(dataDir, 'postgres');
+  await appendFile(join(cluster, 'pg_hba.conf'), 'local all postgres trust\nlocal all quita scram-sha-256\n');
+  process.kill(await postmasterPidIn(dataDir), 'SIGHUP');
+  let client: pg.Client | undefined;
+  const isIn = async (): Promise<boolean> => {
+    client = new pg.Client({ host: cluster, user: 'postgres', database: 'postgres' });
+    client.on('error', () => undefined);
+    return client.connect().then(
+      () => true,
+      () => false,
+    );
+  };
+  if (!(await becomesTrue(isIn, 5_000))) throw new Error('the superuser is not let in');
+  return client!;
 };
 
 export const isRoot = process.getuid?.() === 0;

@@ -9,6 +9,7 @@ import type {
   PaymentProvider,
   PaymentProviders,
   ProviderStatus,
+  ReturnOutcome,
   Tenant,
 } from '../../application/ports/paymentProvider.ts';
 import type { PayerCheck } from '../../domain/payment/settle.ts';
@@ -20,8 +21,10 @@ type Method = Exclude<keyof PaymentProvider, 'name' | 'exposesReceipts' | 'issue
 /** What a method may say instead of its usual answer; every method knows `unknown`. */
 interface Instead {
   readonly issue: InstrumentOutcome;
+  readonly prolong: InstrumentOutcome;
   readonly cancel: 'cancelled' | 'paid';
   readonly refund: RefundOutcome;
+  readonly returnReceipt: ReturnOutcome;
 }
 type SpoiltBy<M extends Method> = 'unknown' | (() => Promise<void>) | (M extends keyof Instead ? Instead[M] : never);
 
@@ -56,7 +59,7 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   of(): PaymentProvider {
     return this;
   }
-  issueLocally(): Issued | null {
+  issueLocally(_request: InstrumentRequest): Issued | null {
     return null;
   }
 
@@ -76,6 +79,13 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
 
   async issue(request: InstrumentRequest): Promise<InstrumentOutcome> {
     const spoilt = await this.#called('issue', subjectOf(request));
+    if (spoilt !== null && spoilt !== 'unknown') return spoilt;
+    const issued = sampleInstrument(request, this.name);
+    this.instruments.set(keyOf(request), issued);
+    return spoilt === 'unknown' ? { kind: 'unknown' } : { kind: 'issued', issued };
+  }
+  async prolong(request: InstrumentRequest): Promise<InstrumentOutcome> {
+    const spoilt = await this.#called('prolong', subjectOf(request));
     if (spoilt !== null && spoilt !== 'unknown') return spoilt;
     const issued = sampleInstrument(request, this.name);
     this.instruments.set(keyOf(request), issued);
@@ -130,11 +140,12 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   async returnReceipt(
     _tenant: Tenant,
     back: { endToEndId: string; returnId: string; amount: number },
-  ): Promise<'accepted' | 'unknown'> {
+  ): Promise<ReturnOutcome> {
     const spoilt = await this.#called('returnReceipt', back.returnId);
+    if (spoilt !== null && spoilt !== 'unknown') return spoilt;
     const { returnId, endToEndId, amount } = back;
     if (!this.returns.has(returnId)) this.returns.set(returnId, { endToEndId, amount });
-    return spoilt === 'unknown' ? 'unknown' : 'accepted';
+    return { kind: spoilt === 'unknown' ? 'unknown' : 'accepted' };
   }
   /** Spoilt by `unknown`, it is done all the same; by an outcome, it is not. */
   async refund(order: RefundOrder): Promise<RefundOutcome> {

@@ -9,10 +9,13 @@ import type { PaymentProvider } from '../../application/ports/paymentProvider.ts
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { createApp } from '../../http/app.ts';
 import { adoptMessages, type MessageClasses, messageClasses } from '../../http/messages.ts';
+import { addressLimit } from '../../http/middleware/addressLimit.ts';
+import { OVERLOAD, Overload, type OverloadOptions } from '../../http/middleware/overload.ts';
 import { rateLimit } from '../../http/middleware/rateLimit.ts';
 import { mountCheckout } from '../../http/pages/checkoutRoutes.ts';
 import type { StatusStreams } from '../../http/pages/statusStreams.ts';
 import { ROUTES } from '../../http/routes/registry.ts';
+import type { SecurityEvent } from '../../http/securityEvents.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
 import { type Log, openLog } from '../../infrastructure/boot/log.ts';
@@ -49,6 +52,7 @@ export class TestGateway {
   readonly tenant: TestTenant;
   /** Every 5xx that was answered, with its cause: must be empty unless the test wanted one. */
   readonly faults: unknown[];
+  readonly securityEvents: readonly SecurityEvent[];
   readonly #close: () => Promise<void>;
 
   private constructor(parts: {
@@ -57,6 +61,7 @@ export class TestGateway {
     gateway: Gateway;
     tenant: TestTenant;
     faults: unknown[];
+    securityEvents: readonly SecurityEvent[];
     close: () => Promise<void>;
   }) {
     this.baseUrl = parts.baseUrl;
@@ -64,6 +69,7 @@ export class TestGateway {
     this.gateway = parts.gateway;
     this.tenant = parts.tenant;
     this.faults = parts.faults;
+    this.securityEvents = parts.securityEvents;
     this.#close = parts.close;
   }
 
@@ -72,11 +78,16 @@ export class TestGateway {
     options: {
       database?: TestDatabase;
       perMinute?: number;
+      /** Requests a minute of each address without a key; default: none is refused. */
+      addressPerMinute?: number;
+      overload?: Partial<OverloadOptions>;
+      trustProxy?: number | string;
       secretsKey?: Buffer;
       isAlone?: boolean;
       roles?: Roles;
       eventStoreUrl?: string;
       clock?: Clock;
+      clockFault?: () => string | null;
       /** Silent by default. */
       log?: Log;
       /** The bank of live mode; none by default. */
@@ -101,6 +112,7 @@ export class TestGateway {
       webhookAllowPrivate: true,
       log,
       clock: options.clock ?? { now: Date.now },
+      ...(options.clockFault && { clockFault: options.clockFault }),
       isAlone: options.isAlone ?? true,
       onMismatch: (error) => faults.push(error),
       liveProvider: options.liveProvider ?? null,
@@ -108,11 +120,17 @@ export class TestGateway {
     });
     await untilReadModelsExist(storage.reads);
     let streams: StatusStreams | undefined;
+    const securityEvents: SecurityEvent[] = [];
+    // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
+    const overload = new Overload({ ...OVERLOAD, lagMsMax: Number.POSITIVE_INFINITY, ...options.overload });
     const app = createApp({
       services: gateway.services,
       routes: ROUTES,
       rateLimit: rateLimit(options.perMinute ?? 0),
-      trustProxy: false,
+      addressLimit: addressLimit(options.addressPerMinute ?? Number.POSITIVE_INFINITY),
+      overload,
+      onSecurityEvent: (event) => securityEvents.push(event),
+      trustProxy: options.trustProxy ?? false,
       onFault: (error) => faults.push(error),
       extend: (express) => {
         streams = mountCheckout(express, gateway.services);
@@ -123,13 +141,14 @@ export class TestGateway {
     const tenant = await newTenant(gateway, options.tenantSeed);
     const close = async () => {
       streams?.close();
+      overload.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await gateway.stop(2_000);
       await storage.close();
       if (!options.database) await database.drop();
     };
-    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, close });
+    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, close });
   }
 
   /** Another account of the same gateway. */

@@ -7,7 +7,7 @@ import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addSeconds } from '../../domain/kernel/time.ts';
 import { openDispute, recordProcessing, recordRefusal } from '../../domain/payment/acquirer.ts';
-import { expire, recordReturn, releaseFunds } from '../../domain/payment/afterwards.ts';
+import { expire, recordReturn, recordReturnRefusal, releaseFunds } from '../../domain/payment/afterwards.ts';
 import { recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
@@ -124,6 +124,18 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
     weight: 2,
     arbitrary: fc.tuple(endToEndId, when).map(([id, at]) => ({ name: `return ${id}`, decide: recordReturn(id, at) })),
   },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(endToEndId, when).map(
+      ([id, at]): Step => ({
+        name: `refuse return ${id}`,
+        decide: (state) => {
+          const asked = state.transaction.receipts.find((one) => one.endToEndId === id)?.returnId ?? '';
+          return recordReturnRefusal(id, asked, 'no', at)(state);
+        },
+      }),
+    ),
+  },
   { weight: 1, arbitrary: ofMethod('processing', recordProcessing) },
   {
     weight: 1,
@@ -138,7 +150,15 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
   { weight: 1, arbitrary: dated('wish to cancel', requestCancel) },
   { weight: 1, arbitrary: dated('cancel', (at) => recordCancelled({ returnIdOf, by: 'merchant' }, at)) },
   { weight: 1, arbitrary: dated('release held', (at) => releaseHeld(terms, 'operator', at)) },
-  { weight: 1, arbitrary: dated('return held', (at) => returnHeld(returnIdOf, 'operator', at)) },
+  {
+    weight: 2,
+    arbitrary: dated('return held', (at) =>
+      returnHeld(
+        { returnIdOf: (id, refusals) => `${returnIdOf(id)}-${refusals}`, endToEndId: null, by: 'operator' },
+        at,
+      ),
+    ),
+  },
   { weight: 4, arbitrary: reserve },
   { weight: 3, arbitrary: end },
 ];

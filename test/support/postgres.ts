@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { migrate } from '../../infrastructure/boot/migrate.ts';
 import { startEmbeddedPostgres } from '../../infrastructure/postgres/embedded/embeddedPostgres.ts';
+import { openToSuperuser } from './embeddedPostgres.ts';
 
 export interface TestDatabase {
   readonly connectionString: string;
@@ -14,13 +15,15 @@ export interface TestDatabase {
 }
 
 interface Server {
-  /** Of the maintenance database. */
   readonly connectionString: string;
+  /** Makes and drops databases. */
+  readonly admin: pg.Client;
+  /** Whose they are: the role of the connection string. */
+  readonly owner: string;
   stop(): Promise<void>;
 }
 interface Cluster {
   readonly server: Server;
-  readonly admin: pg.Client;
   readonly template: string;
 }
 
@@ -29,14 +32,21 @@ let databases = 0;
 
 const startServer = async (): Promise<Server> => {
   const given = process.env['TEST_DATABASE_URL'];
-  if (given !== undefined && given !== '') return { connectionString: given, stop: async () => undefined };
+  if (given !== undefined && given !== '') {
+    const admin = new pg.Client({ connectionString: given });
+    admin.on('error', () => undefined);
+    await admin.connect();
+    return { connectionString: given, admin, owner: 'CURRENT_USER', stop: () => admin.end() };
+  }
   const dataDir = await mkdtemp(join(tmpdir(), 'quita-test-pg-'));
   const embedded = await startEmbeddedPostgres({ dataDir });
+  const admin = await openToSuperuser(dataDir);
   const stop = async (): Promise<void> => {
+    await admin.end();
     await embedded.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
-  return { connectionString: embedded.connectionString, stop };
+  return { connectionString: embedded.connectionString, admin, owner: 'quita', stop };
 };
 
 const inDatabase = (connectionString: string, name: string): string => {
@@ -47,22 +57,22 @@ const inDatabase = (connectionString: string, name: string): string => {
 
 const startCluster = async (): Promise<Cluster> => {
   const server = await startServer();
-  const admin = new pg.Client({ connectionString: server.connectionString });
-  admin.on('error', () => undefined);
-  await admin.connect();
+  const { admin, owner } = server;
   const template = `quita_template_${process.pid}`;
   await admin.query(`DROP DATABASE IF EXISTS ${template}`);
-  await admin.query(`CREATE DATABASE ${template}`);
+  await admin.query(`CREATE DATABASE ${template} OWNER ${owner}`);
   await migrate(inDatabase(server.connectionString, template));
-  return { server, admin, template };
+  return { server, template };
 };
 
 const newDatabase = async (template: 'migrated' | 'empty'): Promise<TestDatabase> => {
   cluster ??= startCluster();
-  const { server, admin, template: migrated } = await cluster;
+  const { server, template: migrated } = await cluster;
+  const { admin, owner } = server;
   databases += 1;
   const name = `quita_test_${process.pid}_${databases}`;
-  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template === 'migrated' ? migrated : 'template0'}`);
+  const source = template === 'migrated' ? migrated : 'template0';
+  await admin.query(`CREATE DATABASE ${name} OWNER ${owner} TEMPLATE ${source}`);
   const connectionString = inDatabase(server.connectionString, name);
   return {
     connectionString,
@@ -88,10 +98,9 @@ export const emptyDatabase = (): Promise<TestDatabase> => newDatabase('empty');
 /** For programs outside mocha; the root hook calls it otherwise. */
 export const stopTestPostgres = async (): Promise<void> => {
   if (cluster === null) return;
-  const { server, admin, template } = await cluster;
+  const { server, template } = await cluster;
   cluster = null;
-  await admin.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
-  await admin.end();
+  await server.admin.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
   await server.stop();
 };
 

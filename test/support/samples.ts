@@ -160,6 +160,21 @@ export const returned = (endToEndId = END_TO_END_ID, amount = 12_345, when = at(
   type: 'TransactionReceiptReturned',
   data: { endToEndId, amount: toMinor(amount), currency: 'BRL', at: when },
 });
+/** The provider refuses to send it back. */
+export const returnRefused = (over: { endToEndId?: string; amount?: number; reason?: string } = {}): PaymentEvent => ({
+  type: 'TransactionReturnRefused',
+  data: {
+    endToEndId: over.endToEndId ?? END_TO_END_ID,
+    amount: toMinor(over.amount ?? 12_345),
+    currency: 'BRL',
+    reason: over.reason ?? 'account closed',
+    at: at('13:06:00'),
+  },
+});
+export const returnRetried = (returnId: string, endToEndId = END_TO_END_ID, by = 'operator:ana'): PaymentEvent => ({
+  type: 'TransactionReturnRetried',
+  data: { endToEndId, returnId, by, at: at('13:20:00') },
+});
 export const released = (amount = 12_212, when = at('14:05:01')): PaymentEvent => ({
   type: 'TransactionFundsReleased',
   data: { amount: toMinor(amount), currency: 'BRL', at: when },
@@ -178,6 +193,7 @@ export const refundTerms = (over: Partial<RefundTerms> = {}): RefundTerms => ({
   reason: null,
   strategy: 'cashout',
   destination: LOCKED_TO,
+  namedByMerchant: false,
   fee: toMinor(50),
   feePaidBy: 'platform',
   ...over,
@@ -204,9 +220,9 @@ export const disputeOpened = (kind: DisputeRecord['kind'] = 'CHARGEBACK', amount
   type: 'TransactionDisputeOpened',
   data: { kind, amount: toMinor(amount), currency: 'BRL', reason: 'fraud', at: at('16:00:00') },
 });
-export const resendRequested = (ofRevision: number, number: number): PaymentEvent => ({
+export const resendRequested = (ofRevision: number, number: number, isWanted = true): PaymentEvent => ({
   type: 'ChargeWebhookResendRequested',
-  data: { ofRevision, number, at: at('17:00:00') },
+  data: { ofRevision, number, isWanted, at: at('17:00:00') },
 });
 
 /** The payment after these events; the first one must create it. */

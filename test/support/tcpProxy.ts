@@ -1,5 +1,7 @@
-// A TCP proxy between a client and a server on loopback, for faults at a chosen moment: held answers, cut connections.
+// A TCP proxy between a client and a server on loopback, for faults at a chosen moment: held answers, silence, cut connections.
+// The server may listen on a Unix socket of PostgreSQL: `host` is then its folder as it stands in a connection string (%2F…).
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
 
 export interface TcpProxy {
   readonly port: number;
@@ -9,6 +11,10 @@ export interface TcpProxy {
   swallowAnswers(): void;
   /** From now on the client's bytes are swallowed. */
   swallowRequests(): void;
+  /** The connections of this moment fall silent both ways and stay open, as through a NAT that forgot them; new ones pass. How many. */
+  silence(): number;
+  /** All fall silent both ways, and new ones are accepted and never answered, until `heal`. */
+  blackHole(): void;
   /** Both ways again for connections made from now on; those made before are cut. */
   heal(): void;
   /** Resolves when the client has sent `marker` since the call. */
@@ -17,7 +23,9 @@ export interface TcpProxy {
 }
 
 export const startTcpProxy = async (target: { readonly host: string; readonly port: number }): Promise<TcpProxy> => {
+  const folder = decodeURIComponent(target.host);
   const sockets = new Set<Socket>();
+  const connections = new Set<{ isSilent: boolean }>();
   let answers = true;
   let requests = true;
   let accepted = 0;
@@ -31,9 +39,15 @@ export const startTcpProxy = async (target: { readonly host: string; readonly po
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };
-  const server: Server = createServer((client) => {
+  const server: Server = createServer({ allowHalfOpen: true }, (client) => {
     accepted += 1;
-    const upstream = connect(target);
+    const upstream = connect(folder.startsWith('/') ? { path: join(folder, `.s.PGSQL.${target.port}`) } : target);
+    const connection = { isSilent: false };
+    connections.add(connection);
+    client.on('close', () => connections.delete(connection));
+    client.on('end', () => {
+      if (!connection.isSilent) client.end();
+    });
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -42,15 +56,16 @@ export const startTcpProxy = async (target: { readonly host: string; readonly po
       socket.on('error', () => undefined);
       socket.on('close', () => {
         sockets.delete(socket);
-        other.destroy();
+        // Who is behind a silence hears of nothing: not of the end of the other side either.
+        if (!connection.isSilent) other.destroy();
       });
     }
     client.on('data', (bytes) => {
-      if (requests) upstream.write(bytes);
+      if (requests && !connection.isSilent) upstream.write(bytes);
       notice(bytes);
     });
     upstream.on('data', (bytes) => {
-      if (answers) client.write(bytes);
+      if (answers && !connection.isSilent) client.write(bytes);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -65,6 +80,16 @@ export const startTcpProxy = async (target: { readonly host: string; readonly po
       answers = false;
     },
     swallowRequests() {
+      requests = false;
+    },
+    silence() {
+      const talking = [...connections].filter(({ isSilent }) => !isSilent);
+      for (const connection of talking) connection.isSilent = true;
+      return talking.length;
+    },
+    blackHole() {
+      for (const connection of connections) connection.isSilent = true;
+      answers = false;
       requests = false;
     },
     heal() {

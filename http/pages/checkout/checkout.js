@@ -2,8 +2,8 @@
 
 const TICK_MS = 1_000;
 const POLL_TIMEOUT_MS = 5_000;
-const REOPEN_MS = 5_000; // a stream that the browser gave up is opened again, not at once
-const QUIET_MS = 15_000; // an open stream that says nothing may be dead (phones change networks): then ask
+const REOPEN_MS = 5_000; // until a stream that the browser gave up is opened again
+const QUIET_MS = 15_000; // an open stream that says nothing may be dead: then ask
 const COPIED_MS = 4_000;
 const URGENT_MS = 60_000;
 
@@ -25,6 +25,7 @@ let openedAt = 0;
 let heardAt = performance.now();
 let messages = 0;
 let asking = false;
+let askAgainAt = 0;
 
 function remainingText(milliseconds) {
   const seconds = Math.ceil(milliseconds / 1000);
@@ -34,6 +35,14 @@ function remainingText(milliseconds) {
   const rest = `${two(Math.floor(seconds / 60))}:${two(seconds)}`;
   if (days > 0) return `${days}d ${two(hours)}:${rest}`;
   return hours > 0 ? `${hours}:${rest}` : rest;
+}
+
+const civilDay = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Sao_Paulo' });
+
+function daysText(due, now) {
+  const days = Math.round((Date.parse(civilDay.format(due)) - Date.parse(civilDay.format(now))) / 86_400_000);
+  if (days > 1) return `Vence em ${days} dias`;
+  return days === 1 ? 'Vence amanhã' : 'Vence hoje';
 }
 
 function enter(state) {
@@ -54,8 +63,9 @@ function show() {
   else if (status === 'pending' && !pay) state = unpayable;
   if (state !== page.dataset.state) enter(state);
   for (const clock of clocks) {
-    const left = (Date.parse(clock.dataset.clock) || expiresAt) - now;
-    if (left > 0) clock.textContent = remainingText(left);
+    const due = Date.parse(clock.dataset.clock) || expiresAt;
+    const left = due - now;
+    if (left > 0) clock.textContent = 'days' in clock.dataset ? daysText(due, now) : remainingText(left);
     clock.closest('[data-method]')?.toggleAttribute('data-over', left <= 0); // its own time is up
   }
   page.toggleAttribute('data-urgent', remaining < URGENT_MS);
@@ -91,16 +101,20 @@ function listen() {
 }
 
 async function ask() {
-  if (asking) return;
+  if (asking || performance.now() < askAgainAt) return;
   asking = true;
   const messagesBefore = messages;
   const abort = new AbortController();
   const timeout = setTimeout(() => abort.abort(), POLL_TIMEOUT_MS);
   try {
     const response = await fetch(`${base}/status`, { cache: 'no-store', signal: abort.signal });
+    if (response.status === 429) {
+      askAgainAt = performance.now() + response.headers.get('Retry-After') * 1_000;
+      return;
+    }
     if (!response.ok) throw new Error(`status ${response.status}`);
     const message = await response.json();
-    if (messages === messagesBefore) accept(message); // else the stream has told something newer meanwhile
+    if (messages === messagesBefore) accept(message); // else the stream was faster
   } catch {
     offline.hidden = ended;
   } finally {
@@ -125,6 +139,7 @@ function wake() {
 
 function copied(note, button, succeeded) {
   note.textContent = succeeded ? note.dataset.done : note.dataset.failed;
+  note.toggleAttribute('data-wrong', !succeeded);
   button.toggleAttribute('data-copied', succeeded);
   setTimeout(() => {
     note.textContent = '';
@@ -152,4 +167,5 @@ window.addEventListener('pageshow', (event) => event.persisted && wake());
 window.addEventListener('online', wake);
 const ticking = setInterval(tick, TICK_MS);
 listen();
+enter(page.dataset.state); // the texts of a page that watches
 show();

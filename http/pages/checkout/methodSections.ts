@@ -4,10 +4,11 @@ import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { formatBoletoLine } from '../boletoLine.ts';
 import { METHOD_NAME } from '../methodNames.ts';
 import { copyBlock } from './copying.ts';
-import { dueLine, ownDueLine } from './due.ts';
+import { dueDayLine, dueLine, ownDueLine } from './due.ts';
 import { html, type Markup } from './html.ts';
 import { ICON } from './icons.ts';
 import { pixPayment } from './pixSection.ts';
+import type { CheckoutView } from './view.ts';
 
 const facts = (rows: readonly (readonly [label: string, value: string])[]): Markup =>
   html`<dl>${rows.map(([label, value]) => html`<div><dt>${label}</dt><dd translate="no">${value}</dd></div>`)}</dl>
@@ -16,9 +17,10 @@ const facts = (rows: readonly (readonly [label: string, value: string])[]): Mark
 const inThrees = (digits: string): string => digits.replace(/\d{3}(?=\d)/g, '$& ');
 
 /** The last three digits: enough to know one's phone by, on a page that anyone with the link may see (I7). */
-const maskedPhone = (phone: string): string => `número que termina em ${phone.slice(-3)}`;
+const maskedPhone = (phone: string): string => `celular com final ${phone.slice(-3)}`;
 
-const otherPayment = (instrument: OtherInstrument, amount: string): Markup => {
+/** `base` is the page's path, `amount` the formatted amount. */
+const otherPayment = (instrument: OtherInstrument, base: string, amount: string): Markup => {
   switch (instrument.method) {
     case 'BOLETO':
       return html`${copyBlock({
@@ -27,7 +29,7 @@ const otherPayment = (instrument: OtherInstrument, amount: string): Markup => {
         copied: instrument.line,
         button: 'Copiar linha digitável',
         done: 'Linha copiada. Agora cole no app do seu banco.',
-      })}<a class="button second" href="${instrument.pdfUrl}" target="_blank" rel="noreferrer">${ICON.file}Abrir boleto em PDF</a>
+      })}<a class="button second" href="${base}/public/boleto.pdf" target="_blank">${ICON.file}Abrir boleto em PDF</a>
 <p class="hint">Depois de pago, o boleto pode levar até um dia útil para ser confirmado.</p>
 `;
     case 'CREDIT_CARD':
@@ -35,7 +37,7 @@ const otherPayment = (instrument: OtherInstrument, amount: string): Markup => {
 <a class="button" href="${instrument.redirectUrl}">${ICON.card}Pagar com cartão</a>
 `;
     case 'MBWAY':
-      return html`<p class="hint">Abra o app MB WAY no telefone do <b>${maskedPhone(instrument.phone)}</b>, confira o valor de <b>${amount}</b> e confirme o pagamento.</p>
+      return html`<p class="hint">Abra o app MB WAY no <b>${maskedPhone(instrument.phone)}</b>, confira o valor de <b>${amount}</b> e confirme o pagamento.</p>
 `;
     case 'MULTIBANCO':
       return html`${facts([
@@ -54,13 +56,14 @@ const otherPayment = (instrument: OtherInstrument, amount: string): Markup => {
         copied: instrument.amount,
         button: 'Copiar valor',
         done: 'Valor copiado.',
-      })}${copyBlock({
-        label: 'Endereço',
-        shown: instrument.address,
-        copied: instrument.address,
-        button: 'Copiar endereço',
-        done: 'Endereço copiado.',
-      })}<p class="hint">Envie somente ${instrument.currency} pela rede ${instrument.network}. O que for enviado por outra rede pode se perder.</p>
+      })}<div class="scan"><img src="${base}/crypto.png" width="240" height="240" alt="QR Code do endereço para receber ${instrument.currency}"></div>
+${copyBlock({
+  label: 'Endereço',
+  shown: instrument.address,
+  copied: instrument.address,
+  button: 'Copiar endereço',
+  done: 'Endereço copiado.',
+})}<p class="hint">Envie somente ${instrument.currency} pela rede ${instrument.network}. O que for enviado por outra rede pode se perder.</p>
 `;
   }
 };
@@ -73,7 +76,7 @@ interface MethodBlock {
   readonly body: Markup;
 }
 
-const OVER = html`<p class="over">O prazo para pagar assim terminou.</p>`;
+const OVER = html`<p class="over">O prazo para pagar com este método terminou.</p>`;
 
 /** Attributes and inside of one method: what can be paid, or, when its own time is up, that it can't. */
 const blockParts = ({ expiresAt, now, body }: MethodBlock): readonly [attributes: Markup, inside: Markup] =>
@@ -101,16 +104,20 @@ ${inside}</details>
  */
 export const methodsSection = (
   { pix, others }: Instruments,
-  page: { readonly base: string; readonly amount: string; readonly expiresAt: string; readonly now: string },
+  page: Pick<CheckoutView, 'now' | 'payerLock'> & {
+    readonly base: string;
+    readonly amount: string;
+    readonly expiresAt: string;
+  },
 ): Markup => {
-  const { base, amount, expiresAt, now } = page;
+  const { base, amount, expiresAt, now, payerLock } = page;
   const pixBlock: readonly MethodBlock[] = pix
     ? [
         {
           method: 'PIX',
           expiresAt: pix.expiresAt,
           now,
-          body: html`<div class="pay">${pixPayment(base, pix.brCode, amount, ownDueLine(pix.expiresAt))}</div>`,
+          body: html`<div class="pay">${pixPayment({ base, brCode: pix.brCode, amount, due: ownDueLine(pix.expiresAt), payerLock })}</div>`,
         },
       ]
     : [];
@@ -119,13 +126,14 @@ export const methodsSection = (
       method: one.method,
       expiresAt: one.expiresAt,
       now,
-      body: html`${otherPayment(one, amount)}${ownDueLine(one.expiresAt)}`,
+      body: html`${otherPayment(one, base, amount)}${one.method === 'BOLETO' ? dueDayLine(one.expiresAt) : ownDueLine(one.expiresAt)}`,
     })),
   );
+  const isBoletoLast = others.some((one) => one.method === 'BOLETO' && one.expiresAt === expiresAt);
   const firstOpen = blocks.findIndex((block) => Date.parse(block.expiresAt) > Date.parse(now));
   return blocks.length === 1
     ? html`<section class="methods" data-pay aria-label="Como pagar">\n${blocks.map(soleMethod)}</section>\n`
-    : html`<section class="methods" data-pay aria-label="Como pagar"><div class="choose"><h2>Escolha como pagar</h2>${dueLine(expiresAt)}</div>
+    : html`<section class="methods" data-pay aria-label="Como pagar"><div class="choose"><h2>Escolha como pagar</h2>${dueLine(expiresAt, isBoletoLast)}</div>
 ${blocks.map((block, i) => foldedMethod(block, i === firstOpen))}</section>
 `;
 };

@@ -4,26 +4,24 @@ import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { ownDueLine } from './due.ts';
 import { html, type Markup } from './html.ts';
 import { soleMethod } from './methodSections.ts';
-import { pageState } from './states.ts';
+import { isLive, pageState } from './states.ts';
 import { statusPage } from './statusPage.ts';
 import { type CheckoutView, pagePath } from './view.ts';
 
 export interface CardPageView extends CheckoutView {
   readonly card: CardInstrument;
-  /** http(s) address of the shop to go back to; null: none. */
-  readonly returnUrl: string | null;
 }
 
 const routes = (rawId: string): Markup => {
   const path = `POST /v1/sandbox/payments/${PREFIX.transaction}${rawId}`;
-  return html`<h3>Para quem integra</h3>
+  return html`<h3>Para desenvolvedores</h3>
 <p class="hint">Aprove ou recuse este pagamento com a chave de teste da loja:</p>
 <code class="code" translate="no">${path}/authorize</code>
 <code class="code" translate="no">${path}/refuse</code>
 `;
 };
 
-const notice = html`<p class="hint"><b>Nada é cobrado aqui.</b> Esta página ocupa o lugar da página segura em que o cartão seria informado. Nenhum dado de cartão é pedido: não informe o seu.</p>
+const notice = html`<p class="hint"><b>Nada é cobrado aqui.</b> Esta página simula a página segura em que o cartão seria informado. Nenhum dado de cartão é pedido aqui: não informe os seus.</p>
 `;
 
 const otherWay = ({ rawId, instruments: { pix, others } }: CardPageView): Markup | null =>
@@ -47,6 +45,7 @@ export const renderCardPage = (view: CardPageView): string => {
 ${soleMethod({ method, expiresAt, now, body })}${otherWay(view)}</section>
 `
       : null,
-    after: returnUrl === null ? null : wayBack(returnUrl),
+    // Once it has ended, the panel leads back.
+    after: returnUrl !== null && isLive(status) ? wayBack(returnUrl) : null,
   });
 };

@@ -18,9 +18,10 @@ const heading = ({ pix, others }: Instruments): string => {
 const paySection = (view: CheckoutView, amount: string, expiresAt: string): Markup => {
   const { instruments, now } = view;
   const base = pagePath(view.rawId);
-  if (instruments.others.length > 0) return methodsSection(instruments, { base, amount, expiresAt, now });
+  if (instruments.others.length > 0)
+    return methodsSection(instruments, { base, amount, expiresAt, now, payerLock: view.payerLock });
   return html`<section class="pay" data-pay aria-label="Pagar com Pix">
-${pixPayment(base, instruments.pix!.brCode, amount, dueLine(expiresAt))}</section>
+${pixPayment({ base, brCode: instruments.pix!.brCode, amount, due: dueLine(expiresAt), payerLock: view.payerLock })}</section>
 `;
 };
 

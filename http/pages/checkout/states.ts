@@ -23,13 +23,16 @@ interface StateText {
   readonly icon: Markup | null;
   readonly heading: string;
   readonly text: string;
+  /** Instead of `text` where a script watches: without one, nothing on the page may promise to change by itself. */
+  readonly watched?: string;
 }
 
 const STATE: Readonly<Record<PageState, StateText>> = {
   pending: {
     icon: null,
     heading: 'Aguardando pagamento',
-    text: 'Esta página avisa assim que o Pix chegar.',
+    text: 'Siga as instruções abaixo para pagar.',
+    watched: 'Esta página avisa assim que o Pix chegar.',
   },
   verifying: {
     icon: ICON.search,
@@ -39,12 +42,14 @@ const STATE: Readonly<Record<PageState, StateText>> = {
   preparing: {
     icon: ICON.clock,
     heading: 'Preparando o pagamento',
-    text: 'Os dados para pagar aparecem aqui assim que estiverem prontos.',
+    text: 'Os dados para pagar ainda não estão prontos.',
+    watched: 'Os dados para pagar aparecem aqui assim que estiverem prontos.',
   },
   processing: {
     icon: ICON.search,
     heading: 'Pagamento em análise',
-    text: 'Não é preciso pagar de novo. O resultado aparece aqui quando a análise terminar.',
+    text: 'Não é preciso pagar de novo.',
+    watched: 'Não é preciso pagar de novo. O resultado aparece aqui quando a análise terminar.',
   },
   paid: {
     icon: ICON.check,
@@ -59,7 +64,7 @@ const STATE: Readonly<Record<PageState, StateText>> = {
   expired: {
     icon: ICON.clock,
     heading: 'Cobrança expirada',
-    text: 'O prazo para pagar terminou. Peça um novo código à loja. Um Pix feito depois do prazo volta inteiro para quem pagou.',
+    text: 'O prazo para pagar terminou. Peça um novo código à loja. Um Pix feito depois do prazo é devolvido integralmente a quem pagou.',
   },
   cancelled: {
     icon: ICON.cross,
@@ -79,9 +84,9 @@ const STATE: Readonly<Record<PageState, StateText>> = {
 };
 
 /** Texts that speak of Pix, as a payment says them that can be paid otherwise too. */
-const TEXT_WITHOUT_PIX: Readonly<Partial<Record<PageState, string>>> = {
-  pending: 'Esta página avisa assim que o pagamento chegar.',
-  expired: 'O prazo para pagar terminou. Peça uma nova cobrança à loja.',
+const WITHOUT_PIX: Readonly<Partial<Record<PageState, Partial<StateText>>>> = {
+  pending: { watched: 'Esta página avisa assim que o pagamento chegar.' },
+  expired: { text: 'O prazo para pagar terminou. Peça uma nova cobrança à loja.' },
 };
 
 /** A status that the page goes on watching; any other one ends the watch. */
@@ -97,17 +102,53 @@ export const pageState = (status: CheckoutStatus, expiresAt: string | null, now:
   return Date.parse(expiresAt) <= Date.parse(now) ? 'verifying' : 'pending';
 };
 
-export const stateHeading = (state: PageState): string => STATE[state].heading;
+/** What the panel says besides its state. */
+export interface PanelFacts {
+  /** Pix is the one way to pay. */
+  readonly isPixOnly: boolean;
+  /** `R$ 5,00 de R$ 12,34` of a payment that was given back in part; null: it was not. */
+  readonly refundedPart: string | null;
+  /** Where the shop is; null: not known. */
+  readonly returnUrl: string | null;
+  /** Path of the receipt; null: there is none. */
+  readonly receiptPath: string | null;
+}
 
-/** Inside of the status panel. `isPixOnly`: Pix is the one way to pay. */
-export const statePanel = (state: PageState, isPixOnly: boolean): Markup => {
-  const { icon, heading, text } = STATE[state];
-  const mark = icon === null ? html`<span class="dot"></span>` : html`<span class="mark">${icon}</span>`;
-  return html`${mark}<h2>${heading}</h2><p>${(isPixOnly ? null : TEXT_WITHOUT_PIX[state]) ?? text}</p>`;
+const textOf = (state: PageState, { isPixOnly, refundedPart }: PanelFacts): StateText => {
+  if (state === 'paid' && refundedPart !== null)
+    return {
+      icon: ICON.check,
+      heading: 'Pagamento confirmado e devolvido parcialmente',
+      text: `Foram devolvidos ${refundedPart}.`,
+    };
+  return isPixOnly ? STATE[state] : { ...STATE[state], ...WITHOUT_PIX[state] };
 };
 
-/** Every state that a page in `state` may come to without a reload: all of them. The browser picks by `data-for`. */
-export const stateTemplates = (isPixOnly: boolean): readonly Markup[] =>
+export const stateHeading = (state: PageState, facts: PanelFacts): string => textOf(state, facts).heading;
+
+const isEnded = (state: PageState): boolean => state !== 'verifying' && state !== 'preparing' && !isLive(state);
+
+const links = (state: PageState, { returnUrl, receiptPath }: PanelFacts): Markup => {
+  const receipt =
+    state === 'paid' && receiptPath !== null
+      ? html`<a class="button second" href="${receiptPath}" target="_blank">${ICON.file}Ver comprovante</a>`
+      : null;
+  const back =
+    isEnded(state) && returnUrl !== null
+      ? html`<a class="button second" href="${returnUrl}" rel="noreferrer">Voltar à loja</a>`
+      : null;
+  return html`${receipt}${back}`;
+};
+
+/** Inside of the status panel. `isWatched`: a script follows the status. */
+export const statePanel = (state: PageState, facts: PanelFacts, isWatched: boolean): Markup => {
+  const { icon, heading, text, watched } = textOf(state, facts);
+  const mark = icon === null ? html`<span class="dot"></span>` : html`<span class="mark">${icon}</span>`;
+  return html`${mark}<h2>${heading}</h2><p>${isWatched ? (watched ?? text) : text}</p>${links(state, facts)}`;
+};
+
+/** Every state that a page may come to without a reload: all of them. The browser picks by `data-for`. */
+export const stateTemplates = (facts: PanelFacts): readonly Markup[] =>
   (Object.keys(STATE) as PageState[]).map(
-    (state) => html`<template data-for="${state}">${statePanel(state, isPixOnly)}</template>\n`,
+    (state) => html`<template data-for="${state}">${statePanel(state, facts, true)}</template>\n`,
   );

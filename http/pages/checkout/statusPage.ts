@@ -3,7 +3,7 @@ import { lastExpiry } from '../../../domain/charge/instruments.ts';
 import { formatAmount } from './amount.ts';
 import { html, type Markup } from './html.ts';
 import { layout } from './layout.ts';
-import { isLive, pageState, stateHeading, statePanel, stateTemplates } from './states.ts';
+import { isLive, type PanelFacts, pageState, stateHeading, statePanel, stateTemplates } from './states.ts';
 import { type CheckoutView, pagePath } from './view.ts';
 
 interface Parts {
@@ -18,24 +18,32 @@ const watchNotes = html`
 <p class="note" role="status" data-offline hidden>Sem conexão. Tentando de novo…</p>
 <noscript><p class="note">Para ver se o pagamento foi confirmado, recarregue esta página.</p></noscript>`;
 
+const panelFacts = (view: CheckoutView, amount: string): PanelFacts => ({
+  isPixOnly: view.instruments.others.length === 0,
+  refundedPart: view.refunded > 0 ? `${formatAmount(view.refunded, view.currency)} de ${amount}` : null,
+  returnUrl: view.returnUrl,
+  receiptPath: view.givesReceipt ? `${pagePath(view.rawId)}/receipt.pdf` : null,
+});
+
 export const statusPage = (view: CheckoutView, { heading, pay, after }: Parts): string => {
-  const { status, instruments, now } = view;
+  const { status, instruments, now, receiverName, description } = view;
   const expiresAt = lastExpiry(instruments);
   const state = pageState(status, expiresAt, now);
   const amount = formatAmount(view.amount, view.currency);
   const live = isLive(status);
-  const isPixOnly = instruments.others.length === 0;
+  const facts = panelFacts(view, amount);
   const watch = html` data-live="${status}" data-base="${pagePath(view.rawId)}" data-now="${now}" data-expires-at="${expiresAt ?? ''}"`;
   return layout({
-    title: `${stateHeading(state)} · ${amount}`,
+    title: `${stateHeading(state, facts)} · ${amount}`,
     testMode: view.testMode,
     script: live,
-    methods: !isPixOnly,
+    methods: !facts.isPixOnly,
     attributes: html` data-state="${state}"${live ? watch : null}`,
     main: html`<div class="summary"><h1>${heading}</h1>
 <p class="amount${amount.length > 13 ? ' long' : ''}">${amount}</p>
-<div class="panel" role="status" tabindex="-1" data-panel>${statePanel(state, isPixOnly)}</div>${live ? watchNotes : null}</div>
-${pay}${after}${live ? stateTemplates(isPixOnly) : null}`,
+<p class="receiver">para <b>${receiverName}</b></p>
+${description === null ? null : html`<p class="description">${description}</p>\n`}<div class="panel" role="status" tabindex="-1" data-panel>${statePanel(state, facts, false)}</div>${live ? watchNotes : null}</div>
+${pay}${after}${live ? stateTemplates(facts) : null}`,
     footnote: html`Pagamento processado pela Quita. Identificador: <span class="id">${view.rawId}</span>`,
   });
 };

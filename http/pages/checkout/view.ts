@@ -15,6 +15,18 @@ export interface CheckoutView {
   /** ISO instant of the account's clock, which in test mode may be ahead of the wall clock. */
   readonly now: string;
   readonly testMode: boolean;
+  /** Who is paid. */
+  readonly receiverName: string;
+  /** What for, as the merchant described it; null: not said. */
+  readonly description: string | null;
+  /** Which number of the payer the merchant named, when only its holder may pay; the number itself is never shown (I7). */
+  readonly payerLock: 'CPF' | 'CNPJ' | null;
+  /** Minor units given back so far of what was paid. */
+  readonly refunded: number;
+  /** http(s) address of the shop, to go back to when the payment has ended; null: none. */
+  readonly returnUrl: string | null;
+  /** Whether the payer can have a receipt once it is paid. */
+  readonly givesReceipt: boolean;
 }
 
 /** Path of the payment's page; never throws, whatever the id. */

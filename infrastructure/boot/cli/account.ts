@@ -18,7 +18,8 @@ const create: CliCommand = {
     name: { description: 'the merchant’s name, as payers see it', required: true },
     email: { description: 'the owner’s e-mail address', required: true },
   },
-  run: async ({ commands, accounts }, { options }) => {
+  changes: 'always',
+  run: async ({ commands, accounts, operator }, { options }) => {
     const [name, email] = [String(options['name']).trim(), String(options['email']).trim()];
     if (name === '' || name.length > NAME_LENGTH_MAX)
       throw new UsageError(`--name must have 1 to ${NAME_LENGTH_MAX} characters`);
@@ -34,7 +35,7 @@ const create: CliCommand = {
         { mode: 'test', cleartext: testApiKey, label: 'first test key' },
         { mode: 'live', cleartext: liveApiKey, label: 'first live key' },
       ],
-      actor: 'operator:cli',
+      actor: operator,
     });
     const json = { accountId: PREFIX.account + accountId, email, testApiKey, liveApiKey };
     const text = `account   ${json.accountId}\nowner     ${email}\ntest key  ${testApiKey}\nlive key  ${liveApiKey}\nThe keys are shown only now.`;

@@ -100,10 +100,14 @@ export const accountSettings: CliCommand = {
   summary: 'Show what is agreed with an account, after changing what is named',
   args: ['account'],
   options: Object.fromEntries(Object.entries(SETTINGS).map(([option, { description }]) => [option, { description }])),
-  run: async ({ commands, accounts }, { args, options }) => {
+  changes: 'withOptions',
+  run: async ({ commands, accounts, operator, log }, { args, options }) => {
     const id = accountIdOf(args[0] as string);
-    const settings = await changeAccountSettings({ commands, accounts })(id, changeOf(options), 'operator:cli');
+    const settings = await changeAccountSettings({ commands, accounts })(id, changeOf(options), operator);
     if (isRejection(settings)) throw new UsageError(settings.message);
+    const changed = Object.keys(SETTINGS).filter((option) => options[option] !== undefined);
+    const what = { setting: 'account', account: PREFIX.account + id, by: operator, changed };
+    if (changed.length > 0) log.info({ security: 'settings_changed', ...what }, 'a setting was changed');
     return { json: { accountId: PREFIX.account + id, settings }, text: lines(settings).join('\n') };
   },
 };

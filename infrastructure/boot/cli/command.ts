@@ -2,6 +2,7 @@
 import type { Accounts } from '../../../application/accounts.ts';
 import type { CommandHandler } from '../../../application/commandHandler.ts';
 import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
 import type { Storage } from '../storage.ts';
 
 export interface CliOption {
@@ -16,6 +17,10 @@ export interface CliWorld {
   readonly storage: Storage;
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
+  /** Who acts, as it stands in metadata and in the security log: `operator:<user of the operating system>`. */
+  readonly operator: string;
+  /** The security log. */
+  readonly log: Log;
   /** Ends with SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
 }
@@ -36,6 +41,8 @@ export interface CliCommand {
   /** Names of positional arguments; all required unless the last begins with `?`. */
   readonly args: readonly string[];
   readonly options: { readonly [name: string]: CliOption };
+  /** It changes something (`withOptions`: only when one is given): the security log tells who called it, and with which arguments. */
+  readonly changes?: 'always' | 'withOptions';
   /** What it has to say when the stores can't be opened. null: nothing but the error itself. */
   whenUnopened?(config: Config, error: unknown): Promise<CliResult | null>;
   /** May print by itself through `print` when it has no end of its own. */

@@ -2,11 +2,15 @@
 
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { readCheckpoints } from '../../../projections/engine/checkpoints.ts';
+import { readParked } from '../../../projections/engine/parkedStreams.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import type { Diagnosis as Finding } from '../../eventStore/diagnosis.ts';
 import { diagnoseEventStoreDb } from '../../eventStore/eventStoreDb/diagnose.ts';
 import { JOBS_SCHEMA } from '../../jobs/schema.ts';
+import { opensWhatIsSealed } from '../../secrets/keyCheck.ts';
+import { explained } from '../explain.ts';
 import { PROCESSES } from '../processManagers.ts';
+import { knownSecretsKey } from '../secretsKey.ts';
 import type { CliCommand, CliResult, CliWorld } from './command.ts';
 
 type Check = (world: CliWorld) => Promise<Finding>;
@@ -93,6 +97,20 @@ const followers: Check = async ({ storage: { store, reads } }) => {
   );
 };
 
+const parkedStreams: Check = async ({ storage: { reads } }) => {
+  const parked = await readParked(reads, null);
+  const streams = new Set(parked.map(({ stream }) => stream)).size;
+  const byConsumer = [...Map.groupBy(parked, ({ consumer }) => consumer)].map(
+    ([name, { length }]) => `${name} ${length}`,
+  );
+  return finding(
+    'parked streams',
+    streams === 0,
+    'none',
+    `${streams}, from an event on that could not be taken (${byConsumer.join(', ')}): npm run cli -- parked list`,
+  );
+};
+
 const failedJobs: Check = async ({ storage: { reads } }) => {
   const { rows: tables } = await reads.query<{ jobs: string | null }>('SELECT to_regclass($1) AS jobs', [
     `${JOBS_SCHEMA}.job`,
@@ -116,7 +134,30 @@ const told = (findings: readonly Finding[]): CliResult => {
   return { json: { findings }, text, isBad: findings.some(({ isGood }) => !isGood) };
 };
 
-const CHECKS: readonly Check[] = [postgresVersion, durability, connections, clocks, eventStore, followers, failedJobs];
+const secretsKey: Check = async ({ config, storage: { operations } }) => {
+  const key = await knownSecretsKey(config);
+  if (key === null)
+    return finding('secrets key', true, 'SECRETS_KEY is not set here: not compared with the database', '');
+  const isRight = await opensWhatIsSealed(operations, key);
+  return finding(
+    'secrets key',
+    isRight !== false,
+    isRight === null ? 'nothing is sealed yet' : 'it opens what is sealed in the database',
+    'SECRETS_KEY is not the key that this database’s secrets were sealed with: webhooks can’t be signed; restore it',
+  );
+};
+
+const CHECKS: readonly Check[] = [
+  postgresVersion,
+  durability,
+  connections,
+  clocks,
+  secretsKey,
+  eventStore,
+  followers,
+  parkedStreams,
+  failedJobs,
+];
 
 const doctor: CliCommand = {
   name: 'doctor',
@@ -130,9 +171,11 @@ const doctor: CliCommand = {
     return told([...findings, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
   },
   whenUnopened: async ({ eventStoreUrl }, error) => {
-    if (eventStoreUrl === null || !(error instanceof EventStoreUnavailable)) return null;
+    const says = explained(error);
+    if (says === null) return null;
+    if (!(error instanceof EventStoreUnavailable)) return told([finding('database', false, '', says)]);
     const first = finding('event store', false, '', `can't be opened: ${error.message}`);
-    return told([first, ...(await diagnoseEventStoreDb(eventStoreUrl))]);
+    return told([first, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
   },
 };
 

@@ -1,27 +1,37 @@
 // The events themselves.
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
-import { CATEGORIES } from '../../../domain/kernel/event.ts';
+import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
 import { isRawId } from '../../../domain/kernel/ids.ts';
 import { type CliCommand, UsageError } from './command.ts';
 
-const shown = (event: RecordedEvent) => ({
+/** An event that nobody can read is shown as it stands. */
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+};
+
+export const shown = (event: RecordedEvent) => ({
   stream: event.stream,
   revision: event.revision,
   type: event.type,
   recordedAt: event.recordedAt,
-  data: JSON.parse(event.data) as unknown,
-  metadata: JSON.parse(event.metadata) as unknown,
+  data: jsonOf(event.data),
+  metadata: jsonOf(event.metadata),
 });
 const line = (event: RecordedEvent): string =>
   `${event.recordedAt}  ${event.stream}@${event.revision}  ${event.type}  ${event.data}`;
 
-/** `payment-<raw>`, or an id with or without its prefix of a payment. */
-const streamOf = (text: string): StreamName => {
+/** `payment-<raw>`, an id with or without its prefix of a payment, or `logConsumer-<name>`. */
+export const streamOf = (text: string): StreamName => {
   const raw = text.replace(/^(ch_|tx_)/, '');
   if (isRawId(raw)) return `payment-${raw}` as StreamName;
-  const [category = '', id = ''] = text.split('-');
-  if (!(CATEGORIES as readonly string[]).includes(category) || !isRawId(id))
+  const { category, id } = readStreamName(text);
+  const isName = category === 'logConsumer' ? /^[\w/]{1,100}$/.test(id) : isRawId(id);
+  if (!(CATEGORIES as readonly string[]).includes(category) || !isName)
     throw new UsageError(`"${text}" names no stream: payment-<raw id>, or a ch_ id`);
   return text as StreamName;
 };

@@ -1,33 +1,35 @@
-// Pix held for review, because the bank named no payer for a locked charge (decisions M5, O1).
+// Pix held for review, because the bank named no payer for a locked charge, and what the provider refuses to send back (decisions M5, O1).
 import { type HeldVerdict, reviewHeld } from '../../../application/commands/reviewHeld.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/wire/status.ts';
-import { listHeld } from '../../../projections/payments/held.ts';
+import { heldMoney, listHeld } from '../../../projections/payments/held.ts';
 import { amountText } from './amounts.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { paymentIdOf } from './ids.ts';
 
 const LISTED_MAX = 1_000;
 
-const shown = ({ charge: { terms }, transaction }: ExistingPayment) => {
-  if (transaction.status !== 'held') throw new Error(`payment ${terms.paymentId} is not held`);
-  const { endToEndId, amount, payer, paidAt } = transaction.receipt;
-  return {
-    paymentId: PREFIX.transaction + terms.paymentId,
-    accountId: PREFIX.account + terms.accountId,
-    mode: terms.mode,
-    amount,
-    currency: terms.currency,
-    endToEndId,
-    payerName: payer.name,
-    expectedPayerTaxId: terms.expectedPayerTaxId,
-    heldSince: paidAt,
-  };
-};
+const shown = (payment: ExistingPayment) =>
+  heldMoney(payment).map(({ endToEndId, amount, payerName, reason, returnRefused, since }) => {
+    const { paymentId, accountId, mode, currency, expectedPayerTaxId } = payment.charge.terms;
+    return {
+      paymentId: PREFIX.transaction + paymentId,
+      accountId: PREFIX.account + accountId,
+      mode,
+      amount,
+      currency,
+      endToEndId,
+      payerName,
+      expectedPayerTaxId,
+      reason,
+      returnRefused,
+      heldSince: since,
+    };
+  });
 
-const line = (one: ReturnType<typeof shown>): string =>
+const line = (one: ReturnType<typeof shown>[number]): string =>
   [
     one.heldSince,
     one.paymentId,
@@ -35,31 +37,39 @@ const line = (one: ReturnType<typeof shown>): string =>
     one.mode,
     `${one.currency} ${amountText(one.amount, one.currency)}`,
     one.endToEndId,
-    `payer ${one.payerName ?? 'not named'}, expected ${one.expectedPayerTaxId ?? 'anybody'}`,
+    one.returnRefused === null
+      ? `payer ${one.payerName ?? 'not named'}, expected ${one.expectedPayerTaxId ?? 'anybody'}`
+      : `${one.reason}, the provider refuses to send it back: ${one.returnRefused}`,
   ].join('  ');
 
 const list: CliCommand = {
   name: 'held list',
-  summary: `Pix held for review, longest held first (at most ${LISTED_MAX})`,
+  summary: `Pix held for review or refused when sent back, longest held first (at most ${LISTED_MAX} payments)`,
   args: [],
   options: {},
   run: async ({ storage }) => {
     const { held, total } = await listHeld(storage.reads, LISTED_MAX);
-    const all = held.map(shown);
-    const rest = total > all.length ? [`and ${total - all.length} more`] : [];
+    const all = held.flatMap(shown);
+    const rest = total > held.length ? [`and ${total - held.length} more`] : [];
     const text = total === 0 ? 'nothing is held' : [...all.map(line), ...rest].join('\n');
     return { json: { held: all, total }, text };
   },
 };
 
-const command = (verdict: HeldVerdict, summary: string, [done, before]: readonly [string, string]): CliCommand => ({
+const command = (
+  verdict: HeldVerdict,
+  summary: string,
+  [done, before]: readonly [string, string],
+  options: CliCommand['options'] = {},
+): CliCommand => ({
   name: `held ${verdict}`,
   summary,
   args: ['payment'],
-  options: {},
-  run: async ({ commands, accounts }, { args }) => {
+  options,
+  changes: 'always',
+  run: async ({ commands, accounts, operator }, { args, options: { pix } }) => {
     const id = paymentIdOf(args[0] as string);
-    const reviewed = await reviewHeld({ commands, accounts })(id, verdict, 'operator:cli');
+    const reviewed = await reviewHeld({ commands, accounts })(id, verdict, operator, (pix as string) ?? null);
     if (isRejection(reviewed)) throw new UsageError(reviewed.message);
     const { payment, isNew } = reviewed;
     const paymentId = PREFIX.transaction + id;
@@ -74,8 +84,10 @@ export const heldCommands: readonly CliCommand[] = [
     'was released',
     'was released before',
   ]),
-  command('return', 'Send a held Pix back to its payer: the payment becomes refunded once the bank has accepted it', [
-    'goes back to its payer',
-    'was sent back before',
-  ]),
+  command(
+    'return',
+    'Send a held Pix back to its payer, or ask again where the bank refused; refunded once it has accepted',
+    ['goes back to its payer', 'was sent back before'],
+    { pix: { description: 'end-to-end id: this one alone, when several of the payment are held' } },
+  ),
 ];

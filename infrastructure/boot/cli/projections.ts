@@ -5,6 +5,7 @@ import { verify } from '../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { PROCESSES } from '../processManagers.ts';
 import { type CliCommand, UsageError } from './command.ts';
+import { meant } from './meant.ts';
 
 const status: CliCommand = {
   name: 'projections status',
@@ -33,12 +34,15 @@ const rebuildCommand: CliCommand = {
   summary: `Build a read model anew beside the live copy and swap (${PROJECTIONS.map(({ name }) => name).join(', ')}, or all)`,
   args: ['name'],
   options: {},
+  changes: 'always',
   run: async ({ storage, signal }, { args: [name], print }) => {
     const chosen = PROJECTIONS.filter((projection) => name === 'all' || projection.name === name);
-    if (chosen.length === 0)
-      throw new UsageError(
-        `there is no read model "${name}"; there are: ${PROJECTIONS.map((p) => p.name).join(', ')}, all`,
-      );
+    if (chosen.length === 0) {
+      const names = [...PROJECTIONS.map((projection) => projection.name), 'all'];
+      const near = meant(name as string, names);
+      const hint = near === null ? `there are: ${names.join(', ')}` : `did you mean "projections rebuild ${near}"?`;
+      throw new UsageError(`there is no read model "${name}"; ${hint}`);
+    }
     const reports = [];
     for (const projection of chosen) {
       try {
@@ -61,16 +65,21 @@ const verifyCommand: CliCommand = {
   args: [],
   options: {},
   run: async ({ storage }) => {
-    const { position, rows, differences } = await verify(PROJECTIONS, storage.store, storage.openSession);
+    const { position, rows, differences, parked } = await verify(PROJECTIONS, storage.store, storage.openSession);
     const lines = differences.map(
       ({ table, live, replayed }) =>
         `${table}\n  live     ${live ?? '(missing)'}\n  replayed ${replayed ?? '(missing)'}`,
     );
     const text = [
       ...lines,
-      `${rows} rows compared at ${position ?? 'an empty log'}: ${differences.length} differences`,
+      ...parked.map(({ consumer, stream, revision }) => `${consumer} has parked ${stream} from event ${revision} on`),
+      `${rows} rows compared at ${position ?? 'an empty log'}: ${differences.length} differences${parked.length > 0 ? `, ${parked.length} parked streams left out` : ''}`,
     ].join('\n');
-    return { json: { position, rows, differences }, text, isBad: differences.length > 0 };
+    return {
+      json: { position, rows, differences, parked },
+      text,
+      isBad: differences.length > 0 || parked.length > 0,
+    };
   },
 };
 

@@ -1,11 +1,13 @@
 // A webhook receiver for one's own first steps.
-import { loadConfig } from '../config.ts';
+import { ConfigError, loadToolConfig } from '../config.ts';
 import { demoFile, readDemoAccount } from '../demoAccount.ts';
 import { DemoMerchant, isSigned, openInbox, type Webhook } from './merchant.ts';
 
 /** Registers an endpoint for all events, prints what arrives, and deletes the endpoint at the end. */
 export const listenForWebhooks = async (env: NodeJS.ProcessEnv, say: (text: string) => void): Promise<void> => {
-  const demo = await readDemoAccount(demoFile(loadConfig(env).dataDir));
+  const { databaseUrl, dataDir } = loadToolConfig(env);
+  if (databaseUrl !== null) throw new ConfigError('DATABASE_URL is set: the demo account is of the embedded default');
+  const demo = await readDemoAccount(demoFile(dataDir));
   const merchant = new DemoMerchant(demo.baseUrl, demo.testApiKey);
   const secret = { value: '' };
   const inbox = await openInbox((webhook) => say(line(webhook, secret.value)));

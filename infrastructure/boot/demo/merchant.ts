@@ -13,6 +13,9 @@ export interface Webhook {
 /** How long the tour waits for a webhook. */
 const PATIENCE_MS = 15_000;
 
+/** The slowest answer, a payment that waits to be visible, takes 5 s. */
+const ANSWER_MS_MAX = 10_000;
+
 export class DemoMerchant {
   readonly #baseUrl: string;
   readonly #apiKey: string;
@@ -25,7 +28,8 @@ export class DemoMerchant {
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const headers = { apikey: this.#apiKey, 'content-type': 'application/json', 'idempotency-key': randomUUID() };
     const request = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-    const response = await fetch(this.#baseUrl + path, request).catch(() => {
+    const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+    const response = await fetch(this.#baseUrl + path, { ...request, signal }).catch(() => {
       throw new ConfigError(`nothing answers at ${this.#baseUrl}: start it first with npm start`);
     });
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);

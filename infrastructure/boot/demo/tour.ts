@@ -1,11 +1,13 @@
 // The tour, step by step.
 import QRCode from 'qrcode';
 import type { StreamName } from '../../../domain/kernel/event.ts';
+import { formatAmount } from '../../../http/pages/checkout/amount.ts';
 import { verify } from '../../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { attachToEmbeddedPostgres } from '../../postgres/embedded/attach.ts';
-import { ConfigError, loadConfig } from '../config.ts';
+import { ConfigError, loadToolConfig } from '../config.ts';
 import { demoFile, readDemoAccount } from '../demoAccount.ts';
+import { assertSchema } from '../migrate.ts';
 import { openStorage, type Storage } from '../storage.ts';
 import { DemoMerchant, isSigned, openInbox } from './merchant.ts';
 
@@ -20,18 +22,15 @@ interface Charge {
 }
 
 const AMOUNT = 12_345;
-const reais = (centavos: number): string =>
-  `R$ ${Math.trunc(centavos / 100)},${String(Math.abs(centavos % 100)).padStart(2, '0')}`;
+const reais = (centavos: number): string => formatAmount(centavos, 'BRL');
 
 export const demoTour = async (env: NodeJS.ProcessEnv, say: Say): Promise<void> => {
-  const config = loadConfig(env);
+  const config = loadToolConfig(env);
   if (config.databaseUrl !== null) throw new ConfigError('DATABASE_URL is set: the demo runs on the embedded default');
   const { baseUrl, testApiKey } = await readDemoAccount(demoFile(config.dataDir));
-  const storage = await openStorage(
-    await attachToEmbeddedPostgres(config.dataDir),
-    config.eventStoreUrl,
-    () => undefined,
-  );
+  const connectionString = await attachToEmbeddedPostgres(config.dataDir);
+  await assertSchema(connectionString);
+  const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
   try {
     const charge = await payAndReceive(new DemoMerchant(baseUrl, testApiKey), say);
     await audit(storage, charge.id.slice('ch_'.length), say);

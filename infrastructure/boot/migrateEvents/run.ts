@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EventStoreUnavailable, LogNotInUse } from '../../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../../application/ports/leaderSession.ts';
-import { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
 import { LogsDiffer } from '../../eventStore/compareLogs.ts';
 import { openMovableEventStoreDbLog } from '../../eventStore/eventStoreDb/movable.ts';
 import { startOn } from '../../eventStore/logUse.ts';
@@ -12,19 +11,19 @@ import { openMovablePostgresLog } from '../../eventStore/postgres/movable.ts';
 import { leaderSessions } from '../../postgres/leaderSession.ts';
 import { connectionConfig } from '../../postgres/session.ts';
 import { UsageError } from '../cli/command.ts';
-import { toolEnv } from '../cli/run.ts';
-import { type Config, loadConfig } from '../config.ts';
-import { type Database, isOperatorsError, openDatabase } from '../database.ts';
+import { type Config, judgeEventStoreUrl, loadToolConfig } from '../config.ts';
+import { type Database, openDatabase } from '../database.ts';
+import { outcomeOf } from '../explain.ts';
 import { openLog } from '../log.ts';
-import { migrate, NewerSchema } from '../migrate.ts';
+import { migrate } from '../migrate.ts';
 import { Openings } from '../openings.ts';
 import { assertAlone, leadInstead, named, OWN_NAME } from './alone.ts';
-import { HELP, type Input, readInput } from './input.ts';
+import { type Input, readInput } from './input.ts';
 import { moveLog, unseal } from './moveLog.ts';
 import { progressLines } from './progressLines.ts';
 
 type Out = { write(text: string): unknown };
-type Asked = Exclude<Input, { kind: 'help' }>;
+type Asked = Exclude<Input, { kind: 'text' }>;
 
 interface Finding {
   readonly json: unknown;
@@ -58,9 +57,10 @@ const openAlone = async (config: Config, openings: Openings, onLost: (error: Err
     return thing;
   };
   const { connectionString: theirs } = opened(await openExisting(config, onLost));
-  await migrate(theirs);
   const connectionString = named(theirs);
   const session = opened(await leaderSessions(connectionConfig(connectionString, OWN_NAME))('migrate-events'));
+  await assertAlone(session, theirs); // before the schema becomes another one under a program that runs
+  await migrate(theirs);
   await leadInstead(session);
   await assertAlone(session, theirs);
   return {
@@ -121,17 +121,16 @@ const perform = async (
   }
 };
 
+const AGAIN = 'The same command goes on where this one ended; --unseal gives the copy up';
+
 const explain = (error: unknown, isStopped: boolean): { readonly code: number; readonly says: string } => {
-  const { message, stack } = error as Error;
-  const isExplained =
-    isOperatorsError(error) ||
-    [UsageError, NewerSchema, CheckpointMismatch, LogNotInUse].some((kind) => error instanceof kind);
-  if (isExplained) return { code: 2, says: message };
   if (error instanceof LogsDiffer)
-    return { code: 1, says: `${message}. Give this copy up with --unseal, and copy into another, empty store` };
-  const again = 'The same command goes on where this one ended; --unseal gives the copy up';
-  if (isStopped) return { code: 1, says: `stopped. ${again}` };
-  return { code: 1, says: `${error instanceof EventStoreUnavailable ? message : (stack ?? message)}\n${again}` };
+    return { code: 1, says: `${error.message}. Give this copy up with --unseal, and copy into another, empty store` };
+  const { says, code } = outcomeOf(error);
+  if (isStopped && code === 1) return { code, says: `stopped. ${AGAIN}` };
+  if (code === 1) return { code, says: `${says}\n${AGAIN}` };
+  const isAway = error instanceof EventStoreUnavailable && !(error instanceof LogNotInUse);
+  return { code, says: isAway ? `${says}. ${AGAIN}` : says };
 };
 
 /** Exit code 0 when the log has moved, 1 on a fault, 2 when the command or the environment is wrong. */
@@ -144,12 +143,15 @@ export const runMigrateEvents = async (
 ): Promise<number> => {
   try {
     const input = readInput(words);
-    if (input.kind === 'help') {
-      out.write(HELP);
+    if (input.kind === 'text') {
+      out.write(input.text);
       return 0;
     }
+    const config = loadToolConfig(env);
+    const trouble = input.url === null ? null : judgeEventStoreUrl(input.url, config);
+    if (trouble !== null) throw new UsageError(`--${input.kind === 'to' ? 'to' : 'from'} ${trouble}`);
     const print = (line: string): void => void (input.isJson ? err : out).write(`${line}\n`);
-    const { json, text } = await perform(loadConfig(toolEnv(env)), input, print, signal);
+    const { json, text } = await perform(config, input, print, signal);
     out.write(`${input.isJson ? JSON.stringify(json) : text}\n`);
     return 0;
   } catch (error) {

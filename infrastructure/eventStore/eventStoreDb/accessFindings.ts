@@ -86,9 +86,10 @@ export const size: Check = (world) =>
     } catch (error) {
       if (statusOf(error) !== status.INVALID_ARGUMENT) throw error;
       const details = (error as { details: string }).details.replace(/\.$/, '');
+      const limit = /event size/i.test(details) ? 'MaxAppendEventSize' : 'MaxAppendSize';
       return bad(
         'event store appends',
-        `not as large as Quita's may be (${APPEND_BYTES_MAX} bytes): ${details}; raise MaxAppendSize`,
+        `not as large as Quita's may be (${APPEND_BYTES_MAX} bytes): ${details}; raise ${limit}`,
       );
     }
     return good('event store appends', `as large as Quita's may be (${APPEND_BYTES_MAX} bytes)`);

@@ -33,6 +33,8 @@ const refusal = (status: Status, afterMs: number): AppendAnswer => {
       const most = details?.unpack(MaximumAppendSizeExceeded.deserializeBinary, name)?.getMaxappendsize();
       throw new StoreFailure('invalid', `the append is above ${most ?? '?'} bytes, the server's --max-append-size`);
     }
+    case `${PACKAGE}MaximumAppendEventSizeExceeded`: // of servers from 24.10 on; the client package does not know it
+      throw new StoreFailure('invalid', "an event of the append is above the server's --max-append-event-size");
     case `${PACKAGE}BadRequest`:
       throw new StoreFailure('invalid', `EventStoreDB refused the append: ${text}`);
     case `${PACKAGE}AccessDenied`:

@@ -11,7 +11,7 @@ import type { CheckedAppend } from '../checkAppend.ts';
 import type { AppendAnswer } from './answers.ts';
 import { BatchStream } from './batchStream.ts';
 import type { Connector } from './connection.ts';
-import { type StoreFailure, translated } from './failures.ts';
+import { StoreFailure, translated } from './failures.ts';
 import type { Reader } from './reader.ts';
 import { Slot } from './slot.ts';
 import type { Timings } from './timings.ts';
@@ -73,6 +73,7 @@ export class Appender {
     const { timings, onError } = this.#options;
     const beganAtMs = performance.now();
     let inDoubt = false;
+    let wasRefused = false;
     const remainingMs = (): number =>
       (inDoubt ? timings.doubtfulMs : timings.unsentMs) - (performance.now() - beganAtMs);
     for (let attempt = 0; ; attempt++) {
@@ -90,7 +91,10 @@ export class Appender {
         if (found !== null) return found;
       }
       const waitMs = timings.backoffMs(attempt);
-      if (failure.kind === 'refused' || remainingMs() <= waitMs) throw givenUp(inDoubt, failure);
+      // A second stream that is refused, too: another try soon ends alike.
+      const isFutile = failure.kind === 'refused' || (wasRefused && isOfRefusedStream(failure));
+      if (isFutile || remainingMs() <= waitMs) throw givenUp(inDoubt, failure);
+      wasRefused = isOfRefusedStream(failure);
       await pause(waitMs);
     }
   }
@@ -122,6 +126,10 @@ export class Appender {
     }
   }
 }
+
+/** The stream that it was sent on was refused as a whole. */
+const isOfRefusedStream = ({ cause }: StoreFailure): boolean =>
+  cause instanceof StoreFailure && cause.kind === 'refused';
 
 const givenUp = (inDoubt: boolean, cause: StoreFailure): Error =>
   inDoubt

@@ -17,6 +17,10 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
+/** What ended the stream says nothing of the appends that were sent on it before: any of them may be written. */
+const inDoubt = (end: StoreFailure): StoreFailure =>
+  new StoreFailure('doubtful', end.message, { cause: end, ...(end.leader && { leader: end.leader }) });
+
 export class BatchStream implements Shared {
   readonly #connection: Connection;
   readonly #stream: ClientDuplexStream<BatchRequest, BatchResponse>;
@@ -30,7 +34,7 @@ export class BatchStream implements Shared {
     this.#onStray = onStray;
     this.#stream = connection.stub.batchAppend(connection.metadata({ requiresLeader: true }));
     this.#stream.on('data', (response: BatchResponse) => this.#answer(response));
-    this.#stream.on('error', (error) => this.#fail(translated(error, true)));
+    this.#stream.on('error', (error) => this.#fail(inDoubt(translated(error, true))));
     this.#stream.on('end', () => this.#fail(new StoreFailure('doubtful', 'the server ended the stream of appends')));
   }
 

@@ -12,7 +12,7 @@ export class BadConnectionString extends Error {
 
 export interface ConnectionSettings {
   readonly hosts: readonly { readonly address: string; readonly port: number }[];
-  /** Ask the nodes who leads: more than one host, or `esdb+discover://`. */
+  /** Ask the nodes who leads: more than one host, or `+discover`. */
   readonly discover: boolean;
   readonly nodePreference: NonNullable<ConnectionOptions['nodePreference']>;
   readonly maxDiscoverAttempts: number;
@@ -27,7 +27,8 @@ export interface ConnectionSettings {
   readonly connectionName: string;
 }
 
-const KEEP_ALIVE_MS = 10_000;
+/** Twice this finds a live subscription that fell silent, well within the 10 s in which work goes on elsewhere. */
+const KEEP_ALIVE_MS = 4_000;
 
 const fileOf = (option: string, path: string | undefined): Buffer | null => {
   if (path === undefined) return null;
@@ -35,9 +36,12 @@ const fileOf = (option: string, path: string | undefined): Buffer | null => {
   return readFileSync(path);
 };
 
+/** Kurrent's name for the same protocol, which the client package is too old to know. */
+const KURRENT_NAME = /^kurrentdb(?=(\+discover)?:)/;
+
 const parsed = (text: string): ConnectionOptions => {
   try {
-    return parseConnectionString(text);
+    return parseConnectionString(text.replace(KURRENT_NAME, 'esdb'));
   } catch {
     // Its message quotes the string, with the password in it.
     throw new BadConnectionString(
@@ -48,9 +52,9 @@ const parsed = (text: string): ConnectionOptions => {
 
 /** Throws BadConnectionString. */
 export const readConnectionString = (text: string): ConnectionSettings => {
-  if (!/^esdb(\+discover)?:\/\//.test(text)) {
+  if (!/^(esdb|kurrentdb)(\+discover)?:\/\//.test(text)) {
     throw new BadConnectionString(
-      'the address of EventStoreDB begins with esdb:// (one node or a list) or esdb+discover:// (a cluster)',
+      'the address of EventStoreDB begins with esdb:// (one node or a list) or esdb+discover:// (a cluster); kurrentdb:// and kurrentdb+discover:// are the same',
     );
   }
   if (/[?&]tlsVerifyCert=false/i.test(text)) {

@@ -36,6 +36,7 @@ const BY_EXCEPTION: Readonly<Record<string, FailureKind>> = {
   'access-denied': 'refused',
   'stream-deleted': 'invalid',
   'maximum-append-size-exceeded': 'invalid',
+  'maximum-append-event-size-exceeded': 'invalid',
 };
 const BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
   [status.UNAUTHENTICATED, 'refused'],
@@ -43,6 +44,10 @@ const BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
   [status.UNIMPLEMENTED, 'refused'],
   [status.INVALID_ARGUMENT, 'invalid'],
 ]);
+
+/** The position to begin at is that of no record. Servers up to 23.10 say so with UNKNOWN, newer ones with INVALID_ARGUMENT. */
+export const isUnknownPosition = ({ cause }: StoreFailure): boolean =>
+  isServiceError(cause) && /invalid ?position/i.test(cause.details);
 
 /** `sent`: the request had left when it failed, so that everything not known to be refused is in doubt: busy, cut, reset, timed out. */
 export const translated = (error: unknown, sent: boolean): StoreFailure => {

@@ -29,13 +29,13 @@ export interface ClusterNode {
 }
 
 type Done<T> = (error: ServiceError | null, answer?: T) => void;
-const called = <T>(call: (done: Done<T>) => void): Promise<T> =>
+export const called = <T>(call: (done: Done<T>) => void): Promise<T> =>
   new Promise((resolve, reject) => call((error, answer) => (error ? reject(error) : resolve(answer as T))));
 
 /** The same TCP connection: its address and credentials are not looked at again. */
 const sharing = ({ stub }: Connection) =>
   ['', credentials.createInsecure(), { channelOverride: stub.getChannel() }] as const;
-const soon = () => ({ deadline: Date.now() + CALL_MS });
+export const soon = () => ({ deadline: Date.now() + CALL_MS });
 
 /** `23.10.0`. Rejects with a ServiceError. */
 export const serverVersion = async (connection: Connection): Promise<string> => {

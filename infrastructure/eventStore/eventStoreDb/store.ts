@@ -24,7 +24,7 @@ import { TIMINGS, type Timings } from './timings.ts';
 import { type KnownUse, readUse, USE_CATEGORY, USE_STREAM, useOf } from './use.ts';
 
 export interface EventStoreDbOptions {
-  /** `esdb://…` or `esdb+discover://…`, with the credentials in it. */
+  /** `esdb://…` or `esdb+discover://…`, or the same with `kurrentdb`, with the credentials in it. */
   readonly connectionString: string;
   /** Told of every fault that is mended inside: lost connections, repeated appends, answers that nobody waits for. */
   readonly onError?: (error: Error) => void;
@@ -94,10 +94,16 @@ const startStore = ({ storeId, use: useAtFirst, reader, appender, log }: Parts):
   const onUse = (use: KnownUse): void => {
     if (use.revision > known.revision) known = use;
   };
-  const watching = watchLog(log, onUse, ended.signal);
   let closing: Promise<void> | null = null;
+  let broken: Error | null = null;
+  // The log was put back under us: what this process remembers of it is not so any more.
+  const watching = watchLog(log, onUse, ended.signal).catch((error: Error) => {
+    broken = error;
+    log.onError(error);
+  });
   const refuseWhenClosed = (): void => {
     if (closing !== null) throw new EventStoreUnavailable('the event store is closed');
+    if (broken !== null) throw new EventStoreUnavailable(broken.message, { cause: broken });
   };
 
   const close = async (): Promise<void> => {

@@ -5,11 +5,16 @@
 // restart must find itself at the head, not beyond it, whatever system events and foreign streams the log holds. How far the filter
 // has looked beyond that is remembered here, so that a resubscription does not scan again.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Position, RecordedEvent, SubscriptionSignal } from '../../../application/ports/eventStore.ts';
+import {
+  type Position,
+  type RecordedEvent,
+  type SubscriptionSignal,
+  UnknownPosition,
+} from '../../../application/ports/eventStore.ts';
 import { readStreamName } from '../../../domain/kernel/event.ts';
 import { unlessAborted } from '../unlessAborted.ts';
 import type { Connector } from './connection.ts';
-import { translated } from './failures.ts';
+import { isUnknownPosition, translated } from './failures.ts';
 import type { KnownHead } from './knownHead.ts';
 import { type LogStep, LogStream } from './logStream.ts';
 import { later } from './position.ts';
@@ -114,15 +119,20 @@ const openStream = async (sources: LogSources, asked: Following, after: Position
   return null;
 };
 
-/** Ends without an error when the signal is given. Throws nothing of the server's. */
+/** As often in a row a server must say so: a node that is just being put back in order may not know its own records for a moment. */
+const UNKNOWN_POSITIONS_MAX = 3;
+
+/** Ends without an error when the signal is given. Throws UnknownPosition, and nothing else of the server's. */
 export async function* follow(sources: LogSources, asked: Following): AsyncGenerator<SubscriptionSignal, void> {
   const { signal } = asked;
   const progress = new Progress(asked);
+  let unknownPositions = 0;
   for (let attempt = 0; !signal.aborted; attempt++) {
     progress.isLive = false;
     try {
       for await (const given of once(sources, asked, progress)) {
         attempt = 0;
+        unknownPositions = 0;
         yield given;
         if (signal.aborted) return;
       }
@@ -130,6 +140,12 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
       if (signal.aborted) return;
       const failure = translated(error, false);
       if (failure.leader !== null) sources.connector.redirect(failure.leader);
+      unknownPositions = isUnknownPosition(failure) ? unknownPositions + 1 : 0;
+      if (unknownPositions === UNKNOWN_POSITIONS_MAX)
+        throw new UnknownPosition(
+          `the event store has no event at position ${progress.seen}, up to which it was followed: was a backup restored? Restore both stores, the event store last`,
+          { cause: failure },
+        );
       sources.onError(failure);
     }
     await pause(sources.timings.backoffMs(attempt), undefined, { signal }).catch(() => undefined);

@@ -1,6 +1,7 @@
 // Hears of what other processes append: LISTEN, and a look at the head every second, because a NOTIFY may be lost with the connection.
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../backoff.ts';
 import type { HeadWatch } from './headWatch.ts';
 import { answered, closeSession, openSession } from './session.ts';
@@ -8,6 +9,7 @@ import { HEAD_TEXT } from './statements.ts';
 
 export interface AnnouncementsOptions {
   readonly connectionString: string;
+  readonly watch: SessionWatch;
   readonly head: HeadWatch;
   /**
    * Whether that server process writes for us: its notices come before its answers, and whoever was woken by one would read from the
@@ -49,12 +51,13 @@ const listen = async (session: pg.Client, { head, isOwnWriter, signal }: Announc
 
 /** Runs until the signal, through any number of lost connections. Never rejects. */
 export const followAnnouncements = async (options: AnnouncementsOptions): Promise<void> => {
-  const { connectionString, onError, signal } = options;
+  const { connectionString, watch, onError, signal } = options;
   for (let attempt = 0; !signal.aborted; attempt++) {
     let session: pg.Client | null = null;
     try {
       session = await openSession({
         connectionString,
+        watch,
         name: 'quita event store: announcements',
         settings: 'SET idle_session_timeout = 0',
       });

@@ -27,7 +27,6 @@ export const WRITER_SETTINGS = [
   `SET default_transaction_isolation = 'read committed'`,
   `SET lock_timeout = '2s'`,
   `SET statement_timeout = '5s'`,
-  `SET idle_in_transaction_session_timeout = '5s'`,
   `SET idle_session_timeout = 0`,
 ].join('; ');
 

@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
 } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
-import { cutSession } from '../../postgres/poolConnections.ts';
+import { cutSession, isAsked, processIdOf, type SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../backoff.ts';
 import { isBadValue, isNotInUse, isTransient, wasRolledBack } from './failures.ts';
 import { callAppend, type MemberOutcome, WRITER_SETTINGS } from './flushCall.ts';
@@ -18,6 +18,7 @@ import { closeSession, openSession } from './session.ts';
 
 export interface FlusherOptions {
   readonly connectionString: string;
+  readonly watch: SessionWatch;
   /** Events of an acknowledged flush, at the places `first`, `first + 1`, … Called before the appends are answered. */
   readonly onWritten: (first: number, events: readonly RecordedEvent[]) => void;
   readonly onError: (error: unknown) => void;
@@ -36,15 +37,16 @@ const recordedEvents = (member: PendingAppend, { revision, place, recordedAtMs }
   }));
 };
 
-/** Of the server's process behind a session; pg keeps it for cancelling. */
-const processOf = (session: pg.Client): number | null => (session as unknown as { processID: number | null }).processID;
-
 export class Flusher {
   readonly #options: FlusherOptions;
+  readonly #unwatch: () => void;
   #session: pg.Client | null = null;
 
   constructor(options: FlusherOptions) {
     this.#options = options;
+    this.#unwatch = options.watch.onSilence(() =>
+      this.#session === null || isAsked(this.#session) ? [] : [this.#session],
+    );
   }
 
   /** Returns when every member is answered: by the database, or by its deadline, which the queue watches. Never rejects. */
@@ -64,10 +66,11 @@ export class Flusher {
   }
 
   isWriter(serverProcess: number): boolean {
-    return this.#session !== null && processOf(this.#session) === serverProcess;
+    return this.#session !== null && processIdOf(this.#session) === serverProcess;
   }
 
   async close(): Promise<void> {
+    this.#unwatch();
     if (this.#session !== null) await closeSession(this.#session);
     this.#session = null;
   }
@@ -140,6 +143,7 @@ export class Flusher {
     if (this.#session !== null) return this.#session;
     const session = await openSession({
       connectionString: this.#options.connectionString,
+      watch: this.#options.watch,
       name: 'quita event store: appends',
       settings: WRITER_SETTINGS,
     });

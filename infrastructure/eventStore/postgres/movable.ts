@@ -1,6 +1,7 @@
 // The Postgres log, to be copied from or into.
 import type pg from 'pg';
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
+import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import type { LogName, LogUse } from '../logUse.ts';
 import { type MovableLog, runsOf } from '../movableLog.ts';
 import { int8Array, textArray, uuidArray } from './binaryArrays.ts';
@@ -57,17 +58,19 @@ export const openMovablePostgresLog = async (
   connectionString: string,
   onError: (error: unknown) => void,
 ): Promise<MovableLog> => {
-  const session = await openSession({ connectionString, name: 'quita event store: copies', settings: WRITER_SETTINGS });
-  const opening = openPostgresEventStore({ connectionString, poolSize: 1, inAnyUse: true, onError });
+  const name = 'quita event store: copies';
+  const watch = new SessionWatch({ connectionString, application_name: name });
+  const session = await openSession({ connectionString, watch, name, settings: WRITER_SETTINGS });
+  const opening = openPostgresEventStore({ connectionString, watch, poolSize: 1, inAnyUse: true, onError });
   const store = await opening.catch(async (error: unknown) => {
     await closeSession(session);
     throw error;
   });
-  const reader = new Reader({ connectionString, poolSize: 1, onError });
-  const name: LogName = { storeId: store.storeId, address: addressOf(connectionString) };
+  const reader = new Reader({ connectionString, watch, poolSize: 1, onError });
+  const logName: LogName = { storeId: store.storeId, address: addressOf(connectionString) };
   const use = async (): Promise<LogUse> => (await reader.store()).use;
   return {
-    name,
+    name: logName,
     store,
     use,
     async setUse(next) {

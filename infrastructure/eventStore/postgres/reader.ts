@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
-import { PoolConnections } from '../../postgres/poolConnections.ts';
+import { PoolConnections, watchedClient } from '../../postgres/poolConnections.ts';
+import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../backoff.ts';
 import { IN_USE, type LogUse } from '../logUse.ts';
 import { int8Array, textArray } from './binaryArrays.ts';
@@ -23,6 +24,7 @@ import { type StreamRead, StreamReads } from './streamReads.ts';
 
 export interface ReaderOptions {
   readonly connectionString: string;
+  readonly watch: SessionWatch;
   /** Connections at most. */
   readonly poolSize: number;
   readonly onError: (error: unknown) => void;
@@ -79,11 +81,12 @@ export class Reader {
   readonly #onError: (error: unknown) => void;
   readonly #streams = new StreamReads((reads) => this.#streamPages(reads));
 
-  constructor({ connectionString, poolSize, onError }: ReaderOptions) {
+  constructor({ connectionString, watch, poolSize, onError }: ReaderOptions) {
     this.#onError = onError;
     const name = 'quita event store: reads';
     this.#pool = new pg.Pool({
-      ...clientConfig({ connectionString, name, settings: '' }),
+      ...clientConfig({ connectionString, name }),
+      Client: watchedClient(watch),
       max: poolSize,
       query_timeout: ANSWER_MS_MAX,
       idleTimeoutMillis: 30_000,
@@ -92,7 +95,7 @@ export class Reader {
       },
     });
     this.#pool.on('error', onError);
-    this.#connections = new PoolConnections(this.#pool);
+    this.#connections = new PoolConnections(this.#pool, watch);
   }
 
   /** Identity and use of the log. Throws EventStoreUnavailable, also when the migrations have not run. */

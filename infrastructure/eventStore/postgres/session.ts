@@ -1,6 +1,7 @@
 // One connection with known settings, and how to get rid of it. No 'error' event of pg may end the process.
 import pg from 'pg';
-import { cutSession } from '../../postgres/poolConnections.ts';
+import { SERVER_SETTINGS } from '../../postgres/session.ts';
+import { ConnectionSilent, cutSession, endSession, type SessionWatch } from '../../postgres/sessionWatch.ts';
 
 export interface SessionOptions {
   readonly connectionString: string;
@@ -8,18 +9,19 @@ export interface SessionOptions {
   readonly name: string;
   /** SET … statements, separated by `;`. They follow the connect, because settings inside the connection string win over options. */
   readonly settings: string;
+  readonly watch: SessionWatch;
 }
 
 const CONNECT_MS_MAX = 3_000;
-const CLOSE_MS_MAX = 1_000;
 
 /** Every value as the server's text: positions, times and JSON are turned into ours in one place each. */
 const textOnly = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
 
 /** ISO times in UTC; a plan compiled by JIT costs more than any of our statements. */
-export const COMMON_SETTINGS = `SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET jit = off`;
+export const COMMON_SETTINGS = `SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET jit = off;
+  SET idle_in_transaction_session_timeout = '5s'; ${SERVER_SETTINGS}`;
 
-export const clientConfig = (options: SessionOptions): pg.ClientConfig => ({
+export const clientConfig = (options: Pick<SessionOptions, 'connectionString' | 'name'>): pg.ClientConfig => ({
   connectionString: options.connectionString,
   application_name: options.name,
   connectionTimeoutMillis: CONNECT_MS_MAX,
@@ -28,18 +30,14 @@ export const clientConfig = (options: SessionOptions): pg.ClientConfig => ({
   types: textOnly,
 });
 
-/** Says goodbye, and cuts the socket when the server does not answer within a second. Never rejects. */
-export const closeSession = async (client: pg.Client): Promise<void> => {
-  const impatient = setTimeout(() => cutSession(client), CLOSE_MS_MAX);
-  await client.end().catch(() => undefined);
-  clearTimeout(impatient);
-};
+export const closeSession = endSession;
 
 /** Connected and set up. Rejects within 3 s of connecting and 3 s of setting up. */
 export const openSession = async (options: SessionOptions): Promise<pg.Client> => {
   const client = new pg.Client({ ...clientConfig(options) });
   // A lost connection rejects the running query and emits 'end'; 'error' says nothing more, but unheard it would end the process.
   client.on('error', () => undefined);
+  options.watch.add(client);
   try {
     await client.connect();
     await answered(client, client.query(`${COMMON_SETTINGS}; ${options.settings}`), CONNECT_MS_MAX);
@@ -60,7 +58,7 @@ export const answered = async <T>(client: pg.Client, answer: Promise<T>, withinM
   try {
     return await answer;
   } catch (error) {
-    throw silent ? new Error(`the database did not answer within ${withinMs} ms`, { cause: error }) : error;
+    throw silent ? new ConnectionSilent(`the database did not answer within ${withinMs} ms`, { cause: error }) : error;
   } finally {
     clearTimeout(timer);
   }

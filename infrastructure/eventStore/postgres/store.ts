@@ -6,6 +6,7 @@ import {
   type RecordedEvent,
   type SubscribeOptions,
 } from '../../../application/ports/eventStore.ts';
+import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logUse.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
@@ -28,6 +29,8 @@ export interface PostgresEventStoreOptions {
   readonly onError?: (error: Error) => void;
   /** For whoever copies logs: also opens one that is sealed, moved, or an unfinished copy. */
   readonly inAnyUse?: true;
+  /** Shared with whoever else has connections to this database; default: one of its own. */
+  readonly watch?: SessionWatch;
 }
 
 const POOL_SIZE_MAX = 3;
@@ -35,14 +38,20 @@ const POOL_SIZE_MAX = 3;
 /** Opens the log in a migrated database. Throws EventStoreUnavailable when it cannot be read, LogNotInUse when it must not be. */
 export async function openPostgresEventStore(options: PostgresEventStoreOptions): Promise<EventStore> {
   const { connectionString, poolSize = POOL_SIZE_MAX } = options;
+  const { watch = new SessionWatch({ connectionString, application_name: 'quita event store: watch' }) } = options;
   const onError = (error: unknown): void => options.onError?.(asError(error));
-  const reader = new Reader({ connectionString, poolSize: Math.min(Math.max(poolSize, 1), POOL_SIZE_MAX), onError });
+  const reader = new Reader({
+    connectionString,
+    watch,
+    poolSize: Math.min(Math.max(poolSize, 1), POOL_SIZE_MAX),
+    onError,
+  });
   try {
     const { storeId, use } = await reader.store();
     const refusal = options.inAnyUse ? null : refusalOf(use);
     if (refusal !== null) throw refusal;
     const head = new HeadWatch(await reader.head(), onError);
-    return startStore({ connectionString, onError, reader, storeId, head });
+    return startStore({ connectionString, watch, onError, reader, storeId, head });
   } catch (error) {
     await reader.close();
     throw error;
@@ -51,17 +60,19 @@ export async function openPostgresEventStore(options: PostgresEventStoreOptions)
 
 interface Parts {
   readonly connectionString: string;
+  readonly watch: SessionWatch;
   readonly onError: (error: unknown) => void;
   readonly reader: Reader;
   readonly storeId: string;
   readonly head: HeadWatch;
 }
 
-const startStore = ({ connectionString, onError, reader, storeId, head }: Parts): EventStore => {
+const startStore = ({ connectionString, watch, onError, reader, storeId, head }: Parts): EventStore => {
   const tail = new Tail();
   const ended = new AbortController();
   const flusher = new Flusher({
     connectionString,
+    watch,
     onError,
     onWritten: (first, events) => {
       tail.add(first, events);
@@ -71,6 +82,7 @@ const startStore = ({ connectionString, onError, reader, storeId, head }: Parts)
   const queue = new AppendQueue((members) => flusher.flush(members));
   const announcements = followAnnouncements({
     connectionString,
+    watch,
     head,
     isOwnWriter: (process) => flusher.isWriter(process),
     onError,

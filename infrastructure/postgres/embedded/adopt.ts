@@ -5,11 +5,13 @@ import { codeOf, dataDirInUse, EmbeddedPostgresError } from './error.ts';
 import { retireGuard } from './guard.ts';
 import { acquireInstanceLock, type InstanceLock } from './instanceLock.ts';
 import { SILENCE_MS } from './launch.ts';
+import type { Layout } from './layout.ts';
 import { findOccupant, orphan, type PidFile } from './postmaster.ts';
 import { signal } from './processes.ts';
 import { isWrongPassword, ping, type RunningServer, type ServerContext } from './server.ts';
 import { logSize } from './serverLog.ts';
 import { connectionStringOf, type Settings, wrongPassword } from './settings.ts';
+import { isSafe } from './socketDir.ts';
 
 /** How long a dying server may take, and one that calls itself ready may refuse us. */
 const PATIENCE_MS = 15_000;
@@ -56,6 +58,13 @@ const unresponsive = ({ layout }: ServerContext, { pid }: PidFile): EmbeddedPost
     `PostgreSQL (process ${pid}) holds ${layout.clusterDir} and does not answer: end that process (kill -INT ${pid}), then start again.`,
   );
 
+/** Its folder was taken away, and another one may stand there now. */
+const unsafe = (layout: Layout, { pid, socketDir }: PidFile): EmbeddedPostgresError =>
+  new EmbeddedPostgresError(
+    'cannot_start',
+    `PostgreSQL (process ${pid}) of a former program holds ${layout.clusterDir} and can't be reached in ${socketDir}, which is not its own: end that process (kill -INT ${pid}), then start again.`,
+  );
+
 /** An immediate shutdown for what did not finish a fast one: recovery makes up for it. */
 const endDying = async (context: ServerContext, found: PidFile): Promise<void> => {
   const dying = orphan(found.pid, context.layout.clusterDir);
@@ -69,10 +78,11 @@ const endDying = async (context: ServerContext, found: PidFile): Promise<void> =
 };
 
 /** null: it refused us for a reason that passes (starting, stopping, all sessions taken). */
-const tryToAdopt = async (context: ServerContext, known: Settings, found: PidFile): Promise<Adopted | null> => {
+const tryToAdopt = async (context: ServerContext, settings: Settings, found: PidFile): Promise<Adopted | null> => {
   const { layout } = context;
-  const settings = { ...known, port: found.port };
-  const connectionString = connectionStringOf(settings);
+  const { socketDir } = found;
+  if (!(await isSafe(layout, socketDir))) throw unsafe(layout, found);
+  const connectionString = connectionStringOf(settings, socketDir);
   let lock: InstanceLock | null = null;
   try {
     // The directory is ours already, except on a file system whose locks do nothing. So nothing of a live owner is
@@ -83,7 +93,7 @@ const tryToAdopt = async (context: ServerContext, known: Settings, found: PidFil
     // postmaster, which takes signals before connections: a session opened from here on proves that there was none.
     await retireGuard(settings.guardPid, layout.clusterDir);
     await ping(connectionString);
-    return { postmaster: orphan(found.pid, layout.clusterDir), settings, lock };
+    return { postmaster: orphan(found.pid, layout.clusterDir), socketDir, lock };
   } catch (error) {
     await lock?.release().catch(() => undefined);
     if (error instanceof EmbeddedPostgresError) throw error;

@@ -3,8 +3,10 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { EmbeddedPostgresError } from './error.ts';
 import { openDataDir } from './layout.ts';
+import { findOccupant } from './postmaster.ts';
 import { ping } from './server.ts';
 import { connectionStringOf, loadSettings } from './settings.ts';
+import { isSafe } from './socketDir.ts';
 
 const notRunning = (dataDir: string, cause?: unknown): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
@@ -19,7 +21,11 @@ export const attachToEmbeddedPostgres = async (dataDir: string): Promise<string>
   await stat(`${path}/postgres.json`).catch((error: unknown) => {
     throw notRunning(path, error);
   });
-  const connectionString = connectionStringOf(await loadSettings(await openDataDir(path)));
+  const layout = await openDataDir(path);
+  const settings = await loadSettings(layout);
+  const occupant = await findOccupant(layout.clusterDir);
+  if (occupant.kind !== 'live' || !(await isSafe(layout, occupant.socketDir))) throw notRunning(path);
+  const connectionString = connectionStringOf(settings, occupant.socketDir);
   await ping(connectionString).catch((error: unknown) => {
     throw notRunning(path, error);
   });

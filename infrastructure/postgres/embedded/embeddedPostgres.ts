@@ -11,6 +11,7 @@ import { type Layout, openDataDir, removeUnfinished } from './layout.ts';
 import { type Postmaster, stopPostmaster } from './postmaster.ts';
 import { isWrongPassword, ping, type RunningServer, type ServerContext } from './server.ts';
 import { connectionStringOf, exists, loadSettings, type Settings, storeSettings, wrongPassword } from './settings.ts';
+import { openSocketDir, removeSocketDir } from './socketDir.ts';
 
 export { EmbeddedPostgresError, type EmbeddedPostgresErrorCode } from './error.ts';
 export { acquireInstanceLock, type InstanceLock } from './instanceLock.ts';
@@ -18,7 +19,7 @@ export { acquireInstanceLock, type InstanceLock } from './instanceLock.ts';
 const WATCH_EVERY_MS = 1_000;
 
 export interface EmbeddedPostgres {
-  /** postgres://user:password@127.0.0.1:port/postgres, a superuser. Secret. */
+  /** postgres://quita:password@%2Ffolder%2Fof%2Fthe%2Fsocket:5432/quita, an ordinary role that owns this database. Secret. */
   readonly connectionString: string;
   /** It was running already: the orphan of a killed program. */
   readonly adopted: boolean;
@@ -84,21 +85,31 @@ const startGuarded = async (
   const guard = await spawnGuard(layout.clusterDir, account);
   try {
     // Recorded before it watches anything: whoever adopts what it watches knows whom to retire.
-    const settings: Settings = { ...(adopted?.settings ?? known), guardPid: guard.pid };
+    const socketDir = adopted?.socketDir ?? (await openSocketDir(layout, account, known.socketDir));
+    const isInside = socketDir === layout.clusterDir;
+    const settings: Settings = { ...known, socketDir: isInside ? null : socketDir, guardPid: guard.pid };
     await storeSettings(layout, settings);
-    if (adopted === null) return supervise(context, await launchAndProve(context, settings, guard), guard, false);
+    if (adopted === null) {
+      const launched = await launchAndProve(context, settings, socketDir, guard);
+      return supervise(context, launched, settings, guard, false);
+    }
     guard.watch(adopted.postmaster.pid);
-    return supervise(context, { postmaster: adopted.postmaster, settings }, guard, true);
+    return supervise(context, adopted, settings, guard, true);
   } catch (error) {
     await guard.dismiss();
     throw error;
   }
 };
 
-const launchAndProve = async (context: ServerContext, settings: Settings, guard: Guard): Promise<RunningServer> => {
-  const server = await launchServer(context, settings, guard);
+const launchAndProve = async (
+  context: ServerContext,
+  settings: Settings,
+  socketDir: string,
+  guard: Guard,
+): Promise<RunningServer> => {
+  const server = await launchServer(context, socketDir, guard);
   try {
-    await ping(connectionStringOf(server.settings));
+    await ping(connectionStringOf(settings, socketDir));
     return server;
   } catch (error) {
     await stopPostmaster(server.postmaster);
@@ -108,23 +119,25 @@ const launchAndProve = async (context: ServerContext, settings: Settings, guard:
 
 const supervise = (
   context: ServerContext,
-  { postmaster, settings }: RunningServer,
+  { postmaster, socketDir }: RunningServer,
+  settings: Settings,
   guard: Guard,
   adopted: boolean,
 ): EmbeddedPostgres => {
   const { layout, log } = context;
   const done = `data in ${layout.clusterDir}, log in ${layout.logFile}`;
-  log(`PostgreSQL (process ${postmaster.pid}) ${adopted ? 'adopted' : 'started'} on port ${settings.port}, ${done}`);
+  log(`PostgreSQL (process ${postmaster.pid}) ${adopted ? 'adopted' : 'started'}, socket in ${socketDir}, ${done}`);
   const stopWatching = whenGone(postmaster, () => {
     log(`PostgreSQL (process ${postmaster.pid}) ended unexpectedly: see ${layout.logFile}`);
     void guard.dismiss(); // its pid may soon be somebody else's
   });
   return {
-    connectionString: connectionStringOf(settings),
+    connectionString: connectionStringOf(settings, socketDir),
     adopted,
     stop: async () => {
       stopWatching();
       await stopPostmaster(postmaster);
+      await removeSocketDir(layout, socketDir);
       await guard.dismiss();
     },
   };

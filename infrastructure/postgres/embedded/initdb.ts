@@ -1,4 +1,4 @@
-// Makes the cluster: complete under its name, or not at all.
+// Makes the cluster, with the program's role and database in it: complete under its name, or not at all.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
@@ -7,10 +7,22 @@ import { type Account, CHILD_ENV, spawnAs } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { type Layout, renameDurably, unfinishedPath } from './layout.ts';
-import type { Settings } from './settings.ts';
+import { DATABASE, ROLE, type Settings } from './settings.ts';
+
+/** Owns what PostgreSQL itself needs. Nobody logs in as it: there is no password, and ACCESS has no line for it. */
+const SUPERUSER = 'postgres';
+
+const ACCESS = `# The program's role on its own database, over the socket, and nobody else.
+local ${DATABASE} ${ROLE} scram-sha-256
+`;
+
+/** For a server without sessions, which takes one statement a line and runs it as the superuser. */
+const rolesAndDatabase = ({ password }: Settings): string => `CREATE ROLE ${ROLE} LOGIN PASSWORD '${password}'
+CREATE DATABASE ${DATABASE} OWNER ${ROLE}
+`;
 
 /**
- * A kill at any moment leaves a folder of an unfinished name, which the next start removes. initdb has a session of its
+ * A kill at any moment leaves a folder of an unfinished name, which the next start removes. The tools have a session of their
  * own: a Ctrl-C during the first start is the program's to answer, after a clean start or a clean failure.
  * The builtin provider sorts by code point as C.UTF-8 does, without depending on the C library's version.
  */
@@ -23,48 +35,61 @@ export const initialiseCluster = async (
 ): Promise<void> => {
   const workshop = unfinishedPath(layout);
   const cluster = join(workshop, 'cluster');
-  const passwordFile = join(workshop, 'password');
+  const tool = (name: string, file: string, args: readonly string[], input = '') =>
+    run({ name, file, args, input, account }, layout);
   await mkdir(workshop, { mode: 0o700 });
   try {
-    await writeFile(passwordFile, `${settings.password}\n`, { mode: 0o600, flag: 'wx' });
-    if (account !== null) {
-      await chown(passwordFile, account.uid, account.gid);
-      await chown(workshop, account.uid, account.gid);
-    }
-    const child = spawn(
-      binaries.initdb,
-      [
-        ...['-D', cluster, '--username', settings.user, '--pwfile', passwordFile],
-        ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C.UTF-8', '--lc-messages=C'],
-        ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'],
-      ],
-      { ...spawnAs(account), env: CHILD_ENV, cwd: '/', detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    let complaints = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaints += text;
-    });
+    if (account !== null) await chown(workshop, account.uid, account.gid);
     log(`creating the database in ${layout.clusterDir}`);
-    const [code, ended] = await finished(child);
-    if (code !== 0)
-      throw new EmbeddedPostgresError(
-        'cannot_start',
-        `initdb could not make ${layout.clusterDir} (${ended ?? `exit ${code}`}): ${complaints.trim() || 'no reason given'}`,
-      );
+    await tool('initdb', binaries.initdb, [
+      ...['-D', cluster, '--username', SUPERUSER, '--auth=reject', '--encoding=UTF8', '--no-instructions'],
+      ...['--locale=C.UTF-8', '--lc-messages=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    ]);
+    const options = ['exit_on_error=on', 'log_min_error_statement=panic']; // a failed statement would be told with the password in it
+    const single = ['--single', '-D', cluster, ...options.flatMap((option) => ['-c', option]), SUPERUSER];
+    await tool('postgres --single', binaries.postgres, single, rolesAndDatabase(settings));
+    await writeFile(join(cluster, 'pg_hba.conf'), ACCESS, { flush: true });
     await renameDurably(cluster, layout.clusterDir);
   } finally {
     await rm(workshop, { recursive: true, force: true });
   }
 };
 
-const finished = (child: ReturnType<typeof spawn>): Promise<[number | null, NodeJS.Signals | null]> =>
-  once(child, 'close').then(
+interface Tool {
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly input: string;
+  readonly account: Account | null;
+}
+
+const run = async ({ name, file, args, input, account }: Tool, { clusterDir }: Layout): Promise<void> => {
+  const child = spawn(file, args, {
+    ...spawnAs(account),
+    env: CHILD_ENV,
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text;
+  });
+  child.stdin.on('error', () => undefined); // it ended without reading: its exit code says so
+  child.stdin.end(input);
+  const [code, ended] = await once(child, 'close').then(
     (values) => values as [number | null, NodeJS.Signals | null],
     (error: unknown) => {
       throw new EmbeddedPostgresError(
         'binaries_unusable',
-        `initdb can't be executed: ${(error as Error).message}`,
+        `${name} can't be executed: ${(error as Error).message}`,
         error,
       );
     },
   );
+  if (code === 0) return;
+  throw new EmbeddedPostgresError(
+    'cannot_start',
+    `${name} could not make ${clusterDir} (${ended ?? `exit ${code}`}): ${complaints.trim() || 'no reason given'}`,
+  );
+};

@@ -9,31 +9,27 @@ import { findOccupant, type Postmaster, readPidFile, stopPostmaster } from './po
 import type { RunningServer, ServerContext } from './server.ts';
 import { lastWords, logSize, openServerLog, readServerLog } from './serverLog.ts';
 import { serverArguments } from './serverOptions.ts';
-import { freePort, isFree, type Settings, storeSettings } from './settings.ts';
 
-/** How long children of a killed server may hold its shared memory, and others may snatch one port after the other. */
+/** How long children of a killed server may hold its shared memory. */
 const RETRY_FOR_MS = 15_000;
 const RETRY_EVERY_MS = 100;
 /** How long a starting or recovering server may say nothing; while it recovers, it reports every 10 s. */
 export const SILENCE_MS = 60_000;
-const PORT_TAKEN = /Address already in use/;
 const STILL_HELD = /pre-existing shared memory block|lock file "[^"]*" (already exists|is empty)/;
 
 /** `guard` watches the new server from the moment it exists. @throws EmbeddedPostgresError cannot_start */
-export const launchServer = async (context: ServerContext, known: Settings, guard: Guard): Promise<RunningServer> => {
+export const launchServer = async (context: ServerContext, socketDir: string, guard: Guard): Promise<RunningServer> => {
   const { layout } = context;
   const deadline = Date.now() + RETRY_FOR_MS;
-  let settings = known;
   for (;;) {
-    settings = await withFreePort(context, settings);
     const offset = await logSize(layout.logFile);
-    const postmaster = await spawnServer(context, settings, guard);
+    const postmaster = await spawnServer(context, socketDir, guard);
     const outcome = await waitUntilReady(context, postmaster);
-    if (outcome === 'ready') return { postmaster, settings };
+    if (outcome === 'ready') return { postmaster, socketDir };
     if (outcome === 'silent') await stopPostmaster(postmaster);
     guard.watch(null);
     const said = await readServerLog(layout.logFile, offset);
-    const mayPass = outcome === 'gone' && (PORT_TAKEN.test(said) || STILL_HELD.test(said));
+    const mayPass = outcome === 'gone' && STILL_HELD.test(said);
     if (!mayPass || Date.now() >= deadline) throw cannotStart(context, outcome, said);
     await delay(RETRY_EVERY_MS);
   }
@@ -47,16 +43,7 @@ const cannotStart = ({ layout }: ServerContext, outcome: 'gone' | 'silent', said
       : `PostgreSQL in ${layout.clusterDir} was not ready and silent for ${SILENCE_MS / 1000} s: see ${layout.logFile}.`,
   );
 
-/** The stored port while nobody else has it; else another one, stored before it is used. */
-const withFreePort = async ({ layout, log }: ServerContext, settings: Settings): Promise<Settings> => {
-  if (await isFree(settings.port)) return settings;
-  const moved = { ...settings, port: await freePort() };
-  await storeSettings(layout, moved);
-  log(`port ${settings.port} is taken by another program: PostgreSQL moves to ${moved.port}`);
-  return moved;
-};
-
-const spawnServer = async (context: ServerContext, settings: Settings, guard: Guard): Promise<Postmaster> => {
+const spawnServer = async (context: ServerContext, socketDir: string, guard: Guard): Promise<Postmaster> => {
   const { layout, account, binaries } = context;
   const occupant = await findOccupant(layout.clusterDir);
   // PostgreSQL takes a postmaster.pid for stale when no process of its user has that pid. After a reboot or in a
@@ -65,7 +52,7 @@ const spawnServer = async (context: ServerContext, settings: Settings, guard: Gu
   const env = occupant.kind === 'stale' ? { ...CHILD_ENV, PG_GRANDPARENT_PID: String(occupant.pid) } : CHILD_ENV;
   const logFile = await openServerLog(layout.logFile, account);
   try {
-    const child = spawn(binaries.postgres, serverArguments(layout.clusterDir, settings.port), {
+    const child = spawn(binaries.postgres, serverArguments(layout.clusterDir, socketDir), {
       ...spawnAs(account),
       env,
       cwd: '/',

@@ -9,7 +9,7 @@ export interface Layout {
   readonly dataDir: string;
   /** PostgreSQL's own directory: absent or complete, never half made. */
   readonly clusterDir: string;
-  /** Port, password, guard: 0600. */
+  /** Password, guard: 0600. */
   readonly settingsFile: string;
   readonly logFile: string;
   /** Its operating system lock is the ownership of the data directory. */

@@ -6,14 +6,15 @@ import { becomesTrue, inspectProcess, signal } from './processes.ts';
 
 /** Lines of postmaster.pid (PostgreSQL 18, miscadmin.h: LOCK_FILE_LINE_*), counted from 0. */
 const PID_LINE = 0;
-const PORT_LINE = 3;
+const SOCKET_DIR_LINE = 4;
 const STATUS_LINE = 7;
 const FAST_SHUTDOWN_MS = 20_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
 
 export interface PidFile {
   readonly pid: number;
-  readonly port: number;
+  /** Where it listens; '' before it does. */
+  readonly socketDir: string;
   /** 'starting', 'ready' or 'stopping'; '' while the file is being written. */
   readonly status: string;
 }
@@ -31,7 +32,7 @@ export const readPidFile = async (clusterDir: string): Promise<PidFile | null> =
   const lines = content.split('\n');
   const pid = Number.parseInt(lines[PID_LINE] ?? '', 10);
   if (!(pid > 0)) return null;
-  return { pid, port: Number(lines[PORT_LINE] ?? 0), status: (lines[STATUS_LINE] ?? '').trim() };
+  return { pid, socketDir: lines[SOCKET_DIR_LINE] ?? '', status: (lines[STATUS_LINE] ?? '').trim() };
 };
 
 export const findOccupant = async (clusterDir: string): Promise<Occupant> => {

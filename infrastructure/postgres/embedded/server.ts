@@ -4,7 +4,6 @@ import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import type { Layout } from './layout.ts';
 import type { Postmaster } from './postmaster.ts';
-import type { Settings } from './settings.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -17,8 +16,8 @@ export interface ServerContext {
 
 export interface RunningServer {
   readonly postmaster: Postmaster;
-  /** With the port it really listens on. */
-  readonly settings: Settings;
+  /** The folder of the socket that it listens on. */
+  readonly socketDir: string;
 }
 
 /** Proves that a new session is accepted with our password. @throws the error of pg */

@@ -1,11 +1,11 @@
 // The configuration of the embedded server. On the command line, so that a newer program brings its own with the next
 // start, and no file in the data directory has to be migrated.
-import { HOST } from './settings.ts';
+import { SOCKET_NUMBER } from './socketDir.ts';
 
 const CONFIGURATION: Readonly<Record<string, string>> = {
-  // Loopback TCP only. No socket file: its folder would be one more thing to own and to clean up.
-  listen_addresses: HOST,
-  unix_socket_directories: '',
+  // Only the socket in its closed folder: whoever can't enter that can't even ask.
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
 
   // Facts that were acknowledged survive a power cut. These are the defaults; said aloud because money depends on them.
   fsync: 'on',
@@ -16,6 +16,8 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
   shared_buffers: '256MB',
   // 20 a process for a few processes, plus the sessions of an operator.
   max_connections: '60',
+  // Nobody can log in as superuser (initdb.ts): a place kept for one would be lost.
+  superuser_reserved_connections: '0',
   // Every commit carries full pages after a checkpoint: rare checkpoints and compression halve what is written.
   // 2 GB is also the bound of what a crash recovery has to read again (seconds).
   wal_compression: 'on',
@@ -48,10 +50,16 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
   log_startup_progress_interval: '10s',
 };
 
-export const serverArguments = (clusterDir: string, port: number): string[] => [
+/** In a list that is parted at commas. */
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+export const serverArguments = (clusterDir: string, socketDir: string): string[] => [
   '-D',
   clusterDir,
   '-p',
-  String(port),
-  ...Object.entries(CONFIGURATION).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  String(SOCKET_NUMBER),
+  ...Object.entries({ ...CONFIGURATION, unix_socket_directories: quoted(socketDir) }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]),
 ];

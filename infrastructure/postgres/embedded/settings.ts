@@ -1,25 +1,26 @@
-// postgres.json: how to reach the database, and which guard watches it.
+// postgres.json: the password of the database, and what a start must know of the one before it.
 import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { isAbsolute } from 'node:path';
 import { codeOf, dataDirUnreachable, EmbeddedPostgresError } from './error.ts';
 import { type Layout, writePrivateFile } from './layout.ts';
+import { SOCKET_NUMBER } from './socketDir.ts';
 
-export const HOST = '127.0.0.1';
-const MAX_PORT = 65_535;
+/** The program's role and its database, which it owns. Nobody can log in as any other role, or to any other database. */
+export const ROLE = 'quita';
+export const DATABASE = 'quita';
 
 export interface Settings {
-  /** TCP port on loopback, 1 to 65,535; chosen once, and again only when somebody else has taken it. */
-  readonly port: number;
-  readonly user: string;
-  /** 256 random bits, hex. */
+  /** Of the program's role: 256 random bits, hex. */
   readonly password: string;
+  /** The folder outside the data directory that was made for the socket last, absolute; null: none. */
+  readonly socketDir: string | null;
   /** The guard spawned last; null before the first. */
   readonly guardPid: number | null;
 }
 
-export const connectionStringOf = (settings: Settings): string =>
-  `postgres://${settings.user}:${settings.password}@${HOST}:${settings.port}/postgres`;
+export const connectionStringOf = ({ password }: Settings, socketDir: string): string =>
+  `postgres://${ROLE}:${password}@${encodeURIComponent(socketDir)}:${SOCKET_NUMBER}/${DATABASE}`;
 
 export const storeSettings = (layout: Layout, settings: Settings): Promise<void> =>
   writePrivateFile(layout, layout.settingsFile, `${JSON.stringify(settings, null, 2)}\n`);
@@ -34,18 +35,17 @@ export const loadSettings = async (layout: Layout): Promise<Settings> => {
       throw dataDirUnreachable(layout.dataDir, `${layout.settingsFile} can't be read (${codeOf(error)})`, error);
     if (await exists(layout.clusterDir)) throw unusable(layout, 'is missing, and with it the password of the database');
     const settings: Settings = {
-      port: await freePort(),
-      user: 'quita',
       password: randomBytes(32).toString('hex'),
+      socketDir: null,
       guardPid: null,
     };
     await storeSettings(layout, settings);
     return settings;
   }
-  return parse(content) ?? unusableNow(layout);
+  return parse(layout, content) ?? unusableNow(layout);
 };
 
-const parse = (content: string): Settings | null => {
+const parse = (layout: Layout, content: string): Settings | null => {
   let value: unknown;
   try {
     value = JSON.parse(content);
@@ -53,13 +53,24 @@ const parse = (content: string): Settings | null => {
     return null;
   }
   if (typeof value !== 'object' || value === null) return null;
-  const { port, user, password, guardPid } = value as Record<string, unknown>;
-  if (!isWhole(port, MAX_PORT) || typeof user !== 'string' || typeof password !== 'string') return null;
-  if (!/^[a-z]+$/.test(user) || !/^[0-9a-f]{64}$/.test(password)) return null;
-  return { port, user, password, guardPid: isWhole(guardPid, 2 ** 31) ? guardPid : null };
+  const { port, password, socketDir, guardPid } = value as Record<string, unknown>;
+  if (port !== undefined) throw madeBeforeSockets(layout);
+  if (typeof password !== 'string' || !/^[0-9a-f]{64}$/.test(password)) return null;
+  return {
+    password,
+    socketDir: typeof socketDir === 'string' && isAbsolute(socketDir) ? socketDir : null,
+    guardPid: isPid(guardPid) ? guardPid : null,
+  };
 };
-const isWhole = (value: unknown, max: number): value is number =>
-  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= max;
+const isPid = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 2 ** 31;
+
+/** In its database the program is the superuser, which can't be taken back. */
+const madeBeforeSockets = ({ dataDir }: Layout): EmbeddedPostgresError =>
+  new EmbeddedPostgresError(
+    'settings_unusable',
+    `The data directory ${dataDir} was made by a version before the first release, whose database every user of this machine could reach: remove it, or set DATA_DIR to another folder.`,
+  );
 
 const unusable = (layout: Layout, what: string): EmbeddedPostgresError =>
   new EmbeddedPostgresError(
@@ -80,21 +91,3 @@ export const exists = async (path: string): Promise<boolean> =>
       throw error;
     },
   );
-
-const listenOn = (port: number): Promise<number | null> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', (error) => (codeOf(error) === 'EADDRINUSE' ? resolve(null) : reject(error)));
-    server.listen({ port, host: HOST, exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : null));
-    });
-  });
-
-export const isFree = async (port: number): Promise<boolean> => (await listenOn(port)) !== null;
-/** A port that nobody has at this moment. */
-export const freePort = async (): Promise<number> => {
-  const port = await listenOn(0);
-  if (port === null) throw new EmbeddedPostgresError('cannot_start', `No free TCP port on ${HOST}.`);
-  return port;
-};

@@ -10,7 +10,8 @@ import type {
 import type { SqlPool } from '../../../application/ports/sql.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import type { Minor } from '../../../domain/kernel/money.ts';
-import type { Timestamp } from '../../../domain/kernel/time.ts';
+import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
+import { payerTaxIdOf } from '../../../domain/pix/taxId.ts';
 import type { RefundOrder } from '../../../domain/refund/refund.ts';
 import { factsOf, findPayment, isCancelled, paymentsBetween, paymentsOf } from './books.ts';
 import { cancelInstrument } from './cancel.ts';
@@ -63,20 +64,35 @@ export class SandboxBank implements PaymentProvider {
     if (trouble === 'rejected')
       return { kind: 'refused', reason: 'The sandbox provider rejected the charge.', providerErrorCode: 'rejected' };
     if (trouble === 'slow') await this.#needs.wait(SLOW_MS);
-    await this.#needs.db.query(
-      'INSERT INTO sandbox_bank.instruments (account_id, txid, method) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-      [request.accountId, request.txid, request.method],
-    );
+    const issued = await this.#booked(request, 'coalesce(i.expires_at, excluded.expires_at)');
     // The bank made it, and its answer is lost on the way.
-    return trouble === 'timeout' ? { kind: 'unknown' } : { kind: 'issued', issued: issuedOf(request) };
+    return trouble === 'timeout' ? { kind: 'unknown' } : { kind: 'issued', issued };
+  }
+
+  async prolong(request: InstrumentRequest): ReturnType<PaymentProvider['prolong']> {
+    return { kind: 'issued', issued: await this.#booked(request, 'greatest(i.expires_at, excluded.expires_at)') };
+  }
+
+  /** The instrument with the expiry that is in the books; `whenThere`: what that becomes where there was one. */
+  async #booked(request: InstrumentRequest, whenThere: string): Promise<Issued> {
+    const { rows } = await this.#needs.db.query<{ expires_ms: number }>(
+      `INSERT INTO sandbox_bank.instruments AS i (account_id, txid, method, expires_at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (account_id, txid, method) DO UPDATE SET expires_at = ${whenThere}
+       RETURNING (extract(epoch FROM i.expires_at) * 1000)::bigint AS expires_ms`,
+      [request.accountId, request.txid, request.method, request.expiresAt],
+    );
+    return issuedOf({ ...request, expiresAt: fromMillis((rows[0] as { expires_ms: number }).expires_ms) });
   }
 
   async findInstrument(request: InstrumentRequest): ReturnType<PaymentProvider['findInstrument']> {
-    const { rowCount } = await this.#needs.db.query(
-      'SELECT FROM sandbox_bank.instruments WHERE account_id = $1 AND txid = $2 AND method = $3',
+    const { rows } = await this.#needs.db.query<{ expires_ms: number | null }>(
+      `SELECT (extract(epoch FROM expires_at) * 1000)::bigint AS expires_ms FROM sandbox_bank.instruments
+       WHERE account_id = $1 AND txid = $2 AND method = $3`,
       [request.accountId, request.txid, request.method],
     );
-    return { kind: 'known', value: rowCount === 1 ? issuedOf(request) : null };
+    if (rows[0] === undefined) return { kind: 'known', value: null };
+    const { expires_ms: ms } = rows[0];
+    return { kind: 'known', value: issuedOf(ms === null ? request : { ...request, expiresAt: fromMillis(ms) }) };
   }
 
   cancel(ref: InstrumentRef): ReturnType<PaymentProvider['cancel']> {
@@ -111,9 +127,9 @@ export class SandboxBank implements PaymentProvider {
     { accountId }: Tenant,
     pix: { readonly endToEndId: string; readonly expectedTaxId: string },
   ): ReturnType<PaymentProvider['checkPayer']> {
-    const document = (await findPayment(this.#needs.db, accountId, pix.endToEndId))?.payer.document ?? null;
-    if (document === null) return 'unknown';
-    return document === pix.expectedTaxId ? 'match' : 'mismatch';
+    const taxId = payerTaxIdOf((await findPayment(this.#needs.db, accountId, pix.endToEndId))?.payer.document ?? null);
+    if (taxId === null) return 'unknown';
+    return taxId === pix.expectedTaxId ? 'match' : 'mismatch';
   }
 
   async factsOf({ accountId }: Tenant, txid: string): ReturnType<PaymentProvider['factsOf']> {
@@ -123,12 +139,12 @@ export class SandboxBank implements PaymentProvider {
   async returnReceipt(
     { accountId }: Tenant,
     back: { endToEndId: string; returnId: string; amount: Minor },
-  ): Promise<'accepted'> {
+  ): ReturnType<PaymentProvider['returnReceipt']> {
     await this.#needs.db.query(
       'INSERT INTO sandbox_bank.returns (account_id, return_id, end_to_end_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
       [accountId, back.returnId, back.endToEndId, back.amount],
     );
-    return 'accepted';
+    return { kind: 'accepted' };
   }
 
   refund(order: RefundOrder): ReturnType<PaymentProvider['refund']> {

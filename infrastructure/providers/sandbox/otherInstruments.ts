@@ -64,10 +64,15 @@ const multibancoOf = ({ amount }: OtherInstrumentRequest, bytes: Uint8Array) => 
   mbReference: multibancoReference({ entity: SANDBOX_ENTITY, subEntityAndNumber: digitsOf(bytes, 7), amount }),
 });
 
-const boletoOf = ({ amount, expiresAt, baseUrl, paymentId }: OtherInstrumentRequest, bytes: Uint8Array) => {
+const boletoOf = (request: OtherInstrumentRequest, bytes: Uint8Array) => {
+  const { amount, expiresAt, baseUrl, paymentId, documentToken } = request;
   const dueDate = saoPauloDay(expiresAt);
   const barcode = boletoBarcode({ bank: SANDBOX_BANK, dueDate, amount, freeField: digitsOf(bytes, 25) });
-  return { barcode, line: lineOfBarcode(barcode), pdfUrl: `${baseUrl}/pay/${paymentId}/boleto.pdf` };
+  return {
+    barcode,
+    line: lineOfBarcode(barcode),
+    pdfUrl: `${baseUrl}/pay/${paymentId}/boleto.pdf?token=${documentToken}`,
+  };
 };
 
 const cryptoOf = ({ amount, currency }: OtherInstrumentRequest, bytes: Uint8Array) => ({

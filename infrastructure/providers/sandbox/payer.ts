@@ -19,7 +19,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, 
       const notification = { tenant, kind: 'payment', reference: receipt.endToEndId, paymentId } as const;
       return (await notifications.store(notification, callbackOf(txid, receipt), tx)) ? 'booked' : 'duplicate';
     });
-    jobs.wake(['settle']);
+    jobs.wake([{ queue: 'settle', tenant }]);
     return result;
   },
   tell: async (tenant, paymentId, txid, fact) => {
@@ -29,16 +29,16 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, 
       const reference = `${txid}:${number}`;
       return notifications.store({ tenant, kind: 'fact', reference, paymentId }, JSON.stringify({ txid, ...fact }), tx);
     });
-    jobs.wake(['settle']);
+    jobs.wake([{ queue: 'settle', tenant }]);
     return isNew;
   },
-  decideRefund: async ({ accountId }, { paymentId, refundId }, failure, at) => {
+  decideRefund: async (tenant, { paymentId, refundId }, failure, at) => {
     const status = await db.transaction(async (tx) => {
-      if (await decideRefund(tx, { accountId, refundId }, failure, at))
-        await jobs.enqueue([{ queue: 'refund', item: `${paymentId}:${refundId}`, group: accountId }], tx);
-      return decidedStatus(tx, accountId, refundId);
+      if (await decideRefund(tx, { accountId: tenant.accountId, refundId }, failure, at))
+        await jobs.enqueue([{ queue: 'refund', tenant, item: `${paymentId}:${refundId}` }], tx);
+      return decidedStatus(tx, tenant.accountId, refundId);
     });
-    jobs.wake(['refund']);
+    jobs.wake([{ queue: 'refund', tenant }]);
     return status;
   },
 });

@@ -1,7 +1,12 @@
 // Bounds of what an account may agree, and whose rate limit counts (decisions E6, E8, M2, M7a, X3).
 import { expect } from 'chai';
 import { type AccountEvent, account, type OpenAccount } from '../../../domain/account/account.ts';
-import { changeSettings, requestsPerMinute, type SettingsChange } from '../../../domain/account/settings.ts';
+import {
+  changeSettings,
+  requestsPerMinute,
+  type SettingsChange,
+  sandboxRequestsPerMinute,
+} from '../../../domain/account/settings.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at, SETTINGS } from '../../support/samples.ts';
 
@@ -62,20 +67,39 @@ describe('bounds of settings', () => {
 });
 
 describe('requests a minute (E8)', () => {
-  const limits = (ofAccount: number | null, ofSandbox: number | null) => {
+  const limits = (deployments: number, ofAccount: number | null, ofSandbox: number | null) => {
     const { state } = given(account, opened);
     const { settings, sandbox } = state as OpenAccount;
     const own = {
       settings: { ...settings, rateLimitPerMinute: ofAccount },
       sandbox: { ...sandbox, rateLimitPerMinute: ofSandbox },
     };
-    return [requestsPerMinute(own, 'live'), requestsPerMinute(own, 'test')];
+    return [requestsPerMinute(own, deployments), sandboxRequestsPerMinute(own, deployments)];
   };
-  it('are the account’s, and of test keys the sandbox’s where it has any', () => {
-    expect(limits(null, null)).to.deep.equal([null, null]);
-    expect(limits(5, null)).to.deep.equal([5, 5]);
-    expect(limits(null, 7)).to.deep.equal([null, 7]);
-    expect(limits(5, 0)).to.deep.equal([5, 0]);
-    expect(limits(0, 7)).to.deep.equal([0, 7]);
-  });
+  /** Of live and of test keys; `0`: any number, `null`: not set. */
+  const rows: readonly (readonly [
+    deployments: number,
+    account: number | null,
+    sandbox: number | null,
+    number,
+    number,
+  ])[] = [
+    [600, null, null, 600, 600],
+    [600, null, 7, 600, 7],
+    [600, null, 601, 600, 600],
+    [600, null, 0, 600, 600],
+    [600, 5, null, 5, 5],
+    [600, 5, 0, 5, 5],
+    [600, 5, 4, 5, 4],
+    [600, 5, 7, 5, 5],
+    [600, 900, 700, 900, 700],
+    [600, 0, 7, 0, 7],
+    [600, 0, 0, 0, 0],
+    [0, null, null, 0, 0],
+    [0, null, 7, 0, 7],
+    [0, 5, 7, 5, 5],
+  ];
+  for (const [deployments, account, sandbox, live, test] of rows)
+    it(`deployment ${deployments}, account ${account}, sandbox ${sandbox}: ${live} live, ${test} test`, () =>
+      expect(limits(deployments, account, sandbox)).to.deep.equal([live, test]));
 });

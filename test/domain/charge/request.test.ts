@@ -189,6 +189,31 @@ describe('canonicalRequest (K2)', () => {
     'metadata with another value': plain.replace('"d":2', '"d":"2"'),
     'another order in a list': plain.replace('"b":1', '"b":[1,2]'),
   };
+  describe('every known field', () => {
+    const full: ChargeBody = {
+      amount: 1_000,
+      currency: 'BRL',
+      payment_method: 'pix',
+      description: 'd',
+      expires_in: 3_600,
+      customer: { name: 'A', document: CPF, email: 'e', phone: 'p' },
+      expected_payer_tax_id: CPF,
+      metadata: { a: 1 },
+    };
+    const textOf = (sent: object) => text(JSON.stringify(sent));
+    for (const field of Object.keys(full))
+      it(`${field} counts`, () => {
+        const less = field === 'amount' ? { amount: 999 } : { [field]: undefined };
+        expect(textOf({ ...full, ...less })).not.to.equal(textOf(full));
+      });
+    for (const field of Object.keys(full.customer ?? {}))
+      it(`customer.${field} counts`, () => {
+        const without = { ...full, customer: { ...full.customer, [field]: undefined } };
+        const changed = { ...full, customer: { ...full.customer, [field]: 'another' } };
+        expect(new Set([full, without, changed].map(textOf)).size).to.equal(3);
+      });
+  });
+
   for (const [name, json] of Object.entries(other))
     it(`counts ${name}`, () => expect(text(json)).not.to.equal(text(plain)));
   it('counts the order in a list', () => {

@@ -26,6 +26,8 @@ import {
   released,
   resendRequested,
   returned,
+  returnRefused,
+  returnRetried,
   SETTLED_AT,
   sentBack,
   settled,
@@ -171,6 +173,16 @@ describe('journalEntry', () => {
       { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
     ],
     [
+      'held, sent back, refused by the provider, let pass and credited',
+      [held(), heldRejected('operator'), returnRefused(), heldReleased(), settled()],
+      { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'a wrong amount that the provider keeps',
+      [sentBack('wrong_amount', { amount: toMinor(5) }), returnRefused({ amount: 5 })],
+      { provider_clearing: -5, payer_returns: 5 },
+    ],
+    [
       'held, let pass and credited',
       [held(), heldReleased(), settled()],
       { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
@@ -198,6 +210,8 @@ describe('journalEntry', () => {
     refused('CREDIT_CARD', true),
     heldRejected('operator'), // owed to the payer as before, until it has gone back
     heldRejected('cancelled'),
+    returnRefused(), // owed to the payer still
+    returnRetried('return-2'),
   ];
   for (const event of IDLE) it(`${event.type} moves no money`, () => expect(journalEntry(event)).to.equal(null));
   it('posts to these accounts', () => {

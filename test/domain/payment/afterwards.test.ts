@@ -1,5 +1,5 @@
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { expire, recordReturn, releaseFunds } from '../../../domain/payment/afterwards.ts';
+import { expire, recordReturn, recordReturnRefusal, releaseFunds } from '../../../domain/payment/afterwards.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { given } from '../../support/given.ts';
 import { card, otherIssued } from '../../support/instruments.ts';
@@ -21,6 +21,8 @@ import {
   refused,
   released,
   returned,
+  returnRefused,
+  returnRetried,
   sentBack,
   settled,
 } from '../../support/samples.ts';
@@ -191,5 +193,39 @@ describe('recordReturn', () => {
   it('of a payment that was never created is a broken invariant', () =>
     given(payment)
       .when(back)
+      .throws(/never created/));
+});
+
+describe('recordReturnRefusal', () => {
+  const refuse = recordReturnRefusal(END_TO_END_ID, 'return-1', 'account closed', at('13:06:00'));
+  it('records it, once', () => {
+    given(payment, ...OPEN, sentBack('wrong_amount', { amount: toMinor(5) }))
+      .when(refuse)
+      .then(returnRefused({ amount: 5 }), 'recorded')
+      .again('nothing');
+  });
+  it('of a return that was asked for again under another name meanwhile is nothing', () => {
+    given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused(), returnRetried('return-2'))
+      .when(refuse)
+      .then('nothing');
+  });
+  it('what was refused is not returned, unless it is asked for again', () => {
+    const back = recordReturn(END_TO_END_ID, at('13:05:02'));
+    given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused())
+      .when(back)
+      .then('nothing');
+    given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused(), returnRetried('return-2'))
+      .when(back)
+      .then(returned(), 'recorded');
+  });
+  it('of a Pix that was settled, held, returned or never seen is nothing', () => {
+    for (const history of [[settled()], [held()], [sentBack('wrong_amount'), returned()], []])
+      given(payment, ...OPEN, ...history)
+        .when(refuse)
+        .then('nothing');
+  });
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(refuse)
       .throws(/never created/));
 });

@@ -9,6 +9,7 @@ import {
   cancelled,
   cancelRequested,
   created,
+  END_TO_END_ID,
   expired,
   held,
   heldRejected,
@@ -18,6 +19,8 @@ import {
   OTHER_END_TO_END_ID,
   receipt,
   returned,
+  returnRefused,
+  returnRetried,
   SETTINGS,
   sentBack,
   settled,
@@ -27,9 +30,10 @@ const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
 const HELD = [...LOCKED, held()];
 const NOW = at('13:20:00');
 const TERMS = { fees: DEFAULT_FEES, holdDays: SETTINGS.holdDays };
+const second = { endToEndId: OTHER_END_TO_END_ID };
 const nameless = { payer: { name: 'X', document: null } };
 const credited = settled({ receipt: receipt(nameless), at: NOW });
-const returnIdOf = (id: string) => `return-${id}`;
+const returnIdOf = (id: string, refusals: number) => (refusals === 0 ? `return-${id}` : `return-${id}-${refusals}`);
 
 /** Never held, or not any more. */
 const NOT_HELD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
@@ -87,7 +91,7 @@ describe('releaseHeld (M5)', () => {
 });
 
 describe('returnHeld (M5)', () => {
-  const back = returnHeld(returnIdOf, 'operator:ana', NOW);
+  const back = returnHeld({ returnIdOf, endToEndId: null, by: 'operator:ana' }, NOW);
   it('sends it back, once', () => {
     given(payment, ...HELD)
       .when(back)
@@ -95,7 +99,7 @@ describe('returnHeld (M5)', () => {
       .again('already_returning');
   });
   it('again by somebody else and later is what it was, also once it has gone', () => {
-    const other = returnHeld(() => 'other', 'operator:bia', at('18:00:00'));
+    const other = returnHeld({ returnIdOf: () => 'other', endToEndId: null, by: 'operator:bia' }, at('18:00:00'));
     given(payment, ...HELD, heldRejected('operator'))
       .when(other)
       .then('already_returning');
@@ -112,4 +116,76 @@ describe('returnHeld (M5)', () => {
     given(payment)
       .when(back)
       .throws(/never created/));
+});
+
+/** What the provider refuses to send back, by why it was not credited. */
+const UNRETURNED: { readonly [why: string]: readonly PaymentEvent[] } = {
+  wrong_amount: [...LOCKED, sentBack('wrong_amount'), returnRefused()],
+  second_payment: [...LOCKED, settled(), sentBack('second_payment', second), returnRefused(second)],
+  charge_ended: [...LOCKED, expired(), sentBack('charge_ended'), returnRefused()],
+  payer_mismatch: [...LOCKED, sentBack('payer_mismatch'), returnRefused()],
+  cancelled: [...HELD, cancelRequested(), cancelled(), heldRejected('cancelled'), returnRefused()],
+};
+const BY_OPERATOR = [...HELD, heldRejected('operator'), returnRefused()];
+
+describe('what the provider refuses to send back', () => {
+  const release = releaseHeld(TERMS, 'operator:ana', NOW);
+  const back = (endToEndId: string | null = null) => returnHeld({ returnIdOf, endToEndId, by: 'operator:ana' }, NOW);
+  for (const [why, history] of Object.entries(UNRETURNED)) {
+    const pix = why === 'second_payment' ? OTHER_END_TO_END_ID : END_TO_END_ID;
+    it(`${why}: can’t be credited, and is sent back under another name, once`, () => {
+      given(payment, ...history)
+        .when(release)
+        .rejected('invalid_request');
+      given(payment, ...history)
+        .when(back())
+        .then(returnRetried(`return-${pix}-1`, pix), 'returning')
+        .again('already_returning');
+    });
+  }
+  it('sent back by an operator: can be sent back again, or credited after all, once', () => {
+    given(payment, ...BY_OPERATOR)
+      .when(back())
+      .then(returnRetried(`return-${END_TO_END_ID}-1`), 'returning');
+    given(payment, ...BY_OPERATOR)
+      .when(release)
+      .then(heldReleased(), credited, 'released')
+      .again('already_released');
+  });
+  it('on its way again: not credited; refused again: under a third name', () => {
+    const again = [...BY_OPERATOR, returnRetried(`return-${END_TO_END_ID}-1`)];
+    given(payment, ...again)
+      .when(release)
+      .rejected('invalid_request');
+    given(payment, ...again, returnRefused())
+      .when(back())
+      .then(returnRetried(`return-${END_TO_END_ID}-2`), 'returning');
+    given(payment, ...again, returned())
+      .when(back())
+      .then('already_returning');
+  });
+  it('credited, it can’t be sent back any more', () => {
+    given(payment, ...BY_OPERATOR, heldReleased(), credited)
+      .when(back())
+      .rejected('invalid_request');
+  });
+  it('several of a payment are returned together, or one alone', () => {
+    const both = [...HELD, sentBack('second_payment', second), returnRefused(second)];
+    const retried = returnRetried(`return-${OTHER_END_TO_END_ID}-1`, OTHER_END_TO_END_ID);
+    given(payment, ...both)
+      .when(back())
+      .then(heldRejected('operator'), retried, 'returning');
+    given(payment, ...both)
+      .when(back(OTHER_END_TO_END_ID))
+      .then(retried, 'returning');
+    given(payment, ...both)
+      .when(back(END_TO_END_ID))
+      .then(heldRejected('operator'), 'returning');
+    given(payment, ...both)
+      .when(back('E-of-another'))
+      .rejected('invalid_request');
+    given(payment, ...both)
+      .when(release)
+      .then(heldReleased(), credited, 'released');
+  });
 });

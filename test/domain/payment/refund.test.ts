@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { RefundId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { addMillis, DAY_MS, parseTimestamp } from '../../../domain/kernel/time.ts';
@@ -6,6 +7,7 @@ import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import {
   completeRefund,
   PIX_OUT_FEE,
+  REFUNDS_MAX,
   type ReserveRefund,
   releaseRefund,
   reserveRefund,
@@ -62,6 +64,11 @@ const wish = (over: Partial<ReserveRefund> = {}): ReserveRefund => ({
 const reserve = (over: Partial<ReserveRefund> = {}, when = REFUND_REQUESTED_AT) => reserveRefund(wish(over), when);
 const other = { refundId: OTHER_REFUND_ID };
 const tooMuch = { amount: toMinor(12_346) };
+/** As many as a payment may have. */
+const hundred = Array.from({ length: REFUNDS_MAX }, (_, i) => ({
+  refundId: `other-${i}` as RefundId,
+  amount: toMinor(1),
+}));
 const late = addMillis(SETTLED_AT, 90 * DAY_MS + 1);
 
 const record = (over: Partial<RefundTerms> = {}, fingerprint = 'hash-of-the-refund'): RefundRecord => ({
@@ -126,6 +133,13 @@ const ORDER: readonly (readonly [
     undefined,
   ],
   ['4 a method that can’t be refunded', BOLETO, { ...tooMuch, strategy: 'cashout' }, 'REFUND_NOT_SUPPORTED', undefined],
+  [
+    '4b a hundred refunds before, failed ones too',
+    [...PAID, ...hundred.flatMap((one) => [refundReserved(one), refundReleased(one)])],
+    { ...tooMuch, destinationKey: 'x', allowedDestinations: [] },
+    'refund_limit_reached',
+    undefined,
+  ],
   ['5 too much', PAID, tooMuch, 'refund_amount_exceeds_remaining', 'amount'],
   [
     '5 too much, by devolution',
@@ -182,6 +196,13 @@ const ORDER: readonly (readonly [
     undefined,
   ],
   ['6 a card has no strategy', APPROVED, { strategy: 'devolution' }, 'invalid_request', 'strategy'],
+  [
+    '6 the payer’s document masked, and no key',
+    [created(), issued(), settled({ receipt: receipt({ payer: { name: 'X', document: '***.911.111-**' } }) })],
+    {},
+    'REFUND_NOT_SUPPORTED',
+    undefined,
+  ],
   ['6 a card has no key', APPROVED, { destinationKey: 'x' }, 'invalid_request', 'destinationKey'],
 ];
 
@@ -202,12 +223,24 @@ describe('reserveRefund', () => {
     ['all of a Pix, by cash-out to the payer’s document; the platform bears the fee', PAID, {}, {}],
     ['cashout, when asked for', PAID, { strategy: 'cashout' }, {}],
     ['a part, with a reason', PAID, { amount: toMinor(1), reason: 'broken' }, { amount: toMinor(1), reason: 'broken' }],
-    ['to the key that was sent', PAID, { destinationKey: 'maria@example.com' }, { destination: 'maria@example.com' }],
+    [
+      'to the key that was sent',
+      PAID,
+      { destinationKey: 'maria@example.com' },
+      { destination: 'maria@example.com', namedByMerchant: true },
+    ],
+    ['to the payer’s document, as a key that was sent', PAID, { destinationKey: LOCKED_TO }, { namedByMerchant: true }],
     [
       'to the key that was sent, the payer unknown',
       NAMELESS,
       { destinationKey: SOMEBODY_ELSE },
-      { destination: SOMEBODY_ELSE },
+      { destination: SOMEBODY_ELSE, namedByMerchant: true },
+    ],
+    [
+      'to the bare document of a payer that the bank names in other writing',
+      [created(), issued(), settled({ receipt: receipt({ payer: { name: 'X', document: '999.911.111-40' } }) })],
+      {},
+      {},
     ],
     ['to an allowed destination (M7a)', PAID, { allowedDestinations: [LOCKED_TO] }, {}],
     ['the merchant bears the fee (M6)', PAID, { passFeeToTenant: true }, { feePaidBy: 'merchant' }],
@@ -250,6 +283,16 @@ describe('reserveRefund', () => {
         { type: 'TransactionRefundReserved', data: { ...terms, fingerprint: 'hash-of-the-refund', at: last } },
         { refund, replayed: false },
       );
+  });
+  it('the hundredth, and replays after it (M7)', () => {
+    const before = hundred.slice(1).flatMap((one) => [refundReserved(one), refundReleased(one)]);
+    given(payment, ...PAID, ...before)
+      .when(reserve())
+      .then(refundReserved(), { refund: record(), replayed: false });
+    given(payment, ...PAID, ...before, refundReserved())
+      .when(reserve())
+      .then({ refund: record(), replayed: true });
+    expect(REFUNDS_MAX).to.equal(100);
   });
   it('the whole rest, when no amount is sent', () => {
     const part = { ...other, amount: toMinor(12_000) };

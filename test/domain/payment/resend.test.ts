@@ -6,7 +6,7 @@ import { at, created, expired, issued, resendRequested, settled } from '../../su
 const PAID = [created(), issued(), settled()];
 
 describe('requestResend (W8)', () => {
-  const ask = requestResend(2, at('17:00:00'));
+  const ask = requestResend({ ofRevision: 2, isWanted: true }, at('17:00:00'));
   it('numbers the requests of a payment', () => {
     given(payment, ...PAID)
       .when(ask)
@@ -17,8 +17,25 @@ describe('requestResend (W8)', () => {
   });
   it('goes on counting with another event', () => {
     given(payment, created(), issued(), expired(), resendRequested(2, 1), settled())
-      .when(requestResend(4, at('17:00:00')))
+      .when(requestResend({ ofRevision: 4, isWanted: true }, at('17:00:00')))
       .then(resendRequested(4, 2), 2);
+  });
+  it('counts those that nobody wants', () => {
+    given(payment, ...PAID)
+      .when(requestResend({ ofRevision: 2, isWanted: false }, at('17:00:00')))
+      .then(resendRequested(2, 1, false), 1)
+      .and()
+      .when(ask)
+      .then(resendRequested(2, 2), 2);
+  });
+  it('is refused after the hundredth, whether anybody wanted them or not (M7)', () => {
+    const before = Array.from({ length: 99 }, (_, i) => resendRequested(2, i + 1, i % 2 === 0));
+    given(payment, ...PAID, ...before)
+      .when(ask)
+      .then(resendRequested(2, 100), 100)
+      .and()
+      .when(ask)
+      .rejected('resend_limit_reached');
   });
   it('of a payment that was never created is a broken invariant', () =>
     given(payment)

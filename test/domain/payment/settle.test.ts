@@ -181,6 +181,38 @@ const ORDER: readonly (readonly [
     'returned',
   ],
   ['5 locked, no document', LOCKED, nameless, [held()], 'held'],
+  ...['', ' ', '***.456.789-**', '*** 911.111-**', '99991111141', '999911111', 'CPF 99991111140'].map(
+    (document): (typeof ORDER)[number] => [
+      `5 locked, a document that names nobody (${JSON.stringify(document)})`,
+      LOCKED,
+      { payer: { name: 'X', document } },
+      [held({ payer: { name: 'X', document } })],
+      'held',
+    ],
+  ),
+  ...['999.911.111-40', ' 999 911 111 40', '999.911.111/40', '999_911_111–40'].map(
+    (document): (typeof ORDER)[number] => [
+      `7 locked, the right payer in other writing (${JSON.stringify(document)})`,
+      LOCKED,
+      { payer: { name: 'X', document } },
+      [settled({ receipt: receipt({ payer: { name: 'X', document } }) })],
+      'settled',
+    ],
+  ),
+  ...['12.abc.345/01de-35', '12ABC34501DE35'].map((document): (typeof ORDER)[number] => [
+    `7 locked to a company with letters in its CNPJ (${JSON.stringify(document)})`,
+    [created({ expectedPayerTaxId: '12ABC34501DE35' }), issued()],
+    { payer: { name: 'X', document } },
+    [settled({ receipt: receipt({ payer: { name: 'X', document } }) })],
+    'settled',
+  ]),
+  [
+    '6 locked, another payer in other writing',
+    LOCKED,
+    { payer: { name: 'X', document: '999.922.222-63' } },
+    [sentBack('payer_mismatch', { payer: { name: 'X', document: '999.922.222-63' } })],
+    'refunded',
+  ],
   ['6 locked, another payer', LOCKED, other, [sentBack('payer_mismatch', other)], 'refunded'],
   ['7 locked, the right payer', LOCKED, {}, [settled()], 'settled'],
   ['7 wanted cancelled, paid first', [...OPEN, cancelRequested()], {}, [settled()], 'settled'],

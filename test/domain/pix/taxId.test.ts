@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { SANDBOX_PEOPLE } from '../../../domain/pix/sandboxPeople.ts';
-import { isCnpj, isCpf, isStrictTaxId, taxIdOf } from '../../../domain/pix/taxId.ts';
+import { isCnpj, isCpf, isStrictTaxId, payerTaxIdOf, taxIdOf } from '../../../domain/pix/taxId.ts';
 import { taxIdVectors } from './vectors.ts';
 
 describe('isCpf', () => {
@@ -95,4 +95,25 @@ describe('sandbox people', () => {
     expect(SANDBOX_PEOPLE.filter(({ document }) => !isCpf(document))).to.deep.equal([]);
     expect(new Set(SANDBOX_PEOPLE.map(({ name }) => name)).size).to.equal(SANDBOX_PEOPLE.length);
   });
+});
+
+describe('payerTaxIdOf: a payer as banks name it (M5)', () => {
+  for (const [text, bare] of [
+    ['12345678909', '12345678909'],
+    ['123.456.789-09', '12345678909'],
+    [' 123 456 789 / 09 ', '12345678909'],
+    ['12.abc.345/01de-35', '12ABC34501DE35'],
+    ['12ABC34501DE35', '12ABC34501DE35'],
+    [null, null],
+    ['', null],
+    ['...', null],
+    ['***.456.789-**', null],
+    ['•••.456.789-••', null],
+    ['123.456.789-0*', null],
+    ['*123.456.789-09', null], // it may be longer than what is shown of it
+    ['12345678900', null],
+    ['1234567890', null],
+    ['00000000000', null],
+  ] as const)
+    it(`${JSON.stringify(text)}: ${bare ?? 'nobody'}`, () => expect(payerTaxIdOf(text)).to.equal(bare));
 });

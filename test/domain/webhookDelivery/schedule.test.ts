@@ -27,21 +27,29 @@ describe('the schedule of W3', () => {
       ),
     );
   });
-  it('takes the Retry-After instead: up to 20 % is added, nothing taken off', () => {
-    expect(retryDelayMs(3, 0, 60_000)).to.equal(60_000);
-    expect(retryDelayMs(3, HALF, 60_000)).to.equal(66_000);
+  it('is prolonged by a Retry-After: up to 20 % is added to that, nothing taken off', () => {
+    expect(retryDelayMs(1, 0, 60_000)).to.equal(60_000);
+    expect(retryDelayMs(1, HALF, 60_000)).to.equal(66_000);
+    expect(retryDelayMs(1, HALF, 86_400_000)).to.equal(86_400_000);
+  });
+  it('is never shortened by one: the later of both, at most 24 h', () => {
+    expect(retryDelayMs(3, HALF, 1_000)).to.equal(120_000);
+    expect(retryDelayMs(14, HALF, 1_000)).to.equal(43_200_000);
+    expect(retryDelayMs(1, HALF, 0)).to.equal(5_000);
     fc.assert(
       fc.property(
+        fc.integer({ min: 1, max: 14 }),
         fc.integer({ min: 0, max: 86_400_000 }),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-        (after, random) => {
-          // in whole milliseconds
-          expect(retryDelayMs(1, random, after)).to.be.within(after, Math.round(after * 1.2));
+        (failed, after, random) => {
+          const planned = retryDelayMs(failed, random, null);
+          const delay = retryDelayMs(failed, random, after);
+          expect(delay).to.be.within(Math.max(planned, after), Math.max(planned, Math.round(after * 1.2)));
+          expect(delay).to.be.at.most(86_400_000);
         },
       ),
     );
   });
-  it('a Retry-After of nothing is at once, not the schedule', () => expect(retryDelayMs(1, HALF, 0)).to.equal(0));
   it('has nothing after the last attempt', () => {
     expect(() => retryDelayMs(15, HALF, null)).to.throw(RangeError);
     expect(() => retryDelayMs(0, HALF, null)).to.throw(RangeError);

@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { DeliveryId, EndpointId, EventId } from '../../../domain/kernel/ids.ts';
 import { type WebhookDeliveryEvent, webhookDelivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { DELIVERY_STATUSES, deliveryView, type ExistingDelivery, endpointView } from '../../../domain/wire/delivery.ts';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryNow,
+  deliveryView,
+  type ExistingDelivery,
+  endpointView,
+} from '../../../domain/wire/delivery.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
 
 const endpointId = '00000000000000000000000003' as EndpointId;
@@ -39,8 +45,9 @@ const delivered: WebhookDeliveryEvent = {
   type: 'WebhookDeliverySucceeded',
   data: { number: 2, at: at('13:00:06'), statusCode: 204, durationMs: 3 },
 };
+const stateAfter = (...events: WebhookDeliveryEvent[]) => fold(webhookDelivery, events) as ExistingDelivery;
 const viewAfter = (...events: WebhookDeliveryEvent[]) =>
-  deliveryView(fold(webhookDelivery, events) as ExistingDelivery);
+  deliveryView(stateAfter(...events), { isUnderWay: false, dueAt: null, now: at('13:00:00') });
 
 const pending = {
   id: 'wd_00000000000000000000000004',
@@ -75,6 +82,27 @@ describe('deliveryView', () => {
       nextRetryAt: next,
     });
     expect(viewAfter(scheduled, attempt(null))).to.deep.equal({ ...pending, ...failing, nextRetryAt: next });
+  });
+  describe('with what its stream does not tell', () => {
+    const [due, now] = [at('13:00:06'), at('13:00:02')];
+    const viewAt = (state: ExistingDelivery, more: Partial<DeliveryNow>) => {
+      const { status, nextRetryAt } = deliveryView(state, { isUnderWay: false, dueAt: null, now, ...more });
+      return [status, nextRetryAt];
+    };
+    it('under way: PROCESSING, and no next attempt', () => {
+      for (const state of [stateAfter(scheduled), stateAfter(scheduled, attempt(null))])
+        expect(viewAt(state, { isUnderWay: true, dueAt: due })).to.deep.equal(['PROCESSING', null]);
+    });
+    it('the next attempt is when its timer says, and never in the past', () => {
+      const [never, once] = [stateAfter(scheduled), stateAfter(scheduled, attempt(null))];
+      expect(viewAt(never, {})).to.deep.equal(['PENDING', now]);
+      expect(viewAt(never, { dueAt: at('13:01:00') })).to.deep.equal(['PENDING', at('13:01:00')]);
+      expect(viewAt(once, {})).to.deep.equal(['PENDING', due]);
+      expect(viewAt(once, { dueAt: at('13:00:01') })).to.deep.equal(['PENDING', now]);
+      expect(viewAt(once, { now: at('13:00:07') })).to.deep.equal(['PENDING', at('13:00:07')]);
+    });
+    it('an ended one is not tried again, whatever is left of its timer', () =>
+      expect(viewAt(stateAfter(scheduled, delivered), { dueAt: due })).to.deep.equal(['DELIVERED', null]));
   });
   it('DELIVERED', () => {
     expect(viewAfter(scheduled, attempt('oops'), delivered)).to.deep.equal({

@@ -19,9 +19,11 @@ import {
   heldRejected,
   heldReleased,
   issued,
+  OTHER_REFUND_ID,
   PAYMENT_ID,
   paymentAfter,
   processing,
+  REFUND_ID,
   refundCompleted,
   refundReleased,
   refundReserved,
@@ -30,6 +32,8 @@ import {
   released,
   resendRequested,
   returned,
+  returnRefused,
+  returnRetried,
   sentBack,
   settled,
   settledByCard,
@@ -44,6 +48,8 @@ const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()
 const APPROVED = [...CARD, settledByCard()];
 /** Of a card: nothing of it is a payout. */
 const PART = { amount: toMinor(5_000), strategy: 'reversal' as const, destination: null, fee: toMinor(0) };
+const OTHER_PART = { ...PART, refundId: OTHER_REFUND_ID, amount: toMinor(7_345) };
+const FAILED_PART = { ...PART, refundId: '00000000000000000000000rf3' as typeof REFUND_ID, amount: toMinor(1_000) };
 const BACK_BY_PIX = { strategy: 'devolution' as const, destination: null, fee: toMinor(0) };
 
 interface Row {
@@ -56,6 +62,8 @@ interface Row {
   readonly status: string;
   readonly previousStatus: string;
   /** What is told of the settlement while it reads PAID or APPROVED. */
+  /** What else `payment.refunded` tells (W9b). */
+  readonly back?: { refundId: string | null; refundedAmount: number; refundedTotal: number };
   readonly paid?: { paidWith: string; providerFee: number; platformFee: number; netAmount: number };
 }
 const BY_PIX = { paidWith: 'PIX', providerFee: 10, platformFee: 123, netAmount: 12_212 };
@@ -167,12 +175,30 @@ const W9: Readonly<Record<string, Row>> = {
     canonical: [],
     legacy: ['payment.refunded'],
     paid: BY_CARD,
+    back: { refundId: `rf_${REFUND_ID}`, refundedAmount: 5_000, refundedTotal: 5_000 },
     status: 'APPROVED',
     previousStatus: 'APPROVED',
   }),
+  'refund completed (the rest, after another and one that failed)': row(
+    [
+      ...APPROVED,
+      ...[refundReserved(OTHER_PART), refundCompleted(OTHER_PART)],
+      ...[refundReserved(FAILED_PART), refundReleased(FAILED_PART), refundReserved(PART)],
+    ],
+    refundCompleted(PART),
+    '15:00:02',
+    {
+      canonical: [],
+      legacy: ['payment.refunded', 'payment.status_changed'],
+      back: { refundId: `rf_${REFUND_ID}`, refundedAmount: 5_000, refundedTotal: 12_345 },
+      status: 'REFUNDED',
+      previousStatus: 'APPROVED',
+    },
+  ),
   'refund completed (full)': row([...PAID, refundReserved(BACK_BY_PIX)], refundCompleted(BACK_BY_PIX), '15:00:02', {
     canonical: [],
     legacy: ['payment.refunded', 'payment.status_changed'],
+    back: { refundId: `rf_${REFUND_ID}`, refundedAmount: 12_345, refundedTotal: 12_345 },
     status: 'REFUNDED',
     previousStatus: 'PAID',
   }),
@@ -191,6 +217,7 @@ const W9: Readonly<Record<string, Row>> = {
   'payer-lock return': row(BACK, returned(), '13:05:02', {
     canonical: [],
     legacy: ['payment.refunded', 'payment.status_changed'],
+    back: { refundId: null, refundedAmount: 12_345, refundedTotal: 12_345 },
     status: 'REFUNDED',
     previousStatus: 'PROCESSING',
   }),
@@ -203,6 +230,7 @@ const W9: Readonly<Record<string, Row>> = {
   'returned by an operator': row([...OPEN, held(), heldRejected('operator')], returned(), '13:05:02', {
     canonical: [],
     legacy: ['payment.refunded', 'payment.status_changed'],
+    back: { refundId: null, refundedAmount: 12_345, refundedTotal: 12_345 },
     status: 'REFUNDED',
     previousStatus: 'PROCESSING',
   }),
@@ -231,7 +259,7 @@ const canonicalBody = ({ before, event, at }: Row, type: string) =>
     created_at: at,
     data: { object: chargeView(paymentAfter(...before, event)) },
   });
-const legacyBody = ({ at, status, previousStatus, paid }: Row, name: string) =>
+const legacyBody = ({ at, status, previousStatus, paid, back }: Row, name: string) =>
   JSON.stringify({
     event: name,
     data: {
@@ -240,6 +268,7 @@ const legacyBody = ({ at, status, previousStatus, paid }: Row, name: string) =>
       status,
       previousStatus,
       ...paid,
+      ...(name === 'payment.refunded' && back),
       occurredAt: at,
     },
   });
@@ -280,6 +309,8 @@ describe('messagesOf: the table of W9', () => {
     ['the return of a Pix held when it was cancelled', [...CANCELLED_HELD, heldRejected('cancelled')], returned()],
     ['an operator who lets a held Pix pass, before it is credited', [...OPEN, held()], heldReleased()],
     ['an operator who sends a held Pix back, before it is there', [...OPEN, held()], heldRejected('operator')],
+    ['a return that the provider refuses', BACK, returnRefused()],
+    ['a return that is asked for again', [...BACK, returnRefused()], returnRetried('return-2')],
     ['a wish to have the webhooks again', PAID, resendRequested(2, 1)],
     ['a devolution that was requested', PAID, refundReserved(BACK_BY_PIX)],
     ['a devolution that failed', [...PAID, refundReserved(BACK_BY_PIX)], refundReleased(BACK_BY_PIX)],

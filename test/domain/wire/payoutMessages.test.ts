@@ -37,7 +37,7 @@ const payout = {
   currency: 'BRL',
   status: 'pending',
   method: 'pix',
-  destination: LOCKED_TO,
+  destination: null as string | null,
   refund_id: `rf_${REFUND_ID}`,
   charge_id: `ch_${PAYMENT_ID}`,
   fee: 50,
@@ -127,6 +127,22 @@ describe('payout messages', () => {
   it('echo the merchant’s customerId last in the legacy ones (W10)', () => {
     const [, legacy] = told([created({ customerId: 'user-7' }), issued(), settled()], refundReserved(PART));
     expect(legacy).to.deep.equal(withdrawal('withdrawal.created', REQUESTED_AT, 'PENDING', { customerId: 'user-7' }));
+  });
+  it('show where it goes only as far as the merchant said it: no document of a payer in any of them (M6)', () => {
+    const named = { destination: 'loja@example.com', namedByMerchant: true };
+    const destinations = (over: Parameters<typeof refundReserved>[0]) =>
+      [
+        ...told(PAID, refundReserved(over)),
+        ...told([...PAID, refundReserved(over)], refundCompleted()),
+        ...told([...PAID, refundReserved(over)], refundReleased()),
+      ].flatMap(({ family, body }) => (family === 'canonical' ? [JSON.parse(body).data.object.destination] : []));
+    expect(destinations({})).to.deep.equal([null, null, null]);
+    expect(destinations(named)).to.deep.equal(Array(3).fill('loja@example.com'));
+    expect(destinations({ namedByMerchant: true })).to.deep.equal(Array(3).fill(LOCKED_TO));
+    const bodies = [PAID, [...PAID, refundReserved()]].flatMap((before, n) =>
+      told(before, n === 0 ? refundReserved() : refundCompleted()),
+    );
+    expect(bodies.filter(({ body }) => body.includes(LOCKED_TO))).to.deep.equal([]);
   });
   it('have names of the catalogue', () => {
     const all = [

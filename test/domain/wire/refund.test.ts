@@ -50,6 +50,7 @@ const shown = {
   currency: 'BRL',
   status: 'PENDING',
   reason: 'sold out',
+  failureReason: null as string | null,
   createdAt: '2026-11-21T15:00:00.000Z',
 };
 describe('refundView', () => {
@@ -58,7 +59,8 @@ describe('refundView', () => {
     ['without a reason', record({ reason: null }), 'requested', { ...shown, reason: null }],
     ['on its way', record(), 'submitted', { ...shown, status: 'IN_PROGRESS' }],
     ['completed', record({ outcome: completed }), 'completed', { ...shown, status: 'REFUNDED' }],
-    ['failed', record({ outcome: failed }), 'failed', { ...shown, status: 'FAILED' }],
+    ['failed', record({ outcome: failed }), 'failed', { ...shown, status: 'FAILED', failureReason: 'account closed' }],
+    ['failed, which the payment does not know yet', record(), 'failed', { ...shown, status: 'IN_PROGRESS' }],
   ];
   for (const [name, refund, way, view] of VIEWS)
     it(`${name}: exactly these fields, in this order, whatever the strategy`, () => {
@@ -77,7 +79,7 @@ const pending = {
   currency: 'BRL',
   status: 'pending',
   method: 'pix',
-  destination: LOCKED_TO,
+  destination: null as string | null,
   refund_id: `rf_${REFUND_ID}`,
   charge_id: `ch_${PAYMENT_ID}`,
   fee: 50,
@@ -90,9 +92,14 @@ describe('payoutView (M6)', () => {
   const VIEWS: readonly (readonly [string, RefundRecord, object])[] = [
     ['pending', record(), pending],
     [
-      'pending, to a key',
-      record({ destination: 'maria@example.com' }),
+      'pending, to a key that the merchant sent',
+      record({ destination: 'maria@example.com', namedByMerchant: true }),
       { ...pending, destination: 'maria@example.com' },
+    ],
+    [
+      'pending, to the payer’s document, which the merchant sent',
+      record({ namedByMerchant: true }),
+      { ...pending, destination: LOCKED_TO },
     ],
     [
       'paid',

@@ -33,6 +33,8 @@ import {
   released,
   resendRequested,
   returned,
+  returnRefused,
+  returnRetried,
   sentBack,
   settled,
   settledByCard,
@@ -69,6 +71,8 @@ const TABLE: Readonly<Record<string, readonly (readonly [string, readonly Paymen
     ['held for review, heard of after the expiry', [...OPEN, expired(), held()]],
     ['held for review, wanted cancelled', [...OPEN, held(), cancelRequested()]],
     ['going back by the payer lock', [...OPEN, sentBack('payer_mismatch')]],
+    ['going back by the payer lock, refused by the provider', [...OPEN, sentBack('payer_mismatch'), returnRefused()]],
+    ['refused and asked for again', [...OPEN, sentBack('payer_mismatch'), returnRefused(), returnRetried('return-2')]],
     ['going back by an operator', [...OPEN, held(), heldRejected('operator')]],
   ],
   'PAID | Settled, non-card methods. | paid': [
@@ -133,12 +137,20 @@ const TABLE: Readonly<Record<string, readonly (readonly [string, readonly Paymen
       'charged back after a part was refunded',
       [...APPROVED, refundReserved(PART), refundCompleted(PART), disputeOpened('CHARGEBACK', 345)],
     ],
+    [
+      'charged back while all of it was on its way back, which it reached',
+      [...APPROVED, refundReserved(), disputeOpened('CHARGEBACK', 0), refundCompleted()],
+    ],
   ],
   'DISPUTE | Cardholder opened a dispute (cards). | disputed': [
     ['disputed', [...APPROVED, disputeOpened('DISPUTE')]],
     [
       'disputed while a part is on its way back',
       [...APPROVED, refundReserved(PART), disputeOpened('DISPUTE', 345), refundCompleted(PART)],
+    ],
+    [
+      'disputed while all of it was on its way back, which it reached',
+      [...APPROVED, refundReserved(), disputeOpened('DISPUTE', 0), refundCompleted()],
     ],
   ],
 };

@@ -5,6 +5,7 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { accountCommands } from '../../../infrastructure/boot/cli/account.ts';
 import { heldCommands } from '../../../infrastructure/boot/cli/held.ts';
 import { ledgerCommands } from '../../../infrastructure/boot/cli/ledger.ts';
+import { operatorOf } from '../../../infrastructure/boot/cli/operator.ts';
 import { rawIdOf } from '../../http/support.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { TestGateway } from '../../support/gateway.ts';
@@ -42,14 +43,22 @@ describe('the command line', () => {
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
   const run = <T = Body>(...words: string[]): Promise<CliRun<T>> => runWords<T>(database.connectionString, ...words);
+  /** Of the security log, which is all that a command says on standard error when it goes well. */
+  const logged = (err: string): readonly Body[] =>
+    err
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Body);
   const good = async <T = Body>(...words: string[]): Promise<T> => {
     const { code, err, json } = await run<T>(...words, '--json');
-    expect([code, err]).to.deep.equal([0, '']);
+    expect(code, err).to.equal(0);
+    for (const line of logged(err)) expect(line['security']).to.be.oneOf(['operator_command', 'settings_changed']);
     return json;
   };
   const refused = async (message: string, ...words: string[]) => {
     const { code, out, err } = await run(...words);
-    expect([code, out, err]).to.deep.equal([2, '', `quita: ${message}\n`]);
+    const said = err.split('\n').filter((line) => !line.startsWith('{'));
+    expect([code, out, said]).to.deep.equal([2, '', [`quita: ${message}`, '']]);
   };
   const projected = () => gateway.gateway.projected.caughtUp(5_000);
   const paid = async (body: Body, payer: Body, outcome: string) => {
@@ -88,6 +97,8 @@ describe('the command line', () => {
         endToEndId,
         payerName: 'ANA S',
         expectedPayerTaxId: '12345678909',
+        reason: 'no_payer_document',
+        returnRefused: null,
       });
       expect(list.held.map(({ heldSince: _, ...rest }) => rest)).to.deep.equal([one, two].map(shown));
       expect(list.total).to.equal(2);
@@ -135,8 +146,8 @@ describe('the command line', () => {
       expect(shown.postings.map(({ what }) => what)).to.deep.equal([
         `the provider holds it for us: held for review (${endToEndId})`,
         `owed to the payer: held for review (${endToEndId})`,
-        'no longer owed to the payer: operator:cli let the held Pix pass',
-        'the provider gave it out of what it holds for us: operator:cli let the held Pix pass',
+        `no longer owed to the payer: ${operatorOf()} let the held Pix pass`,
+        `the provider gave it out of what it holds for us: ${operatorOf()} let the held Pix pass`,
         `the provider holds it for us: the payer paid by PIX (${endToEndId})`,
         `into the merchant’s available balance: the payer paid by PIX (${endToEndId})`,
         `the provider’s fee: the payer paid by PIX (${endToEndId})`,
@@ -249,6 +260,58 @@ describe('the command line', () => {
       expect(await settingsOf(account)).to.deep.equal(before);
       await refused('There is no such account.', 'account', 'settings', 'acct_00000000000000000000000000');
       await refused('"x" is no account: an acct_ id', 'account', 'settings', 'x');
+    });
+  });
+
+  describe('the security log', () => {
+    const who = operatorOf();
+    const shown = (err: string) => logged(err).map(({ time: _, level: __, msg: ___, ...rest }) => rest);
+
+    it('tells who changed what, and nothing of whom it is about', async () => {
+      const words = ['account', 'create', '--name', 'Padaria da Ana', '--email', 'ana@example.com'];
+      const { err, json } = await run<{ accountId: string; testApiKey: string; liveApiKey: string }>(
+        ...words,
+        '--json',
+      );
+      const told = { security: 'operator_command', by: who, outcome: 'done' };
+      const { accountId, testApiKey, liveApiKey } = json;
+      expect(shown(err)).to.deep.equal([
+        { ...told, command: 'account create', args: [], options: ['name', 'email'], accountId },
+      ]);
+      for (const secret of ['Padaria', 'ana@', testApiKey, liveApiKey]) expect(err).to.not.contain(secret);
+
+      const changed = await run('account', 'settings', account, '--rate-limit', '77');
+      expect(shown(changed.err)).to.deep.equal([
+        { security: 'settings_changed', setting: 'account', account, by: who, changed: ['rate-limit'] },
+        { ...told, command: 'account settings', args: [account], options: ['rate-limit'], accountId: account },
+      ]);
+      const { err: again } = await run('account', 'settings', account, '--rate-limit', 'default');
+      expect(shown(again)).to.have.length(2);
+    });
+    it('tells who was refused', async () => {
+      const id = 'ch_00000000000000000000000000';
+      const { err } = await run('held', 'release', id);
+      expect(shown(err.slice(0, err.indexOf('\n')))).to.deep.equal([
+        { security: 'operator_command', by: who, command: 'held release', args: [id], options: [], outcome: 'refused' },
+      ]);
+      expect(err.split('\n')[1]).to.equal('quita: There is no such payment.');
+    });
+    it('says nothing of who only looks', async () => {
+      for (const words of [
+        ['account', 'list'],
+        ['account', 'settings', account],
+        ['held', 'list'],
+        ['ledger', 'check'],
+      ])
+        expect((await run(...words)).err, words.join(' ')).to.equal('');
+    });
+    it('stands in the events, too', async () => {
+      await projected();
+      const { rows } = await gateway.storage.operations.query<{ actor: string }>(
+        `SELECT DISTINCT metadata::jsonb ->> 'actor' AS actor FROM event_store.events WHERE category = 'account'
+         AND metadata::jsonb ->> 'actor' LIKE 'operator:%' ORDER BY 1`,
+      );
+      expect(rows.map(({ actor }) => actor)).to.include(who);
     });
   });
 });

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { type Config, ConfigError, loadConfig } from '../../../infrastructure/boot/config.ts';
+import { type Config, ConfigError, loadConfig, loadToolConfig } from '../../../infrastructure/boot/config.ts';
 
 const KEY = Buffer.from(Array.from({ length: 32 }, (_, n) => n * 7));
 const DEFAULTS: Config = {
@@ -10,6 +10,8 @@ const DEFAULTS: Config = {
   port: 3000,
   publicUrl: 'http://127.0.0.1:3000',
   dataDir: resolve('.data'),
+  isProduction: false,
+  allowPlainConnections: false,
   databaseUrl: null,
   eventStoreUrl: null,
   logLevel: 'info',
@@ -20,7 +22,9 @@ const DEFAULTS: Config = {
   secretsKey: null,
 };
 const SECRETS_KEY = KEY.toString('base64');
-const DATABASE_URL = 'postgres://quita@db.example.com/quita';
+const DATABASE_URL = 'postgres://quita@db.example.com/quita?sslmode=verify-full';
+const PRODUCTION = { isProduction: true, webhookAllowPrivate: false, secretsKey: KEY };
+const IN_PRODUCTION = { NODE_ENV: 'production', SECRETS_KEY };
 
 type Env = Record<string, string>;
 const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
@@ -36,14 +40,15 @@ const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
   [{ DATA_DIR: 'here' }, { dataDir: resolve('here') }],
   [
     { DATABASE_URL, SECRETS_KEY },
-    { databaseUrl: DATABASE_URL, secretsKey: KEY, webhookAllowPrivate: false },
+    { ...PRODUCTION, databaseUrl: DATABASE_URL },
   ],
   [
     { DATABASE_URL: 'postgresql://localhost/q', SECRETS_KEY, WEBHOOK_ALLOW_PRIVATE: 'true' },
-    { databaseUrl: 'postgresql://localhost/q', secretsKey: KEY, webhookAllowPrivate: true },
+    { ...PRODUCTION, databaseUrl: 'postgresql://localhost/q', webhookAllowPrivate: true },
   ],
+  [{ ALLOW_PLAIN_CONNECTIONS: 'true' }, { allowPlainConnections: true }],
   [{ SECRETS_KEY }, { secretsKey: KEY }],
-  [{ NODE_ENV: 'production', SECRETS_KEY }, { secretsKey: KEY }],
+  [IN_PRODUCTION, PRODUCTION],
   [{ NODE_ENV: 'test' }, {}],
   ...(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const).map(
     (logLevel) => [{ LOG_LEVEL: logLevel }, { logLevel }] as const,
@@ -66,6 +71,7 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
   EVENTSTORE_URL: ['x', 'http://localhost:2113', 'esdb://'],
   LOG_LEVEL: ['loud', 'INFO', 'constructor'],
   RATE_LIMIT_PER_MINUTE: ['-1', '1.5', '1000000001', 'none', '1e3'],
+  ALLOW_PLAIN_CONNECTIONS: ['yes', '1', 'TRUE', '0'],
   WEBHOOK_ALLOW_PRIVATE: ['yes', '1', 'TRUE', '0'],
   TRUST_PROXY: [
     'true',
@@ -135,4 +141,112 @@ describe('configuration', () => {
       expect(error).to.be.instanceOf(ConfigError);
       expect((error as Error).message).to.match(/^SECRETS_KEY must be set in production: /);
     });
+
+  it('lets tools do without SECRETS_KEY, and makes none up', () => {
+    expect(loadToolConfig({ DATABASE_URL })).to.include({ isProduction: true, secretsKey: null });
+    expect(loadToolConfig({ DATABASE_URL, SECRETS_KEY }).secretsKey).to.deep.equal(KEY);
+  });
+
+  const saidOf = (env: Env): string => {
+    const failure = failureOf(env);
+    return failure instanceof ConfigError ? failure.message : 'taken';
+  };
+  const LOOPBACK = ['localhost', 'LOCALHOST', '127.0.0.1', '127.9.9.9', '[::1]'];
+  const ELSEWHERE = [
+    'pay.example.com',
+    '10.0.0.5',
+    '192.168.1.1',
+    '0.0.0.0',
+    '[fd00::1]',
+    'localhost.example.com',
+    '128.0.0.1',
+  ];
+
+  describe('in production', () => {
+    const publicUrl = (PUBLIC_URL: string) => saidOf({ ...IN_PRODUCTION, PUBLIC_URL });
+    const postgres = (url: string, more: Env = {}) => saidOf({ SECRETS_KEY, DATABASE_URL: url, ...more });
+    const eventStore = (EVENTSTORE_URL: string, more: Env = IN_PRODUCTION) => saidOf({ ...more, EVENTSTORE_URL });
+    const PLAIN = { ALLOW_PLAIN_CONNECTIONS: 'true' };
+
+    for (const host of ELSEWHERE) {
+      it(`${host} is reached by https and TLS alone`, () => {
+        expect(publicUrl(`http://${host}/pay`)).to.match(/^PUBLIC_URL must be https in production/);
+        expect(publicUrl(`https://${host}/pay`)).to.equal('taken');
+        expect(saidOf({ PUBLIC_URL: `http://${host}` })).to.equal('taken');
+        for (const query of [
+          '',
+          '?sslmode=disable',
+          '?sslmode=prefer',
+          '?sslmode=allow',
+          '?sslmode=no-verify',
+          '?ssl=0',
+        ])
+          expect(postgres(`postgres://a:b@${host}/c${query}`), query).to.match(
+            /^DATABASE_URL must ask another host for TLS/,
+          );
+        for (const query of [
+          '?sslmode=require',
+          '?sslmode=verify-ca',
+          '?sslmode=verify-full',
+          '?ssl=true',
+          '?a=b&sslmode=require&c=d',
+        ])
+          expect(postgres(`postgres://a:b@${host}/c${query}`), query).to.equal('taken');
+        expect(postgres(`postgres://a:b@${host}/c`, PLAIN)).to.equal('taken');
+        expect(postgres(`postgres://a:b@localhost/c?host=${host}`)).to.match(/^DATABASE_URL must ask/);
+        if (host.startsWith('[')) return; // its client takes no such address
+        expect(eventStore(`esdb://a:b@${host}:2113?tls=false`)).to.match(/^EVENTSTORE_URL must use TLS/);
+        expect(eventStore(`esdb://a:b@127.0.0.1:2113,${host}:2113?tls=false`)).to.match(/^EVENTSTORE_URL must use TLS/);
+        expect(eventStore(`esdb://a:b@${host}:2113?tls=false`, { ...IN_PRODUCTION, ...PLAIN })).to.equal('taken');
+        expect(eventStore(`esdb://a:b@${host}:2113?tls=false`, {})).to.equal('taken');
+        for (const right of [`esdb://a:b@${host}:2113`, `esdb+discover://a:b@${host}:2113?tls=true`])
+          expect(eventStore(right), right).to.equal('taken');
+      });
+    }
+    for (const host of LOOPBACK)
+      it(`${host} needs neither`, () => {
+        expect(publicUrl(`http://${host}:3000`)).to.equal('taken');
+        expect(postgres(`postgres://a:b@${host}/c`)).to.equal('taken');
+        if (!host.startsWith('[')) expect(eventStore(`esdb://a:b@${host}:2113?tls=false`)).to.equal('taken');
+      });
+    it('a Unix socket needs none', () => {
+      for (const url of [
+        'postgres:///c?host=/run/postgresql',
+        'postgres://a:b@/c?host=/run/postgresql',
+        'postgres://a@%2Frun%2Fpostgresql/c',
+      ])
+        expect(postgres(url), url).to.equal('taken');
+    });
+    it('a host that is listened on for everybody is no PUBLIC_URL', () => {
+      expect(saidOf({ ...IN_PRODUCTION, HOST: '10.0.0.5' })).to.match(/^PUBLIC_URL must be https/);
+      expect(saidOf({ ...IN_PRODUCTION, HOST: '0.0.0.0' })).to.equal('taken');
+    });
+    it('what is refused shows no password, and a certificate that is not there is told', () => {
+      for (const said of [
+        postgres('postgres://a:geheim@db.example.com/c'),
+        eventStore('esdb://a:geheim@es.example.com?tls=false'),
+      ])
+        expect(said).to.not.contain('geheim');
+      expect(postgres('postgres://a:b@localhost/c?sslrootcert=/nowhere/ca.pem')).to.match(
+        /^DATABASE_URL must be .* certificate files$/,
+      );
+    });
+    it('nothing but that line is said of a mode that proves nothing', async () => {
+      const warnings: string[] = [];
+      const onWarning = ({ message }: Error) => void warnings.push(message);
+      process.on('warning', onWarning);
+      for (const mode of ['prefer', 'allow', 'no-verify', 'require'])
+        for (const host of ['db.example.com', 'localhost'])
+          saidOf({ SECRETS_KEY, DATABASE_URL: `postgres://${host}/c?sslmode=${mode}` });
+      await new Promise((resolve) => setImmediate(resolve)); // warnings are told in a tick of their own
+      process.off('warning', onWarning);
+      expect(warnings).to.deep.equal([]);
+    });
+    it('sslmode=require is handed on as what it means, verify-full', () => {
+      for (const mode of ['require', 'verify-ca', 'verify-full'])
+        expect(
+          loadConfig({ SECRETS_KEY, DATABASE_URL: `postgres://a:b@c/d?sslmode=${mode}&x=y` }).databaseUrl,
+        ).to.equal('postgres://a:b@c/d?sslmode=verify-full&x=y');
+    });
+  });
 });

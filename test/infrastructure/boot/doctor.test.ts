@@ -66,19 +66,19 @@ describe('doctor on EventStoreDB', () => {
     );
   });
 
-  it('says why the log can not be opened, and exits with 1', async () => {
+  it('says why the log can not be opened, and exits with 2', async () => {
     const ended = await doctor('bia', '--json');
-    expect([ended.code, ended.stderr]).to.deep.equal([1, '']);
+    expect([ended.code, ended.stderr]).to.deep.equal([2, '']);
     const bad = findingsOf(ended).filter(({ isGood }) => !isGood);
     expect(bad.map(({ check }) => check)).to.deep.equal(['event store', 'event store access']);
     expect(bad[0]?.says).to.contain("can't be opened: EventStoreDB cannot be read: EventStoreDB refused");
     expect(bad[1]?.says).to.contain('the user bia may not read $all');
   });
 
-  it('says that nobody answers, and exits with 1', async () => {
+  it('says that nobody answers, and exits with 2', async () => {
     await server.stop();
     const ended = await doctor('ana', '--json');
-    expect([ended.code, ended.stderr]).to.deep.equal([1, '']);
+    expect([ended.code, ended.stderr]).to.deep.equal([2, '']);
     expect(findingsOf(ended).map(({ check, isGood }) => [check, isGood])).to.deep.equal([
       ['event store', false],
       ['event store connection', false],

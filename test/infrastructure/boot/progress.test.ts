@@ -10,9 +10,11 @@ const LONG_MS = 60_000;
 describe('progress of followers', () => {
   let now: number;
   let progress: LogProgress;
+  /** Both. */
+  const moved = (position: Position) => progress.moved(['a', 'b'], position);
   beforeEach(() => {
     now = 1_000;
-    progress = new LogProgress(() => now);
+    progress = new LogProgress(() => now, ['a', 'b']);
   });
 
   it('is level with an empty log, before anything moved', async () => {
@@ -24,17 +26,17 @@ describe('progress of followers', () => {
     progress.sawHead(at(2));
     const waiting = progress.caughtUp(LONG_MS);
     progress.sawHead(at(9));
-    progress.moved(at(1));
+    moved(at(1));
     const outcome = await Promise.race([waiting, Promise.resolve('still waiting')]);
     expect(outcome).to.equal('still waiting');
-    progress.moved(at(2));
+    moved(at(2));
     expect(await waiting).to.equal(true);
   });
 
   it('is passed by a move beyond the head, at once when it was before the call', async () => {
     progress.sawHead(at(2));
     const waiting = progress.caughtUp(LONG_MS);
-    progress.moved(at(3));
+    moved(at(3));
     expect(await waiting).to.equal(true);
     expect(await progress.caughtUp(LONG_MS)).to.equal(true);
   });
@@ -43,22 +45,22 @@ describe('progress of followers', () => {
     progress.sawHead(at(2));
     const patient = progress.caughtUp(LONG_MS);
     expect(await progress.caughtUp(1)).to.equal(false);
-    progress.moved(at(2));
+    moved(at(2));
     expect(await patient).to.equal(true);
   });
 
   it('never goes backwards', () => {
     for (const place of [5, 4, 5]) progress.sawHead(at(place));
-    for (const place of [3, 2, 3]) progress.moved(at(place));
+    for (const place of [3, 2, 3]) moved(at(place));
     expect([progress.head, progress.position]).to.deep.equal([at(5), at(3)]);
   });
 
   it('tells each move once, until the listener is undone', () => {
     const heard: (Position | null)[] = [];
     const undo = progress.onMove(() => heard.push(progress.position));
-    for (const place of [1, 1, 2, 1]) progress.moved(at(place));
+    for (const place of [1, 1, 2, 1]) moved(at(place));
     undo();
-    progress.moved(at(3));
+    moved(at(3));
     expect(heard).to.deep.equal([at(1), at(2)]);
   });
 
@@ -73,11 +75,11 @@ describe('progress of followers', () => {
     progress.sawHead(at(4)); // more to take does not start the time anew
     now += 5;
     look();
-    progress.moved(at(2)); // behind, and moving
+    moved(at(2)); // behind, and moving
     look();
     now += 7;
     look();
-    progress.moved(at(4));
+    moved(at(4));
     now += 1_000;
     look();
     progress.sawHead(at(4)); // old news
@@ -106,9 +108,59 @@ describe('progress of followers', () => {
     await progress.follow(store, notices, 'projector');
     expect(progress.head).to.equal(at(4));
     announce(at(6));
-    for (const payload of ['', 'projector', `reactor ${at(6)}`, `rebuild ${at(6)}`]) notify(payload);
+    for (const payload of [
+      '',
+      'projector',
+      `projector ${at(6)}`,
+      `reactor ${at(6)} a,b`,
+      `rebuild ${at(6)} a`,
+      `projector ${at(6)} c`,
+    ])
+      notify(payload);
     expect([progress.head, progress.position]).to.deep.equal([at(6), null]);
-    notify(`projector ${at(5)}`);
+    notify(`projector ${at(5)} a,c`);
+    expect(progress.position).to.equal(null);
+    notify(`projector ${at(5)} a,b`);
     expect(progress.position).to.equal(at(5));
+  });
+
+  describe('each of its own', () => {
+    const nobodyYet = (waiting: Promise<boolean>) => Promise.race([waiting, Promise.resolve('still waiting')]);
+
+    it('waits for those that are asked, whoever else stands still or runs ahead', async () => {
+      progress.sawHead(at(4));
+      const [forA, forB, forBoth] = [
+        progress.caughtUp(LONG_MS, ['a']),
+        progress.caughtUp(LONG_MS, ['b']),
+        progress.caughtUp(LONG_MS),
+      ];
+      progress.moved(['a'], at(4));
+      expect(await forA).to.equal(true);
+      expect([await nobodyYet(forB), await nobodyYet(forBoth)]).to.deep.equal(['still waiting', 'still waiting']);
+      progress.moved(['a'], at(9)); // ahead, and again: no help for the other
+      expect([await nobodyYet(forB), progress.position, progress.behind()]).to.deep.equal([
+        'still waiting',
+        null,
+        ['b'],
+      ]);
+      progress.moved(['b'], at(4));
+      expect([await forB, await forBoth]).to.deep.equal([true, true]);
+      expect(await progress.caughtUp(LONG_MS, [])).to.equal(true);
+    });
+
+    it('tells who stands still by name, and not who moves though it is behind', () => {
+      progress.sawHead(at(4));
+      now += 1_000;
+      progress.moved(['a'], at(3));
+      now += 500;
+      expect([progress.stuckMs('a'), progress.stuckMs('b'), progress.stuckMs()]).to.deep.equal([500, 1_500, 1_500]);
+      expect([progress.standingStill(1_000), progress.standingStill(1_500), progress.standingStill(100)]).to.deep.equal(
+        [['b'], [], ['a', 'b']],
+      );
+      progress.moved(['b'], at(4));
+      progress.moved(['a'], at(4));
+      now += 9_000;
+      expect([progress.standingStill(0), progress.behind()]).to.deep.equal([[], []]);
+    });
   });
 });

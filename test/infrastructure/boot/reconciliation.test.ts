@@ -71,7 +71,8 @@ describe('reconciliation', function suite() {
   };
   const untilIdle = async (): Promise<void> => {
     const { jobs } = test.gateway;
-    const look = async () => ((await jobs.open('reconcile')) === 0 ? true : null);
+    // What it tells of live payments is settled when nothing waits for that either.
+    const look = async () => ((await jobs.open('reconcile')) === 0 && (await jobs.open('settle')) === 0 ? true : null);
     expect(await untilVisible({ onMove: (listener) => jobs.onSettled(listener) }, 10_000, look)).to.equal(true);
   };
   /** Ten minutes later the schedule comes round; all that follows of it for the accounts has happened. */
@@ -221,7 +222,7 @@ describe('reconciliation', function suite() {
       });
     });
     const item = reconcileItemOf({ accountId, mode: 'live' });
-    await test.gateway.jobs.enqueue([{ queue: 'reconcile', item, group: item }]);
+    await test.gateway.jobs.enqueue([{ queue: 'reconcile', tenant: { accountId, mode: 'live' }, item }]);
     await asked;
     await shop.flush();
     expect((await shop.advance(60)).offset_seconds).to.equal(60);
@@ -247,8 +248,11 @@ describe('payments by txid while read models are behind', function suite() {
     expect(status, text).to.equal(201);
     const [{ store, reads }, { projected }] = [api.storage, api.gateway];
     const tenant = { accountId: api.tenant.accountId, mode: 'test' } as const;
-    // The others are level: the payments alone have stepped aside.
-    const level = { sawHead: () => undefined, caughtUp: async () => true };
+    // The others are level: the payments alone stand still.
+    const level = {
+      sawHead: () => undefined,
+      caughtUp: async (_: number, models: readonly string[] = []) => !models.includes('payments'),
+    };
     const behind = await paymentsByTxid(store, reads, level)(tenant, [body.pix.txid]).catch((error: Error) => error);
     expect(behind).to.be.instanceOf(ReadModelsBehind);
     const back = await TestGateway.open({ database, isAlone: false });

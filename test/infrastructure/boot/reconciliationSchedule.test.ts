@@ -1,12 +1,14 @@
 // Which tenants' providers are asked for what no notification told of.
 import { expect } from 'chai';
 import cron from 'node-cron';
-import type { QueueName } from '../../../application/ports/jobs.ts';
 import type { PaymentProviders } from '../../../application/ports/paymentProvider.ts';
+import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
+import { fromMillis } from '../../../domain/kernel/time.ts';
 import {
   enqueueReconciliations,
   startReconciliationSchedule,
 } from '../../../infrastructure/boot/reconciliationSchedule.ts';
+import { reconciliations } from '../../../infrastructure/processes/reconciliations.ts';
 import { PaymentTables } from '../../projections/payments/paymentTables.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
 import { RecordingJobs } from '../processes/support.ts';
@@ -36,7 +38,10 @@ describe('the schedule of reconciliation', () => {
     await enqueueReconciliations({ db: tables.db, jobs, providers, now: () => NOW });
     return jobs.enqueued.splice(0);
   };
-  const jobOf = (item: string) => ({ queue: 'reconcile', item, group: item });
+  const jobOf = (item: string) => {
+    const [accountId, mode] = item.split('/');
+    return { queue: 'reconcile', tenant: { accountId, mode }, item };
+  };
 
   it('asks for each account and mode with payments of the last 40 days, once, whatever became of them', async () => {
     await counted(
@@ -56,16 +61,34 @@ describe('the schedule of reconciliation', () => {
     await counted('a test PAID 2026-11-20');
     expect(await run(TEST_ONLY)).to.deep.equal(['a/test'].map(jobOf));
   });
-  it('does not add to a job that still waits for its provider; the other mode’s and other accounts’ run', async () => {
-    await counted('a test PAID 2026-11-20', 'a live PAID 2026-11-20', 'b live PAID 2026-11-20');
-    const open = { '': 1, 'a/live': 1 } as Readonly<Record<string, number>>;
-    jobs.open = async (queue?: QueueName, group = '') => (queue === 'reconcile' ? (open[group] ?? 0) : 9);
-    expect(await run()).to.deep.equal(['a/test', 'b/live'].map(jobOf));
+  it('asks for those that were not compared for ten minutes, by their own clock; a time far ahead counts for nothing', async () => {
+    await counted(
+      'a test PAID 2026-11-20',
+      'a live PAID 2026-11-20',
+      'b test PAID 2026-11-20',
+      'c live PAID 2026-11-20',
+    );
+    const minutes = (of: number) => fromMillis(NOW + of * 60_000);
+    const reached = reconciliations(tables.db);
+    const at = (account: string, mode: Mode, until: number) =>
+      reached.reached({ accountId: account as AccountId, mode }, minutes(until));
+    await at('a', 'test', -9);
+    await at('a', 'live', -11);
+    await at('b', 'test', -9);
+    await at('c', 'live', 61);
+    expect(await run()).to.deep.equal(['a/live', 'c/live'].map(jobOf));
+    await tables.db.query("INSERT INTO operations.test_clocks VALUES ('a', 3600, false), ('b', 0, false)");
+    expect(await run()).to.deep.equal(['a/live', 'a/test', 'c/live'].map(jobOf));
+    await at('a', 'test', 55);
+    await at('a', 'live', 0);
+    await at('c', 'live', 59);
+    expect(await run()).to.deep.equal([]);
   });
   it('is one task while it is started, and none when it was stopped', async () => {
     const before = cron.getTasks().size;
-    const needs = { db: tables.db, jobs, providers: provider, now: () => NOW, onError: () => undefined };
-    const stop = startReconciliationSchedule(needs);
+    const needs = { db: tables.db, jobs, providers: provider, now: () => NOW };
+    const always = { isLeading: () => true, onError: () => undefined };
+    const stop = startReconciliationSchedule({ ...needs, ...always });
     expect(cron.getTasks().size).to.equal(before + 1);
     await stop();
     expect([cron.getTasks().size, jobs.enqueued]).to.deep.equal([before, []]);

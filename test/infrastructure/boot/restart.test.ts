@@ -62,13 +62,26 @@ describe('npm start on a directory that was used before', function suite() {
     );
   });
 
-  it('says that the database is of a newer version (S4)', async () => {
+  const inDatabase = async (text: string) => {
     const postgres = await startEmbeddedPostgres({ dataDir });
     const client = new pg.Client({ connectionString: postgres.connectionString });
     await client.connect();
-    await client.query("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future', 99, now())");
+    await client.query(text);
     await client.end();
     await postgres.stop();
+  };
+
+  it('says that the job tables are of a newer version (S4)', async () => {
+    await inDatabase('UPDATE jobs.version SET version = 99');
+    expect(await start().exited).to.deep.equal({ code: 2, signal: null });
+    expect(program.output).to.equal(
+      'quita: the job tables (schema "jobs") are of version 99, and this program works with version 43: it was used by a newer version of the program\n',
+    );
+    await inDatabase('UPDATE jobs.version SET version = 43');
+  });
+
+  it('says that the database is of a newer version (S4)', async () => {
+    await inDatabase("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future', 99, now())");
     expect(await start().exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
       'quita: the database has the schema of a newer version (9999_future): start that version\n',

@@ -1,25 +1,54 @@
 // Work that nobody is doing is found and done: a lost job is never lost work (design §7).
 import { expect } from 'chai';
-import type { JobRequest } from '../../../application/ports/jobs.ts';
+import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
-import { pump } from '../../../infrastructure/boot/watchdog.ts';
+import { lookIfLeading, pump } from '../../../infrastructure/boot/watchdog.ts';
 import { providerNotifications } from '../../../infrastructure/processes/providerNotifications.ts';
 import { RefundDesk } from '../../http/refundDesk.ts';
 import { rawIdOf } from '../../http/support.ts';
-import { TestGateway } from '../../support/gateway.ts';
+import { newKey, TestGateway } from '../../support/gateway.ts';
+import { Receiver } from '../../support/receiver.ts';
+import { RecordingJobs } from '../processes/support.ts';
 
 const HOUR_MS = 3_600_000;
 
+/** Jobs of these queues are lost the moment they are written. */
+const LOSING = (queue: string) => `
+  CREATE OR REPLACE FUNCTION jobs.lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+  CREATE TRIGGER lose BEFORE INSERT ON jobs.job_common FOR EACH ROW WHEN (NEW.name = '${queue}') EXECUTE FUNCTION jobs.lose()`;
+
 describe('the watchdog', () => {
   let test: TestGateway;
+  let aheadMs = 0;
+  const clock = { now: () => Date.now() + aheadMs };
   before(async () => {
-    test = await TestGateway.open();
+    test = await TestGateway.open({ clock });
   });
   after(() => test.close());
 
-  const run = async (now = Date.now()): Promise<readonly JobRequest[]> => {
+  const sql = (text: string, values: unknown[] = []) => test.storage.operations.query(text, values);
+  /** Does `work` while every job of the queue is lost; ends when the reactions to it are written. */
+  const losing = async <T>(queue: QueueName, work: () => Promise<T>): Promise<T> => {
+    for (const statement of LOSING(queue).split(/;\n(?= *CREATE TRIGGER)/)) await sql(statement);
+    try {
+      const result = await work();
+      expect(await test.gateway.reacted.caughtUp(5_000)).to.equal(true);
+      return result;
+    } finally {
+      await sql('DROP TRIGGER lose ON jobs.job_common');
+    }
+  };
+  const until = async (holds: () => Promise<boolean>): Promise<void> => {
+    for (const end = Date.now() + 8_000; !(await holds()); ) if (Date.now() > end) expect.fail('not within 8 s');
+  };
+  const statusOf = async (id: string) => (await test.get<{ status: string }>(`/v1/charges/${id}`)).body.status;
+  const idle = (queue: QueueName) => until(async () => (await test.gateway.jobs.open(queue)) === 0);
+  const found = async (queue: QueueName, now?: number) =>
+    (await run(now)).filter((job) => job.queue === queue).map(({ item }) => item);
+
+  const run = async (now = clock.now()): Promise<readonly JobRequest[]> => {
     const { storage, gateway } = test;
     const found: JobRequest[] = [];
     const notifications = providerNotifications(storage.operations, gateway.jobs);
@@ -30,9 +59,6 @@ describe('the watchdog', () => {
       notifications,
       now: () => now,
       onFound: (jobs) => found.push(...jobs),
-      onError: (error) => {
-        throw error;
-      },
     });
     return found;
   };
@@ -66,7 +92,9 @@ describe('the watchdog', () => {
       [account, endToEndId, raw],
     );
     const paid = settled(body.id);
-    expect(await run()).to.deep.equal([{ queue: 'settle', item: `${account}/test/${endToEndId}` }]);
+    expect(await run()).to.deep.equal([
+      { queue: 'settle', tenant: { accountId: account, mode: 'test' }, item: `${account}/test/${endToEndId}` },
+    ]);
     expect(await paid).to.equal('paid');
     expect(await run()).to.deep.equal([]);
   });
@@ -95,11 +123,159 @@ describe('the watchdog', () => {
     expect(await refundsFound()).to.deep.equal([]);
   });
 
-  it('asks for the expiry of a charge that should have expired', async () => {
+  it('asks for the expiry of a charge that should have expired, unless its timer is set', async () => {
     const { body } = await test.charge<{ id: string }>({ expires_in: 3600 });
-    const found = await run(Date.now() + 2 * HOUR_MS);
-    expect(found).to.deep.include({ queue: 'expire', item: body.id.slice('ch_'.length) });
-    const { body: read } = await test.get<{ status: string }>(`/v1/charges/${body.id}`);
-    expect(read.status, 'the account’s own time decides').to.equal('pending');
+    const raw = rawIdOf(body.id);
+    expect(await test.gateway.reacted.caughtUp(5_000)).to.equal(true);
+    expect(await found('expire', Date.now() + 2 * HOUR_MS)).not.to.include(raw);
+    await sql("DELETE FROM operations.timers WHERE kind = 'expire'");
+    expect(await found('expire', Date.now() + 2 * HOUR_MS)).to.include(raw);
+    expect(await statusOf(body.id), 'the account’s own time decides').to.equal('pending');
+  });
+
+  it('finds a payment whose instruments were never made, and makes them once', async () => {
+    const made = await losing('finalise', () =>
+      test.post<{ id: string; status: string }>('/v1/payments', {
+        amount: 500,
+        currency: 'BRL',
+        paymentMethods: ['PIX'],
+        idempotencyKey: newKey(),
+      }),
+    );
+    expect(made.status, made.text).to.equal(201);
+    const issued = async () =>
+      (
+        await sql("SELECT FROM event_store.events WHERE stream = $1 AND type = 'ChargePixIssued'", [
+          `payment-${made.body.id}`,
+        ])
+      ).rowCount;
+    expect(await found('finalise')).to.deep.equal([]);
+    expect([await issued(), await found('finalise', Date.now() + 61_000)]).to.deep.equal([0, [made.body.id]]);
+    await idle('finalise');
+    expect(await test.gateway.projected.caughtUp(5_000)).to.equal(true);
+    expect([await found('finalise', Date.now() + 61_000), await issued()]).to.deep.equal([[], 1]);
+  });
+
+  it('returns a payment of another amount whose return was lost', async () => {
+    const { body } = await test.charge<{ id: string }>({ amount: 700 });
+    const endToEndId = makeEndToEndId({ ispb: '99999004', at: fromMillis(Date.now()), suffix: 'back0000000' });
+    await losing('returnReceipt', () =>
+      test.post(`/v1/sandbox/charges/${body.id}/pay`, { amount: 1, end_to_end_id: endToEndId }),
+    );
+    const returned = async () =>
+      (await sql('SELECT FROM sandbox_bank.returns WHERE end_to_end_id = $1', [endToEndId])).rowCount;
+    const item = `${rawIdOf(body.id)}:${endToEndId}`;
+    expect([await returned(), await found('returnReceipt', Date.now() + 61_000)]).to.deep.equal([0, [item]]);
+    await idle('returnReceipt');
+    expect(await test.gateway.projected.caughtUp(5_000)).to.equal(true);
+    expect([await found('returnReceipt', Date.now() + 61_000), await returned()]).to.deep.equal([[], 1]);
+  });
+
+  describe('for webhooks', () => {
+    let receiver: Receiver;
+    before(async () => {
+      receiver = await Receiver.open();
+      const { status, text } = await test.post('/v1/webhooks/endpoints', {
+        url: receiver.url,
+        events: ['charge.paid'],
+      });
+      expect(status, text).to.equal(201);
+    });
+    after(() => receiver.close());
+    const paid = async () => {
+      const { body } = await test.charge<{ id: string }>();
+      const reply = await test.post(`/v1/sandbox/charges/${body.id}/pay`);
+      expect(reply.status, reply.text).to.equal(200);
+    };
+    beforeEach(() => {
+      receiver.got.length = 0;
+    });
+
+    it('schedules messages whose fan-out was lost, from what is written down beside the job, once', async () => {
+      await losing('fanOut', paid);
+      expect(await found('fanOut')).to.deep.equal([]);
+      await sql("UPDATE operations.owed SET since = now() - interval '61 s'");
+      expect(await found('fanOut')).not.to.deep.equal([]);
+      await receiver.until(() => true);
+      await idle('fanOut');
+      await sql("UPDATE operations.owed SET since = now() - interval '61 s'");
+      expect(await found('fanOut')).to.deep.equal([]);
+      expect((await test.post<{ pending: number }>('/v1/sandbox/deliveries/flush')).body.pending).to.equal(0);
+      expect(receiver.got).to.have.length(1);
+    });
+
+    it('sends a message whose delivery was lost, once', async () => {
+      await losing('deliver', async () => {
+        await paid();
+        await until(async () => (await sql('SELECT FROM operations.owed')).rowCount === 0);
+      });
+      expect(await found('deliver')).to.deep.equal([]);
+      expect(await found('deliver', Date.now() + 61_000)).to.have.length(1);
+      await receiver.until(() => true);
+      await idle('deliver');
+      expect(await test.gateway.projected.caughtUp(5_000)).to.equal(true);
+      expect(await found('deliver', Date.now() + 61_000)).to.deep.equal([]);
+      expect(receiver.got).to.have.length(1);
+    });
+  });
+
+  it('drains a clock that nobody drains any more', async () => {
+    const { body } = await test.charge<{ id: string }>({ expires_in: 3600 });
+    const advanced = await losing('drainClock', async () => {
+      const answer = test.post('/v1/sandbox/clock/advance', { seconds: 7_200 });
+      await until(async () => (await sql('SELECT FROM operations.test_clocks WHERE draining')).rowCount === 1);
+      return { answer };
+    });
+    expect(await statusOf(body.id)).to.equal('pending');
+    expect(await found('drainClock')).to.deep.equal([test.tenant.accountId]);
+    expect((await advanced.answer).status).to.equal(200);
+    expect(await statusOf(body.id)).to.equal('expired');
+    expect(await found('drainClock')).to.deep.equal([]);
+  });
+
+  it('goes by the clock of the account, where that is ahead', async () => {
+    const { body } = await test.charge<{ id: string }>({ expires_in: 3600 });
+    expect(await test.gateway.reacted.caughtUp(5_000)).to.equal(true);
+    await sql("DELETE FROM operations.timers WHERE kind = 'expire'");
+    const raw = rawIdOf(body.id);
+    expect(await found('expire', Date.now())).not.to.include(raw);
+    expect(await found('expire', Date.now() + HOUR_MS + 120_000)).to.include(raw); // the account is two hours ahead of that
+    await idle('expire');
+    aheadMs = HOUR_MS + 120_000;
+    expect(await found('expire')).to.include(raw);
+    await until(async () => (await statusOf(body.id)) === 'expired');
+    aheadMs = 0;
+  });
+
+  it('pumps what is overdue once in ten looks while its jobs are open', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push(rawIdOf((await test.charge<{ id: string }>({ expires_in: 3600 })).body.id));
+    expect(await test.gateway.reacted.caughtUp(5_000)).to.equal(true);
+    await sql("DELETE FROM operations.timers WHERE kind = 'expire'");
+    await losing('settle', async () => {
+      expect(await test.gateway.projected.caughtUp(5_000)).to.equal(true);
+      await sql(
+        `INSERT INTO jobs.job_common (name, data, group_id, group_tier, policy, state, heartbeat_on)
+         SELECT 'expire', jsonb_build_object('items', jsonb_agg(id)), 'test/' || $1, '', 'standard', 'active', 'infinity' FROM rm_payments.payments`,
+        [test.tenant.accountId],
+      );
+      const looks: number[] = [];
+      for (let look = 0; look < 10; look++) looks.push((await found('expire', Date.now() + 2 * HOUR_MS)).length);
+      expect(looks).to.deep.equal(Array.from({ length: 10 }, () => 0));
+      await sql("DELETE FROM jobs.job_common WHERE name = 'expire'");
+    });
+    expect(await found('expire', Date.now() + 2 * HOUR_MS)).to.include.members(ids);
+  });
+
+  it('looks only where the reactor leads', async () => {
+    const { storage, gateway } = test;
+    const jobs = new RecordingJobs();
+    const notifications = providerNotifications(storage.operations, gateway.jobs);
+    const later = () => Date.now() + 3 * HOUR_MS;
+    const needs = { db: storage.reads, jobs, notifications, now: later, onFound: () => undefined };
+    await lookIfLeading({ ...needs, isLeading: () => false });
+    expect(jobs.enqueued).to.deep.equal([]);
+    await lookIfLeading({ ...needs, isLeading: () => true });
+    expect(jobs.enqueued).not.to.deep.equal([]);
   });
 });

@@ -1,20 +1,25 @@
 // When a worker looks for claims of dead ones, and what it touches: against a pool that notes what it is asked.
 import { expect } from 'chai';
 import type { SqlPool, SqlResult } from '../../../application/ports/sql.ts';
-import { ClaimBeats } from '../../../infrastructure/jobs/claimBeats.ts';
+import { ClaimBeats, type OpenedClaim } from '../../../infrastructure/jobs/claimBeats.ts';
+import type { Claim } from '../../../infrastructure/jobs/jobLoop.ts';
 
-type Asked = { readonly kind: 'touch'; readonly ids: readonly string[] } | { readonly kind: 'look' };
+type Asked =
+  | { readonly kind: 'touch'; readonly ids: readonly string[]; readonly attempts: readonly number[] }
+  | { readonly kind: 'look' };
 
 /** Notes touches and looks; its answers are the test's. */
 class Pool implements SqlPool {
   readonly asked: Asked[] = [];
   isAway = false;
-  opened: { name: string }[] = [];
+  opened: OpenedClaim[] = [];
   #waiting: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
 
   async query<Row>(text: unknown, values?: readonly unknown[]): Promise<SqlResult<Row>> {
     const isTouch = String(text).includes('SET heartbeat_on');
-    this.asked.push(isTouch ? { kind: 'touch', ids: values?.[0] as string[] } : { kind: 'look' });
+    this.asked.push(
+      isTouch ? { kind: 'touch', ids: values?.[0] as string[], attempts: values?.[1] as number[] } : { kind: 'look' },
+    );
     for (const { resolve } of this.#waiting.filter(({ holds }) => holds())) resolve();
     if (this.isAway) throw new Error('no database');
     const rows = isTouch ? [] : this.opened.splice(0);
@@ -31,11 +36,13 @@ class Pool implements SqlPool {
   }
 }
 
+const claim = (id: string, attempt = 0): Claim => ({ id, attempt });
+
 describe('the beats of a worker', () => {
   let pool: Pool;
   let beats: ClaimBeats;
-  let running: string[];
-  let opened: string[];
+  let running: Claim[];
+  let opened: readonly OpenedClaim[];
   let errors: string[];
 
   beforeEach(() => {
@@ -47,26 +54,28 @@ describe('the beats of a worker', () => {
       pool,
       beatMs: 10,
       running: () => running,
-      onOpened: async (queues) => void opened.push(...queues),
+      onOpened: async (claims) => {
+        opened = claims;
+      },
       onError: (error) => errors.push(error.message),
     });
   });
   afterEach(() => beats.stop());
 
-  it('touch what ran at the beat before and still runs, in one statement', async () => {
-    running = ['a', 'b'];
+  it('touch what ran at the beat before and still runs, in one statement, not another attempt of the same job', async () => {
+    running = [claim('a'), claim('b')];
     beats.start();
     beats.start(); // twice is once
     await pool.until(() => pool.asked.length >= 1);
-    running = ['b', 'c'];
+    running = [claim('b'), claim('c'), claim('a', 1)];
     await pool.until(() => pool.asked.length >= 2);
-    running = ['c', 'b'];
+    running = [claim('c'), claim('b'), claim('a', 1)];
     await pool.until(() => pool.asked.length >= 3);
     await beats.stop();
     expect(pool.asked.slice(0, 3)).to.deep.equal([
-      { kind: 'touch', ids: [] },
-      { kind: 'touch', ids: ['b'] },
-      { kind: 'touch', ids: ['c', 'b'] },
+      { kind: 'touch', ids: [], attempts: [] },
+      { kind: 'touch', ids: ['b'], attempts: [0] },
+      { kind: 'touch', ids: ['c', 'b', 'a'], attempts: [0, 0, 1] },
     ]);
   });
 
@@ -85,12 +94,16 @@ describe('the beats of a worker', () => {
     expect(new Set(errors)).to.deep.equal(new Set(['no database']));
   });
 
-  it('tell the queues of what they opened, each once, and nothing when there was nothing', async () => {
-    pool.opened = [{ name: 'deliver' }, { name: 'settle' }, { name: 'deliver' }];
+  it('tell what they opened, once, and nothing when there was nothing', async () => {
+    const found: readonly OpenedClaim[] = [
+      { name: 'deliver', tenant: 'live/a' },
+      { name: 'settle', tenant: 'test/a' },
+    ];
+    pool.opened = [...found];
     beats.start();
     await pool.until(() => pool.looks() > 1);
     await beats.stop();
-    expect(opened).to.deep.equal(['deliver', 'settle']);
+    expect(opened).to.deep.equal(found);
     const { length } = pool.asked;
     await beats.stop();
     expect(pool.asked).to.have.length(length);

@@ -1,33 +1,55 @@
 // The loop that claims jobs, against claims that the test decides.
 import { expect } from 'chai';
-import { type ClaimedJob, type Claims, JobLoop } from '../../../infrastructure/jobs/jobLoop.ts';
+import fc from 'fast-check';
+import { ItemsFailed } from '../../../application/ports/jobs.ts';
+import {
+  type Claim,
+  type ClaimedJob,
+  type Claims,
+  JobLoop,
+  type Room,
+  roomOf,
+} from '../../../infrastructure/jobs/jobLoop.ts';
 import { Gate } from '../../projections/engine/scene.ts';
 
-const job = (id: string, group: string | null = null): ClaimedJob => ({ id, items: [id], group });
+const job = (id: string, tenant = 'live/t', target = ''): ClaimedJob => ({
+  id,
+  attempt: 0,
+  items: [id],
+  tenant,
+  target,
+});
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await new Promise(setImmediate);
+};
+const idsOf = (claims: readonly Claim[]) => claims.map(({ id }) => id);
 
 /** A queue in memory whose every call is noted; `beforeClaim` may hold a claim back. */
 class Queue implements Claims {
   readonly calls: string[] = [];
+  readonly rooms: Room[] = [];
   waiting: ClaimedJob[] = [];
   beforeClaim: () => Promise<void> | void = () => undefined;
   failDone = false;
+  /** So many claims lose all they chose to another worker. */
+  losing = 0;
 
-  async claim(max: number, ignoreGroups: readonly string[]) {
-    const free = this.waiting.filter(({ group }) => group === null || !ignoreGroups.includes(group)).slice(0, max);
-    this.waiting = this.waiting.filter((waiting) => !free.includes(waiting));
+  async claim(room: Room) {
+    this.rooms.push(room);
+    const jobs = this.losing > 0 ? [] : this.waiting.splice(0, room.free);
     await this.beforeClaim();
-    if (free.length > 0) this.calls.push(`claimed ${free.map(({ id }) => id)}`);
-    return free;
+    if (jobs.length > 0) this.calls.push(`claimed ${idsOf(jobs)}`);
+    return { jobs, lost: this.losing > 0 ? this.losing-- : 0 };
   }
-  async done(ids: readonly string[]) {
+  async done(claims: readonly Claim[]) {
     if (this.failDone) throw new Error('no database');
-    this.calls.push(`done ${ids}`);
+    this.calls.push(`done ${idsOf(claims)}`);
   }
-  async failed(id: string, error: Error) {
+  async failed({ id }: Claim, error: Error) {
     this.calls.push(`failed ${id}: ${error.message}`);
   }
-  async release(ids: readonly string[]) {
-    this.calls.push(`released ${ids}`);
+  async release(claims: readonly Claim[]) {
+    this.calls.push(`released ${idsOf(claims)}`);
   }
 }
 
@@ -35,7 +57,7 @@ describe('the job loop', () => {
   const start = (
     queue: Queue,
     run: (items: readonly string[]) => Promise<void>,
-    limits = { concurrency: 4, perGroup: 2 },
+    limits = { places: 4, perTarget: 2 },
   ) => {
     const errors: string[] = [];
     let settled = 0;
@@ -57,7 +79,7 @@ describe('the job loop', () => {
     queue.waiting = ['a', 'b', 'c'].map((id) => job(id));
     const gates = new Map(['a', 'b', 'c'].map((id) => [id, new Gate()]));
     const gate = (id: string) => gates.get(id) as Gate;
-    const { loop, ended } = start(queue, ([id]) => gate(id as string).pass(), { concurrency: 2, perGroup: 2 });
+    const { loop, ended } = start(queue, ([id]) => gate(id as string).pass(), { places: 2, perTarget: 2 });
     await Promise.all([gate('a').reached, gate('b').reached]);
     expect(queue.calls).to.deep.equal(['claimed a,b']);
     gate('b').open();
@@ -70,16 +92,68 @@ describe('the job loop', () => {
     expect(queue.calls.slice(3).join().replaceAll('done ', '')).to.equal('a,c');
   });
 
-  it('gives back what one claim brought of a group beyond its limit', async () => {
+  it('says with each claim what room there is: of all, of tenants and targets that hold places, and of those that hold none', async () => {
     const queue = new Queue();
-    queue.waiting = [job('1', 'g'), job('2', 'g'), job('3', 'g'), job('4', 'h')];
     const gate = new Gate();
-    const { loop } = start(queue, () => gate.pass());
+    queue.waiting = [job('1', 'live/a', 'x'), job('2', 'live/a', 'x'), job('3', 'live/a', 'y'), job('4', 'live/b')];
+    const { loop } = start(queue, () => gate.pass(), { places: 24, perTarget: 2 });
     await gate.reached;
+    loop.wake();
+    await until(() => queue.rooms.length > 1);
     gate.open();
     await loop.stop(1_000);
-    expect(queue.calls.slice(0, 2)).to.deep.equal(['claimed 1,2,3,4', 'released 3']);
-    expect(queue.calls.slice(2).join(',')).to.match(/^done /);
+    expect(queue.rooms.slice(0, 2)).to.deep.equal([
+      { free: 24, perTenant: 8, perTarget: 2, tenants: [], targets: [] },
+      {
+        free: 20,
+        perTenant: 6,
+        perTarget: 2,
+        tenants: [
+          { tenant: 'live/a', held: 3, room: 4 },
+          { tenant: 'live/b', held: 1, room: 6 },
+        ],
+        targets: [
+          { tenant: 'live/a', target: 'x', room: 0 },
+          { tenant: 'live/a', target: 'y', room: 1 },
+          { tenant: 'live/b', target: '', room: 1 },
+        ],
+      },
+    ]);
+  });
+
+  it('claims again at once when another worker was faster', async () => {
+    const queue = new Queue();
+    queue.waiting = [job('a')];
+    queue.losing = 3;
+    const { loop, ended } = start(queue, async () => undefined);
+    await ended(1);
+    await loop.stop(1_000);
+    expect(queue.calls).to.deep.equal(['claimed a', 'done a']);
+    expect(queue.rooms.length).to.be.at.least(4);
+  });
+
+  it('gives up what hangs: it fails, its place is free, and what it comes to is nobody’s', async () => {
+    const queue = new Queue();
+    const gate = new Gate();
+    queue.waiting = [job('hangs')];
+    const { loop, ended } = start(queue, ([id]) => (id === 'hangs' ? gate.pass() : Promise.resolve()), {
+      places: 1,
+      perTarget: 1,
+    });
+    await gate.reached;
+    loop.giveUp(60_000);
+    expect(queue.calls).to.deep.equal(['claimed hangs']);
+    loop.giveUp(-1);
+    queue.waiting = [job('next')];
+    await ended(2);
+    gate.open();
+    await loop.stop(1_000);
+    expect(queue.calls).to.deep.equal([
+      'claimed hangs',
+      'failed hangs: not over after -0.001 s',
+      'claimed next',
+      'done next',
+    ]);
   });
 
   it('gives back what it is just claiming when it is stopped', async () => {
@@ -118,9 +192,42 @@ describe('the job loop', () => {
       throw new Error('no claim');
     };
     loop.wake();
+    await until(() => errors.length > 1);
     queue.waiting = [job('last')];
     loop.wake();
+    await ended(4);
     await loop.stop(1_000);
-    expect(errors).to.deep.equal(['bad job', 'no database', 'no claim']);
+    expect(errors).to.deep.equal(['no database', 'no claim']);
+  });
+});
+
+describe('the places of a lane', () => {
+  const places = fc.integer({ min: 1, max: 300 });
+  it('are never more than half of what is free for one tenant, and one for a tenant that has none', () => {
+    fc.assert(
+      fc.property(places, fc.nat(300), (free, held) => {
+        const room = roomOf(held, free);
+        expect(room).to.be.at.least(held === 0 ? 1 : 0);
+        if (room > 0 && held + room > 1) expect(2 * (held + room)).to.be.at.most(free - room);
+      }),
+    );
+  });
+  it('are left for others, however many tenants take all they may: of 256, after ten of them, and of 24, after five', () => {
+    const leftAfter = (all: number, tenants: number) => {
+      let free = all;
+      for (let n = 0; n < tenants; n++) free -= roomOf(0, free);
+      return free;
+    };
+    expect([leftAfter(256, 1), leftAfter(256, 10), leftAfter(24, 1), leftAfter(24, 5)]).to.deep.equal([171, 6, 16, 4]);
+  });
+});
+
+describe('a job of several items', () => {
+  it('names those that failed', () => {
+    const error = new ItemsFailed([
+      { item: 'a', error: new Error('x') },
+      { item: 'b', error: new Error('y') },
+    ]);
+    expect(error.message).to.equal('a: x; b: y');
   });
 });

@@ -1,6 +1,8 @@
 // The JobQueue port on pg-boss: durable with its transaction, woken fast, fair between groups, never lost (design §7).
 import { expect } from 'chai';
 import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
 import { Notices } from '../../../infrastructure/postgres/notices.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -9,8 +11,11 @@ import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type Backends, watchBackends } from '../postgres/backends.ts';
 import { Worked } from './worked.ts';
 
-const LIMITS = { concurrency: 8, perGroup: 8 };
+const LIMITS = { places: 24, perTarget: 8 };
 const QUEUE: QueueName = 'settle';
+const tenant = (name: string, mode: Mode = 'live'): Tenant => ({ accountId: name as AccountId, mode });
+const TENANT = tenant('acct');
+const HERE = { queue: QUEUE, tenant: TENANT };
 
 describe('the job queue on pg-boss', () => {
   let database: TestDatabase;
@@ -19,13 +24,15 @@ describe('the job queue on pg-boss', () => {
   let opened: { jobs: PgBossJobs; notices: Notices }[];
   let errors: string[];
 
-  const open = async (often: { superviseSeconds?: number; beatMs?: number } = {}): Promise<PgBossJobs> => {
+  const open = async (
+    often: { superviseSeconds?: number; beatMs?: number; hangsMs?: number } = {},
+  ): Promise<PgBossJobs> => {
     const notices = new Notices(connectionConfig(database.connectionString, 'notices'));
     await notices.open();
     const jobs = await PgBossJobs.open({
       pool,
       notices,
-      onError: (error, queue) => errors.push(`${queue}: ${error.message}`),
+      onError: (error, { queue }) => errors.push(`${queue}: ${error.message}`),
       ...often,
     });
     opened.push({ jobs, notices });
@@ -48,19 +55,23 @@ describe('the job queue on pg-boss', () => {
     await database.drop();
   });
   const requests = (count: number, more: Partial<JobRequest> = {}): JobRequest[] =>
-    Array.from({ length: count }, (_, n) => ({ queue: QUEUE, item: `${more.group ?? 'item'}-${n}`, ...more }));
+    Array.from({ length: count }, (_, n) => ({
+      ...HERE,
+      item: `${more.target ?? more.tenant?.accountId ?? 'item'}-${n}`,
+      ...more,
+    }));
   const rest = (jobs: PgBossJobs) => backends.until(async () => (await jobs.open(QUEUE)) === 0);
 
-  it('runs what is enqueued, in jobs of at most 20 items, each of one group, and is empty afterwards', async () => {
+  it('runs what is enqueued, in jobs of at most 20 items, each of one target, and is empty afterwards', async () => {
     const jobs = await open();
     const worked = new Worked();
     jobs.work(QUEUE, worked, LIMITS);
-    const all = [...requests(45), ...requests(3, { group: 'a' }), ...requests(2, { group: 'b' })];
+    const all = [...requests(45), ...requests(3, { target: 'a' }), ...requests(2, { target: 'b' })];
     await jobs.enqueue(all);
     await worked.count(50);
     await rest(jobs);
     expect(worked.items.toSorted()).to.deep.equal(all.map(({ item }) => item).toSorted());
-    const shapes = worked.runs.map(({ items, group }) => `${group ?? '-'} ${items.length}`);
+    const shapes = worked.runs.map(({ items, target }) => `${target ?? '-'} ${items.length}`);
     expect(shapes.toSorted()).to.deep.equal(['- 20', '- 20', '- 5', 'a 3', 'b 2']);
     expect(errors).to.deep.equal([]);
   });
@@ -78,24 +89,25 @@ describe('the job queue on pg-boss', () => {
     expect(worked.items).to.deep.equal([request.item, request.item]);
   });
 
-  it('counts what is under way for a group, in several queues: waiting and running, not what waits for its retry', async () => {
+  it('counts what is under way for a tenant, in several queues: waiting and running, not what waits for its retry', async () => {
     const jobs = await open();
-    const underWay = (group: string) => jobs.underWay([QUEUE, 'refund'], group);
-    await jobs.enqueue([...requests(3, { group: 'a' }), ...requests(2, { group: 'b' }), ...requests(5)]);
-    await jobs.enqueue([{ queue: 'refund', item: 'r', group: 'a' }]);
-    await jobs.enqueue([{ queue: 'expire', item: 'e', group: 'a' }]);
-    expect([await underWay('a'), await underWay('b'), await underWay('nobody')]).to.deep.equal([4, 2, 0]);
+    const [a, b] = [tenant('a'), tenant('b')];
+    const underWay = (who: Tenant) => jobs.underWay([QUEUE, 'refund'], who);
+    await jobs.enqueue([...requests(3, { tenant: a }), ...requests(2, { tenant: b }), ...requests(5)]);
+    await jobs.enqueue([{ queue: 'refund', tenant: a, item: 'r' }]);
+    await jobs.enqueue([{ queue: 'expire', tenant: a, item: 'e' }]);
+    expect([await underWay(a), await underWay(b), await underWay(tenant('a', 'test'))]).to.deep.equal([4, 2, 0]);
     let finish: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       finish = resolve;
     });
-    const worked = new Worked(({ group }) => (group === 'a' ? held : Promise.reject(new Error('no'))));
+    const worked = new Worked(({ items }) => (items[0] === 'a-0' ? held : Promise.reject(new Error('no'))));
     jobs.work(QUEUE, worked, LIMITS);
-    await worked.until(() => new Set(worked.runs.map(({ group }) => group)).size === 3);
-    expect(await underWay('a')).to.equal(4);
-    await backends.until(async () => (await underWay('b')) === 0);
+    await worked.until(() => worked.runs.length === 3);
+    expect(await underWay(a)).to.equal(4);
+    await backends.until(async () => (await underWay(b)) === 0);
     finish();
-    await backends.until(async () => (await underWay('a')) === 1);
+    await backends.until(async () => (await underWay(a)) === 1);
   });
 
   it('leaves nothing of a transaction that rolls back, and wakes nobody', async () => {
@@ -108,7 +120,7 @@ describe('the job queue on pg-boss', () => {
     });
     expect(await rolledBack.catch((error: Error) => error.message)).to.equal('no');
     expect(await jobs.open(QUEUE)).to.equal(0);
-    await jobs.enqueue([{ queue: QUEUE, item: 'after' }]);
+    await jobs.enqueue([{ ...HERE, item: 'after' }]);
     await worked.count(1);
     expect(worked.items).to.deep.equal(['after']);
   });
@@ -119,26 +131,26 @@ describe('the job queue on pg-boss', () => {
     jobs.work(QUEUE, worked, LIMITS);
     await pool.transaction(async (tx) => {
       await jobs.enqueue(requests(1), tx);
-      jobs.wake([QUEUE]);
+      jobs.wake([HERE]);
       expect(await jobs.open(QUEUE)).to.equal(0);
       expect(worked.items).to.deep.equal([]);
     });
-    jobs.wake([QUEUE]);
+    jobs.wake([HERE]);
     await worked.count(1);
   });
 
-  it('counts open items, waiting and running, of all groups or one', async () => {
+  it('counts open items, waiting and running, of all tenants or one', async () => {
     const jobs = await open();
     const gate = new Gate();
-    await jobs.enqueue([...requests(30), ...requests(4, { group: 'a' })]);
+    await jobs.enqueue([...requests(30), ...requests(4, { tenant: tenant('a') })]);
     expect([
       await jobs.open(QUEUE),
-      await jobs.open(QUEUE, 'a'),
-      await jobs.open(QUEUE, 'b'),
+      await jobs.open(QUEUE, tenant('a')),
+      await jobs.open(QUEUE, tenant('a', 'test')),
       await jobs.open('deliver'),
     ]).to.deep.equal([34, 4, 0, 0]);
     const worked = new Worked(() => gate.pass());
-    jobs.work(QUEUE, worked, { concurrency: 1, perGroup: 1 });
+    jobs.work(QUEUE, worked, { places: 1, perTarget: 1 });
     await worked.count(1);
     expect(await jobs.open(QUEUE)).to.equal(34);
     gate.open();
@@ -167,7 +179,7 @@ describe('the job queue on pg-boss', () => {
     await failed;
     isFirst = false;
     const done = next();
-    await jobs.enqueue([{ queue: QUEUE, item: 'second' }]);
+    await jobs.enqueue([{ ...HERE, item: 'second' }]);
     await done;
     const before = told;
     undo();
@@ -188,7 +200,7 @@ describe('the job queue on pg-boss', () => {
       const tookMs: number[] = [];
       for (let n = 0; n < 15; n++) {
         const started = performance.now();
-        await sender.enqueue([{ queue: QUEUE, item: `${n}` }]);
+        await sender.enqueue([{ ...HERE, item: `${n}` }]);
         await worked.count(n + 1);
         tookMs.push(performance.now() - started);
       }
@@ -212,23 +224,23 @@ describe('the job queue on pg-boss', () => {
     expect(errors).to.deep.equal([`${QUEUE}: the weather`]);
   });
 
-  it('does not let one slow group hold up the others, and never runs more of a group than its limit', async () => {
+  it('does not let one slow target hold up the others, and never runs more of one than its limit', async () => {
     const jobs = await open();
     const gate = new Gate();
     const running = new Map<string | null, number>();
     const peak = new Map<string | null, number>();
-    const worked = new Worked(async ({ group }) => {
-      const now = (running.get(group) ?? 0) + 1;
-      running.set(group, now);
-      peak.set(group, Math.max(peak.get(group) ?? 0, now));
-      if (group === 'slow') await gate.pass();
-      running.set(group, (running.get(group) ?? 0) - 1);
+    const worked = new Worked(async ({ target }) => {
+      const now = (running.get(target) ?? 0) + 1;
+      running.set(target, now);
+      peak.set(target, Math.max(peak.get(target) ?? 0, now));
+      if (target === 'slow') await gate.pass();
+      running.set(target, (running.get(target) ?? 0) - 1);
     });
-    // Ten jobs of the slow group stand in the queue before anything of the others: one claim would take them all.
-    for (let n = 0; n < 10; n++) await jobs.enqueue([{ queue: QUEUE, item: `slow-${n}`, group: 'slow' }]);
-    jobs.work(QUEUE, worked, { concurrency: 8, perGroup: 2 });
+    // Ten jobs of the slow target stand in the queue before anything of the others: one claim would take them all.
+    for (let n = 0; n < 10; n++) await jobs.enqueue([{ ...HERE, item: `slow-${n}`, target: 'slow' }]);
+    jobs.work(QUEUE, worked, { places: 24, perTarget: 2 });
     await worked.count(2);
-    await jobs.enqueue([...requests(5, { group: 'a' }), ...requests(5, { group: 'b' })]);
+    await jobs.enqueue([...requests(5, { target: 'a' }), ...requests(5, { target: 'b' })]);
     await worked.until(() => worked.items.filter((item) => !item.startsWith('slow')).length === 10);
     expect(worked.items.filter((item) => item.startsWith('slow'))).to.have.length(2);
     gate.open();
@@ -244,11 +256,11 @@ describe('the job queue on pg-boss', () => {
     const [stopping, other] = [await open(), await open()];
     const gate = new Gate();
     const worked = new Worked(() => gate.pass());
-    stopping.work(QUEUE, worked, { concurrency: 1, perGroup: 1 });
-    await stopping.enqueue([{ queue: QUEUE, item: 'runs' }]);
+    stopping.work(QUEUE, worked, { places: 1, perTarget: 1 });
+    await stopping.enqueue([{ ...HERE, item: 'runs' }]);
     await gate.reached;
     const stopped = stopping.stop(5_000);
-    await other.enqueue([{ queue: QUEUE, item: 'waits' }]);
+    await other.enqueue([{ ...HERE, item: 'waits' }]);
     gate.open();
     await stopped;
     expect(worked.items).to.deep.equal(['runs']);
@@ -275,7 +287,7 @@ describe('the job queue on pg-boss', () => {
     const killed = await open();
     const gate = new Gate();
     killed.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
-    await killed.enqueue([...requests(3), ...requests(2, { group: 'a' })]);
+    await killed.enqueue([...requests(3), ...requests(2, { target: 'a' })]);
     await gate.reached;
     const active = (count: number) => async () =>
       (await backends.sql.query("SELECT FROM jobs.job WHERE state = 'active'")).rowCount === count;
@@ -284,12 +296,12 @@ describe('the job queue on pg-boss', () => {
     const next = await open();
     const worked = new Worked();
     next.work(QUEUE, worked, LIMITS);
-    await next.enqueue([{ queue: QUEUE, item: 'new' }]);
+    await next.enqueue([{ ...HERE, item: 'new' }]);
     await worked.count(1);
     expect(worked.items).to.deep.equal(['new']);
     await backends.until(active(2)); // its own claim would be given back as well
     await next.releaseClaims();
-    next.wake([QUEUE]);
+    next.wake([HERE]);
     await worked.count(6);
     expect(worked.items.toSorted()).to.deep.equal(['a-0', 'a-1', 'item-0', 'item-1', 'item-2', 'new']);
     gate.open();
@@ -319,13 +331,13 @@ describe('the job queue on pg-boss', () => {
     const gate = new Gate();
     const claimed = new Worked(() => gate.pass());
     killed.work(QUEUE, claimed, LIMITS);
-    await killed.enqueue(['cold', 'warm', 'deadly', 'doomed'].flatMap((group) => requests(1, { group })));
+    await killed.enqueue(['cold', 'warm', 'deadly', 'doomed'].flatMap((target) => requests(1, { target })));
     await claimed.count(4);
     await killed.stop(0); // as far as the database can tell, it died here
-    const touched = (group: string, secondsAgo: number, retries = 0) =>
+    const touched = (target: string, secondsAgo: number, retries = 0) =>
       backends.sql.query(
-        "UPDATE jobs.job SET heartbeat_on = now() - $2 * interval '1 s', retry_count = $3 WHERE group_id = $1",
-        [group, secondsAgo, retries],
+        "UPDATE jobs.job SET heartbeat_on = now() - $2 * interval '1 s', retry_count = $3 WHERE group_tier = $1",
+        [target, secondsAgo, retries],
       );
     await touched('cold', 60);
     await touched('warm', -60);
@@ -337,41 +349,19 @@ describe('the job queue on pg-boss', () => {
     await worked.count(1);
     expect(worked.items).to.deep.equal(['cold-0']);
     const { rows } = await backends.sql.query(
-      `SELECT group_id, state, completed_on IS NOT NULL AS ended, output,
+      `SELECT group_tier, state, completed_on IS NOT NULL AS ended, output,
          round(extract(epoch FROM start_after - now()) / 10) AS waits_10_s
-       FROM jobs.job WHERE group_id IN ('deadly', 'doomed') ORDER BY group_id`,
+       FROM jobs.job WHERE group_tier IN ('deadly', 'doomed') ORDER BY group_tier`,
     );
     const output = { message: 'its worker died' };
     const left = rows.map(({ waits_10_s, ...row }) => (row.state === 'retry' ? { ...row, waits: +waits_10_s } : row));
     expect(left).to.deep.equal([
-      { group_id: 'deadly', state: 'retry', ended: false, output, waits: 6 },
-      { group_id: 'doomed', state: 'failed', ended: true, output },
+      { group_tier: 'deadly', state: 'retry', ended: false, output, waits: 6 },
+      { group_tier: 'doomed', state: 'failed', ended: true, output },
     ]);
     await touched('warm', 60);
     await worked.count(2);
     expect(worked.items).to.deep.equal(['cold-0', 'warm-0']);
-    expect(errors).to.deep.equal([]);
-    gate.open();
-  });
-
-  it('gives a claim that hangs in a live worker to others after two minutes', async () => {
-    const hanging = await open({ superviseSeconds: 60 });
-    const gate = new Gate();
-    hanging.work(QUEUE, new Worked(() => gate.pass()), { concurrency: 1, perGroup: 1 });
-    await hanging.enqueue(requests(2));
-    await gate.reached;
-    const claimedAgo = (seconds: number) =>
-      backends.sql.query(`UPDATE jobs.job SET started_on = now() - ${seconds} * interval '1 s'`);
-    await claimedAgo(100);
-    const next = await open({ superviseSeconds: 1 });
-    const worked = new Worked();
-    next.work(QUEUE, worked, LIMITS);
-    const looks = () => backends.sql.query('SELECT FROM jobs.queue WHERE monitor_claim_on IS NOT NULL');
-    await backends.until(async () => ((await looks()).rowCount ?? 0) > 0);
-    expect(worked.items).to.deep.equal([]);
-    await claimedAgo(121);
-    await worked.count(2);
-    expect(worked.items).to.deep.equal(['item-0', 'item-1']);
     expect(errors).to.deep.equal([]);
     gate.open();
   });

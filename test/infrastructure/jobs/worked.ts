@@ -2,7 +2,7 @@
 
 export interface Run {
   readonly items: readonly string[];
-  readonly group: string | null;
+  readonly target: string | null;
 }
 
 /** A worker that notes what it ran, and whom one can wait for. */
@@ -14,10 +14,10 @@ export class Worked {
   constructor(work: (run: Run) => Promise<void> | void = () => undefined) {
     this.#work = work;
   }
-  readonly run = async (items: readonly string[], group: string | null): Promise<void> => {
-    this.runs.push({ items, group });
+  readonly run = async (items: readonly string[], target: string | null): Promise<void> => {
+    this.runs.push({ items, target });
     for (const { resolve } of this.#waiting.filter(({ holds }) => holds())) resolve();
-    await this.#work({ items, group });
+    await this.#work({ items, target });
   };
   get items(): string[] {
     return this.runs.flatMap(({ items }) => items);

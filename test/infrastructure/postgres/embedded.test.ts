@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { acquireInstanceLock } from '../../../infrastructure/postgres/embedded/embeddedPostgres.ts';
@@ -17,8 +15,6 @@ import {
   refusal,
   useEmbeddedPostgres,
 } from '../../support/embeddedPostgres.ts';
-
-const portOf = (database: { connectionString: string }): string => new URL(database.connectionString).port;
 
 describe('embedded PostgreSQL', function () {
   this.timeout(60_000);
@@ -37,10 +33,10 @@ describe('embedded PostgreSQL', function () {
       expect(modes).to.deep.equal(['755', '700', '600', '600', '600']);
     });
 
-    it('loses no acknowledged commit, sorts by code point, and listens on loopback only', async () => {
+    it('loses no acknowledged commit, sorts by code point, and listens on no port', async () => {
       const { connectionString } = await t.start();
       const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding', 'listen_addresses'];
-      const more = ['unix_socket_directories', 'lc_messages', 'max_connections', 'TimeZone', 'password_encryption'];
+      const more = ['lc_messages', 'max_connections', 'reserved_connections', 'TimeZone', 'password_encryption'];
       const settings: Record<string, unknown> = {};
       for (const name of [...names, ...more]) {
         const [row] = await query(connectionString, `SELECT current_setting('${name}') AS value`);
@@ -51,10 +47,10 @@ describe('embedded PostgreSQL', function () {
         synchronous_commit: 'on',
         full_page_writes: 'on',
         server_encoding: 'UTF8',
-        listen_addresses: '127.0.0.1',
-        unix_socket_directories: '',
+        listen_addresses: '',
         lc_messages: 'C',
         max_connections: '60',
+        reserved_connections: '0',
         TimeZone: 'UTC',
         password_encryption: 'scram-sha-256',
       });
@@ -73,7 +69,7 @@ describe('embedded PostgreSQL', function () {
       expect(code).to.equal('28P01');
     });
 
-    it('keeps data, port and password from one start to the next', async () => {
+    it('keeps data, address and password from one start to the next', async () => {
       const first = await t.start();
       await query(first.connectionString, "INSERT INTO note VALUES ('more')");
       await first.stop();
@@ -95,20 +91,6 @@ describe('embedded PostgreSQL', function () {
       await stopping;
       expect([await isLive(guard), await isLive(postmaster)]).to.deep.equal([false, false]);
       expect(await readdir(join(t.dataDir, 'postgres'))).not.to.include('postmaster.pid');
-    });
-
-    it('moves to another port when somebody else has taken its own, and stays there', async () => {
-      const first = await t.start();
-      await first.stop();
-      const squatter = createServer().listen(Number(portOf(first)), '127.0.0.1');
-      await once(squatter, 'listening');
-      const second = await t.start();
-      expect(portOf(second)).not.to.equal(portOf(first));
-      expect(await query(second.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
-      squatter.close();
-      await once(squatter, 'close');
-      await second.stop();
-      expect(portOf(await t.start())).to.equal(portOf(second));
     });
 
     it('says so, and dismisses the guard, when the server ends under it', async () => {
@@ -238,6 +220,18 @@ describe('embedded PostgreSQL', function () {
       });
       await writeFile(path, content);
       expect((await t.start()).adopted).to.equal(false);
+    });
+
+    it('a data directory made when the database listened on a port', async () => {
+      const path = join(t.dataDir, 'postgres.json');
+      const former = { port: 5432, user: 'quita', password: 'f'.repeat(64), guardPid: null };
+      await writeFile(path, JSON.stringify(former));
+      for (let twice = 0; twice < 2; twice++)
+        expect(await refusal(t.dataDir)).to.deep.equal({
+          code: 'settings_unusable',
+          message: `The data directory ${t.dataDir} was made by a version before the first release, whose database every user of this machine could reach: remove it, or set DATA_DIR to another folder.`,
+        });
+      expect(JSON.parse(await readFile(path, 'utf8'))).to.deep.equal(former);
     });
 
     it('a database that PostgreSQL itself refuses', async () => {

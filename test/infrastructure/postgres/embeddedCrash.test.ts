@@ -12,6 +12,7 @@ import {
   isOver,
   isRoot,
   leaveOrphan,
+  openToSuperuser,
   pidFileIn,
   postmasterPidIn,
   query,
@@ -47,9 +48,11 @@ describe('embedded PostgreSQL after a crash', function () {
 
     it('waits for a server that its guard is shutting down at this very moment', async () => {
       const owner = t.own();
-      const { connectionString } = await owner.said('ready');
+      await owner.said('ready');
+      const superuser = await openToSuperuser(t.dataDir);
       const ask = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
-      const checkpointer = Number((await query(connectionString, ask))[0]?.['pid']);
+      const checkpointer = Number((await superuser.query<{ pid: number }>(ask)).rows[0]?.pid);
+      await superuser.end();
       const postmaster = await postmasterPidIn(t.dataDir);
       process.kill(checkpointer, 'SIGSTOP'); // no shutdown ends without its last checkpoint
       await owner.kill();

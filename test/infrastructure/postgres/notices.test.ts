@@ -88,6 +88,7 @@ describe('notices', () => {
     const url = new URL(database.connectionString);
     const name = url.pathname.slice(1);
     const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.hostname = '127.0.0.1';
     url.port = String(proxy.port);
     notices = new Notices(connectionConfig(url.href, NAME));
     const heard = new Heard();

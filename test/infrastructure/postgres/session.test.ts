@@ -119,6 +119,7 @@ describe('connections to Postgres', () => {
     beforeEach(async () => {
       const url = new URL(database.connectionString);
       proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+      url.hostname = '127.0.0.1';
       url.port = String(proxy.port);
       viaProxy = url.href;
     });

@@ -2,11 +2,12 @@
 import { expect } from 'chai';
 import type { Reaction, ReactionContext } from '../../../application/ports/processManager.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { EndpointBook } from '../../../infrastructure/processes/endpointBook.ts';
 import { Reactor } from '../../../infrastructure/processes/reactions.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { logged, RecordingJobs, timer } from './support.ts';
+import { account, logged, RecordingJobs, timer } from './support.ts';
 
 const [EARLY, LATE] = ['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z'] as const;
 const set = (dueAt: string, first?: true, key = 'k'): Reaction => ({
@@ -107,19 +108,29 @@ describe('reactions', () => {
   });
 
   it('advance clocks by the sum, each time they are told to', async () => {
-    const drain = (offsetSeconds: number): Reaction => ({ kind: 'drainClock', account: 'acct', offsetSeconds });
-    await apply(drain(10), drain(5));
+    const drain = (offsetSeconds: number): Reaction => ({
+      kind: 'drainClock',
+      account: 'acct',
+      offsetSeconds,
+      until: `2026-11-21T13:00:${offsetSeconds}.000Z` as Timestamp,
+    });
+    await apply(drain(10), drain(15));
     await session.query('UPDATE operations.test_clocks SET draining = false');
-    await apply(drain(7));
-    const { rows } = await session.query('SELECT account_id, offset_seconds, draining FROM operations.test_clocks');
-    expect(rows).to.deep.equal([{ account_id: 'acct', offset_seconds: 22, draining: true }]);
+    await apply(drain(27));
+    const { rows } = await session.query(
+      'SELECT account_id, offset_seconds, draining, drain_until FROM operations.test_clocks',
+    );
+    expect(rows).to.deep.equal([
+      { account_id: 'acct', offset_seconds: 52, draining: true, drain_until: new Date('2026-11-21T13:00:27.000Z') },
+    ]);
   });
 
   it('wake workers and the timer scan after the commit only, and not at all after a rollback', async () => {
     const job: Reaction = { kind: 'job', job: { queue: 'expire', item: 'p' } };
     const one = reactor(job, job, set(LATE));
     await one.apply([logged('E')], session);
-    expect([jobs.enqueued, jobs.woken, nudges]).to.deep.equal([[job.job, job.job], [], []]);
+    const enqueued = { ...job.job, tenant: { accountId: account('acct'), mode: 'test' } };
+    expect([jobs.enqueued, jobs.woken, nudges]).to.deep.equal([[enqueued, enqueued], [], []]);
     await one.reset(session);
     one.committed();
     expect([jobs.woken, nudges]).to.deep.equal([[], []]);

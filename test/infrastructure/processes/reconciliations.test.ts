@@ -73,7 +73,7 @@ describe('reconciliation in Postgres', () => {
       false,
       true,
     ]);
-    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', item: unknown, group: TENANT.accountId }]);
+    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', tenant: TENANT, item: unknown }]);
     expect([(await find(unknown))?.paymentId, (await find(settled))?.paymentId]).to.deep.equal(['q', 'p']);
     expect(await told('unknown')).to.equal(false);
     expect(await untold(TENANT, ['unknown'])).to.deep.equal(new Set());

@@ -49,7 +49,7 @@ describe('provider notifications', () => {
     expect(await notifications.store(PIX, 'raw')).to.equal(true);
     expect(await notifications.store(PIX, 'raw')).to.equal(false);
     expect(await rows()).to.deep.equal([ROW]);
-    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', item: ID, group: 'acct' }]);
+    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', tenant: PIX.tenant, item: ID }]);
     expect(await notifications.find(ID)).to.deep.equal(PIX);
     expect(await notifications.find('acct/live/E1')).to.equal(null);
   });
@@ -102,17 +102,23 @@ describe('provider notifications', () => {
     expect(await rows()).to.deep.equal([]);
   });
 
-  it('are found while nobody has handled them for long enough, oldest first, and not afterwards', async () => {
+  it('are found while nobody has handled them for long enough, oldest first, in pages, and not afterwards', async () => {
     const notifications = providerNotifications(pool, jobs);
     for (const reference of ['E1', 'E2', 'E3']) await notifications.store({ ...PIX, reference }, 'raw');
     await pool.query(
       "UPDATE operations.provider_notifications SET received_at = now() - (CASE reference WHEN 'E1' THEN 10 WHEN 'E2' THEN 20 ELSE 0 END) * interval '1 minute'",
     );
-    expect(await notifications.unhandled(300_000, 10)).to.deep.equal(['acct/test/E2', ID]);
-    expect(await notifications.unhandled(300_000, 1)).to.deep.equal(['acct/test/E2']);
+    const jobOf = (item: string) => ({ queue: 'settle', tenant: PIX.tenant, item });
+    const unhandled = async (page: number) => {
+      const pages = [];
+      for await (const jobs of notifications.unhandled(300_000, page)) pages.push(jobs);
+      return pages;
+    };
+    expect(await unhandled(10)).to.deep.equal([[jobOf('acct/test/E2'), jobOf(ID)]]);
+    expect(await unhandled(1)).to.deep.equal([[jobOf('acct/test/E2')], [jobOf(ID)], []]);
     await notifications.markHandled('acct/test/E2', 'settled');
     await notifications.markHandled(ID, 'not_confirmed');
-    expect(await notifications.unhandled(300_000, 10)).to.deep.equal([]);
+    expect(await unhandled(10)).to.deep.equal([[]]);
     expect((await rows()).map((row) => row['outcome']).toSorted()).to.deep.equal(
       ['not_confirmed', 'settled', null].toSorted(),
     );

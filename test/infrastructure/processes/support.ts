@@ -1,6 +1,6 @@
 // Reactions to order, and a queue that remembers what it was given.
 
-import type { JobQueue, JobRequest } from '../../../application/ports/jobs.ts';
+import type { JobPlace, JobQueue, JobRequest } from '../../../application/ports/jobs.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { Timer, TimerKind } from '../../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
@@ -37,8 +37,8 @@ export class RecordingJobs implements JobQueue {
     this.enqueued.push(...jobs);
     for (const { resolve } of this.#waiting.filter(({ count }) => this.enqueued.length >= count)) resolve();
   }
-  wake(queues: Iterable<string>): void {
-    this.woken.push(...queues);
+  wake(places: Iterable<JobPlace>): void {
+    this.woken.push(...new Set([...places].map(({ queue }) => queue)));
   }
   count(count: number): Promise<void> {
     return this.enqueued.length >= count
@@ -51,6 +51,15 @@ export class RecordingJobs implements JobQueue {
   }
   async underWay(): Promise<number> {
     return 0;
+  }
+  async running(): Promise<readonly string[]> {
+    return [];
+  }
+  async ensure(requests: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]> {
+    const found: JobRequest[] = [];
+    for await (const page of requests) found.push(...page);
+    await this.enqueue(found);
+    return found;
   }
   onSettled(): () => void {
     return () => undefined;

@@ -5,6 +5,7 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { TimerScan } from '../../../infrastructure/processes/timerScan.ts';
 import {
   clearTimers,
+  creationTimers,
   nextDueMs,
   setTimers,
   takeDueTimers,
@@ -17,6 +18,8 @@ import { account, RecordingJobs, timer } from './support.ts';
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as ReturnType<typeof timer>['dueAt'];
 
+const JOB_A = { queue: 'expire', tenant: { accountId: account('acct'), mode: 'test' }, item: 'a' } as const;
+
 describe('timers', () => {
   let database: TestDatabase;
   let pool: PgPool;
@@ -28,8 +31,9 @@ describe('timers', () => {
     await pool.close();
     await database.drop();
   });
+  /** Moved at NOW_MS. */
   const clock = (name: string, seconds: number, draining: boolean) =>
-    pool.query('INSERT INTO operations.test_clocks VALUES ($1, $2, $3)', [name, seconds, draining]);
+    pool.query('INSERT INTO operations.test_clocks VALUES ($1, $2, $3, $4)', [name, seconds, draining, at(seconds)]);
   const keys = (timers: readonly { key: string }[]) => timers.map(({ key }) => key).toSorted();
 
   it('are one for each kind and key: set again they move, set twice they stay, cleared they are gone', async () => {
@@ -42,6 +46,18 @@ describe('timers', () => {
     expect(await takeDueTimers(pool, NOW_MS + 2_999, 10)).to.deep.equal([]);
     expect(await takeDueTimers(pool, NOW_MS + 3_000, 10)).to.deep.equal([timer('a', at(3))]);
     expect(await takeDueTimers(pool, NOW_MS + 3_000, 10)).to.deep.equal([]);
+  });
+
+  it('of a creation only move to later: a reaction may come after the repeat that it knows nothing of (K7)', async () => {
+    const { set, dueAt } = creationTimers(pool);
+    const creation = (seconds: number) => timer('a', at(seconds), { kind: 'resumeCreation' });
+    expect(await dueAt('resumeCreation', 'a')).to.equal(null);
+    await set(creation(90));
+    await setTimers(pool, [creation(60)]);
+    expect(await dueAt('resumeCreation', 'a')).to.equal(at(90));
+    await set(creation(120));
+    await set(creation(120));
+    expect([await dueAt('resumeCreation', 'a'), await dueAt('expire', 'a')]).to.deep.equal([at(120), null]);
   });
 
   it('are taken earliest first when there are more than asked for', async () => {
@@ -71,7 +87,7 @@ describe('timers', () => {
     await setTimers(pool, [timer('a', at(-2)), timer('b', at(-2)), timer('c', at(-2))]);
     await pool.transaction(async (tx) => {
       await clearTimers(tx, [timer('b', at(-2))]);
-      await testTimers(pool).done([timer('a', at(-2)), timer('b', at(-2))]);
+      await testTimers(pool, new RecordingJobs()).done([timer('a', at(-2)), timer('b', at(-2))]);
       expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['c']);
     });
     expect(await nextDueMs(pool)).to.equal(null);
@@ -98,13 +114,46 @@ describe('timers', () => {
     ]);
     expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['live']);
     expect(await nextDueMs(pool)).to.equal(NOW_MS + 10_000);
-    await testTimers(pool).drained(account('drained'));
+    const drained = testTimers(pool, new RecordingJobs());
+    expect(await drained.drainsUntil(account('drained'))).to.equal(at(3_600));
+    expect(await drained.drained(account('drained'), at(3_599))).to.equal(false); // moved on meanwhile
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal([]);
+    expect(await drained.drained(account('drained'), at(3_600))).to.equal(true);
+    expect(await drained.drainsUntil(account('drained'))).to.equal(null);
     expect(await nextDueMs(pool)).to.equal(NOW_MS - 3_605_000);
     expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['t']);
   });
 
+  it('beyond what the clock jumped over are taken while it is drained, when the account’s time has come to them', async () => {
+    await clock('drained', 3_600, true);
+    const own = { account: account('drained') };
+    await setTimers(pool, [
+      timer('jumped', at(3_600), own),
+      timer('next', at(3_610), own),
+      timer('later', at(3_611), own),
+    ]);
+    expect(await nextDueMs(pool)).to.equal(NOW_MS + 10_000);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 9_999, 10))).to.deep.equal([]);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10))).to.deep.equal(['next']);
+    expect(await nextDueMs(pool)).to.equal(NOW_MS + 11_000);
+  });
+
+  it('of a drained account that are sent become jobs once, and are gone', async () => {
+    const jobs = new RecordingJobs();
+    const drained = testTimers(pool, jobs);
+    const [a, b] = [
+      timer('a', at(1), { kind: 'deliver', group: 'g' }),
+      timer('b', at(1), { kind: 'deliver', group: 'g' }),
+    ];
+    await setTimers(pool, [a, b]);
+    await setTimers(pool, [timer('b', at(3), { kind: 'deliver', group: 'g' })]);
+    for (let n = 0; n < 2; n++) await drained.send([a, b]);
+    expect(jobs.enqueued).to.deep.equal([{ ...JOB_A, queue: 'deliver', item: `a@${at(1)}`, target: 'g' }]);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10))).to.deep.equal(['b']);
+  });
+
   it('of a drained account are given instant by instant, and only what still has that time is done', async () => {
-    const drained = testTimers(pool);
+    const drained = testTimers(pool, new RecordingJobs());
     const [a, b] = [timer('a', at(1)), timer('b', at(1))];
     await setTimers(pool, [a, b, timer('c', at(2)), timer('d', at(9)), timer('live', at(0), { mode: 'live' })]);
     const first = await drained.earliest(account('acct'), at(5));
@@ -132,13 +181,13 @@ describe('timers', () => {
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString() as ReturnType<typeof timer>['dueAt'];
     afterEach(() => scan.stop());
 
-    it('become jobs of their kind, key and group, more than a batch of them, once', async () => {
+    it('become jobs of their kind, tenant, key and target, more than a batch of them, once', async () => {
       const many = Array.from({ length: 1_001 }, (_, n) => timer(`${n}`, at(-1), { kind: 'deliver', group: 'g' }));
       await setTimers(pool, many);
       open();
       await jobs.count(1_001);
-      expect(jobs.enqueued.toSorted((a, b) => Number(a.item) - Number(b.item))).to.deep.equal(
-        many.map(({ key }) => ({ queue: 'deliver', item: key, group: 'g' })),
+      expect(jobs.enqueued.toSorted((a, b) => Number.parseInt(a.item, 10) - Number.parseInt(b.item, 10))).to.deep.equal(
+        many.map(({ key }) => ({ ...JOB_A, queue: 'deliver', item: `${key}@${at(-1)}`, target: 'g' })),
       );
       await scan.stop(); // its transaction has ended
       expect(await nextDueMs(pool)).to.equal(null);
@@ -193,7 +242,7 @@ describe('timers', () => {
       await scan.stop();
       jobs.enqueue = async () => {
         if (failures++ === 0) throw new Error('no queue');
-        jobs.enqueued.push({ queue: 'expire', item: 'a' });
+        jobs.enqueued.push(JOB_A);
       };
       await setTimers(pool, [timer('a', at(-1))]);
       const again = new TimerScan(pool, jobs, { now: Date.now }, (error) => {
@@ -204,7 +253,7 @@ describe('timers', () => {
       for (const end = Date.now() + 3_000; jobs.enqueued.length === 0 && Date.now() < end; )
         await pool.query('SELECT 1');
       await again.stop();
-      expect([errors, jobs.enqueued]).to.deep.equal([['no queue'], [{ queue: 'expire', item: 'a' }]]);
+      expect([errors, jobs.enqueued]).to.deep.equal([['no queue'], [JOB_A]]);
     });
   });
 });

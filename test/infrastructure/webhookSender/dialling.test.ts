@@ -55,6 +55,21 @@ describe('dialling', () => {
     expect(receiver.requests[0]?.headers.host).to.equal(`hooks.example.test:${receiver.port}`);
   });
 
+  it('dials metadata addresses under no setting, whatever name leads there', async () => {
+    const addresses = [
+      'fd00:ec2::254',
+      '169.254.169.254',
+      '169.254.170.2',
+      '100.100.100.200',
+      '192.0.0.192',
+      '::ffff:169.254.169.254',
+    ];
+    const names = Object.fromEntries(addresses.map((address, i) => [`m${i}.example.test`, [[address]]]));
+    openSender(resolverOf({ ...names, 'both.example.test': [['fd00:ec2::254', '127.0.0.1']] }));
+    for (const name of Object.keys(names)) expect(await send(name), name).to.deep.equal(blocked(name));
+    expect(await send('both.example.test')).to.deep.equal(OK); // only the other one was dialled
+  });
+
   it('asks for a name in lower case and without its trailing dot', async () => {
     const resolver = resolverOf({ 'hooks.example.test': [['127.0.0.1']] });
     openSender(resolver);

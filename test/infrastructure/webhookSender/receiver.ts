@@ -91,6 +91,7 @@ export const webhook = (url: string, more: Partial<WebhookRequest> = {}): Webhoo
   headers: { 'content-type': 'application/json' },
   body: '{"id":"evt_1"}',
   mode: 'test',
+  account: 'acct',
   ...more,
 });
 

@@ -29,7 +29,7 @@ describe('webhook sender over http', () => {
     opened.push(receiver);
     return receiver;
   };
-  const send = async (url = receiver.url) => timeless(await sender.send(webhook(url)));
+  const send = async (url = receiver.url, more = {}) => timeless(await sender.send(webhook(url, more)));
 
   beforeEach(() => {
     sender = openWebhookSender({ allowPrivate: true, deadlineMs: DEADLINE_MS });
@@ -71,6 +71,18 @@ describe('webhook sender over http', () => {
       receiver.requests[0]?.headers['user-agent'],
       receiver.requests[0]?.headers['content-length'],
     ]).to.deep.equal(['Loja/2', '0']);
+  });
+
+  it('gives up after the attempt’s own deadline where that is shorter, never later than its own', async () => {
+    await open(() => undefined);
+    for (const [deadlineMs, most] of [
+      [50, 50],
+      [60_000, DEADLINE_MS],
+    ] as const)
+      expect(timeless(await sender.send(webhook(receiver.url, { deadlineMs })))).to.deep.equal({
+        ...NOTHING,
+        error: `timeout: no answer within ${most} ms`,
+      });
   });
 
   it('takes every 2xx as delivered, and keeps its body', async () => {
@@ -286,6 +298,20 @@ describe('webhook sender over http', () => {
     );
     expect(await answered).to.deep.equal({ ...OK, responseBody: 'ok' });
     expect(receiver.requests.map(({ path }) => path)).to.deep.equal(['/silent', '/silent', '/answered']);
+  });
+
+  it('holds up no account by what another one has under way at the same silent host', async () => {
+    await sender.close();
+    sender = openWebhookSender({ allowPrivate: true, deadlineMs: DEADLINE_MS, connections: 1 });
+    await open((response, { path }) => {
+      if (path === '/answered') response.end('ok');
+    });
+    const silent = [1, 2, 3].map(() => send(`${receiver.url}silent`, { account: 'other' }));
+    const started = performance.now();
+    expect(await send(`${receiver.url}answered`)).to.deep.equal({ ...OK, responseBody: 'ok' });
+    expect(performance.now() - started).to.be.lessThan(DEADLINE_MS);
+    await sender.close();
+    await Promise.all(silent);
   });
 
   it('ends what is in flight and refuses what comes after it is closed, once or twice', async () => {

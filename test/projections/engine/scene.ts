@@ -9,10 +9,12 @@ import { streamName } from '../../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { LogProgress } from '../../../infrastructure/boot/progress.ts';
-import { LOCK_CLASS, leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import type { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
 import { Followers, type FollowersOptions } from '../../../projections/engine/followers.ts';
+import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
@@ -119,12 +121,19 @@ export class Followed {
   readonly faults: string[] = [];
   readonly restarts: Error[] = [];
   readonly moves: Position[] = [];
+  readonly parked: ParkedStream[] = [];
+  /** Streams that were taken up again. */
+  readonly taken: string[] = [];
   readonly mismatch: Promise<CheckpointMismatch>;
-  readonly #progress = new LogProgress(() => performance.now());
+  readonly #progress: LogProgress;
   readonly #store: EventStore;
 
   constructor(scene: Scene, options: Partial<FollowersOptions> & Pick<FollowersOptions, 'consumers'>) {
     this.#store = scene.store;
+    this.#progress = new LogProgress(
+      () => performance.now(),
+      options.consumers.map(({ name }) => name),
+    );
     let mismatched: (error: CheckpointMismatch) => void;
     this.mismatch = new Promise((resolve) => {
       mismatched = resolve;
@@ -133,10 +142,12 @@ export class Followed {
       role: 'projector',
       store: scene.store,
       openSession: scene.openSession,
-      onMoved: (position) => {
+      onMoved: (names, position) => {
         this.moves.push(position);
-        this.#progress.moved(position);
+        this.#progress.moved(names, position);
       },
+      onParked: (streams) => this.parked.push(...streams),
+      onTaken: (consumer, stream) => this.taken.push(`${consumer} ${stream}`),
       onFault: (name, error) => this.faults.push(`${name}: ${error.message}`),
       onRestart: (error) => this.restarts.push(error),
       onMismatch: (error) => mismatched(error),

@@ -50,13 +50,13 @@ export const startOwnPostgres = async (): Promise<OwnPostgres> => {
   await initialiseCluster(layout, settings, binaries, account, () => undefined);
   const server = spawn(
     binaries.postgres,
-    [...serverArguments(layout.clusterDir, settings.port), '-c', `max_connections=${CONNECTIONS_MAX}`],
+    [...serverArguments(layout.clusterDir, layout.clusterDir), '-c', `max_connections=${CONNECTIONS_MAX}`],
     { ...spawnAs(account), env: CHILD_ENV, cwd: '/', stdio: 'ignore' },
   );
   const kill = () => server.kill('SIGQUIT');
   process.once('exit', kill);
   const exited = once(server, 'exit');
-  const connectionString = connectionStringOf(settings);
+  const connectionString = connectionStringOf(settings, layout.clusterDir);
   await untilUp(connectionString, server);
   return {
     connectionString,

@@ -6,6 +6,7 @@ import {
   type PackedStatus,
   packedAccessDenied,
   packedBadRequest,
+  packedMaximumAppendEventSizeExceeded,
   packedMaximumAppendSizeExceeded,
   packedRefusal,
   packedTimeout,
@@ -58,7 +59,11 @@ const take = (node: Node, call: Call, pending: Map<string, Pending>, request: Ba
   if (refusals.length > 0 || request.getIsFinal()) pending.delete(correlation);
   for (const error of refusals) reply(node, call, correlation, stream, { error });
   if (refusals.length > 0 || !request.getIsFinal()) return;
-  node.desk.take(append, (outcome) => reply(node, call, correlation, stream, result(stream, outcome)));
+  node.desk.take(append, (outcome) => {
+    if (!node.faults.take('streamsToEnd')) reply(node, call, correlation, stream, result(stream, outcome));
+    else if (node.faults.streamEnd === null) call.end();
+    else call.emit('error', node.faults.streamEnd);
+  });
 };
 
 /** Adds the message's events to the append. Empty: go on. */
@@ -76,6 +81,9 @@ const refusalsOf = (node: Node, call: Call, append: Pending, request: BatchAppen
   }
   if (bytesOf(events) > node.faults.appendBytesMax)
     return [packedMaximumAppendSizeExceeded(node.faults.appendBytesMax)];
+  const largest = events.toSorted((a, b) => bytesOf([b]) - bytesOf([a]))[0];
+  if (largest !== undefined && node.faults.eventBytesMax !== null && bytesOf([largest]) > node.faults.eventBytesMax)
+    return [packedMaximumAppendEventSizeExceeded(largest.id, bytesOf([largest]), node.faults.eventBytesMax)];
   return node.faults.busy === null ? [] : [packedUnavailable(node.faults.busy)];
 };
 

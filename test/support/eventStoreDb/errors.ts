@@ -1,5 +1,6 @@
 // The server's errors: gRPC statuses with the trailers that the client parses, and the packed ones of batch append.
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import { BinaryWriter } from 'google-protobuf';
 import type { Verdict } from './log.ts';
 import { Any, Empty, Status, shared, streamIdentifier } from './messages.ts';
 import { type Expected, expectedNumber } from './record.ts';
@@ -53,6 +54,8 @@ export const maximumAppendSizeExceeded = (bytesMax: number) =>
     exception: 'maximum-append-size-exceeded',
     'maximum-append-size': String(bytesMax),
   });
+/** How servers from 24.10 on say that the position of a read is no record's. */
+export const invalidPosition = () => invalidArgument('Trying to read from an invalid position.');
 /** How delete and tombstone tell it: append and batch append have a message for it. */
 export const wrongExpectedVersion = (stream: string, expected: Expected, actual: bigint | null) =>
   new CallError(status.FAILED_PRECONDITION, `Append failed due to WrongExpectedVersion. Stream: ${stream}`, {
@@ -95,6 +98,17 @@ export const packedMaximumAppendSizeExceeded = (bytesMax: number) => {
   const details = new shared.MaximumAppendSizeExceeded();
   details.setMaxappendsize(bytesMax);
   return packed(status.INVALID_ARGUMENT, 'Maximum Append Size Exceeded', details, ours('MaximumAppendSizeExceeded'));
+};
+
+/** A message that the client package does not have, written by hand: id of the event (1), its size (2), the largest possible (3). */
+export const packedMaximumAppendEventSizeExceeded = (eventId: string, bytes: number, bytesMax: number) => {
+  const writer = new BinaryWriter();
+  writer.writeString(1, eventId);
+  writer.writeUint32(2, bytes);
+  writer.writeUint32(3, bytesMax);
+  const details = { serializeBinary: () => writer.getResultBuffer() };
+  const name = 'MaximumAppendEventSizeExceeded';
+  return packed(status.INVALID_ARGUMENT, name, details, ours(name));
 };
 
 export const packedRefusal = (stream: string, refusal: Refusal): PackedStatus => {

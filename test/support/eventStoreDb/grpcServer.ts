@@ -7,9 +7,10 @@ import { batchAppend } from './batchAppend.ts';
 import { softDelete, tombstone } from './deleting.ts';
 import { clusterInfo, supportedMethods } from './discovery.ts';
 import type { Endpoint } from './errors.ts';
-import { GossipService, ServerFeaturesService, StreamsService } from './messages.ts';
+import { GossipService, ServerFeaturesService, StreamsService, UsersService } from './messages.ts';
 import type { Node } from './node.ts';
 import { read } from './reading.ts';
+import { usersOf } from './users.ts';
 
 export interface Tls {
   /** PEM. */
@@ -37,6 +38,7 @@ export class GrpcServer {
       delete: softDelete(node),
       tombstone: tombstone(node),
     });
+    this.#server.addService(UsersService, usersOf(node));
     this.#server.addService(GossipService, { read: clusterInfo(node.faults, self) });
     this.#server.addService(ServerFeaturesService, { getSupportedMethods: supportedMethods(node.faults) });
   }

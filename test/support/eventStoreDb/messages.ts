@@ -32,6 +32,13 @@ export const { ServerFeaturesService } = require(
   `${GENERATED}/serverfeatures_grpc_pb.js`,
 ) as typeof import('@eventstore/db-client/generated/serverfeatures_grpc_pb.js');
 
+export const { UsersService } = require(
+  `${GENERATED}/users_grpc_pb.js`,
+) as typeof import('@eventstore/db-client/generated/users_grpc_pb.js');
+export const users = require(
+  `${GENERATED}/users_pb.js`,
+) as typeof import('@eventstore/db-client/generated/users_pb.js');
+
 export const { Any } = require('google-protobuf/google/protobuf/any_pb.js') as typeof AnyTypes;
 /** google.protobuf.Empty; the protocol's own `Empty` is `shared.Empty`. */
 export const { Empty } = require('google-protobuf/google/protobuf/empty_pb.js') as typeof EmptyTypes;

@@ -1,22 +1,26 @@
 // Where a read or a subscription of $all begins.
-import { unknownError } from './errors.ts';
+import { invalidPosition, unknownError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { ReadReq } from './messages.ts';
+import type { Node } from './node.ts';
 import type { Place } from './record.ts';
 
 type AllOptions = NonNullable<ReturnType<NonNullable<ReturnType<ReadReq['getOptions']>>['getAll']>>;
 
 export type Start = 'start' | 'end' | Place;
 
-/** Throws UNKNOWN (code 2) for a position that is no record; prepare may be 0. */
-export const startOf = (log: Log, options: AllOptions): Start => {
+/** Throws for a position that is no record: UNKNOWN (code 2), or INVALID_ARGUMENT from 24.10 on. The prepare position may be 0. */
+export const startOf = ({ log, faults }: Node, options: AllOptions): Start => {
   if (options.hasStart()) return 'start';
   const position = options.getPosition();
   if (position === undefined) return 'end';
   const place = { commit: BigInt(position.getCommitPosition()), prepare: BigInt(position.getPreparePosition()) };
   const record = log.records[log.indexAt(place.commit)];
   const exists = record?.commit === place.commit && (place.prepare === record.prepare || place.prepare === 0n);
-  if (!exists) throw unknownError(`Unexpected ReadAllResult: InvalidPosition (${place.commit}/${place.prepare})`);
+  if (!exists || faults.positionsUnknown)
+    throw Number.parseFloat(faults.version) < 24.1
+      ? unknownError(`Unexpected ReadAllResult: InvalidPosition (${place.commit}/${place.prepare})`)
+      : invalidPosition();
   return place;
 };
 

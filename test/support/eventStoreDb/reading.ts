@@ -35,14 +35,15 @@ const readStreamName = (options: Options): string => {
 };
 
 /** null: there is no such stream. */
-const recordsOf = ({ log }: Node, options: Options): readonly LogRecord[] | null => {
+const recordsOf = (node: Node, options: Options): readonly LogRecord[] | null => {
+  const { log } = node;
   const backwards = options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS;
   const count = Number(options.getCount());
   const all = options.getAll();
   if (all !== undefined) {
     const filter = options.getFilter();
     const matches = filter === undefined ? () => true : filterOf(filter).matches;
-    return sliceOfAll(log, startOf(log, all), backwards, Number.POSITIVE_INFINITY).filter(matches).slice(0, count);
+    return sliceOfAll(log, startOf(node, all), backwards, Number.POSITIVE_INFINITY).filter(matches).slice(0, count);
   }
   const name = readStreamName(options);
   const view = log.view(name);

@@ -4,7 +4,16 @@
 // $maxCount/$maxAge/$acl in stream metadata (a soft delete is state of its own), scavenging.
 import { Access, type Users } from './access.ts';
 import { AppendDesk } from './appendDesk.ts';
-import { consumerTooSlow, type Endpoint } from './errors.ts';
+import {
+  accessDenied,
+  badCredentials,
+  consumerTooSlow,
+  type Endpoint,
+  maximumAppendSizeExceeded,
+  notLeader,
+  streamDeleted,
+  unavailable,
+} from './errors.ts';
 import { type Busy, Faults, Watch } from './faults.ts';
 import { Front } from './front.ts';
 import { GrpcServer, type Tls } from './grpcServer.ts';
@@ -36,6 +45,24 @@ export interface StoredEvent {
   readonly metadata: string;
 }
 
+/** The server reads rights from the metadata of a stream; of all of them only this one is modelled. */
+const readersOfAll = (log: Log): readonly string[] => {
+  const last = log.records.findLast(({ stream }) => stream === '$$$all');
+  if (last === undefined) return [];
+  return (JSON.parse(Buffer.from(last.data).toString('utf8')) as { $acl: { $r: readonly string[] } }).$acl.$r;
+};
+
+const STREAM_ENDS = {
+  ok: () => null,
+  'not leader': notLeader,
+  denied: accessDenied,
+  'unknown user': badCredentials,
+  invalid: () => maximumAppendSizeExceeded(1),
+  deleted: () => streamDeleted('payment-1'),
+  unavailable: () => unavailable('Server Is Not Ready'),
+} as const;
+export type StreamEnd = keyof typeof STREAM_ENDS;
+
 export class EventStoreDbServer {
   readonly #log: Log;
   readonly #tls: Tls | null;
@@ -60,7 +87,7 @@ export class EventStoreDbServer {
       log: this.#log,
       faults: this.#faults,
       watch: this.#watch,
-      access: new Access(users),
+      access: new Access(users, () => readersOfAll(this.#log)),
       desk: this.#desk,
       subscriptions: this.#subscriptions,
     };
@@ -216,6 +243,22 @@ export class EventStoreDbServer {
   /** Instead of 1 MiB. */
   limitAppends(bytes: number): void {
     this.#faults.appendBytesMax = bytes;
+  }
+
+  /** As servers from 24.10 on do; null: not judged. */
+  limitEvents(bytes: number | null): void {
+    this.#faults.eventBytesMax = bytes;
+  }
+
+  /** The next batch appends are written, and their stream ends like this instead of an answer. */
+  endAppendStreams(how: StreamEnd, count = 1): void {
+    this.#faults.streamEnd = STREAM_ENDS[how]({ host: '127.0.0.1', port: this.port });
+    this.#faults.streamsToEnd = count;
+  }
+
+  /** As if the log had been put back and had grown since: no position that anybody knows is that of a record. */
+  forgetPositions(on: boolean): void {
+    this.#faults.positionsUnknown = on;
   }
 
   /** What it says that it is: `24.10.1`. */

@@ -34,7 +34,7 @@ const CHECKPOINT_LAG = 2;
 
 /** Throws what the call shall end with when it can't begin. */
 export const subscribe = (node: Node, call: ReadCall, options: Options): void => {
-  const plan = options.hasAll() ? planAll(node.log, options) : planStream(node.log, options);
+  const plan = options.hasAll() ? planAll(node, options) : planStream(node.log, options);
   const over = new AbortController();
   const end: EndSubscription = (error) => {
     over.abort();
@@ -50,8 +50,9 @@ export const subscribe = (node: Node, call: ReadCall, options: Options): void =>
   });
 };
 
-const planAll = (log: Log, options: Options): Plan => {
-  const start = startOf(log, options.getAll()!);
+const planAll = (node: Node, options: Options): Plan => {
+  const { log } = node;
+  const start = startOf(node, options.getAll()!);
   const filterOptions = options.getFilter();
   const filter: Filter | null = filterOptions === undefined ? null : filterOf(filterOptions);
   return {

@@ -47,7 +47,16 @@ export const roomProblems = (sources: readonly Source[]): readonly Problem[] =>
   });
 
 /** What other folders of the domain may build on. */
-const AGGREGATES = ['account', 'charge', 'keyring', 'refund', 'transaction', 'webhookDelivery', 'webhookEndpoint'];
+const AGGREGATES = [
+  'account',
+  'charge',
+  'keyring',
+  'logConsumer',
+  'refund',
+  'transaction',
+  'webhookDelivery',
+  'webhookEndpoint',
+];
 const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   pix: ['kernel'],

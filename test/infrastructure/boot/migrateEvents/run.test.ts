@@ -43,10 +43,24 @@ describe('npm run migrate-events', function suite() {
       [['--json'], /^quita: one of --to/],
       [['--to', url(), '--from', url()], /^quita: one of --to/],
       [['--to', url(), '--unseal'], /^quita: one of --to/],
-      [['--nonsense'], /^quita: Unknown option '--nonsense'/],
-      [['to'], /^quita: Unexpected argument 'to'/],
-      [['--to', 'postgres://x'], /^quita: --to: the address of EventStoreDB begins with esdb:/],
-      [['--from', 'http://x'], /^quita: --from: the address of EventStoreDB begins with esdb:/],
+      [['--nonsense'], /^quita: npm run migrate-events --: there is no option --nonsense; /],
+      [['to'], /^quita: "to" is one argument too many; one of --to, /],
+      [
+        ['--form', url()],
+        /^quita: npm run migrate-events --: there is no option --form; did you mean [^\n]* --from"\?/,
+      ],
+      [
+        ['--to', 'esdb://db.example.com?tls=false'],
+        /^quita: --to must use TLS to another host: [^\n]*ALLOW_PLAIN_CONNECTIONS/,
+      ],
+      [
+        ['--to', 'postgres://x'],
+        /^quita: --to must be an EventStoreDB connection string: the address of EventStoreDB begins with esdb:/,
+      ],
+      [
+        ['--from', 'http://x'],
+        /^quita: --from must be an EventStoreDB connection string: the address of EventStoreDB begins with esdb:/,
+      ],
     ];
     for (const [words, line] of wrong) {
       const { code, out, err } = await run(words);
@@ -83,7 +97,9 @@ describe('npm run migrate-events', function suite() {
     expect(await worker.tryLead('reactor')).to.equal(true);
     const { code, err } = await run(['--to', url()]);
     await worker.close();
-    expect(err).to.equal('quita: the program must be stopped while its event log moves, but a reactor is at work\n');
+    expect(err).to.equal(
+      'quita: the program must be stopped while its event log moves, but there are connections of "quita leases", "quita reactor"\n',
+    );
     expect(code).to.equal(2);
   });
 

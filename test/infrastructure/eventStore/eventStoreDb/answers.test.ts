@@ -44,6 +44,7 @@ describe('answers of EventStoreDB to an append', () => {
     const kinds = [
       'StreamDeleted',
       'MaximumAppendSizeExceeded',
+      'MaximumAppendEventSizeExceeded',
       'BadRequest',
       'AccessDenied',
       'Timeout',
@@ -51,6 +52,7 @@ describe('answers of EventStoreDB to an append', () => {
       'Unheard',
     ];
     expect(kinds.map((name) => failure(refused(name)).kind)).to.deep.equal([
+      'invalid',
       'invalid',
       'invalid',
       'invalid',

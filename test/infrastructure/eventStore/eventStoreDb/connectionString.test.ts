@@ -27,8 +27,8 @@ describe('the connection string of EventStoreDB', () => {
       gossipTimeoutS: 2,
       tls: null,
       credentials: null,
-      keepAliveIntervalMs: 10_000,
-      keepAliveTimeoutMs: 10_000,
+      keepAliveIntervalMs: 4_000,
+      keepAliveTimeoutMs: 4_000,
       connectionName: 'quita',
     });
   });
@@ -60,6 +60,18 @@ describe('the connection string of EventStoreDB', () => {
       (text) => readConnectionString(`${text}?tls=false`).discover,
     );
     expect(discovers).to.deep.equal([false, true, true]);
+  });
+
+  it('may begin with Kurrent’s name for the same', () => {
+    for (const rest of [
+      '://localhost:2113?tls=false',
+      '://user:kurrentdb@a:1,b:2?tls=false',
+      '+discover://a:1?tls=false',
+    ])
+      expect(readConnectionString(`kurrentdb${rest}`)).to.deep.equal(readConnectionString(`esdb${rest}`));
+    for (const text of ['kurrentdb', 'kurrentdb:', 'kurrentdb2://a:1', 'kurrentdb+discovery://a:1'])
+      expect(complaint(text), text).to.include('begins with esdb://');
+    expect(complaint('kurrentdb://admin:secret-word@localhost:2113?tls')).to.not.include('secret-word');
   });
 
   it('is refused by name where the client would ignore it or go wrong', () => {

@@ -1,7 +1,7 @@
 // A server that goes away, moves, freezes or forgets to answer: no acknowledged event missing, none doubled, every call within its time.
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { expect } from 'chai';
-import type { EventStore } from '../../../../application/ports/eventStore.ts';
+import type { EventStore, Position } from '../../../../application/ports/eventStore.ts';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
 import {
   appendUntilAnswered,
@@ -250,6 +250,96 @@ describe('faults of EventStoreDB', () => {
     }
     expect(server.events.filter(({ id }) => id === event.id)).to.have.length(1);
     await server.stop();
+  });
+
+  for (const how of ['ok', 'not leader', 'denied', 'unknown user', 'invalid', 'deleted', 'unavailable'] as const)
+    it(`a stream of appends that ends (${how}) after what was sent on it was written: found, and written once`, async () => {
+      const { server, store, written } = world;
+      for (let twice = 1; twice <= 2; twice++) {
+        server.endAppendStreams(how);
+        const batches = Array.from({ length: 3 }, () => newEvents(2));
+        const answers = await Promise.all(batches.map((events) => store.append(newStream(), -1, events)));
+        expect(answers.map(brief)).to.deep.equal(Array(3).fill({ ok: true, revision: 1 }));
+        expect(written()).to.have.length(6 * twice);
+      }
+    });
+
+  it('a stream of appends that ends refused with the server gone is an unknown outcome, never "not written"', async () => {
+    const { server, store } = world;
+    for (const how of ['not leader', 'denied', 'invalid'] as const) {
+      server.endAppendStreams(how, 100);
+      const event = newEvent();
+      const outcome = rejection(store.append(newStream(), -1, [event]));
+      await server.until(({ events }) => events.some(({ id }) => id === event.id));
+      await server.stop();
+      const { name } = await outcome;
+      // It may have been found in the stream before the server was gone: then it is no error.
+      expect(name, how).to.be.oneOf(['AppendOutcomeUnknown', 'Error']);
+      await server.restart();
+    }
+  });
+
+  it('an event that a newer server finds too large is the caller’s fault, and is sent once', async () => {
+    const { server, store, written } = world;
+    server.limitEvents(200);
+    const large = newEvent({ data: JSON.stringify({ text: 'x'.repeat(200) }) });
+    for (let twice = 0; twice < 2; twice++) {
+      const before = server.appendsReceived;
+      const { name, message } = await rejection(store.append(newStream(), -1, [large]));
+      expect(name).to.equal('InvalidAppend');
+      expect(message).to.include('--max-append-event-size');
+      expect(server.appendsReceived).to.equal(before);
+    }
+    expect(brief(await store.append(newStream(), -1, newEvents(1)))).to.deep.equal({ ok: true, revision: 0 });
+    expect(written()).to.have.length(1);
+  });
+
+  for (const version of ['23.10.0', '25.0.0'])
+    it(`a position that is no record’s ends the subscription in a clear fault (${version})`, async () => {
+      const { server, store } = world;
+      server.pretendToBe(version);
+      await store.append(newStream(), -1, newEvents(2));
+      const after = `${'7'.padStart(20, '0')}/${'7'.padStart(20, '0')}` as Position;
+      for (let twice = 0; twice < 2; twice++) {
+        const subscription = store.subscribe({ after, categories: null, signal: new AbortController().signal });
+        const { name, message } = await rejection(collect(subscription));
+        expect(name).to.equal('UnknownPosition');
+        expect(message).to.equal(
+          `the event store has no event at position ${after}, up to which it was followed: was a backup restored? Restore both stores, the event store last`,
+        );
+      }
+    });
+
+  it('a position that is not known for a moment only is no fault', async () => {
+    const { server, store, reports } = world;
+    const follower = new Follower(store);
+    const events = newEvents(2);
+    await store.append(newStream(), -1, events);
+    await follower.untilIds(idsOf(events));
+    const before = reports.messages.length;
+    server.forgetPositions(true);
+    server.endSubscriptions('ok');
+    await reports.until('InvalidPosition');
+    server.forgetPositions(false);
+    const more = newEvents(1);
+    await store.append(newStream(), -1, more);
+    await follower.untilIds(idsOf([...events, ...more]));
+    await follower.stop();
+    expect(reports.messages.length).to.be.above(before);
+  });
+
+  it('a log that was put back under a running program is neither read nor written by it any more', async () => {
+    const { server, reports, written } = world;
+    await world.store.append(newStream(), -1, newEvents(2));
+    const store = await world.open(); // which begins at these
+    server.forgetPositions(true);
+    server.endSubscriptions('ok');
+    await reports.until('was a backup restored?');
+    for (const work of [() => store.append(newStream(), -1, newEvents(1)), () => store.head(), () => store.refusal()]) {
+      const { name, message } = await rejection(work());
+      expect([name, message.includes('was a backup restored?')]).to.deep.equal(['EventStoreUnavailable', true]);
+    }
+    expect(written()).to.have.length(2);
   });
 
   it('is closed in time while the server is away, and nothing goes on', async () => {

@@ -24,6 +24,7 @@ const request = {
   expiresAt,
   baseUrl: 'https://pay.quita.example',
   metadata: { phone: '+351912345678' },
+  documentToken: 'abc',
 };
 const OTHERS = PAYMENT_METHODS.filter((method) => method !== 'PIX');
 const FIRST_CURRENCY = Object.fromEntries(OTHERS.map((method) => [method, METHOD_RULES[method].currencies[0]!]));
@@ -53,7 +54,7 @@ describe("the sandbox's instruments of the other methods", () => {
       reference: 'sbx_1hfpmd6e7qrjntyccn4wpn3fhz',
       barcode: '99994163900000123452888432240116199343678802',
       line: '99992888493224011619793436788025416390000012345',
-      pdfUrl: `https://pay.quita.example/pay/${paymentId}/boleto.pdf`,
+      pdfUrl: `https://pay.quita.example/pay/${paymentId}/boleto.pdf?token=abc`,
     },
     CRYPTO: {
       reference: 'sbx_3gzvh6z9c7nm5hg2zn975cb5mt',

@@ -1,0 +1,63 @@
+// What an operator had a follower of the log pass over: one stream for each read model and process. It is a fact like any other, because
+// a rebuild and a comparison must leave out the same events (design §7).
+import type { Decider, Decision } from '../kernel/decider.ts';
+import type { Fact } from '../kernel/event.ts';
+import { flag, integer, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import type { Timestamp } from '../kernel/time.ts';
+
+export interface Skip {
+  /** `payments`, `process/expiry`. */
+  readonly consumer: string;
+  readonly stream: string;
+  /** Of the event that is passed over. */
+  readonly revision: number;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly reason: string;
+  /** The operating system's name of who asked for it. */
+  readonly operator: string;
+  /** It is a read model or moves money, and was named as such. */
+  readonly isForced: boolean;
+  readonly at: Timestamp;
+}
+
+export type LogConsumerEventSkipped = Fact<'LogConsumerEventSkipped', Skip>;
+export type LogConsumerEvent = LogConsumerEventSkipped;
+
+export interface LogConsumerState {
+  readonly skipped: readonly Skip[];
+}
+
+export const logConsumer: Decider<LogConsumerState, LogConsumerEvent> = {
+  initial: { skipped: [] },
+  evolve: (state, event) =>
+    event.type === 'LogConsumerEventSkipped' ? { skipped: [...state.skipped, event.data] } : state,
+};
+
+/** An event is skipped once: the first reason stands. */
+export const skipEvent =
+  (skip: Skip): Decision<LogConsumerState, LogConsumerEvent, Skip> =>
+  ({ skipped }) => {
+    const before = skipped.find(({ stream, revision }) => stream === skip.stream && revision === skip.revision);
+    return before
+      ? { events: [], reply: before }
+      : { events: [{ type: 'LogConsumerEventSkipped', data: skip }], reply: skip };
+  };
+
+export const logConsumerSerde: Serde<LogConsumerEvent> = serdeOf<LogConsumerEvent>({
+  LogConsumerEventSkipped: {
+    version: 1,
+    shape: record<Skip>({
+      consumer: text(),
+      stream: text(),
+      revision: integer,
+      eventId: text(),
+      eventType: text(),
+      reason: text(),
+      operator: text(),
+      isForced: flag,
+      at: time,
+    }),
+    personal: ['operator'],
+  },
+});

@@ -1,0 +1,68 @@
+// What was probably meant by a word that names nothing.
+
+/** Optimal string alignment: letters added, left out, changed, or swapped with their neighbour. */
+const distance = (a: string, b: string): number => {
+  let [older, old]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      let least = Math.min(
+        (old[j] as number) + 1,
+        (row[j - 1] as number) + 1,
+        (old[j - 1] as number) + (isSame ? 0 : 1),
+      );
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, (older[j - 2] as number) + 1);
+      row.push(least);
+    }
+    [older, old] = [old, row];
+  }
+  return old[b.length] as number;
+};
+
+/** Longer words are mistyped in more places; a word that has little in common is another one. */
+const bearable = (name: string): number => Math.max(1, Math.floor(name.length / 3));
+
+const WORD_LENGTH_MAX = 100;
+
+/** null: another word. */
+const costOf = (typed: string, name: string): number | null => {
+  if (typed.length > WORD_LENGTH_MAX) return null;
+  if (typed.length > 1 && name.startsWith(typed)) return 0;
+  const cost = distance(typed, name);
+  return cost <= bearable(name) ? cost : null;
+};
+
+const sumOf = (costs: readonly (number | null)[]): number | null =>
+  costs.reduce((sum, cost) => (sum === null || cost === null ? null : sum + cost), 0);
+
+const cheapest = (names: readonly string[], cost: (name: string) => number | null): string | null => {
+  const near = names.flatMap((name) => {
+    const known = cost(name);
+    return known === null ? [] : [{ name, known }];
+  });
+  return near.toSorted((a, b) => a.known - b.known)[0]?.name ?? null;
+};
+
+/** The name that is nearest to what was typed; null: none is near. */
+export const meant = (typed: string, names: readonly string[]): string | null =>
+  cheapest(names, (name) => costOf(typed.toLowerCase(), name));
+
+/** Of names of one or two words: those that are meant by words in either order, with anything behind them, or by one of their words. */
+export const meantCommands = (words: readonly string[], names: readonly string[]): readonly string[] => {
+  const typed = words.flatMap((word) => word.toLowerCase().split(/[-_:./]/)).filter((word) => word !== '');
+  const whole = cheapest(names, (name) => {
+    const parts = name.split(' ');
+    const [there, back] = [parts, parts.toReversed()].map((order) =>
+      sumOf(order.map((part, i) => (typed[i] === undefined ? null : costOf(typed[i], part)))),
+    );
+    return there ?? back ?? null;
+  });
+  if (whole !== null) return [whole];
+  const part = meant(
+    typed[0] ?? '',
+    names.flatMap((name) => name.split(' ')),
+  );
+  return part === null ? [] : names.filter((name) => name.split(' ').includes(part));
+};

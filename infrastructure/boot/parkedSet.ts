@@ -1,0 +1,143 @@
+// The parked streams, as every process knows them: read at the start, told of by notices before the progress is, looked at now and then
+// because a notice can be missed. A request asks no database.
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { ParkedStreams, ReadModelName } from '../../application/ports/readModels.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
+import {
+  PARKED_CHANNEL,
+  type ParkedNotice,
+  type ParkedStream,
+  readParked,
+} from '../../projections/engine/parkedStreams.ts';
+import type { Notices } from '../postgres/notices.ts';
+
+type Known = Omit<ParkedStream, 'error'> & { readonly error?: string };
+
+export interface ParkedSetOptions {
+  readonly db: Sql;
+  /** At the start, when there are any. */
+  readonly onFound: (streams: number) => void;
+  /** Once for each stream and consumer, and again when it was parked at another event. */
+  readonly onParked: (stream: Known) => void;
+  /** Something changed, perhaps what an operator wants: the leader looks. */
+  readonly onChange: () => void;
+  readonly onError: (error: Error) => void;
+  readonly lookMs?: number;
+}
+
+const LOOK_MS = 5_000;
+
+export class ParkedSet implements ParkedStreams {
+  readonly #options: ParkedSetOptions;
+  /** By stream, by consumer. */
+  #byStream = new Map<string, Map<string, Known>>();
+  #timer: NodeJS.Timeout | undefined;
+  /** Counts what was told, so that a look that began before it does not undo it. */
+  #tellings = 0;
+  #looking: Promise<void> | null = null;
+
+  constructor(options: ParkedSetOptions) {
+    this.#options = options;
+  }
+
+  async follow(notices: Notices): Promise<void> {
+    await notices.on(PARKED_CHANNEL, (payload) => this.#heard(payload));
+    await this.#look(false);
+    if (this.streams > 0) this.#options.onFound(this.streams);
+    const { lookMs = LOOK_MS, onError } = this.#options;
+    this.#timer = setInterval(() => this.look().catch(onError), lookMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  has(model: ReadModelName, stream: StreamName, tenant: Tenant | null): boolean {
+    if (this.#byStream.size === 0) return false;
+    const known = this.#byStream.get(stream)?.get(model);
+    if (known === undefined) return false;
+    return tenant === null || known.account === null || isOf(known, tenant);
+  }
+
+  hasAnyOf(model: ReadModelName, tenant: Tenant): boolean {
+    for (const consumers of this.#byStream.values()) {
+      const known = consumers.get(model);
+      if (known !== undefined && isOf(known, tenant)) return true;
+    }
+    return false;
+  }
+
+  /** How many streams are parked, for whomever. */
+  get streams(): number {
+    return this.#byStream.size;
+  }
+
+  countOf(consumer: string): number {
+    let count = 0;
+    for (const consumers of this.#byStream.values()) if (consumers.has(consumer)) count++;
+    return count;
+  }
+
+  parked(streams: readonly Known[]): void {
+    this.#tellings++;
+    for (const stream of streams) this.#add(stream, this.#byStream);
+  }
+
+  taken(consumer: string, stream: string): void {
+    this.#tellings++;
+    const consumers = this.#byStream.get(stream);
+    consumers?.delete(consumer);
+    if (consumers?.size === 0) this.#byStream.delete(stream);
+  }
+
+  /** One at a time: who comes meanwhile waits for the one that runs, which looks again when something was told meanwhile. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #look(tells = true): Promise<void> {
+    for (let told = -1; told !== this.#tellings; ) {
+      told = this.#tellings;
+      const rows = await readParked(this.#options.db, null);
+      if (told !== this.#tellings) continue;
+      const next = new Map<string, Map<string, Known>>();
+      for (const row of rows) this.#add(row, next, tells);
+      this.#byStream = next;
+    }
+  }
+
+  #add(stream: Known, to: Map<string, Map<string, Known>>, tells = true): void {
+    const before = this.#byStream.get(stream.stream)?.get(stream.consumer);
+    const consumers = to.get(stream.stream) ?? new Map<string, Known>();
+    to.set(stream.stream, consumers.set(stream.consumer, stream));
+    if (tells && before?.revision !== stream.revision) this.#options.onParked(stream);
+  }
+
+  #heard(payload: string): void {
+    const notice = noticeOf(payload);
+    if (notice !== null) {
+      if (notice.parked) this.parked(notice.parked);
+      for (const { consumer, stream } of notice.taken ?? []) this.taken(consumer, stream);
+      return;
+    }
+    this.#tellings++;
+    this.look().catch(this.#options.onError);
+    this.#options.onChange();
+  }
+}
+
+/** null: it says no more than that something changed. */
+const noticeOf = (payload: string): ParkedNotice | null => {
+  try {
+    return JSON.parse(payload) as ParkedNotice;
+  } catch {
+    return null;
+  }
+};
+
+const isOf = ({ account, mode }: Known, { accountId, mode: own }: Tenant): boolean =>
+  account === accountId && mode === own;

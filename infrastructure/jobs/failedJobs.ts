@@ -1,0 +1,66 @@
+// Jobs that failed, for an operator beside the running program: listed, and opened again. Doing again what is done changes nothing.
+import { QUEUES, type QueueName } from '../../application/ports/jobs.ts';
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { hasTables } from './installation.ts';
+import { tenantOf } from './lanes.ts';
+import { JOBS_CHANNEL, noticeOf } from './notice.ts';
+import { LIST_FAILED, REOPEN } from './statements.ts';
+
+export interface FailedJob {
+  readonly id: string;
+  readonly queue: QueueName;
+  readonly tenant: Tenant;
+  /** '' for none. */
+  readonly target: string;
+  readonly items: readonly string[];
+  readonly attempts: number;
+  readonly error: string;
+  /** Item → what went wrong with it. */
+  readonly failures: Readonly<Record<string, string>>;
+  /** `failed`: for good; `retry`: another attempt follows by itself. */
+  readonly state: 'failed' | 'retry';
+  readonly failedAt: string;
+  /** null: none. */
+  readonly nextAttemptAt: string | null;
+}
+
+interface Row extends Omit<FailedJob, 'tenant' | 'failedAt' | 'nextAttemptAt'> {
+  readonly tenant: string;
+  readonly failed_at: string;
+  readonly next_attempt_at: string | null;
+  readonly total: number;
+}
+
+export const isQueue = (name: string): name is QueueName => (QUEUES as readonly string[]).includes(name);
+
+/** Of one queue, or all; those that failed for good first, then the newest failure. `total` counts all there are. */
+export const listFailedJobs = async (
+  db: Sql,
+  queue: QueueName | null,
+  limit: number,
+): Promise<{ readonly jobs: readonly FailedJob[]; readonly total: number }> => {
+  if (!(await hasTables(db))) return { jobs: [], total: 0 };
+  const { rows } = await db.query<Row>(LIST_FAILED, [queue, limit]);
+  const jobs = rows.map(
+    ({ total: _total, tenant, failed_at: failedAt, next_attempt_at: nextAttemptAt, ...row }): FailedJob => ({
+      ...row,
+      tenant: tenantOf(tenant),
+      failedAt,
+      nextAttemptAt,
+    }),
+  );
+  return { jobs, total: rows[0]?.total ?? 0 };
+};
+
+/** Those that failed for good, by id, by queue, or all: they begin at once, with as many attempts as a new job. */
+export const redriveJobs = async (
+  db: Sql,
+  which: { readonly id: string | null; readonly queue: QueueName | null },
+): Promise<readonly Pick<FailedJob, 'id' | 'queue' | 'items'>[]> => {
+  if (!(await hasTables(db))) return [];
+  const { rows } = await db.query<Row>(REOPEN, [which.id === null ? null : [which.id], which.queue]);
+  const places = rows.map(({ queue, tenant }) => ({ queue, tenant: tenantOf(tenant) }));
+  if (rows.length > 0) await db.query('SELECT pg_notify($1, $2)', [JOBS_CHANNEL, noticeOf(places, 'cli')]);
+  return rows.map(({ id, queue, items }) => ({ id, queue, items }));
+};

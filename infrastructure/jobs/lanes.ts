@@ -1,0 +1,21 @@
+// How tenants and lanes are written in pg-boss's tables and in notices.
+import type { JobPlace, QueueName } from '../../application/ports/jobs.ts';
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
+
+export const LANES = ['live', 'test'] as const satisfies readonly Mode[];
+
+/** The mode first, so that the tenants of a lane stand together in an index: `live/<account>`. */
+export const tenantKey = ({ accountId, mode }: Tenant): string => `${mode}/${accountId}`;
+
+export const tenantOf = (key: string): Tenant => {
+  const [mode, accountId] = key.split('/');
+  return { accountId, mode } as Tenant;
+};
+
+/** Every key of a tenant of the lane is at least the first and below the second. */
+export const laneBounds = (mode: Mode): readonly [string, string] => [`${mode}/`, `${mode}0`];
+
+/** A queue and one of its lanes: `settle/live`. */
+export type Lane = `${QueueName}/${Mode}`;
+export const laneOf = ({ queue, tenant }: JobPlace): Lane => `${queue}/${tenant.mode}`;

@@ -1,0 +1,168 @@
+// Every statement of ours on pg-boss's tables: each is run against the installed schema in a test. pg-boss makes the tables, keeps
+// the queues' options and sweeps what is old; writing, claiming and ending jobs is ours, because a claim must share out places between
+// tenants, and one round trip must write the jobs of a batch, what is owed, and the notice.
+//
+// Of pg-boss's columns: `group_id` is the tenant (tenantKey), `group_tier` the target ('' for none), `data` is {"items": [text, …]},
+// `retry_count` is the attempt, which every claim of a job raises, so that it names the claim. Both texts compare by bytes.
+import { JOBS_SCHEMA } from './schema.ts';
+
+const JOB = `${JOBS_SCHEMA}.job`;
+const TENANT = 'j.group_id COLLATE "C"';
+const TARGET = 'j.group_tier COLLATE "C"';
+
+/** Waiting jobs by tenant and target, those that may run longest first. What is deferred stands behind what is due. */
+export const LINES_INDEX = 'quita_lines';
+export const CREATE_LINES_INDEX = `CREATE INDEX IF NOT EXISTS ${LINES_INDEX} ON ${JOB}
+  (name, group_id COLLATE "C", group_tier COLLATE "C", start_after) WHERE state < 'active'`;
+
+/** Queues whose work nothing else tells of: what is owed stands in \`operations.owed\` until it is done. */
+export const OWED_BY_ROW: ReadonlySet<string> = new Set(['fanOut']);
+const OWED_LIST = [...OWED_BY_ROW].map((queue) => `'${queue}'`).join(', ');
+
+/** $1 queues, $2 tenants, $3 targets, $4 JSON arrays of items, $5 channel, $6 notice. */
+export const INSERT = {
+  name: 'jobs_insert',
+  text: `WITH given AS MATERIALIZED (
+      SELECT g.queue, g.tenant, g.target, g.items::jsonb AS items
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS g (queue, tenant, target, items)),
+    inserted AS (
+      INSERT INTO ${JOB} (name, data, group_id, group_tier, policy, expire_seconds, deletion_seconds, keep_until,
+        retry_limit, retry_delay, retry_backoff, retry_delay_max)
+      SELECT q.name, jsonb_build_object('items', g.items), g.tenant, g.target, q.policy, q.expire_seconds, q.deletion_seconds,
+        now() + q.retention_seconds * interval '1 s', q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max
+      FROM given g JOIN ${JOBS_SCHEMA}.queue q ON q.name = g.queue),
+    owed AS (
+      INSERT INTO operations.owed (queue, item, tenant)
+      SELECT g.queue, i.item, g.tenant FROM given g CROSS JOIN LATERAL jsonb_array_elements_text(g.items) AS i (item)
+      WHERE g.queue IN (${OWED_LIST}) ON CONFLICT DO NOTHING)
+    SELECT pg_notify($5, $6)`,
+};
+
+/**
+ * Claims at most $4 jobs of the queue $1 whose tenant is in [$2, $3): of each tenant at most its room ($6 tenants, $7 places they hold,
+ * $8 rooms; $5 of tenants that hold none), of each target at most its room ($10 tenants, $11 targets, $12 rooms; else $9). The next place
+ * goes to the tenant that holds the fewest, then to the job that waits longest; within a tenant the oldest come first. What a
+ * tenant or target without room has waiting is not looked at. A row without items was claimed by another worker meanwhile.
+ */
+export const CLAIM = {
+  name: 'jobs_claim',
+  text: `WITH RECURSIVE
+    tenant_room AS (SELECT * FROM unnest($6::text[], $7::int[], $8::int[]) AS t (tenant, held, room)),
+    target_room AS (SELECT * FROM unnest($10::text[], $11::text[], $12::int[]) AS t (tenant, target, room)),
+    line (tenant, target, room) AS (
+      (SELECT j.group_id, j.group_tier, (SELECT t.room FROM tenant_room t WHERE t.tenant = j.group_id) FROM ${JOB} j
+       WHERE j.name = $1 AND j.state < 'active' AND ${TENANT} >= $2 AND ${TENANT} < $3
+       ORDER BY ${TENANT}, ${TARGET} LIMIT 1)
+      UNION ALL
+      SELECT next.group_id, next.group_tier, (SELECT t.room FROM tenant_room t WHERE t.tenant = next.group_id)
+      FROM line l CROSS JOIN LATERAL (
+        SELECT j.group_id, j.group_tier FROM ${JOB} j
+        WHERE j.name = $1 AND j.state < 'active' AND ${TENANT} < $3
+          AND (${TENANT}, ${TARGET}) > (l.tenant, CASE WHEN l.room = 0 THEN U&'\\+10FFFF' ELSE l.target END)
+        ORDER BY ${TENANT}, ${TARGET} LIMIT 1) next),
+    ready AS (
+      SELECT l.tenant, l.room, due.id, due.start_after FROM line l
+      LEFT JOIN target_room t ON t.tenant = l.tenant AND t.target = l.target
+      CROSS JOIN LATERAL (
+        SELECT j.id, j.start_after FROM ${JOB} j
+        WHERE j.name = $1 AND j.state < 'active' AND ${TENANT} = l.tenant AND ${TARGET} = l.target AND j.start_after <= now()
+        ORDER BY j.start_after LIMIT least(coalesce(t.room, $9), coalesce(l.room, $5))) due
+      WHERE l.room IS DISTINCT FROM 0),
+    ranked AS (
+      SELECT id, tenant, coalesce(room, $5) AS room, start_after, row_number() OVER (PARTITION BY tenant ORDER BY start_after) AS rank
+      FROM ready),
+    chosen AS MATERIALIZED (
+      SELECT r.id FROM ranked r LEFT JOIN tenant_room t ON t.tenant = r.tenant
+      WHERE r.rank <= r.room ORDER BY r.rank + coalesce(t.held, 0), r.start_after LIMIT $4),
+    mine AS MATERIALIZED (
+      SELECT j.id FROM ${JOB} j WHERE j.name = $1 AND j.id = ANY (ARRAY(SELECT id FROM chosen)) AND j.state < 'active' FOR UPDATE SKIP LOCKED),
+    claimed AS (
+      UPDATE ${JOB} j SET state = 'active', started_on = now(), heartbeat_on = now(),
+        retry_count = CASE WHEN j.started_on IS NULL THEN j.retry_count ELSE j.retry_count + 1 END
+      WHERE j.name = $1 AND j.id = ANY (ARRAY(SELECT id FROM mine))
+      RETURNING j.id, j.data->'items' AS items, j.group_id, j.group_tier, j.retry_count, j.start_after)
+    SELECT h.id, c.items, c.group_id AS tenant, c.group_tier AS target, c.retry_count AS attempt
+    FROM chosen h LEFT JOIN claimed c ON c.id = h.id ORDER BY c.start_after`,
+};
+
+const CLAIMED = `unnest($2::uuid[], $3::int[]) AS c (id, attempt) WHERE j.name = $1 AND j.id = c.id AND j.retry_count = c.attempt AND j.state = 'active'`;
+
+/** $1 queue, $2 ids, $3 attempts: those claims that still hold are over. A worker that lost its claim ends nobody else's. */
+export const DONE = { name: 'jobs_done', text: `DELETE FROM ${JOB} j USING ${CLAIMED}` };
+export const DONE_OWED = {
+  name: 'jobs_done_owed',
+  text: `WITH done AS (DELETE FROM ${JOB} j USING ${CLAIMED} RETURNING j.name, j.data)
+    DELETE FROM operations.owed o USING done d, jsonb_array_elements_text(d.data->'items') AS i (item) WHERE o.queue = d.name AND o.item = i.item`,
+};
+
+/** Claimed and not begun: open again, as if nobody had claimed them. */
+export const RELEASE = `UPDATE ${JOB} j SET state = CASE WHEN j.retry_count > 0 THEN 'retry' ELSE 'created' END::${JOBS_SCHEMA}.job_state, started_on = NULL FROM ${CLAIMED}`;
+
+/** $1 queue, $2 id, $3 attempt, $4 JSON array of the items that are left, $5 what went wrong. The row tells what became of it. */
+export const FAIL = {
+  name: 'jobs_fail',
+  text: `UPDATE ${JOB} j SET
+      state = CASE WHEN j.retry_count < j.retry_limit THEN 'retry' ELSE 'failed' END::${JOBS_SCHEMA}.job_state,
+      start_after = now() + least(j.retry_delay_max, greatest(j.retry_delay, 1) * 2 ^ least(16, j.retry_count) * (1 + random())) * interval '1 s',
+      completed_on = CASE WHEN j.retry_count < j.retry_limit THEN NULL ELSE now() END,
+      data = jsonb_build_object('items', $4::jsonb), output = $5::jsonb
+    WHERE j.name = $1 AND j.id = $2 AND j.retry_count = $3 AND j.state = 'active' RETURNING j.state`,
+};
+/** $1 queue, $2 items: of a job that failed, those that were done. */
+export const NOT_OWED = 'DELETE FROM operations.owed WHERE queue = $1 AND item = ANY ($2::text[])';
+
+/** $1 queues: only while no other worker is alive. */
+export const RELEASE_ALL = `UPDATE ${JOB} SET state = 'retry', start_after = now() WHERE state = 'active' AND name = ANY ($1::text[])`;
+
+// Whoever holds a row is about to end its job: nobody waits, so nobody deadlocks.
+/** $1 ids, $2 attempts, $3 queues: those claims are alive. */
+export const TOUCH = `UPDATE ${JOB} SET heartbeat_on = now() WHERE (name, id) IN (
+  SELECT j.name, j.id FROM ${JOB} j JOIN unnest($1::uuid[], $2::int[]) AS c (id, attempt) ON c.id = j.id AND c.attempt = j.retry_count
+  WHERE j.name = ANY ($3::text[]) AND j.state = 'active' FOR UPDATE OF j SKIP LOCKED)`;
+
+// At once the first time; a job that kills its workers comes back later and later, and fails for good like one that throws.
+/** $1 queues, $2 milliseconds without a touch after which a worker is dead: its claims are open again. */
+export const OPEN_DEAD = `UPDATE ${JOB} SET
+    state = CASE WHEN retry_count < retry_limit THEN 'retry' ELSE 'failed' END::${JOBS_SCHEMA}.job_state,
+    start_after = now() + least(retry_delay_max, 2 ^ least(retry_count, 16) - 1) * interval '1 s',
+    completed_on = CASE WHEN retry_count < retry_limit THEN NULL ELSE now() END,
+    output = '{"message":"its worker died"}'
+  WHERE (name, id) IN (
+    SELECT name, id FROM ${JOB}
+    WHERE name = ANY ($1::text[]) AND state = 'active' AND heartbeat_on < now() - $2 * interval '1 ms' FOR UPDATE SKIP LOCKED)
+  RETURNING name, group_id AS tenant`;
+
+const COUNT_ITEMS = `SELECT coalesce(sum(jsonb_array_length(data->'items')), 0) AS open FROM ${JOB}`;
+/** $1 queue, $2 tenant or null. */
+export const COUNT_OPEN = `${COUNT_ITEMS} WHERE name = $1 AND state < 'completed' AND ($2::text IS NULL OR group_id = $2)`;
+/** $1 queues, $2 tenant. */
+export const COUNT_UNDER_WAY = `${COUNT_ITEMS} WHERE name = ANY ($1::text[]) AND group_id = $2 AND (state = 'active' OR state < 'active' AND start_after <= now())`;
+/** $1 queue. */
+export const OPEN_ITEMS = `SELECT i.item FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements_text(j.data->'items') AS i (item) WHERE j.name = $1 AND j.state < 'completed'`;
+
+/** $1 queue: of jobs that run now, in any process. */
+export const RUNNING_ITEMS = {
+  name: 'jobs_running_items',
+  text: `SELECT i.item FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements_text(j.data->'items') AS i (item) WHERE j.name = $1 AND j.state = 'active'`,
+};
+
+const REOPENED = `state = 'retry', start_after = now(), completed_on = NULL, keep_until = now() + q.retention_seconds * interval '1 s',
+  retry_limit = j.retry_count + q.retry_limit FROM ${JOBS_SCHEMA}.queue q WHERE q.name = j.name AND j.state = 'failed'`;
+/** $1 queue. */
+export const FAILED_ITEMS = `SELECT id, data->'items' AS items FROM ${JOB} WHERE name = $1 AND state = 'failed'`;
+/** $1 ids or null, $2 queue or null: failed jobs have as many attempts again as a new one. */
+export const REOPEN = `UPDATE ${JOB} j SET ${REOPENED} AND ($1::uuid[] IS NULL OR j.id = ANY ($1)) AND ($2::text IS NULL OR j.name = $2)
+  RETURNING j.id, j.name AS queue, j.group_id AS tenant, j.data->'items' AS items`;
+
+const iso = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** $1 queue or null, $2 as many at most: jobs that failed for good or wait for another attempt, the newest failure first. */
+export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_tier AS target, data->'items' AS items, retry_count + 1 AS attempts,
+    coalesce(output->>'message', '') AS error, coalesce(output->'items', '{}') AS failures, state::text AS state,
+    ${iso('coalesce(completed_on, started_on)')} AS failed_at, CASE WHEN state = 'retry' THEN ${iso('start_after')} END AS next_attempt_at,
+    count(*) OVER () AS total
+  FROM ${JOB} WHERE (state = 'failed' OR state = 'retry' AND output IS NOT NULL) AND ($1::text IS NULL OR name = $1)
+  ORDER BY (state = 'failed') DESC, coalesce(completed_on, started_on) DESC, id LIMIT $2`;
+
+export const FIND_INSTALLED = `SELECT to_regclass('${JOBS_SCHEMA}.version') IS NOT NULL AS installed, to_regclass('${JOBS_SCHEMA}.${LINES_INDEX}') IS NOT NULL AS indexed`;
+export const SCHEMA_VERSION = `SELECT version FROM ${JOBS_SCHEMA}.version`;

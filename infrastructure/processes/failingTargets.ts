@@ -1,0 +1,92 @@
+// Failing targets in Postgres. Nothing is written for one that is well.
+import type { FailingTargets, FirstAttempt, ProbeRule } from '../../application/ports/failingTargets.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
+
+/** Longer than the longest wait for a retry (24 h): whatever was under way there has failed again since, or has ended. */
+const FORGOTTEN_AFTER = '3 days';
+
+const tenantAndTarget = ({ group, account, mode }: FirstAttempt) => [group, account, mode] as const;
+
+/** The next free turn, or that of the oldest one that is younger: those then move up by one. One that has a turn keeps it. */
+const HOLD_TEXT = `WITH known AS (
+    SELECT t.due_at AS at FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = $4 AND t.held AND t.due_at > $5),
+  turn AS (
+    UPDATE operations.failing_targets SET next_probe_at = greatest(next_probe_at, $5) + $6 * interval '1 second'
+    WHERE target = $1 AND NOT EXISTS (SELECT FROM known)
+    RETURNING next_probe_at - $6 * interval '1 second' AS at),
+  younger AS (
+    SELECT t.key, t.due_at, lead(t.due_at, 1, turn.at) OVER (ORDER BY t.due_at) AS next_at FROM operations.timers t, turn
+    WHERE t.group_id = $1 AND t.kind = 'deliver' AND t.held AND t.held_since > $7 AND t.due_at > $5),
+  moved AS (
+    UPDATE operations.timers t SET due_at = younger.next_at FROM younger WHERE t.kind = 'deliver' AND t.key = younger.key),
+  own AS (SELECT coalesce((SELECT min(due_at) FROM younger), at) AS at FROM turn),
+  held AS (
+    INSERT INTO operations.timers (kind, key, account_id, mode, group_id, due_at, held, held_since)
+    SELECT 'deliver', $4, $2, $3, $1, at, true, $7 FROM own WHERE at > $5
+    ON CONFLICT (kind, key) DO UPDATE SET due_at = excluded.due_at, held = true, held_since = excluded.held_since)
+  SELECT (extract(epoch FROM at) * 1000)::bigint AS at_ms, at <= $5 AS is_now
+  FROM (SELECT at FROM known UNION ALL SELECT at FROM own) found`;
+
+export const failingTargets = (db: SqlPool, { failuresInARow, everySeconds }: ProbeRule): FailingTargets => ({
+  failuresOf: async (target) => {
+    const { rows } = await db.query<{ failures: number }>({
+      name: 'failures_of_target',
+      text: 'SELECT failures FROM operations.failing_targets WHERE target = $1',
+      values: [target],
+    });
+    return rows[0]?.failures ?? 0;
+  },
+
+  failed: async (attempt, error) => {
+    const { rows } = await db.query<{ failures: number }>({
+      name: 'target_failed',
+      text: `INSERT INTO operations.failing_targets AS f (target, account_id, mode, failures, failing_since, next_probe_at, last_error)
+        VALUES ($1, $2, $3, 1, $4, $4::timestamptz + $6 * interval '1 second', $5)
+        ON CONFLICT (target) DO UPDATE SET failures = f.failures + 1, last_error = excluded.last_error, changed_at = now(),
+          next_probe_at = CASE WHEN f.failures < $7 THEN excluded.next_probe_at ELSE f.next_probe_at END
+        RETURNING failures`,
+      values: [...tenantAndTarget(attempt), attempt.dueAt, error, everySeconds, failuresInARow],
+    });
+    return rows[0]?.failures ?? 1;
+  },
+
+  // Whoever holds one back and whoever lets all go meet at the target's row: nothing is held that nobody lets go. The second statement
+  // sees what was held while the first one waited for that row.
+  hold: (attempt) =>
+    db.transaction(async (tx) => {
+      const { rowCount } = await tx.query(
+        'SELECT FROM operations.failing_targets WHERE target = $1 AND failures >= $2 FOR UPDATE',
+        [attempt.group, failuresInARow],
+      );
+      if (rowCount === 0) return null;
+      const { rows } = await tx.query<{ at_ms: number; is_now: boolean }>(HOLD_TEXT, [
+        ...tenantAndTarget(attempt),
+        attempt.key,
+        attempt.dueAt,
+        everySeconds,
+        attempt.since,
+      ]);
+      const turn = rows[0];
+      return turn === undefined || turn.is_now ? null : fromMillis(turn.at_ms);
+    }),
+
+  // Two statements: the second one sees what was held back before the first one got the target's row.
+  recovered: (target, at) =>
+    db.transaction(async (tx) => {
+      const { rows } = await tx.query<{ failures: number }>(
+        'DELETE FROM operations.failing_targets WHERE target = $1 RETURNING failures',
+        [target],
+      );
+      if ((rows[0]?.failures ?? 0) < failuresInARow) return;
+      await tx.query(
+        `WITH free AS (SELECT kind, key FROM operations.timers WHERE group_id = $1 AND kind = 'deliver' AND due_at > $2 FOR UPDATE SKIP LOCKED)
+         UPDATE operations.timers t SET due_at = $2, held = false FROM free WHERE t.kind = free.kind AND t.key = free.key`,
+        [target, at],
+      );
+    }),
+
+  forgetOld: async () => {
+    await db.query(`DELETE FROM operations.failing_targets WHERE changed_at < now() - interval '${FORGOTTEN_AFTER}'`);
+  },
+});

@@ -1,0 +1,105 @@
+// The streams that followers have parked, as rows: written in the transaction that moves the checkpoint past them (design §7).
+import type { Sql } from '../../application/ports/sql.ts';
+
+export interface ParkedStream {
+  readonly consumer: string;
+  readonly stream: string;
+  /** null: neither the event nor the first one of its stream tells. */
+  readonly account: string | null;
+  readonly mode: string | null;
+  /** Of the first event that was not taken. */
+  readonly revision: number;
+  readonly eventId: string;
+  readonly eventType: string;
+  /** Without personal data. */
+  readonly error: string;
+}
+export interface ParkedRow extends ParkedStream {
+  /** ISO 8601. */
+  readonly parkedAt: string;
+  readonly isRetryAsked: boolean;
+}
+
+/** What other processes are told, before they are told of the progress: `[]` says "look for yourself". */
+export interface ParkedNotice {
+  readonly parked?: readonly Omit<ParkedStream, 'error'>[];
+  readonly taken?: readonly Pick<ParkedStream, 'consumer' | 'stream'>[];
+}
+export const PARKED_CHANNEL = 'quita_parked';
+
+/** Of a read model that is being built beside the live one: nobody reads it yet. */
+const isCopy = (consumer: string): boolean => consumer.endsWith('/next');
+
+const COLUMNS = `consumer, stream, account_id AS account, mode, revision, event_id AS "eventId", event_type AS "eventType", error,
+  to_char(parked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "parkedAt", retry_asked_at IS NOT NULL AS "isRetryAsked"`;
+
+/** Of these followers; null: of all, copies left out. Oldest first. */
+export const readParked = async (db: Sql, consumers: readonly string[] | null): Promise<readonly ParkedRow[]> => {
+  const text = `SELECT ${COLUMNS} FROM log_followers.parked_streams
+    WHERE ($1::text[] IS NULL AND consumer NOT LIKE '%/next') OR consumer = ANY($1::text[]) ORDER BY parked_at, consumer, stream`;
+  return (await db.query<ParkedRow>(text, [consumers])).rows;
+};
+
+/** Those of these followers that an operator wants taken up again. */
+export const readAsked = async (db: Sql, consumers: readonly string[]): Promise<readonly ParkedRow[]> => {
+  const text = `SELECT ${COLUMNS} FROM log_followers.parked_streams WHERE retry_asked_at IS NOT NULL AND consumer = ANY($1::text[])
+    ORDER BY retry_asked_at, consumer, stream`;
+  return (await db.query<ParkedRow>(text, [consumers])).rows;
+};
+
+/** Of one notice: Postgres takes 8,000 bytes. */
+const NOTICE_ROWS = 20;
+
+const notify = async (tx: Sql, key: keyof ParkedNotice, rows: readonly object[]): Promise<void> => {
+  for (let at = 0; at < rows.length; at += NOTICE_ROWS)
+    await tx.query('SELECT pg_notify($1, $2)', [
+      PARKED_CHANNEL,
+      JSON.stringify({ [key]: rows.slice(at, at + NOTICE_ROWS) }),
+    ]);
+};
+
+/** In the transaction that moves the checkpoint, before it is moved. Again: the row tells of the newer fault. */
+export const park = async (tx: Sql, streams: readonly ParkedStream[]): Promise<void> => {
+  if (streams.length === 0) return;
+  await tx.query(
+    `INSERT INTO log_followers.parked_streams (consumer, stream, account_id, mode, revision, event_id, event_type, error)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[])
+     ON CONFLICT (consumer, stream) DO UPDATE SET revision = excluded.revision, event_id = excluded.event_id,
+       event_type = excluded.event_type, error = excluded.error, parked_at = now(), retry_asked_at = NULL`,
+    (['consumer', 'stream', 'account', 'mode', 'revision', 'eventId', 'eventType', 'error'] as const).map((key) =>
+      streams.map((one) => one[key]),
+    ),
+  );
+  const told = streams.filter(({ consumer }) => !isCopy(consumer)).map(({ error: _, ...rest }) => rest);
+  await notify(tx, 'parked', told);
+};
+
+export const unpark = async (tx: Sql, consumer: string, stream: string): Promise<void> => {
+  await tx.query('DELETE FROM log_followers.parked_streams WHERE consumer = $1 AND stream = $2', [consumer, stream]);
+  await notify(tx, 'taken', [{ consumer, stream }]);
+};
+
+export const dropParked = async (tx: Sql, consumer: string): Promise<void> => {
+  await tx.query('DELETE FROM log_followers.parked_streams WHERE consumer = $1', [consumer]);
+};
+
+/** A copy becomes the live one, with what it has parked itself. */
+export const adoptParked = async (tx: Sql, from: string, to: string): Promise<void> => {
+  await dropParked(tx, to);
+  await tx.query('UPDATE log_followers.parked_streams SET consumer = $2 WHERE consumer = $1', [from, to]);
+  await tx.query('SELECT pg_notify($1, $2)', [PARKED_CHANNEL, '']);
+};
+
+/** Whoever leads acts on it when it hears the notice. How many of them are still parked. */
+export const askRetry = async (
+  db: Sql,
+  rows: readonly Pick<ParkedStream, 'consumer' | 'stream'>[],
+): Promise<number> => {
+  const { rowCount } = await db.query(
+    `UPDATE log_followers.parked_streams p SET retry_asked_at = now() FROM unnest($1::text[], $2::text[]) AS v(consumer, stream)
+     WHERE p.consumer = v.consumer AND p.stream = v.stream`,
+    [rows.map(({ consumer }) => consumer), rows.map(({ stream }) => stream)],
+  );
+  if (rowCount > 0) await db.query('SELECT pg_notify($1, $2)', [PARKED_CHANNEL, '']);
+  return rowCount;
+};

@@ -1,0 +1,223 @@
+// An event that a consumer can't take parks its stream for that consumer: it is found among the others of a batch, and from it on the
+// stream is left out, while all other streams go on (design §7).
+import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
+import type { LogConsumer } from '../../application/ports/logConsumer.ts';
+import { decodeEvent, isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { type StreamName, streamName } from '../../domain/kernel/event.ts';
+import { ConsumerFailed, faultText, isTransient, mayBeOfEvent } from './faults.ts';
+import { type ParkedStream, readParked } from './parkedStreams.ts';
+
+/** What a consumer does not take: streams from a revision on, and single events that an operator had skipped. */
+export class LeftOut {
+  readonly #parkedFrom = new Map<string, number>();
+  readonly #skipped = new Map<string, Set<number>>();
+
+  park(stream: string, revision: number): void {
+    this.#parkedFrom.set(stream, revision);
+  }
+  unpark(stream: string): void {
+    this.#parkedFrom.delete(stream);
+  }
+  skip(stream: string, revision: number): void {
+    this.#skipped.set(stream, (this.#skipped.get(stream) ?? new Set()).add(revision));
+  }
+
+  get isEmpty(): boolean {
+    return this.#parkedFrom.size === 0 && this.#skipped.size === 0;
+  }
+  has({ stream, revision }: Pick<RecordedEvent, 'stream' | 'revision'>): boolean {
+    const from = this.#parkedFrom.get(stream);
+    return (from !== undefined && revision >= from) || this.isSkipped(stream, revision);
+  }
+  isSkipped(stream: string, revision: number): boolean {
+    return this.#skipped.get(stream)?.has(revision) === true;
+  }
+}
+
+/** `name`: of the live consumer, whose skips count for its copies too. */
+export const readSkips = async (store: EventStore, name: string, into: LeftOut): Promise<void> => {
+  for await (const recorded of store.readStream(streamName.logConsumer(name))) {
+    const logged = decodeEvent(recorded);
+    if (isOf(logged, 'logConsumer')) into.skip(logged.event.data.stream, logged.event.data.revision);
+  }
+};
+
+/** `parkedAs`: whose rows of parked streams count; default the consumer's own. */
+export const readLeftOut = async (db: Sql, store: EventStore, name: string, parkedAs = name): Promise<LeftOut> => {
+  const leftOut = new LeftOut();
+  await readSkips(store, name, leftOut);
+  for (const { stream, revision } of await readParked(db, [parkedAs])) leftOut.park(stream, revision);
+  return leftOut;
+};
+
+/** An event that can't be taken, and why. */
+export interface Poison {
+  readonly recorded: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>;
+  readonly account: string | null;
+  readonly mode: string | null;
+  readonly error: unknown;
+}
+export interface Readable {
+  readonly events: readonly LoggedEvent[];
+  /** At most one for each stream; nothing behind it is among the events. */
+  readonly poisoned: readonly Poison[];
+}
+
+export const decodeAll = (recorded: readonly RecordedEvent[], leftOut: Pick<LeftOut, 'isEmpty' | 'has'>): Readable => {
+  const events: LoggedEvent[] = [];
+  const poisoned = new Map<string, Poison>();
+  const takesAll = leftOut.isEmpty;
+  for (const one of recorded) {
+    if (!takesAll && leftOut.has(one)) continue;
+    if (poisoned.size > 0 && poisoned.has(one.stream)) continue;
+    try {
+      events.push(decodeEvent(one));
+    } catch (error) {
+      poisoned.set(one.stream, { recorded: one, ...tenantOf(one), error });
+    }
+  }
+  return { events, poisoned: [...poisoned.values()] };
+};
+
+const tenantOf = ({ metadata }: RecordedEvent): Pick<Poison, 'account' | 'mode'> => {
+  try {
+    const { account, mode } = JSON.parse(metadata) as { account?: unknown; mode?: unknown };
+    return { account: typeof account === 'string' ? account : null, mode: typeof mode === 'string' ? mode : null };
+  } catch {
+    return { account: null, mode: null };
+  }
+};
+
+/** The row of it. Whose stream it is, its first event tells when this one does not. */
+export const parkedStream = async (
+  consumer: string,
+  { recorded, account, mode, error }: Poison,
+  store: EventStore,
+): Promise<ParkedStream> => {
+  let tenant = { account, mode };
+  if (account === null || mode === null)
+    for await (const first of store.readStream(recorded.stream)) {
+      tenant = tenantOf(first);
+      break;
+    }
+  const { stream, revision, id: eventId, type: eventType } = recorded;
+  return { consumer, stream, ...tenant, revision, eventId, eventType, error: faultText(error) };
+};
+
+type Applying = Pick<LogConsumer, 'reset' | 'apply'>;
+
+/** As many streams, spread over the batch, are tried alone: when every one of them fails, no event is to blame. */
+const SAMPLES = 8;
+const SAMPLES_MIN = 3;
+/** Of one batch. More of them are the fault of who takes them. */
+const POISONED_MAX = 200;
+
+/**
+ * Applies what can be applied, in log order, and tells which events can't: of a few streams among many. Throws ConsumerFailed when no
+ * event is to blame, and what is transient; then nothing in the transaction counts.
+ */
+export const applyCarefully = async (
+  consumer: Applying,
+  events: readonly LoggedEvent[],
+  tx: Sql,
+): Promise<readonly Poison[]> => {
+  if (events.length === 0) return [];
+  const error = await attempt(consumer, events, tx, KEEP);
+  if (error === null) return [];
+  const poisoned = await new Search(consumer, events, tx).run();
+  const from = new Map(poisoned.map(({ recorded }) => [recorded.stream, recorded.revision]));
+  const rest = events.filter(({ stream, revision }) => revision < (from.get(stream) ?? Number.POSITIVE_INFINITY));
+  const left = rest.length === 0 ? null : await attempt(consumer, rest, tx, KEEP);
+  if (left !== null) throw new ConsumerFailed(faultText(left), { cause: left });
+  return poisoned;
+};
+
+const KEEP = 'RELEASE SAVEPOINT attempt';
+const UNDO = 'ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt';
+
+/** Null when it could be applied. */
+const attempt = async (
+  consumer: Applying,
+  events: readonly LoggedEvent[],
+  tx: Sql,
+  end: typeof KEEP | typeof UNDO,
+): Promise<unknown> => {
+  await tx.query('SAVEPOINT attempt');
+  let failure: unknown = null;
+  try {
+    await consumer.apply(events, tx);
+  } catch (error) {
+    failure = error ?? new Error('no reason given');
+  }
+  await tx.query(failure === null ? end : UNDO); // rejects when the connection is gone
+  if (failure !== null || end === UNDO) await consumer.reset(tx);
+  if (failure !== null && isTransient(failure)) throw failure;
+  if (failure !== null && !mayBeOfEvent(failure)) throw new ConsumerFailed(faultText(failure), { cause: failure });
+  return failure;
+};
+
+class Search {
+  readonly #consumer: Applying;
+  readonly #events: readonly LoggedEvent[];
+  readonly #tx: Sql;
+  readonly #found: Poison[] = [];
+
+  constructor(consumer: Applying, events: readonly LoggedEvent[], tx: Sql) {
+    this.#consumer = consumer;
+    this.#events = events;
+    this.#tx = tx;
+  }
+
+  async run(): Promise<readonly Poison[]> {
+    const streams = [...new Set(this.#events.map(({ stream }) => stream))];
+    if (streams.length >= SAMPLES_MIN) await this.#sample(streams);
+    await this.#among(streams);
+    if (this.#found.length === 0) throw new ConsumerFailed('events fail together, but no stream does alone');
+    return this.#found;
+  }
+
+  async #sample(streams: readonly StreamName[]): Promise<void> {
+    const count = Math.min(SAMPLES, streams.length);
+    for (let n = 0; n < count; n++) {
+      const one = streams[Math.floor((n * streams.length) / count)] as StreamName;
+      const failure = await this.#try(this.#eventsOf([one]));
+      if (failure === null) return;
+      if (n === count - 1) throw new ConsumerFailed(faultText(failure), { cause: failure });
+    }
+  }
+
+  async #among(streams: readonly StreamName[]): Promise<void> {
+    const events = this.#eventsOf(streams);
+    const failure = await this.#try(events);
+    if (failure === null) return;
+    if (streams.length === 1) return this.#within(events, failure);
+    const half = Math.ceil(streams.length / 2);
+    await this.#among(streams.slice(0, half));
+    await this.#among(streams.slice(half));
+  }
+
+  /** The first event of a stream without which all before it can be applied. */
+  async #within(events: readonly LoggedEvent[], last: unknown): Promise<void> {
+    let error = last;
+    let [good, bad] = [0, events.length];
+    while (bad - good > 1) {
+      const middle = Math.floor((good + bad) / 2);
+      const failure = await this.#try(events.slice(0, middle));
+      if (failure === null) good = middle;
+      else [bad, error] = [middle, failure];
+    }
+    const { stream, revision, id, account, mode, event } = events[bad - 1] as LoggedEvent;
+    this.#found.push({ recorded: { stream, revision, id, type: event.type }, account, mode, error });
+    if (this.#found.length > POISONED_MAX) throw new ConsumerFailed(faultText(error), { cause: error });
+  }
+
+  #eventsOf(streams: readonly StreamName[]): readonly LoggedEvent[] {
+    const wanted = new Set<string>(streams);
+    return this.#events.filter(({ stream }) => wanted.has(stream));
+  }
+
+  #try(events: readonly LoggedEvent[]): Promise<unknown> {
+    return attempt(this.#consumer, events, this.#tx, UNDO);
+  }
+}

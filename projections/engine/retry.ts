@@ -1,0 +1,71 @@
+// Taking up a parked stream again: its events from the one that failed up to the consumer's checkpoint, in order, in one transaction with
+// the row's end. What an operator had skipped meanwhile is left out.
+import type { RecordedEvent } from '../../application/ports/eventStore.ts';
+import type { LeaderSession } from '../../application/ports/leaderSession.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
+import { LostLeadership, moveCheckpoints } from './checkpoints.ts';
+import { ConsumerFailed, faultText } from './faults.ts';
+import { type Member, standingOf, type Telling } from './member.ts';
+import { type ParkedRow, type ParkedStream, park, unpark } from './parkedStreams.ts';
+import { applyCarefully, decodeAll, LeftOut, type Poison, parkedStream, readSkips } from './parking.ts';
+
+export interface RetryTelling extends Telling {
+  readonly onTaken?: (consumer: string, stream: string) => void;
+}
+
+/** Throws what is transient: the row stays asked for. */
+export const retryParked = async (
+  member: Member,
+  row: ParkedRow,
+  telling: RetryTelling,
+  session: LeaderSession,
+): Promise<void> => {
+  const { consumer } = member;
+  let again: ParkedStream | null;
+  try {
+    again = await takeUp(member, row, telling, session);
+  } catch (error) {
+    await consumer.reset(session); // rejects when the connection is gone
+    if (!(error instanceof ConsumerFailed)) throw error;
+    again = { ...row, error: faultText(error.cause ?? error) };
+    const failed = again;
+    await session.transaction((tx) => park(tx, [failed]));
+  }
+  if (again === null) member.leftOut.unpark(row.stream);
+  else member.leftOut.park(row.stream, again.revision);
+  consumer.committed?.();
+  if (again === null) telling.onTaken?.(consumer.name, row.stream);
+  else telling.onParked?.([again]);
+  if (member.position !== null) telling.onMoved([consumer.name], member.position);
+};
+
+/** The row as it is parked again; null: all was taken. */
+const takeUp = async (
+  member: Member,
+  { consumer: name, stream, revision }: ParkedRow,
+  { store, role }: RetryTelling,
+  session: LeaderSession,
+): Promise<ParkedStream | null> => {
+  const skipped = new LeftOut();
+  await readSkips(store, name, skipped);
+  await readSkips(store, name, member.leftOut);
+  const recorded: RecordedEvent[] = [];
+  for await (const event of store.readStream(stream as StreamName, { from: revision })) {
+    if (member.position === null || event.position > member.position) break;
+    recorded.push(event);
+  }
+  const { events, poisoned: unreadable } = decodeAll(recorded, skipped);
+  return session.transaction(async (tx) => {
+    const held = await tx.query(
+      'SELECT FROM log_followers.parked_streams WHERE consumer = $1 AND stream = $2 AND revision = $3 FOR UPDATE',
+      [name, stream, revision],
+    );
+    if (held.rowCount !== 1) throw new LostLeadership(`${stream} is not parked for ${name} as it was known`);
+    const poison: Poison | undefined = (await applyCarefully(member.consumer, events, tx))[0] ?? unreadable[0];
+    const again = poison === undefined ? null : await parkedStream(name, poison, store);
+    if (again === null) await unpark(tx, name, stream);
+    else await park(tx, [again]);
+    if (member.position !== null) await moveCheckpoints(tx, role, [standingOf(member)], member.position);
+    return again;
+  });
+};

@@ -1,0 +1,86 @@
+// A retry comes before its time only because its target is well again, and by at most one step of the schedule (W3).
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { DeliveryId, EndpointId, EventId } from '../../../domain/kernel/ids.ts';
+import { addMillis, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
+import {
+  mayComeEarly,
+  recordAttempt,
+  scheduleDelivery,
+  type WebhookDeliveryState,
+  webhookDelivery,
+} from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { ACCOUNT_ID, at } from '../../support/samples.ts';
+
+/** W3, written out: seconds after attempt 1, 2, … 14. */
+const W3_SECONDS = [5, 30, 120, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200];
+const START = at('13:00:00');
+const HALF = 0.5; // no jitter
+type Pending = Extract<WebhookDeliveryState, { status: 'pending' }>;
+
+const fresh = (): Pending => {
+  const delivery = {
+    deliveryId: 'd' as DeliveryId,
+    accountId: ACCOUNT_ID,
+    mode: 'test' as const,
+    endpointId: 'e' as EndpointId,
+    url: null,
+    eventId: 'v' as EventId,
+    eventType: 'charge.paid',
+    family: 'canonical' as const,
+    body: '{}',
+  };
+  return fold(webhookDelivery.initial, scheduleDelivery(delivery, START));
+};
+const fold = (
+  state: WebhookDeliveryState,
+  decide: ReturnType<typeof scheduleDelivery> | ReturnType<typeof recordAttempt>,
+): Pending => {
+  const decided = decide(state);
+  if (!('events' in decided)) throw new Error('refused');
+  return decided.events.reduce(webhookDelivery.evolve, state) as Pending;
+};
+const refused = (state: Pending, when: Timestamp, random = HALF, retryAfterMs: number | null = null): Pending => {
+  const result = { ok: false, statusCode: 503, error: 'status: 503', responseBody: null, durationMs: 1, retryAfterMs };
+  return fold(state, recordAttempt(state.attempts + 1, result, when, random));
+};
+const onSchedule = (attempts: number, random = HALF): Pending => {
+  let state = fresh();
+  while (state.attempts < attempts) state = refused(state, state.nextAttemptAt, random);
+  return state;
+};
+
+describe('a retry before its time', () => {
+  it('may come at once after attempts that were all in time, whatever the jitter', () => {
+    for (let attempts = 1; attempts < 15; attempts++)
+      for (const random of [0, HALF, 0.999]) {
+        const state = onSchedule(attempts, random);
+        expect(mayComeEarly(state, addMillis(state.updatedAt, 1)), `${attempts}`).to.equal(true);
+      }
+  });
+  it('may not come after one that came early, until that one would have been due', () => {
+    const early = refused(onSchedule(10), addMillis(onSchedule(10).updatedAt, 60_000));
+    expect(mayComeEarly(early, addMillis(early.updatedAt, 60_000))).to.equal(false);
+    expect(mayComeEarly(early, onSchedule(10).nextAttemptAt)).to.equal(true);
+  });
+  it('may not come while a Retry-After asks for the wait; one that asks for less than the schedule changes nothing', () => {
+    const [long, short] = [refused(fresh(), START, HALF, 60_000), refused(fresh(), START, HALF, 1_000)];
+    expect([long, short].map((state) => mayComeEarly(state, addMillis(START, 1_000)))).to.deep.equal([false, true]);
+  });
+  it('law: however often its target recovers, attempt n + 1 is no sooner than attempt n could have been by the schedule alone', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 3_600 }), { maxLength: 400 }), (pauses) => {
+        let state = fresh();
+        const soonest = (number: number) => W3_SECONDS.slice(0, number - 1).reduce((sum, s) => sum + s * 800, 0);
+        let now = START;
+        for (const seconds of pauses) {
+          now = addMillis(now, seconds * 1_000);
+          while (state.status === 'pending' && state.nextAttemptAt <= now) state = refused(state, state.nextAttemptAt);
+          if (state.status !== 'pending') break;
+          if (state.attempts > 0 && mayComeEarly(state, now)) state = refused(state, now);
+          expect(toMillis(state.updatedAt) - toMillis(START)).to.be.at.least(soonest(state.attempts - 1));
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,98 @@
+// An endpoint that takes connections and says nothing holds up no clock (decisions W4, X5).
+import { expect } from 'chai';
+import { newKey, type TestGateway } from '../support/gateway.ts';
+import { type Receiver, typeOf } from '../support/receiver.ts';
+import { failedAttempts, Receivers } from './deliveryFacts.ts';
+import { type Body, eventOf, Merchant } from './merchant.ts';
+import { openReady, rawIdOf } from './support.ts';
+
+describe('the test clock, with an endpoint that is silent', () => {
+  let gateway: TestGateway;
+  let merchant: Awaited<ReturnType<typeof Merchant.open>>;
+  let silent: Receiver;
+  const receivers = new Receivers();
+
+  before(async () => {
+    gateway = await openReady();
+  });
+  after(() => gateway.close());
+  beforeEach(async () => {
+    merchant = await Merchant.open(gateway);
+    silent = await receivers.open(() => undefined);
+  });
+  afterEach(async () => {
+    expect(gateway.faults).to.deep.equal([]);
+    await receivers.close();
+  });
+  const drained = async () =>
+    expect(await gateway.gateway.services.clockDrained(merchant.tenant.accountId, 30_000)).to.equal(true);
+
+  it('answers within 5 s, and all that is of money has happened by then; the rest goes on side by side', async () => {
+    for (const path of ['a', 'b', 'c', 'd']) await merchant.register(`${silent.url}/${path}`, ['charge.expired']);
+    const charges = await Promise.all([60, 61, 62].map((seconds) => merchant.charge({ expires_in: seconds })));
+    const startedMs = performance.now();
+    const { status, body } = await merchant.tryAdvance({ seconds: 69 });
+    expect(performance.now() - startedMs).to.be.below(5_500);
+    expect([status, body.offset_seconds]).to.deep.equal([202, 69]);
+    for (const { id, expiresAt: at } of charges) {
+      expect(await merchant.statusOf(id)).to.equal('expired');
+      expect(await eventOf(gateway, id, 'ChargeExpired')).to.deep.equal({ at });
+    }
+    await drained();
+    // 24 attempts of 5 s: twelve first ones, and the retry of each.
+    expect(performance.now() - startedMs).to.be.below(20_000);
+    const { data } = await merchant.deliveries();
+    expect(data.length).to.equal(12);
+    expect(silent.got.length).to.be.within(24, 36); // the time that runs on may have come to a third one
+    for (const { id, attempts, lastError, createdAt } of data) {
+      expect([attempts, lastError]).to.deep.equal([2, 'timeout: no answer within 5000 ms']);
+      const [first, second] = await failedAttempts(gateway, id);
+      expect([first!.at, second!.at]).to.deep.equal([createdAt, first!.nextAttemptAt]); // each at its own instant
+    }
+  });
+
+  it('lets happen what the jump has nothing to do with: a refund, a charge that expires now', async () => {
+    await merchant.register(silent.url, ['charge.expired']);
+    const paid = await merchant.charge({ amount: 1_000 });
+    await merchant.pay(paid.id);
+    const jumped = await merchant.charge({ expires_in: 60 });
+    const next = await merchant.charge({ expires_in: 122 });
+    const advanced = merchant.tryAdvance({ seconds: 120 });
+    await silent.until((hit) => typeOf(hit) === 'charge.expired');
+    const refund = { idempotencyKey: newKey(), amount: 400 };
+    expect((await gateway.post(`/v1/payments/${rawIdOf(paid.id)}/refund`, refund, merchant)).status).to.equal(201);
+    const until = async (what: () => Promise<unknown>, expected: unknown, withinMs: number) => {
+      const deadline = performance.now() + withinMs;
+      let last = await what();
+      while (last !== expected && performance.now() < deadline) last = await what();
+      expect(last).to.equal(expected);
+    };
+    await until(() => merchant.statusOf(next.id), 'expired', 4_000);
+    const statusOfRefund = async () =>
+      (await merchant.get<{ data: Body[] }>(`/v1/payments/${rawIdOf(paid.id)}/refunds`)).body.data[0]?.['status'];
+    await until(statusOfRefund, 'REFUNDED', 4_000);
+    expect(silent.got.length).to.be.within(1, 2); // the attempt of the jump is still under way, or was the first of two
+    expect((await advanced).status).to.equal(202);
+    expect(await merchant.statusOf(jumped.id)).to.equal('expired');
+  });
+
+  it('tries each delivery 5 s long while it is moved', async () => {
+    await merchant.register(silent.url, ['charge.expired']);
+    await merchant.charge({ expires_in: 60 });
+    const startedMs = performance.now();
+    await merchant.tryAdvance({ seconds: 62 });
+    await drained();
+    expect(performance.now() - startedMs).to.be.within(5_000, 9_000);
+    expect(await merchant.delivery()).to.include({ attempts: 1, lastError: 'timeout: no answer within 5000 ms' });
+  });
+
+  it('does not wait for an attempt that began before it was moved', async () => {
+    await merchant.register(silent.url, ['charge.created']);
+    await merchant.charge();
+    await silent.until(() => true);
+    const startedMs = performance.now();
+    await merchant.advance(3_600);
+    expect(performance.now() - startedMs).to.be.below(5_000);
+    expect(await merchant.delivery()).to.include({ status: 'PROCESSING', attempts: 0 });
+  });
+});

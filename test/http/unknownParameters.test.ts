@@ -1,0 +1,85 @@
+// Query parameters that a route does not know (decisions I12): a mistyped filter must not return everything.
+import { expect } from 'chai';
+import { ROUTES } from '../../http/routes/registry.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { expectError, openReady, paramsOf } from './support.ts';
+
+/** The lists that filter or page, each with a parameter of its own and a good value. */
+const LISTS = {
+  '/v1/charges': 'status=paid',
+  '/v1/payments': 'sortOrder=asc',
+  '/v1/webhooks/deliveries': 'offset=1',
+} as const;
+
+describe('unknown query parameters', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await openReady();
+    expect((await gateway.charge()).status).to.equal(201);
+  });
+  after(() => gateway.close());
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
+
+  const UNKNOWN: readonly (readonly [query: string, param: string | undefined])[] = [
+    ['colour=red', 'colour'],
+    ['colour', 'colour'],
+    ['Status=paid', 'Status'],
+    ['status[]=paid', 'status[]'],
+    ['status%5B%5D=paid', 'status[]'],
+    ['status[0]=paid', 'status[0]'],
+    ['status[ne]=paid', 'status[ne]'],
+    ['limit.max=1', 'limit.max'],
+    ['lim%20it=1', 'lim it'],
+    ['__proto__=1', '__proto__'],
+    ['constructor=1', 'constructor'],
+    ['toString=1', 'toString'],
+    ['=1', undefined],
+    ['a%00b=1', 'ab'],
+    ['%F0%9F%92%A0=1', '💠'],
+    ['colour=red&colour=blue', 'colour'],
+    [`${'k'.repeat(9_000)}=1`, `${'k'.repeat(127)}…`],
+  ];
+  for (const [path, known] of Object.entries(LISTS))
+    describe(path, () => {
+      for (const [query, param] of UNKNOWN)
+        it(`${query.slice(0, 40)} is refused by its name`, async () => {
+          for (const text of [query, `${known}&${query}`, `${query}&${known}`])
+            expectError(await gateway.get(`${path}?${text}`), 400, 'invalid_filter', param);
+        });
+      it('are all told, after the known ones', async () => {
+        const details = expectError(await gateway.get(`${path}?b=1&limit=0&a=2`), 400, 'invalid_filter');
+        expect(paramsOf(details)).to.deep.equal(['limit', 'b', 'a']);
+      });
+      it('are told as far as fifty', async () => {
+        const query = Array.from({ length: 1_500 }, (_, n) => `p${n}=1`).join('&');
+        const details = expectError(await gateway.get(`${path}?${query}`), 400, 'invalid_filter');
+        expect(paramsOf(details)).to.deep.equal(Array.from({ length: 50 }, (_, n) => `p${n}`));
+      });
+      it('known ones given twice are refused too, the same or another', async () => {
+        const [name = '', value = ''] = known.split('=');
+        for (const text of [`${known}&${known}`, `${known}&${name}=other`, `${name}=other&${known}&${name}=${value}`])
+          expectError(await gateway.get(`${path}?${text}`), 400, 'invalid_filter', name);
+      });
+      it('an empty query is none', async () => {
+        const all = await gateway.get(path);
+        for (const query of ['?', '?&', '?&&']) expect((await gateway.get(path + query)).text).to.equal(all.text);
+      });
+    });
+  it('page and offset are refused on the list of charges, which goes by cursor', async () => {
+    for (const param of ['page', 'offset'])
+      for (const value of ['', '0', '1', 'x'])
+        expectError(await gateway.get(`/v1/charges?${param}=${value}`), 400, 'invalid_filter', param);
+  });
+
+  const others = ROUTES.filter(
+    ({ method, path }) => method === 'GET' && !path.includes('{') && !Object.hasOwn(LISTS, path),
+  );
+  for (const { path, query = {} } of others)
+    it(`${path} ignores them`, async () => {
+      const statusOf = async (text: string) => (await gateway.get(`${path}?${text}`)).status;
+      for (const text of ['colour=red', 'page=x&offset=-1', 'status[]=a', '__proto__=1', '=1', 'a=1&a=2'])
+        expect(await statusOf(text)).to.equal(200);
+      for (const [param, { code = 'invalid_filter' }] of Object.entries(query))
+        expectError(await gateway.get(`${path}?${param}=1&${param}=2`), 400, code, param);
+    });
+});

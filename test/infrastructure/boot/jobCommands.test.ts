@@ -1,0 +1,93 @@
+// `jobs list` and `jobs redrive`: work that failed, shown and done again beside the running program.
+import { expect } from 'chai';
+import { Merchant } from '../../http/merchant.ts';
+import { runWords } from '../../support/cli.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { Receiver } from '../../support/receiver.ts';
+
+interface Listed {
+  readonly jobs: readonly Record<string, unknown>[];
+  readonly total: number;
+}
+
+describe('the commands about jobs', () => {
+  let database: TestDatabase;
+  let test: TestGateway;
+  let receiver: Receiver;
+  before(async () => {
+    database = await migratedDatabase();
+    test = await TestGateway.open({ database });
+    receiver = await Receiver.open();
+  });
+  after(async () => {
+    await test.close();
+    await receiver.close();
+    await database.drop();
+  });
+
+  const run = <T = Record<string, unknown>>(...words: string[]) => runWords<T>(database.connectionString, ...words);
+  const refused = async (message: string, ...words: string[]) => {
+    const { code, out, err } = await run(...words);
+    // Before it stands in the security log who tried what.
+    expect([code, out, err.trimEnd().split('\n').at(-1)]).to.deep.equal([2, '', `quita: ${message}`]);
+  };
+
+  it('say that nothing has failed, and refuse what names no job', async () => {
+    expect((await run('jobs', 'list')).out).to.equal('nothing has failed\n');
+    expect((await run('jobs', 'list', '--json')).json).to.deep.equal({ jobs: [], total: 0 });
+    expect((await run('jobs', 'redrive', '--all', '--json')).json).to.deep.equal({ redriven: [] });
+    const which = 'say which: the id of a job, --queue with a name, or --all';
+    await refused(which, 'jobs', 'redrive');
+    await refused(which, 'jobs', 'redrive', '--all', '--queue', 'deliver');
+    await refused('"x" is no id of a job; npm run cli -- jobs list', 'jobs', 'redrive', 'x');
+    const id = '00000000-0000-4000-8000-000000000000';
+    await refused(`no job ${id} has failed for good`, 'jobs', 'redrive', id);
+    const queues =
+      'settle, returnReceipt, finalise, resumeCreation, expire, releaseFunds, cancel, refund, fanOut, deliver, drainClock, reconcile';
+    await refused(`there is no queue "x"; there are: ${queues}`, 'jobs', 'list', '--queue', 'x');
+    for (const command of ['list', 'redrive'])
+      await refused(
+        `there is no queue "fanout"; did you mean "jobs ${command} --queue fanOut"?`,
+        ...['jobs', command, '--queue', 'fanout'],
+      );
+  });
+
+  it('show a fan-out that failed for good, and have its message sent, once', async () => {
+    const shop = await Merchant.open(test);
+    await shop.register(receiver.url, ['charge.created']);
+    const { operations } = test.storage;
+    await operations.query(
+      'CREATE FUNCTION jobs.fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.state := \'failed\'; NEW.retry_count := 30; NEW.started_on := now(); NEW.completed_on := now(); NEW.output := \'{"message": "no"}\'; RETURN NEW; END $$',
+    );
+    await operations.query(
+      "CREATE TRIGGER fail BEFORE INSERT ON jobs.job_common FOR EACH ROW WHEN (NEW.name = 'fanOut') EXECUTE FUNCTION jobs.fail()",
+    );
+    await shop.charge();
+    expect(await test.gateway.reacted.caughtUp(5_000)).to.equal(true);
+    await operations.query('DROP TRIGGER fail ON jobs.job_common');
+
+    const { json } = await run<Listed>('jobs', 'list', '--queue', 'fanOut', '--json');
+    expect(json.total).to.equal(1);
+    const { id, items, failedAt, ...job } = json.jobs[0] as Record<string, unknown>;
+    expect(job).to.deep.equal({
+      queue: 'fanOut',
+      state: 'failed',
+      accountId: `acct_${shop.tenant.accountId}`,
+      mode: 'test',
+      attempts: 31,
+      error: 'no',
+      failures: {},
+      nextAttemptAt: null,
+    });
+    expect((await run('jobs', 'list')).out).to.equal(
+      `${failedAt}  ${id}  fanOut  failed for good  acct_${shop.tenant.accountId} test  31 attempts  ${(items as string[]).join(' ')}  no\n`,
+    );
+    expect((await run('jobs', 'redrive', id as string)).out).to.equal('1 jobs with 1 items begin again\n');
+    await receiver.until(() => true);
+    await shop.flush();
+    await refused(`no job ${id} has failed for good`, 'jobs', 'redrive', id as string);
+    expect(receiver.got).to.have.length(1);
+    expect((await run('jobs', 'list')).out).to.equal('nothing has failed\n');
+  });
+});

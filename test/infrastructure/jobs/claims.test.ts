@@ -1,0 +1,223 @@
+// Claims: shared out between tenants, live apart from test, fenced by their attempt, alive as long as they beat, named when they fail.
+import { expect } from 'chai';
+import { ItemsFailed } from '../../../application/ports/jobs.ts';
+import { Gate } from '../../projections/engine/scene.ts';
+import { QueueUnderTest, request, tenant } from './queueUnderTest.ts';
+import { Worked } from './worked.ts';
+
+const QUEUE = 'settle';
+const PLACES = { places: 24, perTarget: 24 };
+
+describe('claims of jobs', () => {
+  let test: QueueUnderTest;
+  beforeEach(async () => {
+    test = await QueueUnderTest.create();
+  });
+  afterEach(() => test.close());
+
+  const countOf = (items: readonly string[], prefix: string) => items.filter((item) => item.startsWith(prefix)).length;
+
+  it('leave places for others, however many jobs one tenant has waiting, at however many targets', async () => {
+    const jobs = await test.open();
+    const gate = new Gate();
+    const worked = new Worked(({ items }) => (items[0]?.startsWith('good') ? Promise.resolve() : gate.pass()));
+    const bad = Array.from({ length: 120 }, (_, n) =>
+      request(`bad-${n}`, { tenant: tenant('bad'), target: `host-${n}` }),
+    );
+    await jobs.enqueue(bad);
+    jobs.work(QUEUE, worked, PLACES);
+    await worked.count(8); // a third of 24
+    for (let n = 0; n < 20; n++) await jobs.enqueue([request(`good-${n}`, { tenant: tenant('good') })]);
+    await worked.count(28);
+    expect([countOf(worked.items, 'bad'), countOf(worked.items, 'good')]).to.deep.equal([8, 20]);
+    gate.open();
+    await test.rest(jobs, QUEUE);
+    expect(countOf(worked.items, 'bad')).to.equal(120);
+    expect(test.errors).to.deep.equal([]);
+  });
+
+  it('keep live apart from test: what a tenant does in test takes no place of its live work', async () => {
+    const jobs = await test.open();
+    const gate = new Gate();
+    const worked = new Worked(({ items }) => (items[0]?.startsWith('test') ? gate.pass() : Promise.resolve()));
+    for (let n = 0; n < 10; n++)
+      await jobs.enqueue(
+        Array.from({ length: 10 }, (_, i) =>
+          request(`test-${n}-${i}`, { tenant: tenant(`t${n}`, 'test'), target: `${i}` }),
+        ),
+      );
+    jobs.work(QUEUE, worked, { places: 4, perTarget: 1 });
+    await worked.count(4);
+    await jobs.enqueue([request('live', { tenant: tenant('t0') })]);
+    await worked.until(() => worked.items.includes('live'));
+    expect(countOf(worked.items, 'test')).to.equal(4);
+    gate.open();
+    await test.rest(jobs, QUEUE);
+    expect(worked.items).to.have.length(101);
+  });
+
+  it('give the next place to the tenant that has the fewest, and begin a tenant’s oldest first', async () => {
+    const jobs = await test.open();
+    for (let n = 0; n < 6; n++) await jobs.enqueue([request(`a${n}`, { tenant: tenant('a'), target: `${9 - n}` })]);
+    for (let n = 0; n < 2; n++) await jobs.enqueue([request(`b${n}`, { tenant: tenant('b') })]);
+    for (let n = 0; n < 2; n++) await jobs.enqueue([request(`c${n}`, { tenant: tenant('c') })]);
+    const worked = new Worked();
+    jobs.work(QUEUE, worked, { places: 1, perTarget: 1 });
+    await worked.count(10);
+    const inOrder = (prefix: string) => worked.items.filter((item) => item.startsWith(prefix));
+    expect(inOrder('a')).to.deep.equal(['a0', 'a1', 'a2', 'a3', 'a4', 'a5']);
+    expect([inOrder('b'), inOrder('c')]).to.deep.equal([
+      ['b0', 'b1'],
+      ['c0', 'c1'],
+    ]);
+  });
+
+  it('share out what is free in one statement: one each before anybody has two', async () => {
+    const jobs = await test.open();
+    const gate = new Gate();
+    for (const name of ['a', 'b', 'c', 'd'])
+      for (let n = 0; n < 5; n++)
+        await jobs.enqueue([request(`${name}${n}`, { tenant: tenant(name), target: `${n}` })]);
+    const worked = new Worked(() => gate.pass());
+    jobs.work(QUEUE, worked, { places: 6, perTarget: 1 });
+    await worked.count(6);
+    // Each may have two of six.
+    expect(['a', 'b', 'c', 'd'].map((name) => countOf(worked.items, name)).toSorted()).to.deep.equal([1, 1, 2, 2]);
+    gate.open();
+    await test.rest(jobs, QUEUE);
+  });
+
+  it('cost the same whether one tenant has 10,000 jobs waiting or none', async function () {
+    this.timeout(20_000);
+    const jobs = await test.open();
+    const gate = new Gate();
+    const worked = new Worked(({ items }) => (items[0]?.startsWith('bad') ? gate.pass() : Promise.resolve()));
+    await test.backends.sql.query(
+      `INSERT INTO jobs.job (name, data, group_id, group_tier, policy)
+       SELECT 'settle', jsonb_build_object('items', jsonb_build_array('bad-' || n)), 'live/bad', CASE WHEN n % 2 = 0 THEN 'h' ELSE 'h' || n END, 'standard' FROM generate_series(1, 10000) n`,
+    );
+    jobs.work(QUEUE, worked, { places: 24, perTarget: 4 });
+    await worked.count(8);
+    const tookMs: number[] = [];
+    for (let n = 0; n < 15; n++) {
+      const started = performance.now();
+      await jobs.enqueue([request(`good-${n}`, { tenant: tenant('good') })]);
+      await worked.until(() => worked.items.includes(`good-${n}`));
+      tookMs.push(performance.now() - started);
+    }
+    expect(tookMs.toSorted((a, b) => a - b)[7]).to.be.lessThan(50);
+    expect(countOf(worked.items, 'bad')).to.equal(8);
+    await test.backends.sql.query("DELETE FROM jobs.job WHERE state < 'active'");
+    gate.open();
+  });
+
+  it('are divided between two workers that claim at once, each job once', async () => {
+    const [one, other] = [await test.open(), await test.open()];
+    const [first, second] = [new Worked(), new Worked()];
+    one.work(QUEUE, first, PLACES);
+    other.work(QUEUE, second, PLACES);
+    for (let n = 0; n < 100; n++) await one.enqueue([request(`${n}`, { tenant: tenant(`t${n % 7}`) })]);
+    await test.rest(one, QUEUE);
+    expect([...first.items, ...second.items].toSorted()).to.deep.equal(
+      Array.from({ length: 100 }, (_, n) => `${n}`).toSorted(),
+    );
+  });
+
+  for (const outcome of ['completes', 'fails'] as const)
+    it(`that were lost change nothing when their worker ${outcome}: the other one's attempt goes on`, async () => {
+      const [slow, next] = [await test.open({ beatMs: 100_000 }), await test.open()];
+      const [stale, running] = [new Gate(), new Gate()];
+      slow.work(
+        QUEUE,
+        new Worked(async () => {
+          await stale.pass();
+          if (outcome === 'fails') throw new Error('too late');
+        }),
+        PLACES,
+      );
+      await slow.enqueue([request('x')]);
+      await stale.reached;
+      await test.rows("UPDATE jobs.job SET state = 'retry', start_after = now()"); // as whoever finds its worker dead does
+      const worked = new Worked(() => running.pass());
+      next.work(QUEUE, worked, PLACES);
+      await worked.count(1);
+      const before = await test.rows('SELECT state, retry_count, output, data FROM jobs.job');
+      expect(before).to.deep.equal([{ state: 'active', retry_count: 1, output: null, data: { items: ['x'] } }]);
+      const settled = new Promise<void>((resolve) => slow.onSettled(resolve));
+      stale.open();
+      await settled;
+      expect(await test.rows('SELECT state, retry_count, output, data FROM jobs.job')).to.deep.equal(before);
+      running.open();
+      await test.rest(next, QUEUE);
+      expect(worked.items).to.deep.equal(['x']);
+    });
+
+  it('of several items are kept for those that failed, named in the job and to whoever logs', async () => {
+    const jobs = await test.open();
+    const worked = new Worked(({ items }) => {
+      if (items.length > 1)
+        throw new ItemsFailed([
+          { item: 'b', error: new Error('no b') },
+          { item: 'd', error: new Error('no d') },
+        ]);
+      return Promise.resolve();
+    });
+    jobs.work(QUEUE, worked, PLACES);
+    await jobs.enqueue(['a', 'b', 'c', 'd'].map((item) => request(item)));
+    await test.backends.until(async () => (await test.rows("SELECT FROM jobs.job WHERE state = 'retry'")).length === 1);
+    expect(await test.rows('SELECT data, output FROM jobs.job')).to.deep.equal([
+      { data: { items: ['b', 'd'] }, output: { message: 'b: no b; d: no d', items: { b: 'no b', d: 'no d' } } },
+    ]);
+    expect(test.failures).to.deep.equal([{ queue: QUEUE, items: { b: 'no b', d: 'no d' }, isFinal: false }]);
+  });
+
+  it('name all items of a job that failed as a whole, and say when it failed for good', async () => {
+    const jobs = await test.open();
+    jobs.work(QUEUE, new Worked(() => Promise.reject(new Error('x'.repeat(600)))), PLACES);
+    await test.rows("UPDATE jobs.queue SET retry_limit = 0 WHERE name = 'settle'");
+    await jobs.enqueue([request('a'), request('b')]);
+    await test.backends.until(
+      async () => (await test.rows("SELECT FROM jobs.job WHERE state = 'failed'")).length === 1,
+    );
+    const said = 'x'.repeat(500);
+    expect(await test.rows('SELECT data, output, completed_on IS NOT NULL AS ended FROM jobs.job')).to.deep.equal([
+      { data: { items: ['a', 'b'] }, output: { message: said, items: { a: said, b: said } }, ended: true },
+    ]);
+    expect(test.failures).to.deep.equal([{ queue: QUEUE, items: { a: said, b: said }, isFinal: true }]);
+  });
+
+  it('that beat are not ended by pg-boss, however long ago they began', async () => {
+    const jobs = await test.open({ superviseSeconds: 1, beatMs: 20 });
+    const gate = new Gate();
+    const worked = new Worked(() => gate.pass());
+    jobs.work(QUEUE, worked, PLACES);
+    await jobs.enqueue([request('long')]);
+    await gate.reached;
+    await test.rows("UPDATE jobs.job SET started_on = now() - interval '23 hours'");
+    const looked = async () =>
+      (await test.rows('SELECT FROM jobs.queue WHERE monitor_claim_on IS NOT NULL')).length > 0;
+    await test.backends.until(looked);
+    const swept = async () =>
+      (await test.rows("SELECT FROM jobs.queue WHERE monitor_claim_on > now() - interval '300 ms'")).length > 0;
+    await test.backends.until(async () => !(await swept()));
+    await test.backends.until(swept); // another look, begun and ended since
+    expect(await test.rows('SELECT state, retry_count FROM jobs.job')).to.deep.equal([
+      { state: 'active', retry_count: 0 },
+    ]);
+    gate.open();
+    await test.rest(jobs, QUEUE);
+    expect(worked.items).to.deep.equal(['long']);
+  });
+
+  it('that hang in a live worker fail after their time, with their place free, and another attempt begins', async () => {
+    const jobs = await test.open({ beatMs: 20, hangsMs: 200 });
+    const gate = new Gate();
+    const worked = new Worked(() => (worked.runs.length === 1 ? gate.pass() : Promise.resolve()));
+    jobs.work(QUEUE, worked, { places: 1, perTarget: 1 });
+    await jobs.enqueue([request('hangs')]);
+    await worked.count(2);
+    await test.rest(jobs, QUEUE);
+    expect(test.failures).to.deep.equal([{ queue: QUEUE, items: { hangs: 'not over after 0.2 s' }, isFinal: false }]);
+    gate.open();
+  });
+});

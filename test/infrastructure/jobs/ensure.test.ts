@@ -1,0 +1,136 @@
+// What is owed is done once: not beside a job that is open, not beside one that failed, and not hidden behind others.
+import { expect } from 'chai';
+import type { JobRequest } from '../../../application/ports/jobs.ts';
+import { listFailedJobs, redriveJobs } from '../../../infrastructure/jobs/failedJobs.ts';
+import type { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
+import { Gate } from '../../projections/engine/scene.ts';
+import { QueueUnderTest, request, tenant } from './queueUnderTest.ts';
+import { Worked } from './worked.ts';
+
+const PLACES = { places: 24, perTarget: 24 };
+async function* pages(...all: readonly (readonly JobRequest[])[]) {
+  yield* all;
+}
+
+describe('work that is owed', () => {
+  let test: QueueUnderTest;
+  let jobs: PgBossJobs;
+  beforeEach(async () => {
+    test = await QueueUnderTest.create();
+    jobs = await test.open();
+  });
+  afterEach(() => test.close());
+
+  const itemsOf = (found: readonly JobRequest[]) => found.map(({ item }) => item);
+  const failFor = async (items: readonly string[], queue = 'settle') => {
+    await jobs.enqueue(items.map((item) => request(item, { queue: queue as 'settle' })));
+    await test.rows(
+      `UPDATE jobs.job SET state = 'failed', retry_count = 30, started_on = now(), completed_on = now(), output = '{"message": "no", "items": {"a": "no a"}}'
+       WHERE name = $1 AND state = 'created'`,
+      [queue],
+    );
+  };
+
+  it('is enqueued once in ten looks while its job is open, waiting, running or between two attempts', async () => {
+    const owed = Array.from({ length: 20 }, (_, n) => request(`${n}`));
+    const taken = [];
+    for (let look = 0; look < 10; look++) taken.push((await jobs.ensure(pages(owed))).length);
+    expect(taken).to.deep.equal([20, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(await jobs.open('settle')).to.equal(20);
+    await test.rows("UPDATE jobs.job SET state = 'retry', start_after = now() + interval '1 h'");
+    expect(await jobs.ensure(pages(owed))).to.deep.equal([]);
+    await test.rows("UPDATE jobs.job SET state = 'active'");
+    expect(await jobs.ensure(pages(owed))).to.deep.equal([]);
+    await test.rows('DELETE FROM jobs.job');
+    expect(itemsOf(await jobs.ensure(pages(owed.slice(0, 2))))).to.deep.equal(['0', '1']);
+  });
+
+  it('stands once though it is found twice in one look', async () => {
+    await jobs.ensure(pages([request('x')], [request('x'), request('y')]));
+    expect(await jobs.open('settle')).to.equal(2);
+  });
+
+  it('is found behind 1,500 older ones whose jobs are open', async () => {
+    const older = Array.from({ length: 1_500 }, (_, n) => request(`${n}`));
+    await jobs.enqueue(older);
+    const last = [request('last', { tenant: tenant('other') })];
+    expect(itemsOf(await jobs.ensure(pages(older.slice(0, 1_000), older.slice(1_000), last)))).to.deep.equal(['last']);
+  });
+
+  it('whose job failed for good begins again as that job, with as many attempts as a new one', async () => {
+    await failFor(['a']);
+    expect(itemsOf(await jobs.ensure(pages([request('a'), request('b')])))).to.deep.equal(['a', 'b']);
+    expect(
+      await test.rows(
+        "SELECT data, state, retry_count, retry_limit, completed_on FROM jobs.job ORDER BY data->'items'",
+      ),
+    ).to.deep.equal([
+      { data: { items: ['a'] }, state: 'retry', retry_count: 30, retry_limit: 60, completed_on: null },
+      { data: { items: ['b'] }, state: 'created', retry_count: 0, retry_limit: 30, completed_on: null },
+    ]);
+    const worked = new Worked();
+    jobs.work('settle', worked, PLACES);
+    await test.rest(jobs, 'settle');
+    expect(worked.items.toSorted()).to.deep.equal(['a', 'b']);
+  });
+
+  it('of the fan-out leaves a row until it is done, whatever becomes of its job', async () => {
+    const owed = () => test.rows('SELECT queue, item, tenant FROM operations.owed ORDER BY item');
+    await jobs.enqueue([request('p:1:e', { queue: 'fanOut' }), request('p:2:e', { queue: 'fanOut' }), request('s')]);
+    await jobs.enqueue([request('p:1:e', { queue: 'fanOut' })]); // twice
+    const rows = ['p:1:e', 'p:2:e'].map((item) => ({ queue: 'fanOut', item, tenant: 'live/acct' }));
+    expect(await owed()).to.deep.equal(rows);
+    await test.rows('DELETE FROM jobs.job');
+    expect(await owed()).to.deep.equal(rows);
+    await jobs.ensure(pages([request('p:1:e', { queue: 'fanOut' })]));
+    jobs.work('fanOut', new Worked(), PLACES);
+    await test.rest(jobs, 'fanOut');
+    expect(await owed()).to.deep.equal([rows[1]]);
+  });
+
+  it('is not taken for done by a worker that lost its claim', async () => {
+    const gate = new Gate();
+    jobs.work('fanOut', new Worked(() => gate.pass()), PLACES);
+    await jobs.enqueue([request('p:1:e', { queue: 'fanOut' })]);
+    await gate.reached;
+    await test.rows("UPDATE jobs.job SET retry_count = 5, state = 'failed'");
+    const settled = new Promise<void>((resolve) => jobs.onSettled(resolve));
+    gate.open();
+    await settled;
+    expect(await test.rows('SELECT item FROM operations.owed')).to.deep.equal([{ item: 'p:1:e' }]);
+  });
+
+  it('is listed when it failed, and re-driven by id, by queue, or all of it; once', async () => {
+    await failFor(['a', 'b']);
+    await failFor(['r'], 'refund');
+    await failFor(['s'], 'refund');
+    const { jobs: failed, total } = await listFailedJobs(test.pool, null, 10);
+    expect(total).to.equal(3);
+    const { id, failedAt, ...rest } = failed.find(({ queue }) => queue === 'settle') as (typeof failed)[number];
+    expect(Date.parse(failedAt)).to.be.closeTo(Date.now(), 60_000);
+    expect(rest).to.deep.equal({
+      queue: 'settle',
+      tenant: tenant('acct'),
+      target: '',
+      items: ['a', 'b'],
+      attempts: 31,
+      error: 'no',
+      failures: { a: 'no a' },
+      state: 'failed',
+      nextAttemptAt: null,
+    });
+    expect((await listFailedJobs(test.pool, 'refund', 1)).total).to.equal(2);
+    const worked = new Worked();
+    jobs.work('settle', worked, PLACES);
+    expect(await redriveJobs(test.pool, { id, queue: null })).to.deep.equal([
+      { id, queue: 'settle', items: ['a', 'b'] },
+    ]);
+    await worked.count(2); // its notice wakes the worker
+    expect(await redriveJobs(test.pool, { id, queue: null })).to.deep.equal([]);
+    expect((await redriveJobs(test.pool, { id: null, queue: 'refund' })).flatMap(({ items }) => items)).to.have.members(
+      ['r', 's'],
+    );
+    expect(await redriveJobs(test.pool, { id: null, queue: null })).to.deep.equal([]);
+    expect(await jobs.open('refund')).to.equal(2);
+  });
+});

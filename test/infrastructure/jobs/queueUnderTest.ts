@@ -1,0 +1,80 @@
+// The job queue on a database of its own, opened as often as a test has workers.
+import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
+import { type JobFailure, PgBossJobs, type PgBossJobsOptions } from '../../../infrastructure/jobs/pgBossJobs.ts';
+import { Notices } from '../../../infrastructure/postgres/notices.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { type Backends, watchBackends } from '../postgres/backends.ts';
+
+export const tenant = (name: string, mode: Mode = 'live'): Tenant => ({ accountId: name as AccountId, mode });
+
+export class QueueUnderTest {
+  readonly failures: JobFailure[] = [];
+  readonly errors: string[] = [];
+  readonly pool: PgPool;
+  readonly backends: Backends;
+  readonly #database: TestDatabase;
+  readonly #opened: { readonly jobs: PgBossJobs; readonly notices: Notices }[] = [];
+
+  private constructor(database: TestDatabase, backends: Backends) {
+    this.#database = database;
+    this.backends = backends;
+    this.pool = new PgPool(connectionConfig(database.connectionString, 'jobs'), 4, () => undefined);
+  }
+
+  static async create(): Promise<QueueUnderTest> {
+    const database = await migratedDatabase();
+    return new QueueUnderTest(database, await watchBackends(database.connectionString));
+  }
+
+  /** One process. */
+  async open(often: Pick<PgBossJobsOptions, 'superviseSeconds' | 'beatMs' | 'hangsMs'> = {}): Promise<PgBossJobs> {
+    const notices = new Notices(connectionConfig(this.#database.connectionString, 'notices'));
+    await notices.open();
+    try {
+      const jobs = await PgBossJobs.open({
+        pool: this.pool,
+        notices,
+        onError: (error, failure) => {
+          this.errors.push(error.message);
+          this.failures.push(failure);
+        },
+        ...often,
+      });
+      this.#opened.push({ jobs, notices });
+      return jobs;
+    } catch (error) {
+      await notices.close();
+      throw error;
+    }
+  }
+
+  async rows<Row = Record<string, unknown>>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const { rows } = await this.backends.sql.query(text, values);
+    return rows as Row[];
+  }
+
+  /** Until no item waits or runs. */
+  rest(jobs: PgBossJobs, queue: QueueName): Promise<unknown> {
+    return this.backends.until(async () => (await jobs.open(queue)) === 0);
+  }
+
+  async close(): Promise<void> {
+    for (const { jobs, notices } of this.#opened) {
+      await jobs.stop(1_000);
+      await notices.close();
+    }
+    await this.pool.close();
+    await this.backends.close();
+    await this.#database.drop();
+  }
+}
+
+export const request = (item: string, more: Partial<JobRequest> = {}): JobRequest => ({
+  queue: 'settle',
+  tenant: tenant('acct'),
+  item,
+  ...more,
+});

@@ -1,0 +1,156 @@
+// Who leads: one at a time, and never for longer than it is alive. Leases run at a tenth of their time.
+import { expect } from 'chai';
+import type { LeaderSession } from '../../../application/ports/leaderSession.ts';
+import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { LEASE_TIMINGS, type LeaseTimings, LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
+import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
+import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { startTcpProxy } from '../../support/tcpProxy.ts';
+import { type Backends, watchBackends } from './backends.ts';
+
+const SWIFT: LeaseTimings = { renewMs: 100, leaseMs: 500, lookMs: 50 };
+/** Of a process that is frozen as soon as it leads. */
+const FROZEN: LeaseTimings = { ...SWIFT, renewMs: 1_000_000 };
+
+describe('leadership', () => {
+  let database: TestDatabase;
+  let backends: Backends;
+  let sessions: LeaderSession[];
+  /** Sessions of one process each. */
+  const process = async (timings = SWIFT, connectionString = database.connectionString): Promise<LeaderSession> => {
+    const config = connectionConfig(connectionString, 'test', { ...WATCH_TIMINGS, lookMs: 50 });
+    const session = await leaderSessions(config, timings)('leader under test');
+    sessions.push(session);
+    return session;
+  };
+  const leads = (session: LeaderSession, role = 'role') => backends.until(() => session.tryLead(role));
+  const isLost = (session: LeaderSession): Promise<string> =>
+    session.lost.catch((error: Error) => error.message).then(String);
+
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    backends = await watchBackends(database.connectionString);
+    sessions = [];
+  });
+  afterEach(async () => {
+    await Promise.all(sessions.map((session) => session.close()));
+    await backends.close();
+    await database.drop();
+  });
+
+  it('is of one, for each role, and passes on when it is given up; taking it twice changes nothing', async () => {
+    const [one, two] = [await process(), await process()];
+    expect(await one.tryLead('role')).to.equal(true);
+    expect(await one.tryLead('role')).to.equal(true);
+    expect([await two.tryLead('role'), await two.tryLead('other')]).to.deep.equal([false, true]);
+    await one.close();
+    expect(await leads(two)).to.equal(true);
+  });
+
+  it('stays with who is busy in long transactions and renews on another connection', async () => {
+    const [one, two] = [await process(), await process({ ...SWIFT, leaseMs: 1_000 })];
+    expect(await one.tryLead('rebuild wallet')).to.equal(true);
+    const work = one.transaction((tx) => tx.query('SELECT pg_sleep(2)'));
+    let isOver = false;
+    void work.then(() => {
+      isOver = true;
+    });
+    const tries = new Set<boolean>();
+    await backends.until(async () => {
+      tries.add(await two.tryLead('rebuild wallet'));
+      return isOver;
+    });
+    expect([...tries]).to.deep.equal([false]);
+    await work;
+    expect((await one.query<{ one: number }>('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
+  });
+
+  it('is taken from who is frozen, whose session is ended in whatever it was', async () => {
+    const [one, two] = [await process(FROZEN), await process()];
+    expect(await one.tryLead('role')).to.equal(true);
+    await one.query('BEGIN');
+    const beganAtMs = performance.now();
+    expect(await leads(two)).to.equal(true);
+    expect(performance.now() - beganAtMs).to.be.within(400, 2_000);
+    expect(await isLost(one)).to.match(/terminating connection due to administrator command/);
+    // It comes back as a standby.
+    const again = await process({ ...SWIFT, leaseMs: 60_000 });
+    expect(await again.tryLead('role')).to.equal(false);
+  });
+
+  it('is taken by a single try where nobody has renewed for long', async () => {
+    const [one, two] = [await process(FROZEN), await process()];
+    expect(await one.tryLead('rebuild wallet')).to.equal(true);
+    await backends.sql.query("UPDATE log_followers.leaderships SET renewed_at = now() - interval '1 minute'");
+    expect(await two.tryLead('rebuild wallet')).to.equal(true);
+  });
+
+  it('is taken from who is cut off from the network, and who was cut off knows', async () => {
+    const url = new URL(database.connectionString);
+    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    const one = await process(SWIFT, url.href);
+    const two = await process();
+    expect(await one.tryLead('role')).to.equal(true);
+    proxy.blackHole();
+    const [, says] = await Promise.all([leads(two), isLost(one)]);
+    expect(says).to.match(/fell silent/);
+    await one.close();
+    await proxy.close();
+  });
+
+  it('passes on within a second when only the leader’s own connection fell silent, because it ends it on the server too', async () => {
+    const url = new URL(database.connectionString);
+    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    const [one, two] = [await process({ ...SWIFT, leaseMs: 60_000 }, url.href), await process()];
+    expect(await one.tryLead('role')).to.equal(true);
+    proxy.silence();
+    expect(await leads(two)).to.equal(true);
+    expect(await isLost(one)).to.match(/fell silent/);
+    await one.close();
+    await proxy.close();
+  });
+
+  it('is not taken from who has just come: a row that is old is not its own', async () => {
+    const [one, two] = [await process(FROZEN), await process()];
+    expect(await one.tryLead('role')).to.equal(true);
+    // As if another had led before, and this one’s process id were used again.
+    for (const before of ["started_at = now() - interval '1 hour'", 'pid = 1']) {
+      await backends.sql.query(
+        `UPDATE log_followers.leaderships SET renewed_at = now() - interval '1 hour', ${before} WHERE role = 'role'`,
+      );
+      const tries: boolean[] = [];
+      await backends.until(async () => tries.push(await two.tryLead('role')) >= 50);
+      expect(new Set(tries)).to.deep.equal(new Set([false]));
+    }
+    expect((await one.query<{ one: number }>('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
+  });
+
+  it('is not taken from a version that knows no leases', async () => {
+    await backends.sql.query('SELECT pg_advisory_lock($1, hashtext($2))', [LOCK_CLASS, 'role']);
+    const two = await process();
+    const tries: boolean[] = [];
+    await backends.until(async () => tries.push(await two.tryLead('role')) >= 50);
+    expect(new Set(tries)).to.deep.equal(new Set([false]));
+  });
+
+  it('leaves no connection when it is given up', async () => {
+    const one = await process();
+    await one.tryLead('role');
+    await one.tryLead('other');
+    await backends.until(async () => (await backends.of('quita leases')).length > 0);
+    await one.close();
+    await backends.until(async () => (await backends.of('quita leases')).length === 0);
+    expect(await backends.of('quita leader under test')).to.deep.equal([]);
+  });
+
+  it('passes on within the 10 s of design §6', () => {
+    const { renewMs, leaseMs, lookMs } = LEASE_TIMINGS;
+    expect(renewMs + leaseMs + lookMs).to.be.below(8_000);
+    expect(leaseMs).to.be.at.least(5 * renewMs); // a renewal or two may be late
+  });
+});

@@ -1,0 +1,66 @@
+// One tenant does its worst, and the others do not notice: payments whose webhookUrl is at a silent host, payments whose provider is slow.
+import { createServer, type Server, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { Merchant } from '../http/merchant.ts';
+import { newKey, TestGateway } from '../support/gateway.ts';
+import { Receiver } from '../support/receiver.ts';
+
+const SILENT_HOSTS = 120;
+/** So many silent hosts were enough to stand in everybody's way. */
+const ENOUGH = 32;
+const SLOW_PAYMENTS = 60;
+const SAMPLES = 20;
+
+describe('a noisy neighbour', function suite() {
+  this.timeout(60_000);
+  let test: TestGateway;
+  let silent: Server;
+  let receiver: Receiver;
+  const sockets = new Set<Socket>();
+  const dialled = new Set<string>();
+  const { promise: noise, resolve: isNoisy } = Promise.withResolvers<void>();
+  before(async () => {
+    silent = createServer((socket) => {
+      sockets.add(socket.on('error', () => undefined));
+      dialled.add(socket.localAddress ?? '');
+      if (dialled.size === ENOUGH) isNoisy();
+    });
+    await new Promise<void>((resolve) => silent.listen(0, '0.0.0.0', resolve));
+    receiver = await Receiver.open();
+    test = await TestGateway.open();
+  });
+  after(async () => {
+    await test.close();
+    await receiver.close();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+  });
+
+  const pay = async (key: string, more: Record<string, unknown>): Promise<string> => {
+    const body = { amount: 100, currency: 'BRL', paymentMethods: ['PIX'], idempotencyKey: newKey(), ...more };
+    const { status, text, body: made } = await test.post<{ id: string }>('/v1/payments', body, { key });
+    expect(status, text).to.equal(201);
+    return made.id;
+  };
+
+  it('delays nobody’s webhooks and payments by a second', async () => {
+    const [noisy, quiet] = [await Merchant.open(test), await Merchant.open(test)];
+    await quiet.register(receiver.url);
+    const { port } = silent.address() as { port: number };
+    const urls = Array.from({ length: SILENT_HOSTS }, (_, n) => `http://127.0.1.${n + 1}:${port}/hook`);
+    await Promise.all(urls.map((webhookUrl) => pay(noisy.key, { webhookUrl })));
+    await noise;
+    for (let n = 0; n < SLOW_PAYMENTS; n++) await pay(noisy.key, { metadata: { sandbox_provider: 'slow' } });
+
+    const tookMs: number[] = [];
+    for (let n = 0; n < SAMPLES; n++) {
+      const since = performance.now();
+      const id = await pay(quiet.key, {});
+      // Sent when the instrument exists (K7): the payment is finalised, and its webhook is here.
+      await receiver.until(({ rawBody }) => rawBody.includes('payment.created') && rawBody.includes(id));
+      tookMs.push(performance.now() - since);
+    }
+    expect(Math.max(...tookMs), `${tookMs.map(Math.round)}`).to.be.lessThan(1_000);
+    expect(test.faults).to.deep.equal([]);
+  });
+});

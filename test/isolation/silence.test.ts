@@ -1,0 +1,128 @@
+// Processes that stand still (SIGSTOP) and networks that swallow: the others go on within 10 s, and nothing happens twice.
+import { expect } from 'chai';
+import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
+import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
+import { Receiver, typeOf } from '../support/receiver.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.ts';
+
+const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 3)).toString('base64');
+const TAKEOVER_MS_MAX = 10_000;
+
+describe('processes of a deployment that freeze, or whose network does', function suite() {
+  this.timeout(120_000);
+  let database: TestDatabase;
+  let dataDir: string;
+  let receiver: Receiver;
+  let apikey: string;
+  let api: Program;
+  let first: readonly Program[];
+  let apiProxy: TcpProxy;
+  let secondProxy: TcpProxy;
+  const running: Program[] = [];
+  const paid: string[] = [];
+
+  const via = (proxy: TcpProxy): string => {
+    const url = new URL(database.connectionString);
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    return url.href;
+  };
+  const start = async (role: RoleName, connectionString = database.connectionString): Promise<Program> => {
+    const env = { DATABASE_URL: connectionString, SECRETS_KEY, WEBHOOK_ALLOW_PRIVATE: 'true' };
+    const program = new Program({ dataDir, port: await freePort(), env, role });
+    running.push(program);
+    return program.ready();
+  };
+  /** Repeated as a merchant does, until it is what it should be. */
+  const insist = async (
+    method: string,
+    path: string,
+    isRight: (answer: { status: number; body: Record<string, unknown> }) => boolean,
+    body?: unknown,
+    key?: string,
+  ): Promise<Record<string, unknown>> => {
+    const headers = { apikey, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) };
+    for (const endMs = performance.now() + 2 * TAKEOVER_MS_MAX; ; ) {
+      const response = await fetch(api.baseUrl + path, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const answer = { status: response.status, body: (await response.json()) as Record<string, unknown> };
+      if (isRight(answer)) return answer.body;
+      if (performance.now() > endMs) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+    }
+  };
+  /** A charge is made, paid, shown as paid, and told of. Milliseconds that all of it took. */
+  const pay = async (key: string): Promise<number> => {
+    const beganAtMs = performance.now();
+    const charge = { amount: 1000, payment_method: 'pix' };
+    const { id } = await insist('POST', '/v1/charges', ({ status }) => status === 201, charge, key);
+    await insist('POST', `/v1/sandbox/charges/${id}/pay`, ({ status }) => status < 300, {});
+    await insist('GET', `/v1/charges/${id}`, ({ body }) => body['status'] === 'paid');
+    await receiver.until((hit) => typeOf(hit) === 'charge.paid' && hit.rawBody.includes(String(id)), 20_000);
+    paid.push(String(id));
+    return performance.now() - beganAtMs;
+  };
+
+  before(async () => {
+    database = await emptyDatabase();
+    dataDir = await newDataDir();
+    receiver = await Receiver.open();
+    const url = new URL(database.connectionString);
+    const target = { host: url.hostname, port: Number(url.port) };
+    [apiProxy, secondProxy] = [await startTcpProxy(target), await startTcpProxy(target)];
+    first = await Promise.all([start('projector'), start('worker')]);
+    api = await start('api', via(apiProxy));
+    const account = (await cli(dataDir, ['account', 'create', '--name', 'Loja', '--email', 'l@example.com'], {
+      DATABASE_URL: database.connectionString,
+    })) as { testApiKey: string };
+    apikey = account.testApiKey;
+    const endpoint = { url: receiver.url, events: ['charge.paid'] };
+    await insist('POST', '/v1/webhooks/endpoints', ({ status }) => status === 201, endpoint);
+    await pay('silence-warm-1');
+    // Standbys: the first ones lead.
+    await Promise.all([start('projector', via(secondProxy)), start('worker', via(secondProxy))]);
+  });
+  after(async () => {
+    for (const program of running) await program.kill9();
+    for (const proxy of [apiProxy, secondProxy]) await proxy.close();
+    await receiver.close();
+    await database.drop();
+    await removeDataDir(dataDir);
+  });
+
+  it('lose the lead within 10 s of standing still', async () => {
+    for (const program of first) program.signal('SIGSTOP');
+    expect(await pay('silence-stopped-1')).to.be.below(TAKEOVER_MS_MAX);
+    for (const program of first) program.signal('SIGCONT');
+    expect(await pay('silence-stopped-2')).to.be.below(5_000);
+  });
+
+  it('lose the lead within 10 s of being cut off, to those that had stood still', async () => {
+    secondProxy.blackHole();
+    expect(await pay('silence-cut-off-1')).to.be.below(TAKEOVER_MS_MAX);
+    secondProxy.heal();
+    expect(await pay('silence-cut-off-2')).to.be.below(5_000);
+  });
+
+  it('serve again within 10 s of all connections of the API falling silent', async () => {
+    expect(apiProxy.silence()).to.be.above(5);
+    expect(await pay('silence-api-1')).to.be.below(TAKEOVER_MS_MAX);
+    expect(await pay('silence-api-2')).to.be.below(5_000);
+  });
+
+  it('have done nothing twice', async () => {
+    // A delivery may come again, when its worker was stopped between sending and recording it: it is the same delivery then.
+    const deliveries = new Map(receiver.got.map(({ headers, rawBody }) => [headers['x-acme-delivery-id'], rawBody]));
+    const told = [...deliveries.values()].map((rawBody) => paid.find((id) => rawBody.includes(id)));
+    expect(told.toSorted()).to.deep.equal(paid.toSorted());
+    const wallet = await insist('GET', '/v1/wallets/balance', ({ status }) => status === 200);
+    expect(wallet['available']).to.equal(paid.length * 980);
+    for (const program of running) expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
+    const verified = (await cli(dataDir, ['projections', 'verify'], { DATABASE_URL: database.connectionString })) as {
+      differences: unknown[];
+    };
+    expect(verified.differences).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,83 @@
+// A read model that stands still, seen from outside: its reads are 503 and no others, and every role says which one it is.
+import { expect } from 'chai';
+import { createMetrics } from '../../infrastructure/boot/metrics.ts';
+import { unreadiness } from '../../infrastructure/boot/readiness.ts';
+import { expectError, openReady } from '../http/support.ts';
+import { runWords } from '../support/cli.ts';
+import { TestGateway } from '../support/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
+
+describe('a read model that stands still', function suite() {
+  this.timeout(40_000);
+  let database: TestDatabase;
+  let gateway: TestGateway;
+  /** An API of another process, which follows nothing itself. */
+  let api: TestGateway;
+
+  before(async () => {
+    database = await migratedDatabase();
+    gateway = await openReady({ database });
+    api = await TestGateway.open({
+      database,
+      isAlone: false,
+      roles: { serves: true, projects: false, works: false },
+    });
+    expect((await api.get('/v1/wallets/balance')).status).to.equal(200);
+  });
+  after(async () => {
+    await api.close();
+    await gateway.close();
+    await database.drop();
+  });
+
+  it('answers 503, not 404 or stale, for what was acknowledged; others answer at once; all roles name it; well again, all is there', async () => {
+    const { operations } = gateway.storage;
+    const before = (await api.charge<{ id: string }>()).body;
+    expect((await api.get(`/v1/charges/${before.id}`)).status).to.equal(200);
+    await operations.query('ALTER TABLE rm_payments.status_counts RENAME TO lost');
+    const { status, body, text } = await api.charge<{ id: string }>();
+    expect(status, text).to.equal(201);
+    const raw = body.id.slice(3);
+    for (const process of [api, gateway]) {
+      process.gateway.projected.sawHead((await gateway.storage.store.head()) as never);
+      const started = performance.now();
+      const replies = await Promise.all(
+        [
+          `/v1/charges/${body.id}`,
+          `/v1/payments/${raw}`,
+          '/v1/charges',
+          '/v1/payments',
+          '/v1/payments/stats',
+          `/v1/payments/${raw}/refunds`,
+        ].map((path) => process.get(path, { key: api.tenant.testKey })),
+      );
+      for (const reply of replies) {
+        expectError(reply, 503, 'service_unavailable');
+        expect(reply.headers.get('retry-after')).to.match(/^[1-9]\d*$/);
+      }
+      expect(performance.now() - started).to.be.within(990, 4_000);
+      expect((await process.get(`/pay/${raw}/status`, { key: null })).status).to.equal(503);
+      expect((await process.get('/v1/wallets/balance', { key: api.tenant.testKey })).status).to.equal(200);
+      expect((await process.get('/v1/webhooks/deliveries', { key: api.tenant.testKey })).status).to.equal(200);
+      expect(process.gateway.projected.standingStill(900)).to.deep.equal(['payments']);
+    }
+    const reasons = await Promise.all(
+      [api, gateway].map(({ storage, gateway: one }) => unreadiness(storage, one, 900)),
+    );
+    expect(reasons).to.deep.equal(['behind the log: payments', 'payments has stopped']);
+    for (const { gateway: told } of [api, gateway]) {
+      const metrics = await createMetrics(told).registry.metrics();
+      expect(metrics).to.match(/^quita_follower_stuck_seconds\{group="projector",consumer="payments"\} [1-9]/m);
+      expect(metrics).to.contain('quita_follower_stuck_seconds{group="projector",consumer="wallet"} 0\n');
+      expect(metrics).to.contain('quita_parked_streams{consumer="payments"} 0');
+    }
+    const doctor = await runWords(database.connectionString, 'doctor');
+    expect(doctor.out).to.contain('behind the log: payments;');
+    await operations.query('ALTER TABLE rm_payments.lost RENAME TO status_counts');
+    for (const { gateway: one } of [api, gateway]) expect(await one.projected.caughtUp(20_000)).to.equal(true);
+    for (const id of [before.id, body.id]) expect((await api.get(`/v1/charges/${id}`)).status).to.equal(200);
+    expect(await unreadiness(api.storage, api.gateway)).to.equal(null);
+    expect((await runWords(database.connectionString, 'projections', 'verify')).code).to.equal(0);
+    for (const fault of [...api.faults, ...gateway.faults]) expect(fault).to.have.property('name', 'ReadModelsBehind');
+  });
+});

@@ -1,0 +1,171 @@
+// Stores that nobody answers at, or that take a connection and say nothing: one line, exit code 2, no stack, in seconds, for every
+// program and every command.
+import { spawn } from 'node:child_process';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { accountCommands } from '../../infrastructure/boot/cli/account.ts';
+import type { CliCommand } from '../../infrastructure/boot/cli/command.ts';
+import { doctorCommands } from '../../infrastructure/boot/cli/doctor.ts';
+import { eventCommands } from '../../infrastructure/boot/cli/events.ts';
+import { heldCommands } from '../../infrastructure/boot/cli/held.ts';
+import { ledgerCommands } from '../../infrastructure/boot/cli/ledger.ts';
+import { projectionCommands } from '../../infrastructure/boot/cli/projections.ts';
+import { runCli } from '../../infrastructure/boot/cli/run.ts';
+import { emptyDatabase, migratedDatabase, type TestDatabase } from '../support/postgres.ts';
+import { freePort } from '../support/program.ts';
+
+const BOOT = join(import.meta.dirname, '../../infrastructure/boot');
+const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64');
+const PASSWORD = 'geheimes-Wort';
+/** Of a server that takes the connection and says nothing 4 s are waited for; the rest is a start on a machine that is busy. */
+const SECONDS_MAX = 10;
+
+const COMMANDS: readonly CliCommand[] = [
+  ...accountCommands,
+  ...heldCommands,
+  ...projectionCommands,
+  ...eventCommands,
+  ...ledgerCommands,
+  ...doctorCommands,
+];
+/** As little as the command takes. */
+const wordsOf = ({ name, args, options }: CliCommand): string[] => [
+  ...name.split(' '),
+  ...args.map(() => '00000000000000000000000000'),
+  ...Object.entries(options).flatMap(([option, { required }]) => (required ? [`--${option}`, 'x@example.com'] : [])),
+];
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  readonly seconds: number;
+}
+const run = async (words: readonly string[], env: Record<string, string>): Promise<Ended> => {
+  const startedAt = performance.now();
+  const [file = '', ...args] = words;
+  const ports = { PORT: String(await freePort()), DATA_DIR: join(tmpdir(), 'quita-unreachable') };
+  const clean = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(tmpdir(), 'quita-test-compile-cache') };
+  const program = spawn(process.execPath, [join(BOOT, file), ...args], {
+    env: { ...clean, SECRETS_KEY, ...ports, ...env },
+  });
+  let output = '';
+  for (const stream of [program.stdout, program.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  const code = await new Promise<number | null>((resolve) => program.once('close', resolve));
+  return { code, output, seconds: (performance.now() - startedAt) / 1_000 };
+};
+
+const expectOneLine = ({ code, output }: Pick<Ended, 'code' | 'output'>, says: RegExp, who: string) => {
+  expect(code, `${who}: ${output}`).to.equal(2);
+  expect(output, who)
+    .to.match(/^(quita: |BAD {3}database {19})[^\n]+\n$/)
+    .and.match(says);
+  expect(output, who).to.not.contain(PASSWORD);
+};
+
+describe('a store that does not answer', function suite() {
+  this.timeout(60_000);
+  let silent: Server;
+  let database: TestDatabase;
+  let another: TestDatabase;
+  let urls: Readonly<Record<string, string>>;
+  const sockets: Socket[] = [];
+  before(async () => {
+    silent = createServer((socket) => void sockets.push(socket.on('error', () => undefined)));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    database = await migratedDatabase();
+    another = await migratedDatabase();
+    const without = await emptyDatabase();
+    await without.drop();
+    const wrong = new URL(database.connectionString);
+    wrong.password = PASSWORD;
+    urls = {
+      refused: `postgres://ana:${PASSWORD}@127.0.0.1:${await freePort()}/quita`,
+      'no host': `postgres://ana:${PASSWORD}@nowhere.invalid/quita?sslmode=require`,
+      'black hole': `postgres://ana:${PASSWORD}@192.0.2.1/quita?sslmode=require`,
+      silence: `postgres://ana:${PASSWORD}@127.0.0.1:${port}/quita`,
+      'no socket': `postgres://ana:${PASSWORD}@/quita?host=/nowhere`,
+      'wrong password': wrong.href,
+      'no database': without.connectionString,
+    };
+  });
+  after(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+    await database.drop();
+    await another.drop();
+  });
+
+  const SAYS: Readonly<Record<string, RegExp>> = {
+    refused: /DATABASE_URL: nobody listens at 127\.0\.0\.1:\d+\n$/,
+    'no host': /DATABASE_URL: the host of nowhere\.invalid:5432 has no address \(E\w+\)\n$/,
+    'black hole':
+      /DATABASE_URL: (no answer from 192\.0\.2\.1:5432 within 4 s|nobody listens at 192\.0\.2\.1:5432|the database at 192\.0\.2\.1:5432 can't be used: .*)\n$/,
+    silence: /DATABASE_URL: no answer from 127\.0\.0\.1:\d+ within 4 s\n$/,
+    'no socket': /DATABASE_URL: there is no socket at \/nowhere:5432\n$/,
+    'wrong password':
+      /DATABASE_URL: the database at \S+:\d+ can't be used: password authentication failed for user "\w+"\n$/,
+    'no database': /DATABASE_URL: the database at \S+:\d+ can't be used: database "\w+" does not exist\n$/,
+  };
+  const MIGRATION = ['migrateEvents.ts', '--to', 'esdb://127.0.0.1:1?tls=false'];
+  const SOME = [['start.ts'], MIGRATION];
+  const OTHERS = [['api.ts'], ['projector.ts'], ['worker.ts'], ['cli.ts', 'doctor'], ['cli.ts', 'held', 'list']];
+
+  for (const [kind, says] of Object.entries(SAYS))
+    it(`(${kind}) is told by programs in one line with exit code 2, in seconds`, async () => {
+      const env = { DATABASE_URL: urls[kind] as string };
+      const ended = await Promise.all(SOME.map((words) => run(words, env)));
+      for (const [i, one] of ended.entries()) {
+        expectOneLine(one, says, `${SOME[i]}`);
+        expect(one.seconds, `${SOME[i]}`).to.be.below(SECONDS_MAX);
+      }
+    });
+
+  it('(silence) is told by all the others, too', async () => {
+    const ended = await Promise.all(OTHERS.map((words) => run(words, { DATABASE_URL: urls['silence'] as string })));
+    for (const [i, one] of ended.entries()) expectOneLine(one, SAYS['silence'] as RegExp, `${OTHERS[i]}`);
+  });
+
+  it('is not asked by the two that need the embedded default: they say so', async () => {
+    const env = { DATABASE_URL: urls['silence'] as string };
+    for (const one of await Promise.all([run(['demo.ts'], env), run(['listen.ts'], env)]))
+      expectOneLine(one, /^quita: DATABASE_URL is set: the demo/, 'demo, listen');
+  });
+
+  for (const kind of Object.keys(SAYS))
+    it(`(${kind}) is told by every command in one line with exit code 2`, async () => {
+      const ask = async (command: CliCommand) => {
+        let output = '';
+        const out = { write: (text: string) => (output += text) };
+        const code = await runCli(COMMANDS, wordsOf(command), { DATABASE_URL: urls[kind] as string }, out, out);
+        return { code, output };
+      };
+      const ended = await Promise.all(COMMANDS.map(ask));
+      for (const [i, one] of ended.entries()) expectOneLine(one, SAYS[kind] as RegExp, COMMANDS[i]?.name ?? '');
+    });
+
+  it('(an event store) is told in one line with exit code 2, in seconds', async () => {
+    const { port } = silent.address() as AddressInfo;
+    const stores = [
+      `esdb://ana:${PASSWORD}@127.0.0.1:${port}?tls=false`,
+      `esdb://ana:${PASSWORD}@127.0.0.1:1?tls=false`,
+    ];
+    const asked = stores.flatMap((url) =>
+      [['start.ts'], ['cli.ts', 'events', 'tail']].map((words) => ({
+        words,
+        env: { DATABASE_URL: database.connectionString, EVENTSTORE_URL: url },
+      })),
+    );
+    // Works alone on its database.
+    asked.push({ words: MIGRATION, env: { DATABASE_URL: another.connectionString, EVENTSTORE_URL: '' } });
+    const ended = await Promise.all(asked.map(({ words, env }) => run(words, env)));
+    for (const [i, one] of ended.entries()) {
+      expectOneLine(one, /^quita: the event store can't be reached: /, JSON.stringify(asked[i]));
+    }
+  });
+});

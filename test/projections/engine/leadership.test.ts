@@ -1,0 +1,120 @@
+// Two that lead at once, for whatever reason, never both commit; and one that stood still comes back as a standby (design §6).
+import { expect } from 'chai';
+import type { OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
+import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
+import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
+import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
+import { startTcpProxy } from '../../support/tcpProxy.ts';
+import { Followed, Gate, Scene, taker } from './scene.ts';
+
+const SWIFT = { renewMs: 100, leaseMs: 500, lookMs: 50 };
+
+describe('followers of the log, two of which lead', () => {
+  let scene: Scene;
+  let started: Followed[];
+  const follow = (...args: ConstructorParameters<typeof Followed> extends [unknown, ...infer Rest] ? Rest : never) => {
+    const followed = new Followed(scene, ...args);
+    started.push(followed);
+    return followed;
+  };
+  const config = (connectionString = scene.log.connectionString) =>
+    connectionConfig(connectionString, 'test', { ...WATCH_TIMINGS, lookMs: 50 });
+
+  beforeEach(async () => {
+    scene = await Scene.open();
+    started = [];
+  });
+  afterEach(async () => {
+    await Promise.all(started.map((followed) => followed.stop()));
+    await scene.close();
+  });
+
+  it('take every event once, though both believe that they lead all along', async () => {
+    // Nothing but the compare-and-set of the checkpoints keeps them from it: the table takes whatever comes.
+    await scene.log.sql.query('CREATE TABLE counted (position text)');
+    const counting = (before: () => Promise<void> | void): LogConsumer => ({
+      name: 'counting',
+      categories: ['payment'],
+      reset: async () => undefined,
+      apply: async (events, tx) => {
+        await before();
+        await tx.query('INSERT INTO counted SELECT unnest($1::text[])', [events.map(({ position }) => position)]);
+      },
+    });
+    const unlocked: OpenLeaderSession = async (role) => {
+      const session = await scene.openSession(role);
+      session.tryLead = async () => true;
+      return session;
+    };
+    const gate = new Gate();
+    let batches = 0;
+    await scene.appendPayments(3);
+    const openSession = unlocked;
+    const one = follow({ consumers: [counting(() => (batches++ === 0 ? gate.pass() : undefined))], openSession });
+    await gate.reached;
+    const two = follow({ consumers: [counting(() => undefined)], openSession });
+    await two.caughtUp();
+    gate.open();
+    await scene.backends.until(async () => one.restarts.length > 0);
+    for (let n = 0; n < 5; n++) {
+      await scene.appendPayments(2);
+      await Promise.any([one.caughtUp(), two.caughtUp()]);
+    }
+    const { rows } = await scene.log.sql.query<{ position: string }>('SELECT position FROM counted ORDER BY position');
+    expect(rows.map(({ position }) => position)).to.deep.equal(await scene.positions());
+    expect([...one.faults, ...two.faults]).to.deep.equal([]);
+    expect(new Set([...one.restarts, ...two.restarts].map(({ name }) => name))).to.deep.equal(
+      new Set(['LostLeadership']),
+    );
+  });
+
+  it('hand over when one is frozen in the middle of a batch, which it does not commit when it thaws', async () => {
+    const gate = new Gate();
+    await scene.appendPayments(2);
+    let batches = 0;
+    const frozen = follow({
+      consumers: [taker('a', () => (batches++ === 0 ? gate.pass() : undefined))],
+      openSession: leaderSessions(config(), { ...SWIFT, renewMs: 1_000_000, leaseMs: 60_000 }),
+    });
+    await gate.reached;
+    const standby = follow({ consumers: [taker('a')], openSession: leaderSessions(config(), SWIFT) });
+    await standby.caughtUp();
+    expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+    gate.open();
+    await scene.backends.until(async () => frozen.restarts.length > 0 && !frozen.followers.isLeading);
+    await scene.appendPayments(1);
+    await standby.caughtUp();
+    expect([frozen.followers.isLeading, standby.followers.isLeading]).to.deep.equal([false, true]);
+    expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+    expect([...frozen.faults, ...standby.faults]).to.deep.equal([]);
+  });
+
+  for (const [what, fall] of [
+    ['its connections fall silent', 'silence'],
+    ['it is cut off', 'blackHole'],
+  ] as const)
+    it(`hand over when ${what}, while events keep coming, and come back`, async () => {
+      const url = new URL(scene.log.connectionString);
+      const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+      url.hostname = '127.0.0.1';
+      url.port = String(proxy.port);
+      await scene.appendPayments(2);
+      const openSession = leaderSessions(config(url.href), SWIFT);
+      const cutOff = follow({ consumers: [taker('a')], openSession, batchSize: 3 });
+      await cutOff.caughtUp();
+      const standby = follow({ consumers: [taker('a')], openSession: leaderSessions(config(), SWIFT), batchSize: 3 });
+      const appending = scene.appendPayments(10);
+      proxy[fall]();
+      await appending;
+      await Promise.any([cutOff.caughtUp(), standby.caughtUp()]);
+      await scene.backends.until(async () => cutOff.restarts.length > 0);
+      proxy.heal();
+      await scene.appendPayments(2);
+      await Promise.any([cutOff.caughtUp(), standby.caughtUp()]);
+      expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+      expect([...cutOff.faults, ...standby.faults]).to.deep.equal([]);
+      await cutOff.stop();
+      await proxy.close();
+    });
+});

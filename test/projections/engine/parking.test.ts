@@ -1,0 +1,363 @@
+// An event that a consumer can't take parks its stream for that consumer; what fails as a whole goes aside; the weather parks nothing
+// (design §6, §7).
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
+import { type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import { askRetry, readParked } from '../../../projections/engine/parkedStreams.ts';
+import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
+import { Followed, Gate, interceptingCommits, newPaymentId, Scene, taker } from './scene.ts';
+
+const FAST = { patienceMs: 200 };
+
+describe('parking', () => {
+  let scene: Scene;
+  let started: Followed[] = [];
+  const follow = (...args: ConstructorParameters<typeof Followed> extends [unknown, ...infer Rest] ? Rest : never) => {
+    const followed = new Followed(scene, { ...FAST, ...args[0] });
+    started.push(followed);
+    return followed;
+  };
+  beforeEach(async () => {
+    scene = await Scene.open();
+    started = [];
+  });
+  afterEach(async () => {
+    await Promise.all(started.map((followed) => followed.stop()));
+    await scene.close();
+  });
+
+  const METADATA = `{"account":"${ACCOUNT_ID}","mode":"test","v":1}`;
+  const appendRaw = async (stream: StreamName, expected: number, over: object = {}) => {
+    const event = { id: randomUUID(), type: 'ChargeExpired', data: '{}', metadata: METADATA, ...over };
+    expect(await scene.store.append(stream, expected, [event])).to.include({ ok: true });
+    return event;
+  };
+  /** A payment whose fourth event nobody can read, and which goes on after it. */
+  const appendPoisoned = async (over: object = {}) => {
+    const stream = streamName.payment(await scene.appendPayment());
+    const event = await appendRaw(stream, 2, over);
+    await scene.append(stream, 3, [settled()]);
+    return { stream, event };
+  };
+  const positionsOf = async (streams: readonly string[]) => {
+    const text = `SELECT lpad(position::text, 19, '0') AS position FROM event_store.events WHERE stream = ANY($1) ORDER BY 1`;
+    return (await scene.log.sql.query<{ position: string }>(text, [streams])).rows.map(({ position }) => position);
+  };
+  const parked = async () =>
+    (await readParked(scene.log.sql, null)).map(
+      ({ consumer, stream, revision }) => `${consumer} ${stream}@${revision}`,
+    );
+  /** Everything but what stands in the streams from these revisions on. */
+  const allBut = async (...from: readonly (readonly [stream: string, revision: number])[]) => {
+    const left: string[] = [];
+    for (const [stream, revision] of from) left.push(...(await positionsOf([stream])).slice(revision));
+    return (await scene.positions()).filter((position) => !left.includes(position));
+  };
+  const reads = (events: readonly LoggedEvent[], stream: string) => events.some((event) => event.stream === stream);
+
+  for (const [what, over, error] of [
+    ['of an unknown type', { type: 'Nonsense' }, 'MalformedEvent: Nonsense: expected a known event type'],
+    ['of a bad shape', { type: 'ChargeCreated' }, 'MalformedEvent: ChargeCreated.paymentId: expected a string'],
+    ['that is not JSON', { data: '{"name": Joana}' }, 'MalformedEvent: ChargeExpired: SyntaxError while it was read'],
+    ['without metadata', { metadata: '{bad}' }, 'MalformedEvent: ChargeExpired: SyntaxError while it was read'],
+    [
+      'of a version to come',
+      { metadata: METADATA.replace('1}', '9}') },
+      'MalformedEvent: ChargeExpired: expected a version from 1 to 1, not 9',
+    ],
+  ] as const)
+    it(`an event ${what} parks its stream for everybody who follows it, and nothing else`, async () => {
+      await scene.appendPayments(1);
+      const { stream, event } = await appendPoisoned(over);
+      await scene.appendPayments(1);
+      const accounts = { ...taker('accounts'), categories: ['account' as const] };
+      const followed = follow({ consumers: [taker('a'), taker('b'), accounts], batchSize: 3 });
+      await followed.caughtUp();
+      await scene.append(stream, 4, [settled()]); // what follows in it is left out too
+      await scene.appendPayments(1);
+      await followed.caughtUp();
+      for (const name of ['a', 'b']) expect(await scene.taken(name), name).to.deep.equal(await allBut([stream, 3]));
+      const rows = await readParked(scene.log.sql, null);
+      expect(rows.map(({ parkedAt: _, ...row }) => row)).to.deep.equal(
+        ['a', 'b'].map((consumer) => ({
+          consumer,
+          stream,
+          account: ACCOUNT_ID,
+          mode: 'test',
+          revision: 3,
+          eventId: event.id,
+          eventType: event.type,
+          error,
+          isRetryAsked: false,
+        })),
+      );
+      expect(followed.parked.map(({ consumer }) => consumer)).to.deep.equal(['a', 'b']);
+      expect([followed.faults, followed.restarts]).to.deep.equal([[], []]);
+    });
+
+  it('an event that one consumer fails at parks its stream for that one, from that event on', async () => {
+    const ids = await Promise.all(Array.from({ length: 5 }, () => scene.appendPayment()));
+    const stream = streamName.payment(ids[2] as never);
+    const sick = taker('sick', (events) => {
+      if (events.some((event) => event.stream === stream && event.revision === 1)) throw new Error('can’t take that');
+    });
+    const followed = follow({ consumers: [taker('before'), sick, taker('after')] });
+    await followed.caughtUp();
+    await scene.appendPayments(1);
+    await scene.append(stream, 2, [settled()]);
+    await followed.caughtUp();
+    expect(await scene.taken('before')).to.deep.equal(await scene.positions());
+    expect(await scene.taken('after')).to.deep.equal(await scene.positions());
+    expect(await scene.taken('sick')).to.deep.equal(await allBut([stream, 1]));
+    expect(await parked()).to.deep.equal([`sick ${stream}@1`]);
+    expect((await readParked(scene.log.sql, ['sick']))[0]).to.include({
+      error: 'Error: can’t take that',
+      eventType: 'ChargePixIssued',
+    });
+    expect([followed.faults, followed.restarts, followed.followers.faults()]).to.deep.equal([[], [], []]);
+    expect(new Set(followed.followers.positions().values())).to.deep.equal(new Set([(await scene.positions()).at(-1)]));
+  });
+
+  it('exactly the poisoned streams are parked, wherever and whenever they fail, and all else is taken once', async function law() {
+    this.timeout(60_000);
+    const payments = await Promise.all(Array.from({ length: 40 }, () => scene.appendPayment()));
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.tuple(fc.nat(39), fc.nat(2)), { maxLength: 12, selector: ([payment]) => payment }),
+        fc.integer({ min: 1, max: 130 }),
+        async (poison, batchSize) => {
+          const bad = new Map<string, number>(
+            poison.map(([n, revision]) => [streamName.payment(payments[n] as never), revision]),
+          );
+          const name = `law ${round++}`;
+          const consumer = taker(name, (events) => {
+            if (events.some(({ stream, revision }) => bad.get(stream) === revision)) throw new RangeError('no');
+          });
+          const followed = follow({ consumers: [consumer], batchSize });
+          const all = await scene.positions();
+          await scene.backends.until(
+            async () =>
+              followed.followers.positions().get(name) === all.at(-1) || followed.followers.faults().length > 0,
+          );
+          await followed.stop();
+          if (followed.faults.length > 0) return; // all streams of a batch: told below
+          expect(await scene.taken(name)).to.deep.equal(await allBut(...bad));
+          expect((await parked()).filter((row) => row.startsWith(`${name} `)).toSorted()).to.deep.equal(
+            [...bad].map(([stream, revision]) => `${name} ${stream}@${revision}`).toSorted(),
+          );
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  it('a crash in the middle of parking loses nothing and parks it once', async () => {
+    const { stream } = await appendPoisoned();
+    await scene.appendPayments(1);
+    const gate = new Gate();
+    let commits = 0;
+    const openSession = interceptingCommits(scene.openSession, () => (commits++ === 0 ? gate.pass() : undefined));
+    const cut = follow({ consumers: [taker('a')], openSession });
+    await gate.reached;
+    expect(await parked()).to.deep.equal([]);
+    await scene.cutLeader('projector');
+    gate.open();
+    await cut.caughtUp();
+    expect(await parked()).to.deep.equal([`a ${stream}@3`]);
+    expect(await scene.taken('a')).to.deep.equal(await allBut([stream, 3]));
+    expect(cut.restarts).to.have.length(1);
+  });
+
+  it('a new leader leaves out what was parked before it', async () => {
+    const { stream } = await appendPoisoned();
+    const first = follow({ consumers: [taker('a')] });
+    await first.caughtUp();
+    await first.stop();
+    await scene.append(stream, 4, [settled()]);
+    const second = follow({ consumers: [taker('a')] });
+    await second.caughtUp();
+    expect(await scene.taken('a')).to.deep.equal(await allBut([stream, 3]));
+    expect(second.parked).to.deep.equal([]);
+  });
+
+  describe('taken up again', () => {
+    const retry = async (followed: Followed, stream: string, consumer = 'a') => {
+      expect(await askRetry(scene.log.sql, [{ consumer, stream }])).to.equal(1);
+      await followed.followers.attend();
+    };
+
+    it('after the mend: all that was left out, in order, and what comes from then on', async () => {
+      let isBroken = true;
+      const ids = await Promise.all(Array.from({ length: 3 }, () => scene.appendPayment()));
+      const stream = streamName.payment(ids[1] as never);
+      const order: number[] = [];
+      const sick = taker('a', (events) => {
+        if (isBroken && events.some((event) => event.stream === stream && event.revision > 0)) throw new Error('no');
+        order.push(...events.filter((event) => event.stream === stream).map(({ revision }) => revision));
+      });
+      const followed = follow({ consumers: [sick, taker('b')] });
+      await followed.caughtUp();
+      await scene.append(stream, 2, [settled(), settled()]);
+      await followed.caughtUp();
+      await retry(followed, stream); // not mended yet
+      expect(await parked()).to.deep.equal([`a ${stream}@1`]);
+      expect((await readParked(scene.log.sql, null))[0]?.isRetryAsked).to.equal(false);
+      isBroken = false;
+      order.length = 0;
+      await retry(followed, stream);
+      expect(await parked()).to.deep.equal([]);
+      expect(followed.taken).to.deep.equal([`a ${stream}`]);
+      await scene.append(stream, 4, [settled()]);
+      await followed.caughtUp();
+      expect(order).to.deep.equal([1, 2, 3, 4, 5]);
+      expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+      expect(await askRetry(scene.log.sql, [{ consumer: 'a', stream }]), 'again').to.equal(0);
+    });
+
+    it('up to the next event that can’t be taken', async () => {
+      let bad = 1;
+      const stream = streamName.payment(await scene.appendPayment());
+      await scene.appendPayments(2);
+      const sick = taker('a', (events) => {
+        if (events.some((event) => event.stream === stream && event.revision === bad)) throw new Error('no');
+      });
+      const followed = follow({ consumers: [sick] });
+      await followed.caughtUp();
+      bad = 2;
+      await retry(followed, stream);
+      expect(await parked()).to.deep.equal([`a ${stream}@2`]);
+      expect(await scene.taken('a')).to.deep.equal(await allBut([stream, 2]));
+      expect(followed.taken).to.deep.equal([]);
+    });
+
+    it('when a leader comes that was not there when it was asked for', async () => {
+      let isBroken = true;
+      const stream = streamName.payment(await scene.appendPayment());
+      await scene.appendPayments(1);
+      const consumer = taker('a', (events) => {
+        if (isBroken && reads(events, stream)) throw new Error('no');
+      });
+      const first = follow({ consumers: [consumer] });
+      await first.caughtUp();
+      await first.stop();
+      isBroken = false;
+      await askRetry(scene.log.sql, [{ consumer: 'a', stream }]);
+      const second = follow({ consumers: [consumer] });
+      await scene.backends.until(async () => (await parked()).length === 0);
+      await second.caughtUp();
+      expect(await scene.taken('a')).to.deep.equal(await scene.positions());
+    });
+  });
+
+  describe('a consumer that fails as a whole', () => {
+    it('keeps its position, parks nothing, is told of once, and drags nobody back; well again, it comes back', async () => {
+      let isBroken = true;
+      await scene.appendPayments(4);
+      const batches: number[] = [];
+      const well = taker('well', (events) => void batches.push(events.length));
+      const sick = taker('sick', () => {
+        if (isBroken) throw new Error('nothing works');
+      });
+      const followed = follow({ consumers: [well, sick] });
+      await scene.backends.until(async () => followed.followers.faults().length === 1);
+      for (let n = 0; n < 3; n++) {
+        await scene.appendPayments(4);
+        await scene.backends.until(
+          async () => followed.followers.positions().get('well') === (await scene.positions()).at(-1),
+        );
+      }
+      expect(await scene.taken('well')).to.deep.equal(await scene.positions());
+      expect(batches.reduce((a, b) => a + b)).to.equal(2 * 12 + 3 * 12); // only the first batch was taken again
+      expect(await parked()).to.deep.equal([]);
+      expect(await scene.taken('sick')).to.deep.equal([]);
+      expect(followed.faults).to.deep.equal(['sick: Error: nothing works']);
+      expect(followed.followers.faults().map(({ name }) => name)).to.deep.equal(['sick']);
+      isBroken = false;
+      await followed.caughtUp();
+      await scene.appendPayments(1);
+      await followed.caughtUp();
+      expect(await scene.taken('sick')).to.deep.equal(await scene.positions());
+      expect(followed.followers.faults()).to.deep.equal([]);
+    });
+
+    it('is one whose table is gone, at the first event', async () => {
+      await scene.appendPayment();
+      const sick = taker('sick', async (_, tx) => {
+        await tx.query('INSERT INTO nowhere VALUES (1)');
+      });
+      const followed = follow({ consumers: [taker('well'), sick] });
+      await scene.backends.until(async () => followed.faults.length === 1);
+      expect(followed.faults).to.deep.equal(['sick: database error 42P01']);
+      expect(await parked()).to.deep.equal([]);
+      await scene.log.sql.query('CREATE TABLE nowhere (n integer)');
+      await followed.caughtUp();
+      expect(await scene.taken('sick')).to.deep.equal(await scene.positions());
+    });
+
+    it('is one that parked ten streams in a row and took nothing in between', async () => {
+      const sick = taker('sick', () => Promise.reject(new Error('no')));
+      const followed = follow({ consumers: [taker('well'), sick] });
+      for (let n = 0; n < 10; n++) {
+        await scene.appendPayment();
+        await followed.caughtUp();
+      }
+      expect([await parked(), followed.faults].map(({ length }) => length)).to.deep.equal([10, 0]);
+      await scene.appendPayment();
+      await scene.backends.until(async () => followed.faults.length === 1);
+      expect(followed.faults).to.deep.equal(['sick: 10 streams in a row could not be taken']);
+      expect(await parked()).to.have.length(10);
+      expect(await scene.taken('well')).to.deep.equal(await scene.positions());
+    });
+  });
+
+  describe('the weather', () => {
+    for (const code of ['53100', '53200', '40001', '40P01', '55P03', '57014', '58030', '08006'])
+      it(`${code} is waited out in place`, async () => {
+        let times = 2;
+        const unlucky = taker('unlucky', () => {
+          if (times-- > 0) throw Object.assign(new Error('weather'), { code });
+        });
+        await scene.appendPayments(2);
+        const followed = follow({ consumers: [taker('a'), unlucky] });
+        await followed.caughtUp();
+        expect([await parked(), followed.faults, followed.restarts.length]).to.deep.equal([[], [], 2]);
+        for (const name of ['a', 'unlucky']) expect(await scene.taken(name)).to.deep.equal(await scene.positions());
+      });
+
+    it('that lasts for one leaves the others alone', async () => {
+      let isBad = true;
+      const unlucky = taker('unlucky', () => {
+        if (isBad) throw Object.assign(new Error('disk full'), { code: '53100' });
+      });
+      await scene.appendPayments(2);
+      const followed = follow({ consumers: [taker('a'), unlucky] });
+      const head = (await scene.positions()).at(-1);
+      await scene.backends.until(async () => (await scene.checkpoint('a')) === head);
+      expect([await scene.checkpoint('unlucky'), await parked(), followed.faults]).to.deep.equal([null, [], []]);
+      isBad = false;
+      await followed.caughtUp();
+      expect(await scene.taken('unlucky')).to.deep.equal(await scene.positions());
+    });
+  });
+
+  it('one that is far behind does not make the others start from there', async () => {
+    await scene.appendPayments(3);
+    const first = follow({ consumers: [taker('a')] });
+    await first.caughtUp();
+    await first.stop();
+    const batches: number[] = [];
+    const gate = new Gate();
+    const late = taker('late', () => gate.pass());
+    const again = follow({ consumers: [taker('a', (events) => void batches.push(events.length)), late], batchSize: 2 });
+    await gate.reached;
+    await scene.appendPayment(newPaymentId(), [created(), issued()]);
+    await scene.backends.until(async () => (await scene.checkpoint('a')) === (await scene.positions()).at(-1));
+    gate.open();
+    await again.caughtUp();
+    expect(batches).to.deep.equal([2]);
+    expect(await scene.taken('late')).to.deep.equal(await scene.positions());
+  });
+});

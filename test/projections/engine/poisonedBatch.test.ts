@@ -1,0 +1,41 @@
+// How many events of one batch may be to blame before it is who takes them (design §7). Without a database: savepoints are its own tests.
+import { expect } from 'chai';
+import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import { ConsumerFailed } from '../../../projections/engine/faults.ts';
+import { applyCarefully } from '../../../projections/engine/parking.ts';
+
+const TX = { query: async () => ({ rows: [], rowCount: 0 }) } as unknown as Sql;
+
+/** One event of each of so many streams, of which every second one can't be taken. */
+const takeBatch = (poisoned: number) => {
+  const events = Array.from({ length: 2 * poisoned }, (_, n) => ({
+    stream: `payment-${n}`,
+    revision: 0,
+    id: `${n}`,
+    account: null,
+    mode: null,
+    event: { type: 'ChargeExpired' },
+  })) as unknown as readonly LoggedEvent[];
+  const consumer = {
+    reset: async () => undefined,
+    apply: async (some: readonly LoggedEvent[]) => {
+      if (some.some(({ stream }) => Number(stream.slice(8)) % 2 === 1)) throw new Error('no');
+    },
+  };
+  return applyCarefully(consumer, events, TX);
+};
+
+describe('a batch of which many events can’t be taken', () => {
+  it('parks 200 of them', async () => {
+    const found = await takeBatch(200);
+    expect(found.map(({ recorded: { stream } }) => stream)).to.deep.equal(
+      Array.from({ length: 200 }, (_, n) => `payment-${2 * n + 1}`),
+    );
+  });
+  it('of more, blames the consumer and parks nothing', async () => {
+    const error = await takeBatch(201).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ConsumerFailed);
+    expect(error).to.have.property('message', 'Error: no');
+  });
+});

@@ -1,0 +1,22 @@
+// A hundred poisoned payments among ten thousand. `mocha --no-config --exit test/soak/parked.soak.ts`; PAYMENTS and POISONED change it.
+import { expect } from 'chai';
+import { TestGateway } from '../support/gateway.ts';
+import { playPoisoned } from '../support/poison.ts';
+
+const PAYMENTS = Number(process.env['PAYMENTS'] ?? 10_000);
+const POISONED = Number(process.env['POISONED'] ?? 100);
+
+describe(`${POISONED} poisoned payments among ${PAYMENTS}`, function suite() {
+  this.timeout(3_600_000);
+
+  it('are parked, exactly those, and everybody else’s webhooks, wallets and refunds arrive', async () => {
+    const gateway = await TestGateway.open();
+    const started = performance.now();
+    const size = { payments: PAYMENTS, poisoned: POISONED, atOnce: 16, patienceMs: 120_000 };
+    await playPoisoned(gateway, gateway.tenant, size);
+    const seconds = (performance.now() - started) / 1_000;
+    console.log(`${PAYMENTS} payments in ${seconds.toFixed(0)} s`);
+    expect(gateway.faults).to.deep.equal([]);
+    await gateway.close();
+  });
+});
