@@ -9,9 +9,21 @@ const ALL = 'test/**/*.test.ts';
 /** By what they wait for: whole programs, what boots them and their databases, engines under the gateway; the routes are the rest. */
 const APART = [
   ['system', 'faults'],
-  ['infrastructure/boot', 'infrastructure/postgres'],
+  [
+    'infrastructure/boot',
+    'infrastructure/cli',
+    'infrastructure/logMigration',
+    'infrastructure/postgres',
+    'infrastructure/embeddedPostgres',
+  ],
   ['conformance', 'infrastructure/eventStore', 'model', 'application'],
-  ['projections', 'infrastructure/jobs', 'infrastructure/processes', 'infrastructure/webhookSender'],
+  [
+    'projections',
+    'infrastructure/jobs',
+    'infrastructure/operations',
+    'infrastructure/timers',
+    'infrastructure/webhookSender',
+  ],
 ];
 /** Whole programs that stand still, are poisoned, cut off or flooded, beside others that go on: `npm run test:isolation`, by themselves. */
 const ISOLATION = 'isolation';

@@ -8,7 +8,7 @@ import { canonicalText } from './canonical.ts';
 import type { Customer } from './charge.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';
 
-/** The known fields of the body, types and simple bounds checked (http/schemas/charge.ts). */
+/** The known fields of the body, types and simple bounds checked (http/api/payments/chargeSchema.ts). */
 export interface ChargeBody {
   readonly amount: number;
   readonly currency?: string;

@@ -1,4 +1,4 @@
-// Expected refusals are values with the error code of the interface. The HTTP status of each code is in http/errors.ts.
+// Expected refusals are values with the error code of the interface. The HTTP status of each code is in http/kernel/errors.ts.
 
 /** Every `error.code` that Quita answers (interface.md Errors, decisions.md E1–E8). */
 export type ErrorCode =

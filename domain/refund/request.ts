@@ -4,7 +4,7 @@ import type { CodedProblem } from '../charge/request.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';
 import { isPixKey } from '../pix/pixKey.ts';
 
-/** The known fields of the body, types and simple bounds checked (http/schemas/refund.ts). */
+/** The known fields of the body, types and simple bounds checked (http/api/refunds/refundSchema.ts). */
 export interface RefundBody {
   readonly idempotencyKey: string;
   readonly amount?: number;

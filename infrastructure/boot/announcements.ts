@@ -1,5 +1,5 @@
 // What other processes change and this one remembers: accounts and keys. Followed from the head on; nothing older is remembered yet.
-import type { CommandHandler } from '../../application/commandHandler.ts';
+import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { ApiKeys } from './apiKeys.ts';
 

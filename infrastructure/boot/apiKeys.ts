@@ -1,5 +1,5 @@
 // Whom a presented key belongs to: the keyring read model, remembered until some keyring changes.
-import { keyFingerprint } from '../../application/commands/openAccount.ts';
+import { keyFingerprint } from '../../application/accounts/openAccount.ts';
 import { type Progress, ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { LruMap } from '../../domain/kernel/lruMap.ts';

@@ -1,15 +1,15 @@
 // Whether what is under way for an account has come to rest: the sandbox's flush and the drain of its clock (decisions X5, X7).
-import type { Accounts } from '../../application/accounts.ts';
+import type { Accounts } from '../../application/accounts/accounts.ts';
 import type { JobQueue, QueueName } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Progress } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { parseDeliveryItem } from '../../application/ports/timers.ts';
-import type { MessageOnItsWay, OnTheWay } from '../../application/processes/testClock.ts';
+import type { MessageOnItsWay, OnTheWay } from '../../application/sandbox/testClock.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { countDueDeliveries, deliveriesOnTheirWay } from '../../projections/webhookDeliveries/queries.ts';
-import type { LogProgress } from './progress.ts';
+import type { LogProgress } from '../subscriptions/progress.ts';
 
 /** What is done for payments at once: without waiting for a timer. */
 const AT_ONCE: readonly QueueName[] = ['settle', 'returnReceipt', 'finalise', 'cancel', 'refund'];

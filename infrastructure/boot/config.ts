@@ -1,7 +1,7 @@
 // Configuration from the environment, typed and checked at once (decisions S1, S6). An empty variable is an unset one.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { isLoopbackHost } from '../../http/loopback.ts';
+import { isLoopbackHost } from '../../http/kernel/loopback.ts';
 import { BadConnectionString, readConnectionString } from '../eventStore/eventStoreDb/connectionString.ts';
 import { isPlainEventStore, isPlainPostgres } from './plainConnections.ts';
 

@@ -1,32 +1,32 @@
 // What every role needs: commands, accounts, how far the followers are, the job queue, and the adapters of the outside world.
-import { Accounts } from '../../application/accounts.ts';
-import { CommandHandler } from '../../application/commandHandler.ts';
+import { Accounts } from '../../application/accounts/accounts.ts';
+import { CommandHandler } from '../../application/core/commandHandler.ts';
+import { CreationProcess } from '../../application/payments/issueInstruments.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
-import { CreationProcess } from '../../application/processes/creation.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
-import { providerNotifications } from '../processes/providerNotifications.ts';
-import { creationTimers } from '../processes/timerTable.ts';
+import type { Log } from '../log/log.ts';
+import { securityLog } from '../log/securityLog.ts';
+import { tellingOfBlocked } from '../log/securityTelling.ts';
+import { providerNotifications } from '../operations/providerNotifications.ts';
 import { SandboxBank } from '../providers/sandbox/bank.ts';
 import { isRightSecretsKey } from '../secrets/keyCheck.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
+import { ParkedSet } from '../subscriptions/parkedSet.ts';
+import { LogProgress } from '../subscriptions/progress.ts';
+import { watchCheckpoints } from '../subscriptions/watchCheckpoints.ts';
+import { creationTimers } from '../timers/timerTable.ts';
 import { openWebhookSender } from '../webhookSender/webhookSender.ts';
 import { followAnnouncements } from './announcements.ts';
 import { ApiKeys } from './apiKeys.ts';
 import { AtRest } from './atRest.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
-import type { Log } from './log.ts';
-import { ParkedSet } from './parkedSet.ts';
 import { PROCESSES } from './processManagers.ts';
-import { LogProgress } from './progress.ts';
-import { securityLog } from './securityLog.ts';
-import { tellingOfBlocked } from './securityTelling.ts';
-import { watchCheckpoints } from './watchCheckpoints.ts';
 
 export interface Core {
   readonly commands: CommandHandler;

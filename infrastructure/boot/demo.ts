@@ -1,5 +1,5 @@
 // `npm run demo`: a told tour on the running system, in well under a minute (charge, QR, payment, webhook, wallet, events, verify).
-import { demoTour } from './demo/tour.ts';
+import { demoTour } from '../demo/tour.ts';
 import { outcomeOf } from './explain.ts';
 
 try {

@@ -2,7 +2,7 @@
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { endedPayments } from '../../projections/payments/ended.ts';
-import type { Ended } from '../velocity/velocityGuard.ts';
+import type { Ended } from '../operations/velocityGuard.ts';
 import type { LevelWithLog } from './levelWithLog.ts';
 
 /** A merchant that just cancelled a charge may make another at once: worst case of a read model. */

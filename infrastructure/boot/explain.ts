@@ -1,12 +1,12 @@
 // Faults that one line explains, to whoever started a program or typed a command: no stack, exit code 2 (decisions S1, S4).
 import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../application/ports/eventStore.ts';
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
+import { UsageError } from '../cli/command.ts';
+import { EmbeddedPostgresError } from '../embeddedPostgres/embeddedPostgres.ts';
 import { OtherJobsSchema } from '../jobs/schema.ts';
-import { EmbeddedPostgresError } from '../postgres/embedded/embeddedPostgres.ts';
-import { UsageError } from './cli/command.ts';
+import { NewerSchema, OlderSchema } from '../postgres/migrate.ts';
+import { DatabaseUnreachable } from '../postgres/reachDatabase.ts';
 import { ConfigError } from './config.ts';
-import { NewerSchema, OlderSchema } from './migrate.ts';
-import { DatabaseUnreachable } from './reachDatabase.ts';
 
 const KINDS = [
   CheckpointMismatch,

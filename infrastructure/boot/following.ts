@@ -2,8 +2,8 @@
 import { Followers } from '../../projections/engine/followers.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { EndpointBook } from '../processes/endpointBook.ts';
-import { Reactor } from '../processes/reactions.ts';
+import { EndpointBook } from '../reactions/endpointBook.ts';
+import { Reactor } from '../reactions/reactor.ts';
 import { type Core, warnings } from './core.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { prepareLiveCopies } from './liveCopies.ts';

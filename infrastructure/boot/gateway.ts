@@ -1,16 +1,16 @@
 // What a composed gateway is, and what is needed to compose one.
-import type { Accounts } from '../../application/accounts.ts';
-import type { CommandHandler } from '../../application/commandHandler.ts';
+import type { Accounts } from '../../application/accounts/accounts.ts';
+import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import type { ReadModelName } from '../../application/ports/readModels.ts';
-import type { Services } from '../../http/services.ts';
+import type { Services } from '../../http/kernel/services.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
-import type { Log } from './log.ts';
-import type { ParkedSet } from './parkedSet.ts';
-import type { LogProgress } from './progress.ts';
+import type { Log } from '../log/log.ts';
+import type { ParkedSet } from '../subscriptions/parkedSet.ts';
+import type { LogProgress } from '../subscriptions/progress.ts';
 import type { Storage } from './storage.ts';
 
 /** What this process does; several processes may do each. */

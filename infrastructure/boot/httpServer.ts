@@ -2,9 +2,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
-import { errorBody } from '../../http/errors.ts';
-import { adoptMessages, messageClasses } from '../../http/messages.ts';
-import { newRequestId } from '../../http/middleware/requestId.ts';
+import { errorBody } from '../../http/kernel/errors.ts';
+import { adoptMessages, messageClasses } from '../../http/kernel/messages.ts';
+import { newRequestId } from '../../http/kernel/requestId.ts';
 import { ConfigError } from './config.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;

@@ -1,7 +1,7 @@
 // Waiting until a read model has passed whatever is in the log, written by whichever process.
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import type { ReadModelName } from '../../application/ports/readModels.ts';
-import type { LogProgress } from './progress.ts';
+import type { LogProgress } from '../subscriptions/progress.ts';
 
 export interface Level {
   /** The newest event when it was asked; null: the log is empty. */

@@ -1,5 +1,5 @@
 // `npm run listen`: receives the demo account's webhooks on loopback, verifies each signature and prints it, until Ctrl-C.
-import { listenForWebhooks } from './demo/listen.ts';
+import { listenForWebhooks } from '../demo/listen.ts';
 import { outcomeOf } from './explain.ts';
 
 try {

@@ -2,8 +2,8 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { QUEUES } from '../../application/ports/jobs.ts';
 import { listHeld } from '../../projections/payments/held.ts';
+import type { LogProgress } from '../subscriptions/progress.ts';
 import type { Gateway } from './gateway.ts';
-import type { LogProgress } from './progress.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

@@ -5,8 +5,8 @@ import { type ReadModelName, ReadModelsBehind } from '../../application/ports/re
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { findPaymentsByTxid } from '../../projections/payments/queries.ts';
+import type { LogProgress } from '../subscriptions/progress.ts';
 import { levelWithLog } from './levelWithLog.ts';
-import type { LogProgress } from './progress.ts';
 
 /** Nobody waits for the answer; beyond it the job comes again. */
 const CATCH_UP_MS = 10_000;

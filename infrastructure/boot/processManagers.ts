@@ -1,15 +1,15 @@
 // Every process manager there is.
 
+import { cancellation } from '../../application/payments/cancellation.ts';
+import { expiry } from '../../application/payments/expiry.ts';
+import { fundsRelease } from '../../application/payments/fundsRelease.ts';
+import { creation } from '../../application/payments/issueInstruments.ts';
+import { payerLockReturn } from '../../application/payments/rejectedPaymentReturn.ts';
 import type { ProcessManager } from '../../application/ports/processManager.ts';
-import { cancellation } from '../../application/processes/cancellation.ts';
-import { creation } from '../../application/processes/creation.ts';
-import { expiry } from '../../application/processes/expiry.ts';
-import { fundsRelease } from '../../application/processes/fundsRelease.ts';
-import { payerLockReturn } from '../../application/processes/payerLockReturn.ts';
-import { refundExecution } from '../../application/processes/refundExecution.ts';
-import { testClock } from '../../application/processes/testClock.ts';
-import { webhookDelivery } from '../../application/processes/webhookDelivery.ts';
-import { webhookFanOut } from '../../application/processes/webhookFanOut.ts';
+import { refundExecution } from '../../application/refunds/refundExecution.ts';
+import { testClock } from '../../application/sandbox/testClock.ts';
+import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
+import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 
 export const PROCESSES: readonly ProcessManager[] = [
   creation,

@@ -1,31 +1,31 @@
 // The whole program in one process: database, API, projector, reactor and workers (decisions S1–S6).
 import type { Express } from 'express';
-import { createApp } from '../../http/app.ts';
-import { mountOperations } from '../../http/health.ts';
-import { isLoopbackHost } from '../../http/loopback.ts';
-import { addressLimit } from '../../http/middleware/addressLimit.ts';
-import { Overload } from '../../http/middleware/overload.ts';
-import { rateLimit } from '../../http/middleware/rateLimit.ts';
-import { mountCheckout } from '../../http/pages/checkoutRoutes.ts';
-import type { StatusStreams } from '../../http/pages/statusStreams.ts';
-import { ROUTES } from '../../http/routes/registry.ts';
+import { ROUTES } from '../../http/api/routes.ts';
+import { addressLimit } from '../../http/kernel/addressLimit.ts';
+import { createApp } from '../../http/kernel/app.ts';
+import { mountOperations } from '../../http/kernel/health.ts';
+import { isLoopbackHost } from '../../http/kernel/loopback.ts';
+import { Overload } from '../../http/kernel/overload.ts';
+import { rateLimit } from '../../http/kernel/rateLimit.ts';
+import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
+import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
+import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
+import type { Log } from '../log/log.ts';
+import { securityLog } from '../log/securityLog.ts';
+import { migrate } from '../postgres/migrate.ts';
+import { secretsKeyOf } from '../secrets/secretsKey.ts';
+import type { LogProgress } from '../subscriptions/progress.ts';
 import { openClock } from './clock.ts';
 import { openGateway } from './compose.ts';
 import type { Config } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
-import { type DemoAccount, ensureDemoAccount } from './demoAccount.ts';
 import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
-import type { Log } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { migrate } from './migrate.ts';
 import { Openings } from './openings.ts';
-import type { LogProgress } from './progress.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
-import { secretsKeyOf } from './secretsKey.ts';
-import { securityLog } from './securityLog.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /** What is in flight at a stop may take this long. */

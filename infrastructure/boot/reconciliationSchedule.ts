@@ -1,12 +1,13 @@
 // Every minute: the tenants whose provider was not asked for ten minutes for payments that no notification told of. How far that got is
 // written down (`operations.reconciliations`), so that a comparison that was lost or failed is due with the next look.
+
+import { reconcileItemOf } from '../../application/payments/reconciliation.ts';
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { PaymentProviders, Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { reconcileItemOf } from '../../application/processes/reconciliation.ts';
 import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
 import { tenantsWithPaymentsSince } from '../../projections/payments/queries.ts';
-import { reconciledBetween } from '../processes/reconciliations.ts';
+import { reconciledBetween } from '../operations/reconciliations.ts';
 import { startSchedule } from './schedule.ts';
 
 /** Whoever made no charge for so long is asked about again with the next one, from where it was left. */

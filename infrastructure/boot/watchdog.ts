@@ -6,7 +6,7 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { overduePayments } from '../../projections/payments/queries.ts';
 import { overdueDeliveries } from '../../projections/webhookDeliveries/queries.ts';
-import { drainsOwed, fanOutsOwed } from '../processes/owed.ts';
+import { drainsOwed, fanOutsOwed } from '../operations/owed.ts';
 import { startSchedule } from './schedule.ts';
 
 /** Older than work needs that is merely on its way. With the pause between two looks: found within two minutes. */

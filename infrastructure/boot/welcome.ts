@@ -1,6 +1,7 @@
 // What a start prints (decisions S2).
+
+import type { DemoAccount } from '../demo/demoAccount.ts';
 import type { Config } from './config.ts';
-import type { DemoAccount } from './demoAccount.ts';
 
 export const welcome = ({ publicUrl }: Config, demo: DemoAccount | null, demoPath: string): string => {
   if (demo === null)

@@ -1,6 +1,6 @@
 // Work that must count before it adds: alone among all processes for one tenant, on a count that misses nothing.
 
-import { KeyedLock } from '../../application/keyedLock.ts';
+import { KeyedLock } from '../../application/core/keyedLock.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';

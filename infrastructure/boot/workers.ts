@@ -1,7 +1,15 @@
 // Which work runs on which queue, with which limits.
-import type { Accounts } from '../../application/accounts.ts';
-import type { CommandHandler } from '../../application/commandHandler.ts';
-import { eachOf } from '../../application/eachOf.ts';
+import type { Accounts } from '../../application/accounts/accounts.ts';
+import type { CommandHandler } from '../../application/core/commandHandler.ts';
+import { eachOf } from '../../application/core/runAll.ts';
+import { takeAcquirerFacts } from '../../application/payments/acquirerOutcomes.ts';
+import { Canceller } from '../../application/payments/cancellation.ts';
+import { expireCharge } from '../../application/payments/expiry.ts';
+import { release } from '../../application/payments/fundsRelease.ts';
+import type { CreationProcess } from '../../application/payments/issueInstruments.ts';
+import { reconcile } from '../../application/payments/reconciliation.ts';
+import { type RefusedReturn, returnReceipt } from '../../application/payments/rejectedPaymentReturn.ts';
+import { Settler, settleNotification } from '../../application/payments/settle.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { QueueName } from '../../application/ports/jobs.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
@@ -9,28 +17,20 @@ import type { ProviderNotifications } from '../../application/ports/providerNoti
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
-import { takeAcquirerFacts } from '../../application/processes/acquirerFacts.ts';
-import { Canceller } from '../../application/processes/cancellation.ts';
-import type { CreationProcess } from '../../application/processes/creation.ts';
-import { PROBE_RULE } from '../../application/processes/endpointHealth.ts';
-import { expireCharge } from '../../application/processes/expiry.ts';
-import { release } from '../../application/processes/fundsRelease.ts';
-import { type RefusedReturn, returnReceipt } from '../../application/processes/payerLockReturn.ts';
-import { reconcile } from '../../application/processes/reconciliation.ts';
-import { RefundProcess } from '../../application/processes/refundExecution.ts';
-import { Settler, settleNotification } from '../../application/processes/settlement.ts';
-import { drainClock } from '../../application/processes/testClock.ts';
-import { DeliveryWorker } from '../../application/processes/webhookDelivery.ts';
-import { fanOut } from '../../application/processes/webhookFanOut.ts';
+import { RefundProcess } from '../../application/refunds/refundExecution.ts';
+import { drainClock } from '../../application/sandbox/testClock.ts';
+import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
+import { DeliveryWorker } from '../../application/webhooks/webhookDelivery.ts';
+import { fanOut } from '../../application/webhooks/webhookFanOut.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
-import { failingTargets } from '../processes/failingTargets.ts';
-import { reconciliations } from '../processes/reconciliations.ts';
-import { setTimers, testTimers } from '../processes/timerTable.ts';
+import type { Log } from '../log/log.ts';
+import { failingTargets } from '../operations/failingTargets.ts';
+import { reconciliations } from '../operations/reconciliations.ts';
+import type { LogProgress } from '../subscriptions/progress.ts';
+import { setTimers, testTimers } from '../timers/timerTable.ts';
 import type { AtRest } from './atRest.ts';
-import type { Log } from './log.ts';
 import { paymentsByTxid } from './paymentsByTxid.ts';
-import type { LogProgress } from './progress.ts';
 import type { Storage } from './storage.ts';
 
 interface Needs {

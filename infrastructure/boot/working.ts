@@ -1,9 +1,9 @@
 // What a worker process runs: the reactor, the workers of all queues, the timer scan, the watchdog and the schedule of reconciliation.
 
-import { PROBE_RULE } from '../../application/processes/endpointHealth.ts';
+import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
-import { failingTargets } from '../processes/failingTargets.ts';
-import { TimerScan } from '../processes/timerScan.ts';
+import { failingTargets } from '../operations/failingTargets.ts';
+import { TimerScan } from '../timers/timerScan.ts';
 import { type Core, warnings } from './core.ts';
 import { reactorOf } from './following.ts';
 import type { GatewayOptions } from './gateway.ts';

@@ -4,7 +4,7 @@ import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
-import { transactionStatus } from '../../domain/wire/status.ts';
+import { transactionStatus } from '../../domain/presentation/status.ts';
 import type { Beside, Folded, FoldedChange } from '../engine/foldedTable.ts';
 import { otherFieldsOf } from './sortFields.ts';
 

@@ -1,7 +1,7 @@
 // Which payments a list shows: the rows of `rm_payments.listed` that pass its filter, as SQL with values.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { TransactionStatus } from '../../domain/wire/status.ts';
+import type { TransactionStatus } from '../../domain/presentation/status.ts';
 import { customerHash } from './listed.ts';
 
 export interface PaymentFilter {

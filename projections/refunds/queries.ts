@@ -3,8 +3,8 @@
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import { refundView } from '../../domain/presentation/refund.ts';
 import type { RefundState } from '../../domain/refund/refund.ts';
-import { refundView } from '../../domain/wire/refund.ts';
 import { paymentOf } from '../payments/row.ts';
 
 export type RefundView = ReturnType<typeof refundView>;

@@ -3,8 +3,8 @@
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
-import { stageOf } from '../../domain/wire/dayCounts.ts';
-import type { TransactionStatus } from '../../domain/wire/status.ts';
+import { stageOf } from '../../domain/presentation/dayCounts.ts';
+import type { TransactionStatus } from '../../domain/presentation/status.ts';
 import { Additions, type CountedTable, countedBeside } from '../engine/countedTable.ts';
 import type { Folded, FoldedChange } from '../engine/foldedTable.ts';
 

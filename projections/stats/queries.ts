@@ -2,8 +2,8 @@
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
-import type { DayRow } from '../../domain/wire/dayCounts.ts';
-import type { MetricsWindow, TimeToPay } from '../../domain/wire/metrics.ts';
+import type { DayRow } from '../../domain/presentation/dayCounts.ts';
+import type { MetricsWindow, TimeToPay } from '../../domain/presentation/metrics.ts';
 import { HistogramSum } from './histogram.ts';
 
 interface Row {

@@ -1,6 +1,7 @@
 // Read model of webhook deliveries.
+
+import { deliveryStatus } from '../../domain/presentation/delivery.ts';
 import { targetOf, type WebhookDeliveryState, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { deliveryStatus } from '../../domain/wire/delivery.ts';
 import { foldedTable } from '../engine/foldedTable.ts';
 
 export const webhookDeliveriesProjection = foldedTable<'webhookDelivery', WebhookDeliveryState>({

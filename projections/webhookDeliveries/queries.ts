@@ -4,7 +4,7 @@ import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, EndpointId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../domain/wire/delivery.ts';
+import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../domain/presentation/delivery.ts';
 
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus;

@@ -1,16 +1,16 @@
 // What each process manager answers to each event: pure, exact, and the same when asked again (design §7).
 import { expect } from 'chai';
+import { cancellation } from '../../application/payments/cancellation.ts';
+import { expiry } from '../../application/payments/expiry.ts';
+import { fundsRelease } from '../../application/payments/fundsRelease.ts';
+import { creation } from '../../application/payments/issueInstruments.ts';
+import { payerLockReturn } from '../../application/payments/rejectedPaymentReturn.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { ProcessManager, Reaction, ReactionContext } from '../../application/ports/processManager.ts';
-import { cancellation } from '../../application/processes/cancellation.ts';
-import { creation } from '../../application/processes/creation.ts';
-import { expiry } from '../../application/processes/expiry.ts';
-import { fundsRelease } from '../../application/processes/fundsRelease.ts';
-import { payerLockReturn } from '../../application/processes/payerLockReturn.ts';
-import { refundExecution } from '../../application/processes/refundExecution.ts';
-import { testClock } from '../../application/processes/testClock.ts';
-import { webhookDelivery } from '../../application/processes/webhookDelivery.ts';
-import { webhookFanOut } from '../../application/processes/webhookFanOut.ts';
+import { refundExecution } from '../../application/refunds/refundExecution.ts';
+import { testClock } from '../../application/sandbox/testClock.ts';
+import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
+import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import { CATEGORIES } from '../../domain/kernel/event.ts';
 import { toMinor } from '../../domain/kernel/money.ts';

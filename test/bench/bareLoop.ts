@@ -1,6 +1,6 @@
 // The counterpart of webhook delivery: a process that signs and posts with undici and records nothing.
 import { Agent } from 'undici';
-import { signatureHeaders } from '../../application/processes/webhookSignature.ts';
+import { signatureHeaders } from '../../application/webhooks/webhookSignature.ts';
 import { type EventId, encodeRawId } from '../../domain/kernel/ids.ts';
 
 export interface BareOrder {

@@ -10,8 +10,8 @@ import type { ChargeBody } from '../../domain/charge/request.ts';
 import { encodeRawId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
-import { createChargeBody } from '../../http/schemas/charge.ts';
-import { startEmbeddedPostgres } from '../../infrastructure/postgres/embedded/embeddedPostgres.ts';
+import { createChargeBody } from '../../http/api/payments/chargeSchema.ts';
+import { startEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 
 export interface BaselineReady {
   readonly port: number;

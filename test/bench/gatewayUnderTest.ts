@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { EventStore } from '../../application/ports/eventStore.ts';
+import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/attach.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
-import { attachToEmbeddedPostgres } from '../../infrastructure/postgres/embedded/attach.ts';
 import { leaderSessions } from '../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../infrastructure/postgres/session.ts';
 import { verify } from '../../projections/engine/verify.ts';

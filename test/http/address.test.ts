@@ -1,8 +1,8 @@
-// How limits count where a request comes from (http/middleware/address.ts).
+// How limits count where a request comes from (http/kernel/address.ts).
 import { expect } from 'chai';
 import type { Request } from 'express';
 import fc from 'fast-check';
-import { addressOf, networkOf } from '../../http/middleware/address.ts';
+import { addressOf, networkOf } from '../../http/kernel/address.ts';
 
 const from = (ip: string | undefined, remoteAddress = '198.51.100.1') =>
   addressOf({ ip, socket: { remoteAddress } } as unknown as Request);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { type Hit, Receiver, typeOf } from '../support/receiver.ts';
 import { type Body, Merchant } from './merchant.ts';

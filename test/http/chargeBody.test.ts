@@ -4,9 +4,9 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { BODY_BYTES_MAX } from '../../http/middleware/jsonBody.ts';
-import { createChargeRoute } from '../../http/routes/charges.ts';
-import { compileResponse } from '../../http/validation.ts';
+import { createChargeRoute } from '../../http/api/payments/charges.ts';
+import { BODY_BYTES_MAX } from '../../http/kernel/jsonBody.ts';
+import { compileResponse } from '../../http/kernel/validation.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { type ErrorReply, expectError, openReady, paramsOf, portOf, rawCall, rawSocket } from './support.ts';
 

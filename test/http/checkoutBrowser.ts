@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { checkoutAsset } from '../../http/pages/checkout/assets.ts';
-import { renderCheckout } from '../../http/pages/checkout/renderCheckout.ts';
+import { checkoutAsset } from '../../http/site/checkout/assets.ts';
+import { renderCheckout } from '../../http/site/checkout/renderCheckout.ts';
 import { type CheckoutChanges, checkoutViewOf } from './checkoutView.ts';
 
 // Runs checkout.js against the attributes and templates of a really rendered page, in a browser reduced to what it touches;

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { OtherInstrument } from '../../domain/charge/instruments.ts';
 import { parseTimestamp } from '../../domain/kernel/time.ts';
-import { checkoutAsset } from '../../http/pages/checkout/assets.ts';
-import { renderCheckout } from '../../http/pages/checkout/renderCheckout.ts';
+import { checkoutAsset } from '../../http/site/checkout/assets.ts';
+import { renderCheckout } from '../../http/site/checkout/renderCheckout.ts';
 import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID } from './checkoutView.ts';
 
 const PIX_CODE = '00020126';

@@ -1,7 +1,7 @@
 // Payments as the payer's pages get them.
 import type { Instruments, OtherInstrument, PixInstrument } from '../../domain/charge/instruments.ts';
 import { parseTimestamp } from '../../domain/kernel/time.ts';
-import type { CheckoutView } from '../../http/pages/checkout/view.ts';
+import type { CheckoutView } from '../../http/site/checkout/view.ts';
 
 /** `brCode` null: no Pix. `expiresAt`: of Pix. */
 export type CheckoutChanges = Partial<Omit<CheckoutView, 'instruments'>> & {

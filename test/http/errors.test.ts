@@ -3,9 +3,9 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { changeAccountSettings } from '../../application/commands/changeAccountSettings.ts';
+import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { ERRORS } from '../../http/errors.ts';
+import { ERRORS } from '../../http/kernel/errors.ts';
 import { listen } from '../../infrastructure/boot/httpServer.ts';
 import { watchBackends } from '../infrastructure/postgres/backends.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';

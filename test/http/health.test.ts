@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
-import { mountOperations } from '../../http/health.ts';
+import { mountOperations } from '../../http/kernel/health.ts';
 
 describe('GET /health/ready', () => {
   const answers = async (reason: string | null, parkedStreams = 0) => {

@@ -1,11 +1,11 @@
 // Pix held for review, and what the operator makes of them (decisions M5, O1).
 import { expect } from 'chai';
-import { type HeldVerdict, reviewHeld } from '../../application/commands/reviewHeld.ts';
+import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type ErrorCode, isRejection } from '../../domain/kernel/rejection.ts';
-import { transactionStatus } from '../../domain/wire/status.ts';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { transactionStatus } from '../../domain/presentation/status.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { listHeld } from '../../projections/payments/held.ts';
 import type { TestGateway, TestTenant } from '../support/gateway.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';

@@ -1,6 +1,6 @@
 // Bodies of up to 64 kB that were made to cost as much as they can: long keys, many keys, many items, bad strings, depth.
 import fc from 'fast-check';
-import type { Route } from '../../http/route.ts';
+import type { Route } from '../../http/kernel/route.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
 /** Room for the rest of a body around its hostile part. */

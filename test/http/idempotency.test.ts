@@ -1,8 +1,8 @@
 // Idempotency of charge creation (decisions K1–K7) and provider trouble (X6).
 import { expect } from 'chai';
-import { PAYMENT } from '../../application/aggregates.ts';
-import { byProcess } from '../../application/because.ts';
-import { paymentIds } from '../../application/ids.ts';
+import { PAYMENT } from '../../application/core/aggregates.ts';
+import { paymentIds } from '../../application/core/derivedIds.ts';
+import { byProcess } from '../../application/core/eventMetadata.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';

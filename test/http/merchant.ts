@@ -1,13 +1,13 @@
 // One account as its merchant sees it over HTTP: charges, the test clock, webhook endpoints and their deliveries.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { ACCOUNT } from '../../application/aggregates.ts';
-import { openAccountWithKeys } from '../../application/commands/openAccount.ts';
+import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
+import { ACCOUNT } from '../../application/core/aggregates.ts';
 import { type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
-import { newApiKey } from '../../infrastructure/boot/newSecrets.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { newApiKey } from '../../infrastructure/secrets/newSecrets.ts';
 import type { Reply, TestGateway, TestTenant } from '../support/gateway.ts';
 import { rawIdOf } from './support.ts';
 

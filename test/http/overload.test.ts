@@ -1,7 +1,7 @@
-// Overload is refused at the door, and not before it is there (http/middleware/overload.ts).
+// Overload is refused at the door, and not before it is there (http/kernel/overload.ts).
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { OVERLOAD, Overload, type Place } from '../../http/middleware/overload.ts';
+import { OVERLOAD, Overload, type Place } from '../../http/kernel/overload.ts';
 import { newKey, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { expectError, openReady, portOf } from './support.ts';
 

@@ -1,6 +1,6 @@
 // What a payer can open beside the page: boleto, receipt, QR of an address, and who may see whose name in it (I7, P3).
 import { expect } from 'chai';
-import { renderQrPng } from '../../http/pages/qrPng.ts';
+import { renderQrPng } from '../../http/site/qrPng.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { pdfText } from '../support/pdfText.ts';
 import { type Body, Merchant } from './merchant.ts';

@@ -1,7 +1,7 @@
 // One merchant's payments over HTTP, in the test mode of an account of its own, and what acquirers do with them.
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import type { Hit, Receiver } from '../support/receiver.ts';
 import { typeOf } from '../support/receiver.ts';

@@ -8,7 +8,7 @@ import { addMillis, DAY_MS, HOUR_MS, MINUTE_MS, parseTimestamp } from '../../dom
 import { barcodeOfLine, isBoletoBarcode, isBoletoLine } from '../../domain/methods/boleto.ts';
 import { isMultibancoReference } from '../../domain/methods/multibanco.ts';
 import { parseBrCode } from '../../domain/pix/brCodeParse.ts';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';
 import type { Body } from './merchant.ts';

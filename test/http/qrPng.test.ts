@@ -2,7 +2,7 @@ import { crc32, inflateSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { create } from 'qrcode';
-import { qrPngDataUrl, renderQrPng } from '../../http/pages/qrPng.ts';
+import { qrPngDataUrl, renderQrPng } from '../../http/site/qrPng.ts';
 
 const BR_CODE =
   '00020101021226850014br.gov.bcb.pix2563pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca25abcdefgh' +

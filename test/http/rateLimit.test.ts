@@ -1,7 +1,7 @@
 // Requests a minute for each key (decisions E8).
 import { expect } from 'chai';
-import { ACCOUNT } from '../../application/aggregates.ts';
-import { byProcess } from '../../application/because.ts';
+import { ACCOUNT } from '../../application/core/aggregates.ts';
+import { byProcess } from '../../application/core/eventMetadata.ts';
 import { changeSettings } from '../../domain/account/settings.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';

@@ -1,6 +1,6 @@
 // GET /v1/payments/{id}/receipt (interface.md Payments): a PDF of a settled payment.
 import { expect } from 'chai';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { pdfText } from '../support/pdfText.ts';
 import { type Body, Merchant } from './merchant.ts';

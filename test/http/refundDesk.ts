@@ -1,6 +1,6 @@
 // One merchant's refunds over HTTP, and the bank that decides them.
 import { expect } from 'chai';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { type Body, Merchant } from './merchant.ts';
 import { rawIdOf } from './support.ts';

@@ -1,6 +1,6 @@
 // Refunds of payments by other methods than Pix (interface.md Refund body; decisions E4, M3, M9).
 import { expect } from 'chai';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { Receivers } from './deliveryFacts.ts';
 import { expectLedgerBalances } from './ledgerFacts.ts';

@@ -1,6 +1,6 @@
 // Refunds that are refused, each with its own code (interface.md Refund body; decisions E4, K5, K6, M4–M8).
 import { expect } from 'chai';
-import { ACCOUNT, PAYMENT } from '../../application/aggregates.ts';
+import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { changeSettings } from '../../domain/account/settings.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';

@@ -1,7 +1,7 @@
 // Many refunds of one payment at once: their sum never exceeds it (design §4, E4).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { newKey, TestGateway } from '../support/gateway.ts';

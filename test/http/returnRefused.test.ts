@@ -1,16 +1,16 @@
 // A provider that refuses to send money back (decisions M4, M5): it is not asked for ever, the money waits for an operator, and every
 // cent stays where it is. Live mode has a bank of the test's own here.
 import { expect } from 'chai';
-import { type HeldVerdict, reviewHeld } from '../../application/commands/reviewHeld.ts';
+import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Receipt } from '../../domain/transaction/transaction.ts';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { createMetrics } from '../../infrastructure/boot/metrics.ts';
-import { providerNotifications } from '../../infrastructure/processes/providerNotifications.ts';
+import { providerNotifications } from '../../infrastructure/operations/providerNotifications.ts';
 import { heldMoney, listHeld } from '../../projections/payments/held.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import type { TestGateway, TestTenant } from '../support/gateway.ts';

@@ -1,6 +1,6 @@
 // An example of every route of the table, and what of a tenant's it names.
 import { expect } from 'chai';
-import type { Route } from '../../http/route.ts';
+import type { Route } from '../../http/kernel/route.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 
 /** Made once: asked for again, each route answers the same. */

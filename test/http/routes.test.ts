@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import type { Route } from '../../http/route.ts';
-import { ROUTES } from '../../http/routes/registry.ts';
-import { compileResponse } from '../../http/validation.ts';
+import { ROUTES } from '../../http/api/routes.ts';
+import type { Route } from '../../http/kernel/route.ts';
+import { compileResponse } from '../../http/kernel/validation.ts';
 import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { EXAMPLES, exampleOf, type Made, makeOnce, NO_ID, type Owned, URL } from './routeExamples.ts';
 import { type ErrorReply, expectError, openReady } from './support.ts';
 
-/** Codes that follow from how a route authenticates and what it reads, whatever it does (http/route.ts). */
+/** Codes that follow from how a route authenticates and what it reads, whatever it does (http/kernel/route.ts). */
 const impliedCodes = (route: Route): ErrorCode[] => [
   'method_not_allowed',
   'internal_error',

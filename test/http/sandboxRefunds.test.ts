@@ -1,6 +1,6 @@
 // How the sandbox's bank decides refunds, by itself and when it is told to (decisions X3, X5).
 import { expect } from 'chai';
-import { untilVisible } from '../../http/routes/untilVisible.ts';
+import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { Merchant } from './merchant.ts';
 import { netOf, type Refund, RefundDesk } from './refundDesk.ts';

@@ -1,11 +1,11 @@
-// What open pages are told (http/pages/statusStreams.ts).
+// What open pages are told (http/site/statusStreams.ts).
 
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
 import type { Progress } from '../../application/ports/readModels.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { type LiveStatus, StatusStreams, type StreamBounds } from '../../http/pages/statusStreams.ts';
+import { type LiveStatus, StatusStreams, type StreamBounds } from '../../http/site/statusStreams.ts';
 
 const ID = '01hzy3v7q9k2m4n6p8r0s2t4v6' as PaymentId;
 const NOW = '2026-11-21T13:00:00.000Z';

@@ -1,6 +1,6 @@
 // Query parameters that a route does not know (decisions I12): a mistyped filter must not return everything.
 import { expect } from 'chai';
-import { ROUTES } from '../../http/routes/registry.ts';
+import { ROUTES } from '../../http/api/routes.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectError, openReady, paramsOf } from './support.ts';
 

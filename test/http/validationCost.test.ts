@@ -1,8 +1,8 @@
 // One tenant's bodies must cost the others nothing: no body of 64 kB takes more than 20 ms of CPU or is answered with more than 64 kB.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Route } from '../../http/route.ts';
-import { ROUTES } from '../../http/routes/registry.ts';
+import { ROUTES } from '../../http/api/routes.ts';
+import type { Route } from '../../http/kernel/route.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { BODY_BYTES_MAX, hostileBody } from './hostileBodies.ts';
 import { EXAMPLES, exampleOf } from './routeExamples.ts';

@@ -1,7 +1,7 @@
 // How many live charges an hour (interface.md Errors, decisions E6). Live mode has a bank of the test's own here.
 import { expect } from 'chai';
-import { ACCOUNT, PAYMENT } from '../../application/aggregates.ts';
-import { byProcess } from '../../application/because.ts';
+import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
+import { byProcess } from '../../application/core/eventMetadata.ts';
 import { changeSettings, type SettingsChange } from '../../domain/account/settings.ts';
 import type { ChargeEvent } from '../../domain/charge/charge.ts';
 import { streamName } from '../../domain/kernel/event.ts';

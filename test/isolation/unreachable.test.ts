@@ -5,14 +5,14 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { accountCommands } from '../../infrastructure/boot/cli/account.ts';
-import type { CliCommand } from '../../infrastructure/boot/cli/command.ts';
-import { doctorCommands } from '../../infrastructure/boot/cli/doctor.ts';
-import { eventCommands } from '../../infrastructure/boot/cli/events.ts';
-import { heldCommands } from '../../infrastructure/boot/cli/held.ts';
-import { ledgerCommands } from '../../infrastructure/boot/cli/ledger.ts';
-import { projectionCommands } from '../../infrastructure/boot/cli/projections.ts';
-import { runCli } from '../../infrastructure/boot/cli/run.ts';
+import { accountCommands } from '../../infrastructure/cli/account.ts';
+import type { CliCommand } from '../../infrastructure/cli/command.ts';
+import { doctorCommands } from '../../infrastructure/cli/doctor.ts';
+import { eventCommands } from '../../infrastructure/cli/events.ts';
+import { heldCommands } from '../../infrastructure/cli/held.ts';
+import { ledgerCommands } from '../../infrastructure/cli/ledger.ts';
+import { projectionCommands } from '../../infrastructure/cli/projections.ts';
+import { runCli } from '../../infrastructure/cli/run.ts';
 import { emptyDatabase, migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { freePort } from '../support/program.ts';
 

@@ -9,7 +9,7 @@ import {
   REFUND,
   WEBHOOK_DELIVERY,
   WEBHOOK_ENDPOINT,
-} from '../../application/aggregates.ts';
+} from '../../application/core/aggregates.ts';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import { fold } from '../../domain/kernel/decider.ts';

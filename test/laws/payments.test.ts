@@ -5,10 +5,10 @@ import { instrumentExpiry } from '../../domain/charge/instruments.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { createCharge } from '../../domain/payment/create.ts';
 import { exists, type PaymentEvent } from '../../domain/payment/payment.ts';
-import { chargeView } from '../../domain/wire/charge.ts';
-import { messagesOf } from '../../domain/wire/messages.ts';
-import { PUBLIC_STATUS_OF, type TransactionStatus, transactionStatus } from '../../domain/wire/status.ts';
-import { transactionView } from '../../domain/wire/transaction.ts';
+import { chargeView } from '../../domain/presentation/charge.ts';
+import { messagesOf } from '../../domain/presentation/messages.ts';
+import { PUBLIC_STATUS_OF, type TransactionStatus, transactionStatus } from '../../domain/presentation/status.ts';
+import { transactionView } from '../../domain/presentation/transaction.ts';
 import { histories, METHODS, run, type Step } from '../support/paymentHistories.ts';
 import { SOMEBODY_ELSE, terms } from '../support/samples.ts';
 

@@ -1,13 +1,13 @@
 // The operator's command line inside the test process, on the database of a running gateway.
-import { accountCommands } from '../../infrastructure/boot/cli/account.ts';
-import { doctorCommands } from '../../infrastructure/boot/cli/doctor.ts';
-import { eventCommands } from '../../infrastructure/boot/cli/events.ts';
-import { heldCommands } from '../../infrastructure/boot/cli/held.ts';
-import { jobCommands } from '../../infrastructure/boot/cli/jobs.ts';
-import { ledgerCommands } from '../../infrastructure/boot/cli/ledger.ts';
-import { parkedCommands } from '../../infrastructure/boot/cli/parked.ts';
-import { projectionCommands } from '../../infrastructure/boot/cli/projections.ts';
-import { runCli } from '../../infrastructure/boot/cli/run.ts';
+import { accountCommands } from '../../infrastructure/cli/account.ts';
+import { doctorCommands } from '../../infrastructure/cli/doctor.ts';
+import { eventCommands } from '../../infrastructure/cli/events.ts';
+import { heldCommands } from '../../infrastructure/cli/held.ts';
+import { jobCommands } from '../../infrastructure/cli/jobs.ts';
+import { ledgerCommands } from '../../infrastructure/cli/ledger.ts';
+import { parkedCommands } from '../../infrastructure/cli/parked.ts';
+import { projectionCommands } from '../../infrastructure/cli/projections.ts';
+import { runCli } from '../../infrastructure/cli/run.ts';
 
 export interface CliRun<T> {
   readonly code: number;

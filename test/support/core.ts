@@ -1,7 +1,7 @@
 // The application core on a real Postgres event store, with a clock and a provider that the test holds in its hands.
-import { Accounts } from '../../application/accounts.ts';
-import { ACCOUNT, PAYMENT } from '../../application/aggregates.ts';
-import { CommandHandler } from '../../application/commandHandler.ts';
+import { Accounts } from '../../application/accounts/accounts.ts';
+import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
+import { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { EventStore, NewEvent, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { Circumstances } from '../../application/ports/loggedEvent.ts';
 import { type OpenAccount, openAccount } from '../../domain/account/account.ts';

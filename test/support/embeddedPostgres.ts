@@ -12,8 +12,8 @@ import {
   type EmbeddedPostgres,
   type EmbeddedPostgresError,
   startEmbeddedPostgres,
-} from '../../infrastructure/postgres/embedded/embeddedPostgres.ts';
-import { becomesTrue, inspectProcess } from '../../infrastructure/postgres/embedded/processes.ts';
+} from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { becomesTrue, inspectProcess } from '../../infrastructure/embeddedPostgres/processes.ts';
 
 export const OWNER_SCRIPT = fileURLToPath(new URL('embeddedPostgresOwner.ts', import.meta.url));
 const run = promisify(execFile);

@@ -4,7 +4,7 @@
 import {
   type EmbeddedPostgresError,
   startEmbeddedPostgres,
-} from '../../infrastructure/postgres/embedded/embeddedPostgres.ts';
+} from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 
 const say = (line: object): void => {
   process.stdout.write(`${JSON.stringify(line)}\n`);

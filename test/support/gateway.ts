@@ -3,24 +3,24 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openAccountWithKeys } from '../../application/commands/openAccount.ts';
+import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
-import { createApp } from '../../http/app.ts';
-import { adoptMessages, type MessageClasses, messageClasses } from '../../http/messages.ts';
-import { addressLimit } from '../../http/middleware/addressLimit.ts';
-import { OVERLOAD, Overload, type OverloadOptions } from '../../http/middleware/overload.ts';
-import { rateLimit } from '../../http/middleware/rateLimit.ts';
-import { mountCheckout } from '../../http/pages/checkoutRoutes.ts';
-import type { StatusStreams } from '../../http/pages/statusStreams.ts';
-import { ROUTES } from '../../http/routes/registry.ts';
-import type { SecurityEvent } from '../../http/securityEvents.ts';
+import { ROUTES } from '../../http/api/routes.ts';
+import { addressLimit } from '../../http/kernel/addressLimit.ts';
+import { createApp } from '../../http/kernel/app.ts';
+import { adoptMessages, type MessageClasses, messageClasses } from '../../http/kernel/messages.ts';
+import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
+import { rateLimit } from '../../http/kernel/rateLimit.ts';
+import type { SecurityEvent } from '../../http/kernel/securityEvents.ts';
+import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
+import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
-import { type Log, openLog } from '../../infrastructure/boot/log.ts';
 import { untilReadModelsExist } from '../../infrastructure/boot/readModelsExist.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
+import { type Log, openLog } from '../../infrastructure/log/log.ts';
 import { migratedDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestTenant {

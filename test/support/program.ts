@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DemoAccount } from '../../infrastructure/boot/demoAccount.ts';
+import type { DemoAccount } from '../../infrastructure/demo/demoAccount.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 export type RoleName = 'start' | 'api' | 'projector' | 'worker';

@@ -2,8 +2,8 @@
 // again, and nobody who asks it anything can tell.
 import { expect } from 'chai';
 import { LogNotInUse } from '../../application/ports/eventStore.ts';
-import { runMigrateEvents } from '../../infrastructure/boot/migrateEvents/run.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { runMigrateEvents } from '../../infrastructure/logMigration/run.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';

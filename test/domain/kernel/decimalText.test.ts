@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decimalText } from '../../../domain/kernel/decimalText.ts';
-import { formatAmount } from '../../../http/pages/checkout/amount.ts';
-import { amountText } from '../../../infrastructure/boot/cli/amounts.ts';
+import { formatAmount } from '../../../http/site/checkout/amount.ts';
+import { amountText } from '../../../infrastructure/cli/amounts.ts';
 
 const PT_BR = { point: ',', group: '.' };
 

@@ -1,16 +1,16 @@
 // Payments whose notification was lost, from the provider's books to the end, in a whole gateway.
 import { expect } from 'chai';
+import { reconcileItemOf } from '../../../application/payments/reconciliation.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
-import { reconcileItemOf } from '../../../application/processes/reconciliation.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
-import { untilVisible } from '../../../http/routes/untilVisible.ts';
-import { openLog } from '../../../infrastructure/boot/log.ts';
+import { untilVisible } from '../../../http/kernel/untilVisible.ts';
 import { paymentsByTxid } from '../../../infrastructure/boot/paymentsByTxid.ts';
 import { enqueueReconciliations } from '../../../infrastructure/boot/reconciliationSchedule.ts';
-import { providerNotifications } from '../../../infrastructure/processes/providerNotifications.ts';
+import { openLog } from '../../../infrastructure/log/log.ts';
+import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
 import { Merchant } from '../../http/merchant.ts';
 import { openReady, rawIdOf } from '../../http/support.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';

@@ -8,10 +8,10 @@ import {
   enqueueReconciliations,
   startReconciliationSchedule,
 } from '../../../infrastructure/boot/reconciliationSchedule.ts';
-import { reconciliations } from '../../../infrastructure/processes/reconciliations.ts';
+import { reconciliations } from '../../../infrastructure/operations/reconciliations.ts';
 import { PaymentTables } from '../../projections/payments/paymentTables.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
-import { RecordingJobs } from '../processes/support.ts';
+import { RecordingJobs } from '../operations/support.ts';
 
 const NOW = Date.parse('2026-11-21T00:00:00.000Z');
 const FIRST_DAY = '2026-10-12';

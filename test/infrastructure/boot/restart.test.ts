@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import type { DemoAccount } from '../../../infrastructure/boot/demoAccount.ts';
-import { startEmbeddedPostgres } from '../../../infrastructure/postgres/embedded/embeddedPostgres.ts';
+import type { DemoAccount } from '../../../infrastructure/demo/demoAccount.ts';
+import { startEmbeddedPostgres } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { freePort, newDataDir, Program, removeDataDir } from '../../support/program.ts';
 
 describe('npm start on a directory that was used before', function suite() {

@@ -5,12 +5,12 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { lookIfLeading, pump } from '../../../infrastructure/boot/watchdog.ts';
-import { providerNotifications } from '../../../infrastructure/processes/providerNotifications.ts';
+import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
 import { RefundDesk } from '../../http/refundDesk.ts';
 import { rawIdOf } from '../../http/support.ts';
 import { newKey, TestGateway } from '../../support/gateway.ts';
 import { Receiver } from '../../support/receiver.ts';
-import { RecordingJobs } from '../processes/support.ts';
+import { RecordingJobs } from '../operations/support.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -6,7 +6,7 @@ import type { Sql } from '../../../application/ports/sql.ts';
 import type { AccountId, EndpointId, PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { prepareLiveCopies } from '../../../infrastructure/boot/liveCopies.ts';
-import { hurryTimers, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/processes/timerTable.ts';
+import { hurryTimers, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { endedPayments } from '../../../projections/payments/ended.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
 import { overduePayments } from '../../../projections/payments/queries.ts';
@@ -19,7 +19,7 @@ import {
   listDeliveries,
   overdueDeliveries,
 } from '../../../projections/webhookDeliveries/queries.ts';
-import { RecordingJobs } from '../../infrastructure/processes/support.ts';
+import { RecordingJobs } from '../../infrastructure/operations/support.ts';
 import { Scene } from './scene.ts';
 
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');

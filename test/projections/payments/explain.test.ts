@@ -4,7 +4,7 @@ import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
-import { TRANSACTION_STATUSES, transactionStatusesOf } from '../../../domain/wire/status.ts';
+import { TRANSACTION_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { customerHash } from '../../../projections/payments/listed.ts';
 import { listAfter, listPage, type PaymentFilter } from '../../../projections/payments/lists.ts';
 import { countPayments } from '../../../projections/payments/totals.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
 import { DAY_MS, fromMillis, HOUR_MS } from '../../../domain/kernel/time.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
-import { transactionStatus } from '../../../domain/wire/status.ts';
+import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { histories, run } from '../../support/paymentHistories.ts';
 import type { Step } from './paymentTables.ts';
 

@@ -1,6 +1,6 @@
 // Statistics and metrics told again from whole payments, the slow and simple way (decisions T1–T3).
-import type { MetricsView } from '../../../domain/wire/metrics.ts';
-import { type TransactionStatus, transactionStatus } from '../../../domain/wire/status.ts';
+import type { MetricsView } from '../../../domain/presentation/metrics.ts';
+import { type TransactionStatus, transactionStatus } from '../../../domain/presentation/status.ts';
 import type { MixedPayment } from './mixedPayments.ts';
 
 const METHODS = ['PIX', 'CREDIT_CARD', 'MBWAY', 'MULTIBANCO', 'BOLETO', 'CRYPTO'] as const;

@@ -4,12 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { CHILD_ENV, serverAccount, spawnAs } from '../../../infrastructure/postgres/embedded/account.ts';
-import { locateBinaries } from '../../../infrastructure/postgres/embedded/binaries.ts';
-import { initialiseCluster } from '../../../infrastructure/postgres/embedded/initdb.ts';
-import { openDataDir } from '../../../infrastructure/postgres/embedded/layout.ts';
-import { serverArguments } from '../../../infrastructure/postgres/embedded/serverOptions.ts';
-import { connectionStringOf, loadSettings } from '../../../infrastructure/postgres/embedded/settings.ts';
+import { CHILD_ENV, serverAccount, spawnAs } from '../../../infrastructure/embeddedPostgres/account.ts';
+import { locateBinaries } from '../../../infrastructure/embeddedPostgres/binaries.ts';
+import { initialiseCluster } from '../../../infrastructure/embeddedPostgres/initdb.ts';
+import { openDataDir } from '../../../infrastructure/embeddedPostgres/layout.ts';
+import { serverArguments } from '../../../infrastructure/embeddedPostgres/serverOptions.ts';
+import { connectionStringOf, loadSettings } from '../../../infrastructure/embeddedPostgres/settings.ts';
 import { newDataDir, removeDataDir } from '../../support/program.ts';
 
 /** Six processes at 20 each, those of killed ones that are still ending, and the tools. */

@@ -12,10 +12,22 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
   projections: { ours: ['domain/', 'application/ports/', 'projections/'], packages: ['knex'] },
   http: { ours: ['domain/', 'application/', 'http/', 'projections/*/queries.ts'], packages: null },
   infrastructure: { ours: ['domain/', 'application/ports/', 'infrastructure/'], packages: null },
-  'infrastructure/boot': {
-    ours: ['domain/', 'application/', 'projections/', 'infrastructure/', 'http/', 'migrations/'],
+  'infrastructure/postgres': {
+    ours: ['domain/', 'application/ports/', 'infrastructure/', 'migrations/'],
     packages: null,
   },
+  'infrastructure/subscriptions': {
+    ours: ['domain/', 'application/ports/', 'infrastructure/', 'projections/engine/'],
+    packages: null,
+  },
+  'infrastructure/log': { ours: ['domain/', 'application/ports/', 'infrastructure/', 'http/kernel/'], packages: null },
+  ...Object.fromEntries(
+    // The composition, and programs that stand beside it: they put rooms together.
+    ['boot', 'cli', 'demo', 'logMigration'].map((folder) => [
+      `infrastructure/${folder}`,
+      { ours: ['domain/', 'application/', 'projections/', 'infrastructure/', 'http/', 'migrations/'], packages: null },
+    ]),
+  ),
   migrations: { ours: ['migrations/'], packages: ['knex'] },
 };
 
@@ -26,7 +38,8 @@ const matches = (target: string, allowed: string): boolean => {
 };
 
 const allowanceOf = (path: string): readonly [string, Allowance] | null => {
-  const room = path.startsWith('infrastructure/boot/') ? 'infrastructure/boot' : (path.split('/')[0] as string);
+  const [outer = '', inner = ''] = path.split('/');
+  const room = Object.hasOwn(ALLOWED, `${outer}/${inner}`) ? `${outer}/${inner}` : outer;
   const allowance = ALLOWED[room];
   return allowance === undefined ? null : [room, allowance]; // tests may import anything
 };
@@ -63,7 +76,7 @@ const DOMAIN_LAYERS: Readonly<Record<string, readonly string[]>> = {
   methods: ['kernel'],
   payment: ['kernel', ...AGGREGATES],
   ledger: ['kernel', 'payment', ...AGGREGATES],
-  wire: ['kernel', 'payment', ...AGGREGATES],
+  presentation: ['kernel', 'payment', ...AGGREGATES],
   ...Object.fromEntries(AGGREGATES.map((name) => [name, ['kernel', 'pix', 'methods']])),
 };
 

@@ -24,7 +24,7 @@ export const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
   'test/support/program.ts': 'a time-out on a wait for a line of output',
   'test/infrastructure/webhookSender/send.test.ts': 'a server that drips its answer: slowness is what is tested',
   'test/support/eventStoreDb/timers.ts': 'delayed answers and the write time-out of the test server',
-  'test/application/createCharge.test.ts': 'holds the 10 s bound of K4 in its hand: no timer is started',
+  'test/application/payments/createCharge.test.ts': 'holds the 10 s bound of K4 in its hand: no timer is started',
 };
 
 const BANS: readonly Ban[] = [

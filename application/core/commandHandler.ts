@@ -1,0 +1,205 @@
+// Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (design §3).
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import type { EventOf } from '../../domain/events.ts';
+import type { Decider, Decision } from '../../domain/kernel/decider.ts';
+import type { Category, StreamName } from '../../domain/kernel/event.ts';
+import { LruMap } from '../../domain/kernel/lruMap.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { EMPTY_STREAM, type EventStore, type Position, type RecordedEvent } from '../ports/eventStore.ts';
+import { type Circumstances, decodeEvent, renderEvents } from '../ports/loggedEvent.ts';
+import { KeyedLock } from './keyedLock.ts';
+
+/** An aggregate: where its events go and how they fold. */
+export interface Aggregate<C extends Category, State> {
+  readonly category: C;
+  readonly decider: Decider<State, EventOf[C]>;
+}
+
+export interface Loaded<State> {
+  readonly state: State;
+  /** Of the last event; -1 when the stream is empty. */
+  readonly revision: number;
+}
+
+export interface Outcome<State, Reply> extends Loaded<State> {
+  readonly reply: Reply;
+  /** How many events were written: 0 when it was already so. */
+  readonly appended: number;
+  /** Of the append; null when nothing was written or the store does not tell. */
+  readonly position: Position | null;
+}
+
+/** One event of a stream and the states around it. */
+export interface Around<State, Event> {
+  readonly before: State;
+  readonly event: Event;
+  readonly after: State;
+  readonly revision: number;
+}
+
+/** The stream kept moving under us, or the store is away. The caller may repeat. */
+export class CommandContention extends Error {
+  override name = 'CommandContention';
+}
+
+/** An event of the stream is of no form that this version reads: nothing can be decided on it until that is mended. */
+export class StreamUnreadable extends Error {
+  override name = 'StreamUnreadable';
+}
+
+const decoded = (recorded: RecordedEvent): ReturnType<typeof decodeEvent> => {
+  try {
+    return decodeEvent(recorded);
+  } catch (cause) {
+    throw new StreamUnreadable(`${recorded.stream}@${recorded.revision}: ${(cause as Error).message}`, { cause });
+  }
+};
+
+/** Appends lost to other processes before a command gives up: each needs another writer to have won. */
+const CONFLICTS_MAX = 10;
+/** Longest pause after the first lost append; it grows with each. */
+const CONFLICT_PAUSE_MS = 5;
+/** States kept in memory. A few kB each; only ever used to guess what to append (see `run`). */
+const CACHED_STATES_MAX = 5_000;
+
+interface Cached {
+  readonly state: unknown;
+  readonly revision: number;
+}
+
+export class CommandHandler {
+  readonly #store: EventStore;
+  readonly #locks = new KeyedLock();
+  readonly #cache = new LruMap<StreamName, Cached>(CACHED_STATES_MAX);
+
+  constructor(store: EventStore) {
+    this.#store = store;
+  }
+
+  /** The stream's state now, read from the store. */
+  async load<C extends Category, State>({ decider }: Aggregate<C, State>, stream: StreamName): Promise<Loaded<State>> {
+    const cached = this.#cache.get(stream) as Loaded<State> | undefined;
+    let { state, revision } = cached ?? { state: decider.initial, revision: EMPTY_STREAM };
+    for await (const recorded of this.#store.readStream(stream, { from: revision + 1 })) {
+      state = decider.evolve(state, decoded(recorded).event as EventOf[C]);
+      revision = recorded.revision;
+    }
+    if (revision !== EMPTY_STREAM) this.#cache.set(stream, { state, revision });
+    return { state, revision };
+  }
+
+  /** The states around one event, and the event: for what must tell of it exactly as it was. null: no such event. */
+  async loadAround<C extends Category, State>(
+    aggregate: Aggregate<C, State>,
+    stream: StreamName,
+    revision: number,
+  ): Promise<Around<State, EventOf[C]> | null> {
+    for await (const around of this.loadSteps(aggregate, stream)) if (around.revision === revision) return around;
+    return null;
+  }
+
+  /** Every event of the stream from the first one on, with the states around it. */
+  async *loadSteps<C extends Category, State>(
+    { decider }: Aggregate<C, State>,
+    stream: StreamName,
+  ): AsyncIterable<Around<State, EventOf[C]>> {
+    let before = decider.initial;
+    for await (const recorded of this.#store.readStream(stream)) {
+      const event = decoded(recorded).event as EventOf[C];
+      const after = decider.evolve(before, event);
+      yield { before, event, after, revision: recorded.revision };
+      before = after;
+    }
+  }
+
+  /** Another process wrote to the stream: what was remembered of it is old. */
+  forget(stream: StreamName, revision: number): void {
+    const cached = this.#cache.get(stream);
+    if (cached && cached.revision < revision) this.#cache.delete(stream);
+  }
+
+  /** What this process last saw of the stream, or the stream's state: good for choosing an effect, never for an answer. */
+  async loadRecent<C extends Category, State>(
+    aggregate: Aggregate<C, State>,
+    stream: StreamName,
+  ): Promise<Loaded<State>> {
+    return (this.#cache.get(stream) as Loaded<State> | undefined) ?? this.load(aggregate, stream);
+  }
+
+  /** Like `execute`, for decisions that record what happened and refuse nothing: a refusal is a broken invariant and throws. */
+  async record<C extends Category, State, Reply>(
+    aggregate: Aggregate<C, State>,
+    stream: StreamName,
+    decide: Decision<State, EventOf[C], Reply>,
+    why: Circumstances,
+    options: { creates?: boolean } = {},
+  ): Promise<Outcome<State, Reply>> {
+    const outcome = await this.execute(aggregate, stream, decide, why, options);
+    if (isRejection(outcome)) throw new Error(`${stream}: ${why.actor} was refused: ${outcome.message}`);
+    return outcome;
+  }
+
+  /**
+   * Runs one decision on one stream. `creates`: the stream is assumed empty and not read first.
+   * Throws CommandContention, EventStoreUnavailable, AppendOutcomeUnknown: nothing is half done, a repeat is safe.
+   */
+  execute<C extends Category, State, Reply>(
+    aggregate: Aggregate<C, State>,
+    stream: StreamName,
+    decide: Decision<State, EventOf[C], Reply>,
+    why: Circumstances,
+    { creates = false }: { creates?: boolean } = {},
+  ): Promise<Outcome<State, Reply> | Rejection> {
+    // Commands on one stream queue here, so that only other processes conflict.
+    return this.#locks.run(stream, () => this.#run(aggregate, stream, decide, why, creates));
+  }
+
+  async #run<C extends Category, State, Reply>(
+    aggregate: Aggregate<C, State>,
+    stream: StreamName,
+    decide: Decision<State, EventOf[C], Reply>,
+    why: Circumstances,
+    creates: boolean,
+  ): Promise<Outcome<State, Reply> | Rejection> {
+    const { category, decider } = aggregate;
+    const commandId = randomUUID();
+    const guess =
+      (this.#cache.get(stream) as Loaded<State> | undefined) ??
+      (creates ? { state: decider.initial, revision: EMPTY_STREAM } : undefined);
+    // A guessed state may only lead to an append, which proves it; an answer without one needs the stream itself.
+    let isGuess = guess !== undefined;
+    let loaded = guess ?? (await this.load(aggregate, stream));
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; ) {
+      const decided = decide(loaded.state);
+      if (isRejection(decided) || decided.events.length === 0) {
+        if (!isGuess)
+          return isRejection(decided) ? decided : { ...loaded, reply: decided.reply, appended: 0, position: null };
+        loaded = await this.load(aggregate, stream);
+        isGuess = false;
+        continue;
+      }
+      const events = renderEvents(category, decided.events, commandId, why);
+      const result = await this.#store.append(stream, loaded.revision, events);
+      if (result.ok) {
+        const state = decided.events.reduce(decider.evolve, loaded.state);
+        this.#cache.set(stream, { state, revision: result.revision });
+        return {
+          state,
+          revision: result.revision,
+          reply: decided.reply,
+          appended: events.length,
+          position: result.position,
+        };
+      }
+      if (!isGuess) {
+        conflicts++;
+        await setTimeout(randomInt(1, CONFLICT_PAUSE_MS * conflicts + 1)); // two processes must not meet again and again
+      }
+      this.#cache.delete(stream);
+      loaded = await this.load(aggregate, stream);
+      isGuess = false;
+    }
+    throw new CommandContention(`${stream}: ${CONFLICTS_MAX} conflicts in a row`);
+  }
+}

@@ -1,0 +1,37 @@
+// The circumstances of what is written: who, in whose account, and because of what.
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import type { Circumstances } from '../ports/loggedEvent.ts';
+
+export const byProcess = (
+  process: string,
+  tenant: { readonly accountId: AccountId; readonly mode: Mode },
+  correlationId: string,
+  causationId: string,
+): Circumstances => ({
+  account: tenant.accountId,
+  mode: tenant.mode,
+  actor: `process:${process}`,
+  requestId: null,
+  correlationId,
+  causationId,
+});
+
+/** Whoever sent a request. */
+export interface Requester {
+  /** `key:<first 16 hex characters of its fingerprint>`. */
+  readonly actor: string;
+  readonly requestId: string;
+}
+
+export const byRequest = (
+  { actor, requestId }: Requester,
+  tenant: { readonly accountId: AccountId; readonly mode: Mode },
+  correlationId: string,
+): Circumstances => ({
+  account: tenant.accountId,
+  mode: tenant.mode,
+  actor,
+  requestId,
+  correlationId,
+  causationId: requestId,
+});

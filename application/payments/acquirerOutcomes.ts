@@ -1,0 +1,43 @@
+// What acquirers tell of a payment besides money: asked of the provider again, and applied in their order. Told twice: once.
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { openDispute, recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
+import { assertExists } from '../../domain/payment/payment.ts';
+import { PAYMENT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { byProcess } from '../core/eventMetadata.ts';
+import type { AcquirerFact, PaymentProviders } from '../ports/paymentProvider.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly providers: PaymentProviders;
+}
+
+export const takeAcquirerFacts =
+  ({ commands, providers }: Needs) =>
+  async (paymentId: PaymentId): Promise<void> => {
+    const stream = streamName.payment(paymentId);
+    const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;
+    const facts = await providers.of(terms.mode)?.factsOf(terms, terms.txid);
+    if (facts?.kind !== 'known') throw new UnknownAtProvider(`what the acquirer told of ${paymentId}`);
+    for (const fact of facts.value) {
+      const why = byProcess('acquirerFacts', terms, paymentId, `${fact.kind} ${fact.method}`);
+      await commands.record(PAYMENT, stream, decisionOf(fact), why);
+    }
+  };
+
+const decisionOf = ({ kind, method, reason, at }: AcquirerFact) => {
+  switch (kind) {
+    case 'processing':
+      return recordProcessing(method, at);
+    case 'refused':
+      return recordRefusal({ method, reason: reason ?? 'declined', providerErrorCode: 'declined' }, at);
+    case 'chargeback':
+      return openDispute('CHARGEBACK', reason, at);
+    case 'dispute':
+      return openDispute('DISPUTE', reason, at);
+    default:
+      return kind satisfies never;
+  }
+};

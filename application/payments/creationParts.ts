@@ -1,0 +1,74 @@
+// What creating a charge and creating a payment have in common (decisions K1–K4).
+import { hash } from 'node:crypto';
+import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Minor } from '../../domain/kernel/money.ts';
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import type { Json } from '../../domain/kernel/serde.ts';
+import { type Operation, paymentIds } from '../core/derivedIds.ts';
+import type { Requester } from '../core/eventMetadata.ts';
+import { KeyedLock } from '../core/keyedLock.ts';
+
+/** Who asks for a new charge or payment, and under which key. */
+export interface CreationCommand extends Requester {
+  readonly account: OpenAccount;
+  readonly mode: Mode;
+  readonly idempotencyKey: string;
+  readonly baseUrl: string;
+}
+
+interface Asked {
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly metadata: { readonly [key: string]: Json };
+}
+
+/** The part of the terms that follows from the key, the account and the clock. */
+export const commonTerms = (
+  { account, mode, idempotencyKey, baseUrl }: CreationCommand,
+  operation: Operation,
+  { amount, currency, metadata }: Asked,
+  nowMs: number,
+) => ({
+  ...paymentIds(account.idSeed, mode, operation, idempotencyKey),
+  accountId: account.accountId,
+  mode,
+  amount,
+  currency,
+  metadata,
+  baseUrl,
+  createdAt: accountTime(account, mode, nowMs),
+});
+
+export const fingerprintOf = (canonical: string): string => hash('sha256', canonical, 'base64url');
+
+/** Longest wait for another request with the same key (K4). */
+const WAIT_FOR_TWIN_MS = 10_000;
+
+/** Requests with the same key, one after the other. */
+export class Twins {
+  readonly #running = new KeyedLock();
+  readonly #keyParam: string;
+
+  /** `keyParam`: where the key was sent. */
+  constructor(keyParam: string) {
+    this.#keyParam = keyParam;
+  }
+
+  /** The common case runs alone; a twin waits here, with a bound, for the first one: then `idempotency_request_in_progress`. */
+  run<T>(paymentId: string, create: () => Promise<T>): Promise<T | Rejection> {
+    const isAlone = !this.#running.isBusy(paymentId);
+    const work = this.#running.run(paymentId, create);
+    return isAlone ? work : withinTime(work, this.#keyParam);
+  }
+}
+
+const withinTime = <T>(work: Promise<T>, param: string): Promise<T | Rejection> => {
+  const late = reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
+  work.catch(() => undefined); // after the time-out nobody waits for it any more
+  let timer: NodeJS.Timeout;
+  const timeout = new Promise<Rejection>((resolve) => {
+    timer = setTimeout(() => resolve(late), WAIT_FOR_TWIN_MS);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+};

@@ -1,0 +1,322 @@
+// Instruments: issued in the request of a charge, by a job for a payment (P4), and brought to an end by itself when that was cut
+// off (K7).
+import type { OpenAccount } from '../../domain/account/account.ts';
+import type { ChargeTerms } from '../../domain/charge/charge.ts';
+import { pendingMethods } from '../../domain/charge/charge.ts';
+import { METHOD_RULES, type PaymentMethod } from '../../domain/charge/methods.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { addMillis, earlier, MINUTE_MS, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
+import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { PAYMENT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { documentTokenOf } from '../core/derivedIds.ts';
+import { byProcess } from '../core/eventMetadata.ts';
+import { isOf } from '../ports/loggedEvent.ts';
+import type {
+  InstrumentOutcome,
+  InstrumentRequest,
+  PaymentProvider,
+  PaymentProviders,
+} from '../ports/paymentProvider.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { job, type ProcessManager } from '../ports/processManager.ts';
+import type { CreationTimers } from '../ports/timers.ts';
+
+/** How long after the last repeat of the request the watchdog asks by itself (K7). */
+const PATIENCE_MS = MINUTE_MS;
+/** Whatever the provider says or fails to say, a creation is over by then (K7: within 10 minutes of account time). */
+const GIVE_UP_MS = 9 * MINUTE_MS;
+/** What the provider is asked for beyond the lifetime: its answer takes time, and the lifetime counts from when it is known. */
+const SPARE_MS = 10 * SECOND_MS;
+/** An instrument that nobody but ourselves is asked for is as old as the payment, unless the job that makes it came later than this. */
+const PROMPT_MS = 5 * SECOND_MS;
+
+export const creation: ProcessManager = {
+  name: 'creation',
+  categories: ['payment'],
+  react: (logged) => {
+    if (!isOf(logged, 'payment')) return [];
+    const { account, mode, subject: key, event } = logged;
+    switch (event.type) {
+      case 'ChargeCreated': {
+        const { createdAt, api, methods } = event.data;
+        const dueAt = addMillis(createdAt, endsAfterMs(api));
+        // One instrument says nothing of the others: a timer under another key, which nothing clears, looks after all of several.
+        const timerKey = methods.length === 1 ? key : `${key}:all`;
+        const timer = { account, mode, kind: 'resumeCreation', key: timerKey, group: null, dueAt } as const;
+        return [{ kind: 'timer', timer, first: true }, ...(api === 'payments' ? [job('finalise', key)] : [])];
+      }
+      case 'ChargePixIssued':
+      case 'ChargeInstrumentIssued':
+      case 'ChargeFailed':
+      case 'ChargeCancelled':
+        return [{ kind: 'clearTimer', timer: { kind: 'resumeCreation', key } }];
+      default:
+        return [];
+    }
+  },
+};
+
+/** Nobody repeats the request of a payment: its job asks again and again, as long as there is time. */
+const endsAfterMs = (api: ChargeTerms['api']): number => (api === 'charges' ? PATIENCE_MS : GIVE_UP_MS);
+
+const isPix = (method: PaymentMethod): boolean => method === 'PIX';
+
+const lifetimeMs = (terms: ChargeTerms, method: PaymentMethod): number =>
+  METHOD_RULES[method].lifetimeMs ?? terms.expiresInSeconds * SECOND_MS;
+
+/** What the provider is asked to make of one method, with all its lifetime from `from` on. */
+export const instrumentRequest = (
+  terms: ChargeTerms,
+  method: PaymentMethod,
+  { idSeed, settings: { receiverName, receiverCity } }: Pick<OpenAccount, 'idSeed' | 'settings'>,
+  from: Timestamp,
+): InstrumentRequest => ({
+  paymentId: terms.paymentId,
+  accountId: terms.accountId,
+  mode: terms.mode,
+  txid: terms.txid,
+  method,
+  amount: terms.amount,
+  currency: terms.currency,
+  createdAt: terms.createdAt,
+  expiresAt: addMillis(from, lifetimeMs(terms, method)),
+  baseUrl: terms.baseUrl,
+  metadata: terms.metadata,
+  receiverName,
+  receiverCity,
+  documentToken: method === 'BOLETO' ? documentTokenOf(idSeed, terms.paymentId) : null,
+});
+
+const withSpare = (request: InstrumentRequest): InstrumentRequest => ({
+  ...request,
+  expiresAt: addMillis(request.expiresAt, SPARE_MS),
+});
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly providers: PaymentProviders;
+  readonly timers: CreationTimers;
+}
+
+/** What became of what the provider was asked for; `isMade`: by itself, not by a provider that has a clock of its own. */
+interface Asked {
+  readonly request: InstrumentRequest;
+  readonly outcome: InstrumentOutcome;
+  readonly isMade?: boolean;
+}
+
+export class CreationProcess {
+  readonly #needs: Needs;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  /**
+   * The instrument of a charge: the effect and its record. `isRepeat`: the request came again, and from now on the watchdog waits anew.
+   * False: unknown or unavailable, nothing is recorded, the creation stays open.
+   */
+  async issue(provider: PaymentProvider, payment: ExistingPayment, isRepeat: boolean): Promise<boolean> {
+    const { terms } = payment.charge;
+    const now = await this.#now(terms);
+    if (isRepeat && now >= giveUpAt(terms)) return this.#look(payment, now);
+    if (isRepeat) await this.#lookLater(terms, now);
+    const [request] = await this.#pendingRequests(payment, now);
+    if (request === undefined) return true;
+    const asked = withSpare(request);
+    const outcome = isRepeat ? await askThenIssue(provider, asked) : await provider.issue(asked);
+    return this.#recordKnown(provider, terms, [{ request, outcome }]);
+  }
+
+  /** Handler of one item of the queue `finalise`: a payment id. Throws UnknownAtProvider until every method is known. */
+  async finalise(item: string): Promise<void> {
+    const payment = await this.#load(item);
+    if (payment === null || !isAlive(payment)) return;
+    const { terms } = payment.charge;
+    const provider = this.#needs.providers.of(terms.mode);
+    if (provider === null) throw new UnknownAtProvider(`instruments of payment ${item}`);
+    const now = await this.#now(terms);
+    const isPrompt = now <= addMillis(terms.createdAt, PROMPT_MS);
+    const made = await this.#pendingRequests(payment, isPrompt ? terms.createdAt : now);
+    const requests = await this.#pendingRequests(payment, now);
+    const asked = await Promise.all(
+      requests.map(async (request, i): Promise<Asked> => {
+        const issued = provider.issueLocally(made[i] as InstrumentRequest);
+        if (issued !== null) return { request, outcome: { kind: 'issued', issued }, isMade: true };
+        return { request, outcome: await askThenIssue(provider, withSpare(request)) };
+      }),
+    );
+    if (!(await this.#recordKnown(provider, terms, asked)))
+      throw new UnknownAtProvider(`instruments of payment ${item}`);
+  }
+
+  /**
+   * Handler of one item of the queue `resumeCreation`: a payment id, `:all` after it for several methods. `dueAt`: the instant of its
+   * timer, where it is known. A charge that is not known yet is looked at again until its time is up; of a payment, throws
+   * UnknownAtProvider until then.
+   */
+  async resume(item: string, dueAt?: Timestamp): Promise<void> {
+    const payment = await this.#load(item);
+    if (payment === null || !isAlive(payment)) return;
+    const { terms } = payment.charge;
+    const { accountId, mode, api } = terms;
+    const at = await (dueAt === undefined ? this.#now(terms) : this.#needs.accounts.actingAt(accountId, mode, dueAt));
+    const isOver = at >= giveUpAt(terms);
+    if (api === 'payments' && !isOver) return this.finalise(item);
+    // The request came again meanwhile: the next look is a minute after that.
+    const next = isOver ? null : await this.#needs.timers.dueAt('resumeCreation', terms.paymentId);
+    if (next !== null && next > at) return;
+    if (!(await this.#look(payment, at))) await this.#lookLater(terms, at);
+  }
+
+  /**
+   * Before what was told of `method` is judged (null: of any): whether it has an instrument must be known, or money for one that our
+   * record does not know yet would go back. Another method that stays unknown holds nothing up. Throws UnknownAtProvider.
+   */
+  async resumeFor(id: PaymentId, method: PaymentMethod | null): Promise<void> {
+    const { commands } = this.#needs;
+    const stream = streamName.payment(id);
+    if (isKnown((await commands.loadRecent(PAYMENT, stream)).state, method)) return;
+    const payment = await this.#load(id);
+    if (payment === null || !isAlive(payment)) return;
+    const { terms } = payment.charge;
+    const now = await this.#now(terms);
+    if (terms.api === 'payments' && now < giveUpAt(terms)) await this.finalise(id).catch(unlessUnknown);
+    else await this.#look(payment, now);
+    if (!isKnown((await commands.load(PAYMENT, stream)).state, method))
+      throw new UnknownAtProvider(`instruments of payment ${id}`);
+  }
+
+  /**
+   * What there is at the provider is recorded; what is not there, or not known when the time is up, is refused. False: not known, and
+   * there is time to ask again.
+   */
+  async #look(payment: ExistingPayment, at: Timestamp): Promise<boolean> {
+    const { terms } = payment.charge;
+    const isOver = at >= giveUpAt(terms);
+    const provider = this.#needs.providers.of(terms.mode);
+    const requests = await this.#pendingRequests(payment, at);
+    const asked = await Promise.all(
+      requests.map(async (request) => ({ request, outcome: await found(provider, request, isOver) })),
+    );
+    return this.#recordKnown(provider, terms, asked, at);
+  }
+
+  #lookLater({ paymentId: key, accountId: account, mode, createdAt }: ChargeTerms, now: Timestamp): Promise<void> {
+    const dueAt = earlier(addMillis(now, PATIENCE_MS), addMillis(createdAt, GIVE_UP_MS));
+    return this.#needs.timers.set({ account, mode, kind: 'resumeCreation', key, group: null, dueAt });
+  }
+
+  async #load(item: string): Promise<ExistingPayment | null> {
+    const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(item.split(':')[0] as PaymentId));
+    return exists(state) ? state : null;
+  }
+
+  async #pendingRequests(payment: ExistingPayment, from: Timestamp): Promise<readonly InstrumentRequest[]> {
+    const { terms } = payment.charge;
+    const account = await this.#needs.accounts.get(terms.accountId);
+    return pendingMethods(payment.charge).map((method) => instrumentRequest(terms, method, account, from));
+  }
+
+  #now({ accountId, mode }: Pick<InstrumentRequest, 'accountId' | 'mode'>): Promise<Timestamp> {
+    return this.#needs.accounts.now(accountId, mode);
+  }
+
+  /** Records what is known, the lifetimes counted from `at` (null: now). Whether all of it was known. */
+  async #recordKnown(
+    provider: PaymentProvider | null,
+    terms: ChargeTerms,
+    asked: readonly Asked[],
+    at: Timestamp | null = null,
+  ): Promise<boolean> {
+    const answers = await Promise.all(asked.map((one) => this.#inFull(provider, terms, one, at)));
+    const knownAt = at ?? (await this.#now(terms));
+    const known = asked.flatMap(({ request: { method }, isMade = false }, i): readonly Issuance[] => {
+      const issuance = issuanceOf(method, answers[i] as InstrumentOutcome);
+      if (issuance === null) return [];
+      return [isMade ? issuance : expiringBy(issuance, addMillis(knownAt, lifetimeMs(terms, method)))];
+    });
+    // The Pix code first, so that whoever is told of the payment is told with it.
+    known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
+    const { paymentId, txid } = terms;
+    const why = byProcess('creation', terms, paymentId, txid);
+    if (known.length > 0)
+      await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), recordIssuances(known, knownAt), why);
+    return known.length === asked.length;
+  }
+
+  /** The provider's clock began before we knew of it: it is prolonged, so that the payer has all of its lifetime (K7). */
+  async #inFull(
+    provider: PaymentProvider | null,
+    terms: ChargeTerms,
+    { request, outcome, isMade = false }: Asked,
+    at: Timestamp | null,
+  ): Promise<InstrumentOutcome> {
+    if (outcome.kind !== 'issued' || isMade || provider === null) return outcome;
+    const now = at ?? (await this.#now(terms));
+    const expiresAt = addMillis(now, lifetimeMs(terms, request.method));
+    if (outcome.issued.instrument.expiresAt >= expiresAt) return outcome;
+    const prolonged = await provider.prolong(withSpare({ ...request, expiresAt }));
+    if (prolonged.kind === 'issued') return prolonged;
+    const isOver = now >= giveUpAt(terms);
+    if (prolonged.kind !== 'refused') return isOver ? NOT_CONFIRMED : prolonged;
+    return outcome.issued.instrument.expiresAt > now ? outcome : NOT_CONFIRMED;
+  }
+}
+
+const giveUpAt = ({ createdAt }: ChargeTerms): Timestamp => addMillis(createdAt, GIVE_UP_MS);
+
+const unlessUnknown = (error: unknown): void => {
+  if (!(error instanceof UnknownAtProvider)) throw error;
+};
+
+const isAlive = ({ charge }: ExistingPayment): boolean => charge.status === 'requested' || charge.status === 'open';
+
+const isKnown = (state: PaymentState, method: PaymentMethod | null): boolean => {
+  if (!exists(state)) return false;
+  const pending = isAlive(state) ? pendingMethods(state.charge) : [];
+  return method === null ? pending.length === 0 : !pending.includes(method);
+};
+
+const issuanceOf = (method: PaymentMethod, outcome: InstrumentOutcome): Issuance | null => {
+  if (outcome.kind === 'issued') return outcome.issued;
+  if (outcome.kind !== 'refused') return null;
+  const { reason, providerErrorCode } = outcome;
+  return { method, refused: { reason, providerErrorCode } };
+};
+
+/** Ends at `end`, or when the provider has it end, whichever is earlier. */
+const expiringBy = (issuance: Issuance, end: Timestamp): Issuance => {
+  if ('refused' in issuance) return issuance;
+  const expiresAt = earlier(issuance.instrument.expiresAt, end);
+  return { ...issuance, instrument: { ...issuance.instrument, expiresAt } } as Issuance;
+};
+
+/** What may exist already is looked for before it is made. */
+const askThenIssue = async (provider: PaymentProvider, request: InstrumentRequest): Promise<InstrumentOutcome> => {
+  const known = await provider.findInstrument(request);
+  if (known.kind === 'unknown') return { kind: 'unknown' };
+  return known.value === null ? provider.issue(request) : { kind: 'issued', issued: known.value };
+};
+
+const NOT_CONFIRMED: InstrumentOutcome = {
+  kind: 'refused',
+  reason: 'The provider never confirmed the charge.',
+  providerErrorCode: 'not_confirmed',
+};
+
+/** `isOver`: there is no time to ask again. */
+const found = async (
+  provider: PaymentProvider | null,
+  request: InstrumentRequest,
+  isOver: boolean,
+): Promise<InstrumentOutcome> => {
+  const known = await provider?.findInstrument(request);
+  if (known?.kind === 'known' && known.value !== null) return { kind: 'issued', issued: known.value };
+  return known?.kind === 'known' || isOver ? NOT_CONFIRMED : { kind: 'unknown' };
+};

@@ -1,0 +1,9 @@
+// Payments as their own tenant sees them: of all others there is none.
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+
+export const isOwn = (state: PaymentState, tenant: Tenant): state is ExistingPayment =>
+  exists(state) && state.charge.terms.accountId === tenant.accountId && state.charge.terms.mode === tenant.mode;
+
+export const NO_PAYMENT: Rejection = reject('not_found', 'There is no such payment.');

@@ -1,0 +1,64 @@
+// What the provider says of a payment (interface.md, GET /v1/payments/{id}/provider-status).
+
+import type { PaymentMethod } from '../../domain/charge/methods.ts';
+import type { Json } from '../../domain/kernel/serde.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import { ProviderUnavailable } from '../ports/paymentProvider.ts';
+import { instrumentRequest } from './issueInstruments.ts';
+
+interface Needs {
+  readonly accounts: Accounts;
+  readonly providers: PaymentProviders;
+}
+
+export interface ProviderView {
+  readonly provider: string;
+  /** The txid of a Pix, the acquirer's reference of any other method. */
+  readonly providerTransactionId: string;
+  /** null: the provider does not know it. */
+  readonly providerStatus: string | null;
+  readonly rawResponse: Json;
+}
+
+/** Of the method that paid, else of the first that can be paid with; null: no provider ever bound one. Throws ProviderUnavailable. */
+export const providerStatus =
+  ({ accounts, providers }: Needs) =>
+  async (payment: ExistingPayment): Promise<ProviderView | null> => {
+    const bound = boundOf(payment);
+    if (bound === null) return null;
+    const { terms } = payment.charge;
+    const account = await accounts.get(terms.accountId);
+    const request = {
+      ...instrumentRequest(terms, bound.method, account, terms.createdAt),
+      expiresAt: bound.expiresAt,
+    };
+    const told = await providers.of(terms.mode)?.statusOf(request);
+    if (told?.kind !== 'known') throw new ProviderUnavailable('The payment provider did not answer.');
+    return {
+      provider: bound.provider,
+      providerTransactionId: bound.reference,
+      providerStatus: told.value?.status ?? null,
+      rawResponse: told.value?.raw ?? null,
+    };
+  };
+
+interface Bound {
+  readonly method: PaymentMethod;
+  readonly provider: string;
+  readonly reference: string;
+  readonly expiresAt: Timestamp;
+}
+
+const boundOf = ({ charge: { instruments, terms }, transaction }: ExistingPayment): Bound | null => {
+  const { pix, others } = instruments;
+  const all: readonly Bound[] = [
+    ...(pix === null ? [] : [{ ...pix, method: 'PIX' as const, reference: pix.txid }]),
+    ...others,
+  ];
+  const paidWith = transaction.status === 'settled' ? transaction.settlement.method : null;
+  const order = paidWith === null ? terms.methods : [paidWith, ...terms.methods];
+  return order.flatMap((method) => all.find((one) => one.method === method) ?? [])[0] ?? null;
+};

@@ -1,0 +1,72 @@
+// A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
+import type { PaymentEvent } from '../../domain/payment/payment.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { PAYMENT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { byProcess } from '../core/eventMetadata.ts';
+import { isOf } from '../ports/loggedEvent.ts';
+import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { job, type ProcessManager } from '../ports/processManager.ts';
+
+export const payerLockReturn: ProcessManager = {
+  name: 'payerLockReturn',
+  categories: ['payment'],
+  react: (logged) =>
+    isOf(logged, 'payment')
+      ? rejectedIds(logged.event).map((id) => job('returnReceipt', `${logged.subject}:${id}`))
+      : [],
+};
+
+const rejectedIds = (event: PaymentEvent): readonly string[] => {
+  if (event.type === 'TransactionReceiptRejected') return [event.data.receipt.endToEndId];
+  const isAsked = event.type === 'TransactionHeldRejected' || event.type === 'TransactionReturnRetried';
+  return isAsked ? [event.data.endToEndId] : [];
+};
+
+/** The provider refuses to send this back. */
+export interface RefusedReturn extends Tenant {
+  readonly paymentId: PaymentId;
+  readonly endToEndId: string;
+  readonly reason: string;
+}
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly providers: PaymentProviders;
+  /** Once a refusal: an operator must know. */
+  readonly onRefused: (refused: RefusedReturn) => void;
+}
+
+/**
+ * Handler of one item of the queue `returnReceipt`: `<payment id>:<end-to-end id>`. Asked twice, the provider returns once; what it refuses
+ * is not asked again, and waits for an operator.
+ */
+export const returnReceipt =
+  ({ commands, accounts, providers, onRefused }: Needs) =>
+  async (item: string): Promise<void> => {
+    const colon = item.indexOf(':'); // an acquirer's id may hold more of them
+    const [paymentId, endToEndId] = [item.slice(0, colon) as PaymentId, item.slice(colon + 1)];
+    const stream = streamName.payment(paymentId);
+    const { state } = await commands.load(PAYMENT, stream);
+    const receipt = state.transaction.receipts.find((seen) => seen.endToEndId === endToEndId);
+    if (state.charge.status === 'absent' || receipt?.outcome !== 'rejected' || receipt.returnId === null) return;
+    const { terms } = state.charge;
+    const { method, returnId, amount } = receipt;
+    const outcome = await providers.of(terms.mode)?.returnReceipt(terms, { method, endToEndId, returnId, amount });
+    if (outcome === undefined || outcome.kind === 'unknown') throw new UnknownAtProvider(`return of Pix ${endToEndId}`);
+    const { accountId, mode } = terms;
+    const at = await accounts.now(accountId, mode);
+    const why = byProcess('payerLockReturn', terms, paymentId, returnId);
+    if (outcome.kind === 'accepted') {
+      await commands.record(PAYMENT, stream, recordReturn(endToEndId, at), why);
+      return;
+    }
+    const { reason } = outcome;
+    const done = await commands.record(PAYMENT, stream, recordReturnRefusal(endToEndId, returnId, reason, at), why);
+    if (done.appended > 0) onRefused({ accountId, mode, paymentId, endToEndId, reason });
+  };

@@ -1,0 +1,114 @@
+// What happens when a payment arrives, or an acquirer tells something else: the notification is stored, the provider is asked again,
+// the decision falls on the payment.
+import type { PaymentMethod } from '../../domain/charge/methods.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
+import { type PayerCheck, type SettleOutcome, settleReceipt } from '../../domain/payment/settle.ts';
+import { payerTaxId } from '../../domain/transaction/payer.ts';
+import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { PAYMENT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { returnIdOf } from '../core/derivedIds.ts';
+import { byProcess } from '../core/eventMetadata.ts';
+import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import { UnknownAtProvider } from '../ports/paymentProvider.ts';
+import type { ProviderNotification, ProviderNotifications } from '../ports/providerNotifications.ts';
+
+interface SettlerNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly providers: PaymentProviders;
+}
+
+export class Settler {
+  readonly #needs: SettlerNeeds;
+
+  constructor(needs: SettlerNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Decides what becomes of a payment that the provider confirmed. Twice: `duplicate`. */
+  async settle(paymentId: PaymentId, receipt: Receipt): Promise<SettleOutcome> {
+    const { commands, accounts } = this.#needs;
+    const stream = streamName.payment(paymentId);
+    const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;
+    const { fees, holdDays } = (await accounts.get(terms.accountId)).settings;
+    const decide = settleReceipt({
+      receipt,
+      payerCheck: await this.#checkPayer(terms, receipt),
+      fees,
+      holdDays,
+      returnId: returnIdOf(paymentId, receipt.endToEndId),
+      at: await accounts.now(terms.accountId, terms.mode),
+    });
+    const why = byProcess('settlement', terms, paymentId, receipt.endToEndId);
+    const outcome = await commands.record(PAYMENT, stream, decide, why);
+    return outcome.reply;
+  }
+
+  /** Decides on every payment that the provider knows of. Throws UnknownAtProvider. */
+  async settleAll({ paymentId, txid, accountId, mode }: ExistingPayment['charge']['terms']): Promise<void> {
+    const receipts = await this.#needs.providers.of(mode)?.receiptsOf({ accountId, mode }, txid);
+    if (receipts?.kind !== 'known') throw new UnknownAtProvider(`payments of ${paymentId}`);
+    for (const receipt of receipts.value) await this.settle(paymentId, receipt);
+  }
+
+  /** A locked charge needs to know who paid; where the bank does not name the payer, it may still know whether it was the one. */
+  async #checkPayer(
+    { expectedPayerTaxId, txid, accountId, mode }: ExistingPayment['charge']['terms'],
+    receipt: Receipt,
+  ): Promise<PayerCheck> {
+    if (expectedPayerTaxId === null || payerTaxId(receipt) !== null) return 'unknown';
+    const provider = this.#needs.providers.of(mode);
+    const { endToEndId } = receipt;
+    const pix = { txid, endToEndId, expectedTaxId: expectedPayerTaxId };
+    return (await provider?.checkPayer({ accountId, mode }, pix)) ?? 'unknown';
+  }
+}
+
+interface Needs {
+  readonly notifications: ProviderNotifications;
+  readonly providers: PaymentProviders;
+  readonly settler: Settler;
+  /** Applies what acquirers told of the payment besides money. */
+  readonly takeFacts: (paymentId: PaymentId) => Promise<void>;
+  /** Goes on with a creation that was cut off, until what is told of the method, or of any (null), can be judged. */
+  readonly resumeCreation: (paymentId: PaymentId, method: PaymentMethod | null) => Promise<void>;
+}
+
+/** Handler of one item of the queue `settle`: the id of a stored notification. */
+export const settleNotification =
+  (needs: Needs) =>
+  async (item: string): Promise<void> => {
+    const notification = await needs.notifications.find(item);
+    if (notification === null) return;
+    const isKnown =
+      notification.kind === 'fact' ? await takeOne(needs, notification) : await settleOne(needs, notification);
+    // A notification of a payment that the provider does not know credits nothing; the row stays for the auditor.
+    await needs.notifications.markHandled(item, isKnown ? 'settled' : 'not_confirmed');
+  };
+
+const takeOne = async ({ takeFacts, resumeCreation }: Needs, { paymentId }: ProviderNotification): Promise<true> => {
+  await resumeCreation(paymentId, null);
+  await takeFacts(paymentId);
+  return true;
+};
+
+const settleOne = async (
+  { providers, settler, takeFacts, resumeCreation }: Needs,
+  { tenant, reference, paymentId }: ProviderNotification,
+): Promise<boolean> => {
+  const receipt = await providers.of(tenant.mode)?.findReceipt(tenant, reference);
+  if (receipt?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
+  if (receipt.value === null) return false;
+  const { method } = receipt.value;
+  await resumeCreation(paymentId, method);
+  // What the acquirer told before the money came is told first: a card was in flight before it was approved.
+  if (method !== 'PIX') await takeFacts(paymentId);
+  await settler.settle(paymentId, receipt.value);
+  // A chargeback that overtook its payment found nothing to hold.
+  if (method !== 'PIX') await takeFacts(paymentId);
+  return true;
+};

@@ -1,0 +1,55 @@
+// POST /v1/payments/{id}/refund: the reservation in the payment's stream is the answer; a process brings it to the payer.
+import type { OpenAccount } from '../../domain/account/account.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { type Reserved, reserveRefund } from '../../domain/payment/refund.ts';
+import {
+  canonicalRefund,
+  REFUND_FINGERPRINT_VERSION,
+  type RefundBody,
+  refundRequest,
+} from '../../domain/refund/request.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { PAYMENT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { refundIdOf } from '../core/derivedIds.ts';
+import { byRequest } from '../core/eventMetadata.ts';
+import { fingerprintOf as hashOf } from '../payments/creationParts.ts';
+import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
+
+export interface RequestRefundCommand {
+  readonly account: OpenAccount;
+  readonly mode: Mode;
+  readonly paymentId: PaymentId;
+  readonly body: RefundBody;
+  readonly actor: string;
+  readonly requestId: string;
+}
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+}
+
+/** The refund as it was reserved, and whether it had been before (K3). */
+export const requestRefund =
+  ({ commands, accounts }: Needs) =>
+  async ({ account, mode, paymentId, body, actor, requestId }: RequestRefundCommand): Promise<Reserved | Rejection> => {
+    const { accountId, idSeed } = account;
+    const stream = streamName.payment(paymentId);
+    if (!isOwn((await commands.load(PAYMENT, stream)).state, { accountId, mode })) return NO_PAYMENT;
+    const wish = {
+      ...refundRequest(body),
+      refundId: refundIdOf(idSeed, mode, paymentId, body.idempotencyKey),
+      fingerprint: fingerprintOf(body),
+      allowedDestinations: (await accounts.get(accountId)).settings.cashoutDestinations,
+    };
+    const decide = reserveRefund(wish, await accounts.now(accountId, mode));
+    const why = byRequest({ actor, requestId }, { accountId, mode }, paymentId);
+    const done = await commands.execute(PAYMENT, stream, decide, why);
+    return isRejection(done) ? done : done.reply;
+  };
+
+/** With its rule version: what was hashed under an older one is told apart. */
+const fingerprintOf = (body: RefundBody): string => `${REFUND_FINGERPRINT_VERSION}:${hashOf(canonicalRefund(body))}`;

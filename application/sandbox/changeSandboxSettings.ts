@@ -1,0 +1,25 @@
+// POST /v1/sandbox/settings (decisions X3): how the sandbox behaves for the account's test keys.
+import type { SandboxSettings } from '../../domain/account/account.ts';
+import { changeSandboxSettings as change } from '../../domain/account/settings.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { ACCOUNT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { byRequest, type Requester } from '../core/eventMetadata.ts';
+
+/** All settings as they are from here on. */
+export const changeSandboxSettings =
+  ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
+  async (
+    accountId: AccountId,
+    wish: Partial<SandboxSettings>,
+    requester: Requester,
+  ): Promise<SandboxSettings | Rejection> => {
+    const mode = 'test' as const;
+    const why = byRequest(requester, { accountId, mode }, accountId);
+    const decide = change(wish, await accounts.now(accountId, mode));
+    const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
+    return isRejection(done) ? done : done.reply;
+  };

@@ -1,0 +1,37 @@
+// POST /v1/sandbox/refunds/{id}/confirm and /fail (decisions X3): the bank decides a refund that it works on, and tells the gateway.
+import { streamName } from '../../domain/kernel/event.ts';
+import type { RefundId } from '../../domain/kernel/ids.ts';
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { REFUND } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+import type { SandboxBankPort } from '../ports/sandboxBank.ts';
+
+export const NO_REFUND: Rejection = reject('not_found', 'There is no such refund.');
+
+/** `absent`: nothing was opened under that id. `early`: it was, and the bank has not got it yet. */
+export type SandboxRefundDecision = 'decided' | 'early' | 'absent' | Rejection;
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly bank: SandboxBankPort;
+}
+
+/** `failure`: why it can't be paid; null: it is paid. Decided so before: `decided`; decided otherwise: `invalid_request`. */
+export const decideSandboxRefund =
+  ({ commands, accounts, bank }: Needs) =>
+  async (tenant: Tenant, id: RefundId, failure: string | null): Promise<SandboxRefundDecision> => {
+    const { state } = await commands.load(REFUND, streamName.refund(id));
+    if (state.status === 'absent') return 'absent';
+    const { accountId, mode, paymentId } = state.order;
+    if (accountId !== tenant.accountId || mode !== tenant.mode) return NO_REFUND;
+    const at = await accounts.now(accountId, mode);
+    const status = await bank.decideRefund(tenant, { paymentId, refundId: id }, failure, at);
+    if (status === null) return 'early';
+    const wanted = failure === null ? 'confirmed' : 'refused';
+    return status === wanted ? 'decided' : reject('invalid_request', `The bank ${TOLD[status]} this refund already.`);
+  };
+
+const TOLD = { confirmed: 'has paid', refused: 'has failed' } as const;

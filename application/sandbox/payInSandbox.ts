@@ -1,0 +1,94 @@
+// POST /v1/sandbox/charges/{id}/pay (decisions X1): a payer's bank pays, through the same notifications and processes as live.
+import { pendingMethods } from '../../domain/charge/charge.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { type Minor, toMinor } from '../../domain/kernel/money.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { type SettleOutcome, settleReceipt } from '../../domain/payment/settle.ts';
+import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
+import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
+import { taxIdOf } from '../../domain/pix/taxId.ts';
+import type { Payer, Receipt } from '../../domain/transaction/transaction.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { PAYMENT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { isOwn } from '../payments/ownPayment.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+import type { SandboxBankPort } from '../ports/sandboxBank.ts';
+
+export interface SandboxPayment {
+  readonly amount?: number;
+  /** `document` as the bank tells it, masked or wrong too; null: it tells none. Left out: the customer's, when valid, else somebody's. */
+  readonly payer?: { readonly name?: string; readonly document?: string | null };
+  readonly end_to_end_id?: string;
+  /** The payment time lies after the expiry, whatever the bank would say. */
+  readonly late?: boolean;
+}
+
+/** `sent`: the Pix is under way. The others are final. */
+export type SandboxPayResult =
+  /** `expected`: what the settlement will make of it, unless something comes in between. */
+  | { readonly kind: 'sent'; readonly endToEndId: string; readonly expected: SettleOutcome }
+  | { readonly kind: 'duplicate'; readonly endToEndId: string }
+  | { readonly kind: 'refused' }
+  /** The job that finalises the payment has not made the Pix code yet. */
+  | { readonly kind: 'notFinalised' };
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly bank: SandboxBankPort;
+  /** 11 characters of `[A-Za-z0-9]`. */
+  readonly randomSuffix: () => string;
+}
+
+export const payInSandbox =
+  ({ commands, accounts, bank, randomSuffix }: Needs) =>
+  async (tenant: Tenant, id: PaymentId, wish: SandboxPayment): Promise<SandboxPayResult | Rejection> => {
+    const { state } = await commands.load(PAYMENT, streamName.payment(id));
+    if (!isOwn(state, tenant)) return reject('not_found', 'There is no such charge.');
+    const { charge } = state;
+    const now = await accounts.now(tenant.accountId, tenant.mode);
+    const { pix } = charge.instruments;
+    if (pix === null) return { kind: isAwaited(charge) ? 'notFinalised' : 'refused' };
+    if (isOver(state, pix.expiresAt, now) && !wish.late) return { kind: 'refused' };
+    const endToEndId = wish.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: randomSuffix() });
+    const receipt: Receipt = {
+      method: 'PIX',
+      endToEndId,
+      amount: wish.amount === undefined ? charge.terms.amount : (toMinor(wish.amount) as Minor),
+      payer: payerOf(state, wish.payer),
+      paidAt: wish.late ? lateTime(now, pix.expiresAt) : now,
+    };
+    const result = await bank.pay(tenant, id, pix.txid, receipt, wish.late === true);
+    if (result === 'cancelled') return { kind: 'refused' };
+    if (result === 'duplicate') return { kind: 'duplicate', endToEndId };
+    const { fees, holdDays } = (await accounts.get(tenant.accountId)).settings;
+    const decide = settleReceipt({ receipt, payerCheck: 'unknown', fees, holdDays, returnId: '', at: now });
+    const expected = decide(state);
+    return { kind: 'sent', endToEndId, expected: isRejection(expected) ? 'duplicate' : expected.reply };
+  };
+
+/** A charge without a Pix code was cut off, and waits for its request to come again; a payment waits for its job (P4). */
+const isAwaited = (charge: ExistingPayment['charge']): boolean =>
+  charge.terms.api === 'payments' &&
+  (charge.status === 'requested' || charge.status === 'open') &&
+  pendingMethods(charge).includes('PIX');
+
+/** Expired or ended, so that its payer's bank refuses; one that was paid lands again, and goes back (X1, I8a). */
+const isOver = ({ charge, transaction }: ExistingPayment, expiresAt: Timestamp, now: Timestamp): boolean => {
+  if (charge.status === 'expired' || charge.status === 'cancelled' || transaction.status === 'refused') return true;
+  return (transaction.status === 'none' || transaction.status === 'processing') && now >= expiresAt;
+};
+
+const lateTime = (now: Timestamp, expiresAt: Timestamp): Timestamp => later(now, addSeconds(expiresAt, 1));
+
+const payerOf = ({ charge }: ExistingPayment, wish: SandboxPayment['payer']): Payer => {
+  const someone = SANDBOX_PEOPLE[0] as { name: string; document: string };
+  const own = charge.terms.customer.document === null ? null : taxIdOf(charge.terms.customer.document);
+  const usual = own === null ? someone : { name: charge.terms.customer.name ?? someone.name, document: own };
+  if (wish === undefined) return usual;
+  return { name: wish.name ?? usual.name, document: wish.document === undefined ? usual.document : wish.document };
+};

@@ -1,0 +1,62 @@
+// POST /v1/payments/{id}/resend-webhook (decisions W8): the messages of the transition into the present status, as fresh deliveries.
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import { requestResend } from '../../domain/payment/resend.ts';
+import { resentMessagesOf } from '../../domain/presentation/messages.ts';
+import { type TransactionStatus, transactionStatus } from '../../domain/presentation/status.ts';
+import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { PAYMENT } from '../core/aggregates.ts';
+import type { Around, CommandHandler } from '../core/commandHandler.ts';
+import { byRequest, type Requester } from '../core/eventMetadata.ts';
+import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  /** Event names that each active endpoint of the tenant wants. */
+  readonly subscriptionsOf: (tenant: Tenant) => Promise<readonly (readonly string[])[]>;
+}
+
+/** `resent`: whether anybody wants what there is to tell. `status`: the present one. */
+export interface Resend {
+  readonly resent: boolean;
+  readonly status: TransactionStatus;
+}
+
+/**
+ * Every call is a resend of its own, and counts: `resend_limit_reached` (M7). The deliveries are scheduled by the fan-out, whatever
+ * happens to this process.
+ */
+export const resendWebhook =
+  ({ commands, accounts, subscriptionsOf }: Needs) =>
+  async (tenant: Tenant, id: PaymentId, requester: Requester): Promise<Resend | Rejection> => {
+    const last = await lastTransition(commands, id);
+    if (last === null || !isOwn(last.after, tenant)) return NO_PAYMENT;
+    const status = transactionStatus(last.after);
+    const types = resentMessagesOf(last.before, last.event, last.after).map(({ type }) => type);
+    const { accountId, mode, webhookUrl } = last.after.charge.terms;
+    const subscriptions = webhookUrl === null ? await subscriptionsOf(tenant) : [['*']];
+    const isWanted = types.some((type) => subscriptions.some((events) => wants(events, type)));
+    const decide = requestResend({ ofRevision: last.revision, isWanted }, await accounts.now(accountId, mode));
+    const why = byRequest(requester, tenant, id);
+    const done = await commands.execute(PAYMENT, streamName.payment(id), decide, why);
+    return isRejection(done) ? done : { resent: isWanted, status };
+  };
+
+/** The event that led to the present status; null: there is no such payment. */
+const lastTransition = async (
+  commands: CommandHandler,
+  id: PaymentId,
+): Promise<Around<PaymentState, PaymentEvent> | null> => {
+  let last: Around<PaymentState, PaymentEvent> | null = null;
+  for await (const step of commands.loadSteps(PAYMENT, streamName.payment(id)))
+    if (statusOf(step.before) !== statusOf(step.after)) last = step;
+  return last;
+};
+
+const statusOf = (state: PaymentState): TransactionStatus | null =>
+  exists(state) ? transactionStatus(state satisfies ExistingPayment) : null;

@@ -1,0 +1,75 @@
+// Registering and deleting webhook endpoints (interface.md Webhook management, decisions W5, W6).
+import { randomBytes } from 'node:crypto';
+import { streamName } from '../../domain/kernel/event.ts';
+import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { isCatalogued } from '../../domain/presentation/catalogue.ts';
+import { deleteEndpoint, type Endpoint, registerEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { byRequest, type Requester } from '../core/eventMetadata.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+import type { WebhookSecrets } from '../ports/secrets.ts';
+import type { WebhookSender } from '../ports/webhookSender.ts';
+
+export const ENDPOINTS_MAX = 16;
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly secrets: WebhookSecrets;
+  readonly sender: WebhookSender;
+  /** Runs `work` alone among all processes for this tenant, with a count of its endpoints that misses none. */
+  readonly whileAlone: <T>(tenant: Tenant, work: (count: number) => Promise<T>) => Promise<T>;
+}
+
+/** Order of checks: url, events, number of endpoints. */
+export const registerWebhookEndpoint =
+  ({ commands, accounts, secrets, sender, whileAlone }: Needs) =>
+  async (
+    tenant: Tenant,
+    { url, events }: { url: string; events: readonly string[] },
+    caller: Requester,
+  ): Promise<(Endpoint & { secret: string }) | Rejection> => {
+    const verdict = sender.judgeUrl(url, tenant.mode);
+    if (verdict !== null) return reject('invalid_url', verdict.message, { param: 'url' });
+    const unknown = events.filter((event) => event !== '*' && !isCatalogued(event));
+    if (unknown.length > 0)
+      return reject('invalid_event', `There is no event ${unknown[0]}. GET /v1/webhooks/event-catalog lists them.`, {
+        param: 'events',
+      });
+    return whileAlone(tenant, async (count) => {
+      if (count >= ENDPOINTS_MAX)
+        return reject(
+          'endpoint_limit_reached',
+          `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`,
+        );
+      const endpointId = encodeRawId(randomBytes(16)) as EndpointId;
+      // Before the event that names its version: an endpoint without a secret could never be signed for.
+      const secret = await secrets.keep(endpointId, 1, randomBytes(32).toString('hex'));
+      const endpoint: Endpoint = { endpointId, ...tenant, url, events: [...new Set(events)], secretVersion: 1 };
+      const at = await accounts.now(tenant.accountId, tenant.mode);
+      const done = await commands.execute(
+        WEBHOOK_ENDPOINT,
+        streamName.webhookEndpoint(endpointId),
+        registerEndpoint(endpoint, at),
+        byRequest(caller, tenant, endpointId),
+        { creates: true },
+      );
+      return isRejection(done) ? done : { ...endpoint, secret };
+    });
+  };
+
+export const deleteWebhookEndpoint =
+  ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
+  async (tenant: Tenant, endpointId: EndpointId, caller: Requester): Promise<Rejection | null> => {
+    const at = await accounts.now(tenant.accountId, tenant.mode);
+    const done = await commands.execute(
+      WEBHOOK_ENDPOINT,
+      streamName.webhookEndpoint(endpointId),
+      deleteEndpoint(tenant, at),
+      byRequest(caller, tenant, endpointId),
+    );
+    return isRejection(done) ? done : null;
+  };

@@ -1,0 +1,64 @@
+// POST /v1/payments (interface.md Payments, decisions P1–P4).
+import { type PaymentBody, paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
+import type { CodedProblem } from '../../../domain/charge/request.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { createdTransactionView } from '../../../domain/presentation/transaction.ts';
+import type { BodyJudge, Route } from '../../kernel/route.ts';
+import { created } from './created.ts';
+import { createdPaymentSchema, createPaymentBody } from './paymentSchema.ts';
+
+/** Webhooks of this payment may go where those of an endpoint may (W5, W7). */
+const webhookUrlProblems = (url: string | undefined, { mode, services }: BodyJudge): readonly CodedProblem[] => {
+  const verdict = url === undefined ? null : services.judgeWebhookUrl(url, mode);
+  if (verdict === null) return [];
+  return [{ code: 'invalid_url', param: 'webhookUrl', message: verdict.message.replace(/^url /, '') }];
+};
+
+export const createPaymentRoute: Route = {
+  method: 'POST',
+  path: '/v1/payments',
+  operationId: 'createPayment',
+  summary: 'Create a payment by one or several methods; a job finalises it with the acquirers',
+  auth: 'apikey',
+  body: {
+    schema: createPaymentBody,
+    codes: {
+      amount: 'invalid_amount',
+      currency: 'invalid_currency',
+      paymentMethods: 'invalid_payment_method',
+      customerId: 'invalid_customer',
+      customerName: 'invalid_customer',
+      customerDocument: 'invalid_customer',
+      customerEmail: 'invalid_customer',
+      metadata: 'invalid_metadata',
+      webhookUrl: 'invalid_url',
+      idempotencyKey: 'invalid_idempotency_key',
+    },
+    missing: { idempotencyKey: 'idempotency_key_required' },
+    refine: (body: PaymentBody, judge) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, judge)],
+  },
+  responses: { 201: { description: 'The payment, PENDING until it is finalised.', schema: createdPaymentSchema } },
+  errors: [
+    'idempotency_key_required',
+    'idempotency_key_reused',
+    'idempotency_request_in_progress',
+    'fraud.customer_velocity_exceeded',
+    'fraud.account_velocity_exceeded',
+    'unprocessable_entity',
+    'service_unavailable',
+  ],
+  handle: async ({ caller, services, body, requestId }) => {
+    const sent = body as PaymentBody;
+    const done = await services.createPayment.handle({
+      account: caller.account,
+      mode: caller.tenant.mode,
+      actor: caller.actor,
+      request: paymentRequest(sent),
+      baseUrl: services.baseUrl,
+      idempotencyKey: sent.idempotencyKey,
+      requestId,
+    });
+    if (isRejection(done)) return done;
+    return created(createdTransactionView(done.payment), done.replayed);
+  },
+};

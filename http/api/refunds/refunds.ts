@@ -1,0 +1,65 @@
+// Refunds (interface.md Payments).
+import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { refundView } from '../../../domain/presentation/refund.ts';
+import { type RefundBody, refundProblems } from '../../../domain/refund/request.ts';
+import { listRefunds } from '../../../projections/refunds/queries.ts';
+import type { Route } from '../../kernel/route.ts';
+import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
+import { created } from '../payments/created.ts';
+import { paymentIdOf } from '../payments/transactionBody.ts';
+import { refundBody, refundSchema, refundsSchema } from './refundSchema.ts';
+
+export const refundPaymentRoute: Route = {
+  method: 'POST',
+  path: '/v1/payments/{id}/refund',
+  operationId: 'refundPayment',
+  summary: 'Give a settled payment back, in full or in part',
+  auth: 'apikey',
+  body: {
+    schema: refundBody,
+    codes: { idempotencyKey: 'invalid_idempotency_key', amount: 'invalid_amount' },
+    missing: { idempotencyKey: 'idempotency_key_required' },
+    refine: refundProblems,
+  },
+  responses: {
+    201: { description: 'The refund as it was requested; it advances asynchronously.', schema: refundSchema },
+  },
+  errors: [
+    'not_found',
+    'idempotency_key_required',
+    'idempotency_key_reused',
+    'transaction_not_refundable',
+    'charge_disputed',
+    'refund_limit_reached',
+    'refund_amount_exceeds_remaining',
+    'REFUND_NOT_SUPPORTED',
+  ],
+  handle: async ({ caller, params, body, requestId, services }) => {
+    const paymentId = paymentIdOf({ params });
+    if (paymentId === null) return NO_PAYMENT;
+    assertFollowed({ services, caller }, paymentId);
+    const { account, actor, tenant } = caller;
+    const asked = { account, mode: tenant.mode, paymentId, body: body as RefundBody, actor, requestId };
+    const done = await services.requestRefund(asked);
+    if (isRejection(done)) return done;
+    return created(refundView(paymentId, done.refund), done.replayed);
+  },
+};
+
+export const listRefundsRoute: Route = {
+  method: 'GET',
+  path: '/v1/payments/{id}/refunds',
+  operationId: 'listRefunds',
+  summary: 'The refunds of a payment, newest first',
+  auth: 'apikey',
+  reads: ['payments', 'refunds'],
+  responses: { 200: { description: 'All of them.', schema: refundsSchema } },
+  errors: ['not_found'],
+  handle: async ({ caller, params, services }) => {
+    const id = paymentIdOf({ params });
+    if (id) assertShown({ services, caller }, id);
+    const data = id && (await listRefunds(services.db, caller.tenant, id));
+    return data === null ? NO_PAYMENT : { status: 200, body: { data } };
+  },
+};

@@ -1,0 +1,69 @@
+// Every route of the JSON interface.
+import type { Route } from '../kernel/route.ts';
+import { listChargesRoute } from './payments/chargeList.ts';
+import { createChargeRoute, createPixChargeRoute, getChargeRoute } from './payments/charges.ts';
+import { createPaymentRoute } from './payments/createPayment.ts';
+import { cancelPaymentRoute, providerStatusRoute, resendWebhookRoute } from './payments/paymentActions.ts';
+import { listPaymentsRoute } from './payments/paymentList.ts';
+import { getPaymentRoute } from './payments/payments.ts';
+import { getReceiptRoute } from './payments/receipt.ts';
+import { listRefundsRoute, refundPaymentRoute } from './refunds/refunds.ts';
+import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxPayRoute } from './sandbox/sandbox.ts';
+import {
+  sandboxAuthorizeRoute,
+  sandboxChargebackRoute,
+  sandboxDisputeRoute,
+  sandboxProcessingRoute,
+  sandboxRefuseRoute,
+} from './sandbox/sandboxMethods.ts';
+import { confirmRefundRoute, failRefundRoute } from './sandbox/sandboxRefunds.ts';
+import { sandboxSettingsRoute } from './sandbox/sandboxSettings.ts';
+import { paymentMetricsRoute, paymentStatsRoute } from './stats/stats.ts';
+import { getBalanceRoute, listWalletsRoute } from './wallets/wallets.ts';
+import { rotateOverrideSecretRoute } from './webhooks/overrideSecret.ts';
+import {
+  deleteEndpointRoute,
+  eventCatalogueRoute,
+  listDeliveriesRoute,
+  listEndpointsRoute,
+  registerEndpointRoute,
+} from './webhooks/webhooks.ts';
+
+export const ROUTES: readonly Route[] = [
+  createChargeRoute,
+  createPixChargeRoute,
+  getChargeRoute,
+  listChargesRoute,
+  createPaymentRoute,
+  listPaymentsRoute,
+  // Before the route whose {id} they would be.
+  paymentStatsRoute,
+  paymentMetricsRoute,
+  getPaymentRoute,
+  refundPaymentRoute,
+  listRefundsRoute,
+  cancelPaymentRoute,
+  resendWebhookRoute,
+  providerStatusRoute,
+  getReceiptRoute,
+  getBalanceRoute,
+  listWalletsRoute,
+  registerEndpointRoute,
+  listEndpointsRoute,
+  deleteEndpointRoute,
+  listDeliveriesRoute,
+  rotateOverrideSecretRoute,
+  eventCatalogueRoute,
+  sandboxPayRoute,
+  sandboxAuthorizeRoute,
+  sandboxRefuseRoute,
+  sandboxProcessingRoute,
+  sandboxChargebackRoute,
+  sandboxDisputeRoute,
+  confirmRefundRoute,
+  failRefundRoute,
+  sandboxSettingsRoute,
+  getClockRoute,
+  advanceClockRoute,
+  flushDeliveriesRoute,
+];

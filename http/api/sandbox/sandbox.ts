@@ -1,0 +1,179 @@
+// The sandbox: what the outside world would do (decisions X). Answers come when the effect is visible in reads.
+import type { SandboxPayment, SandboxPayResult } from '../../../application/sandbox/payInSandbox.ts';
+import type { CodedProblem } from '../../../domain/charge/request.ts';
+import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
+import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
+import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
+import type { ExistingPayment } from '../../../domain/payment/payment.ts';
+import type { SettleOutcome } from '../../../domain/payment/settle.ts';
+import { isEndToEndId } from '../../../domain/pix/endToEndId.ts';
+import { chargeView } from '../../../domain/presentation/charge.ts';
+import { findPayment } from '../../../projections/payments/queries.ts';
+import { accepting, boolean, exactly, integer, orNull, string } from '../../kernel/jsonSchema.ts';
+import { requesterOf } from '../../kernel/requester.ts';
+import type { Ask, Route } from '../../kernel/route.ts';
+import { untilVisible } from '../../kernel/untilVisible.ts';
+import { assertFollowed } from '../../kernel/upToDate.ts';
+import { chargeSchema } from '../payments/chargeSchema.ts';
+import { advanceBody, clockSchema, flushSchema } from '../schemas.ts';
+
+/** Longest wait for the effect; then 202, and the rest goes on (X). */
+const VISIBLE_MS = 5_000;
+/** Longest wait for what runs before the clock is moved. */
+const AT_REST_MS = 2_000;
+
+const payBody = accepting({
+  amount: integer(AMOUNT_MIN, AMOUNT_MAX),
+  // As a bank may tell it: masked, empty or wrong too (M5).
+  payer: accepting({ name: string(200), document: orNull(string(32)) }),
+  end_to_end_id: string(32),
+  late: boolean,
+});
+
+const payProblems = ({ end_to_end_id: id }: SandboxPayment): readonly CodedProblem[] =>
+  id === undefined || isEndToEndId(id)
+    ? []
+    : [
+        {
+          code: 'invalid_request',
+          param: 'end_to_end_id',
+          message: 'must be E, an ISPB, a UTC minute and 11 letters or digits',
+        },
+      ];
+
+type PayOutcome = SettleOutcome | 'refused';
+
+/** What became of a Pix, as the reads show it; null while they do not yet. */
+const outcomeOf = ({ transaction }: ExistingPayment, endToEndId: string): PayOutcome | null => {
+  const receipt = transaction.receipts.find((seen) => seen.endToEndId === endToEndId);
+  if (receipt === undefined || receipt.outcome === 'rejected' || receipt.outcome === 'unreturned') return null; // not back yet
+  if (receipt.outcome === 'returned') return receipt.reason === 'payer_mismatch' ? 'refunded' : 'returned';
+  return receipt.outcome;
+};
+
+/** A payment that was created a moment ago gets its Pix code from a job: waited for, like the effect. */
+const payOnceFinalised = async (
+  { services, caller, body }: Ask,
+  id: PaymentId,
+): Promise<Exclude<SandboxPayResult, { kind: 'notFinalised' }> | Rejection> => {
+  const sent = await untilVisible(services.progress, VISIBLE_MS, async () => {
+    const result = await services.payInSandbox(caller.tenant, id, body as SandboxPayment);
+    return !isRejection(result) && result.kind === 'notFinalised' ? null : result;
+  });
+  return sent ?? { kind: 'refused' };
+};
+
+const pay = async (ask: Ask) => {
+  const { caller, services } = ask;
+  const id = parseId<PaymentId>(ask.params['id'] as string, PREFIX.charge);
+  if (id === null) return reject('not_found', 'There is no such charge.');
+  assertFollowed(ask, id);
+  const sent = await payOnceFinalised(ask, id);
+  if (isRejection(sent)) return sent;
+  const read = async () => {
+    await services.progress.caughtUp(VISIBLE_MS, ['payments']);
+    return findPayment(services.db, caller.tenant, id);
+  };
+  const answer = (payment: ExistingPayment | null, outcome: PayOutcome, status = 200) => ({
+    status,
+    body: {
+      end_to_end_id: sent.kind === 'refused' ? null : sent.endToEndId,
+      outcome,
+      charge: payment && chargeView(payment),
+    },
+  });
+  if (sent.kind !== 'sent') return answer(await read(), sent.kind);
+  const seen = await untilVisible(services.progress, VISIBLE_MS, async () => {
+    const payment = await findPayment(services.db, caller.tenant, id);
+    const outcome = payment && outcomeOf(payment, sent.endToEndId);
+    return payment && outcome ? { payment, outcome } : null;
+  });
+  return seen ? answer(seen.payment, seen.outcome) : answer(await read(), sent.expected, 202);
+};
+
+const paidSchema = exactly({
+  end_to_end_id: orNull(string(32)),
+  outcome: { type: 'string', enum: ['settled', 'returned', 'refunded', 'held', 'duplicate', 'refused'] },
+  charge: chargeSchema,
+});
+
+export const sandboxPayRoute: Route = {
+  method: 'POST',
+  path: '/v1/sandbox/charges/{id}/pay',
+  operationId: 'sandboxPay',
+  summary: 'A payer pays the charge',
+  auth: 'testKey',
+  body: { schema: payBody, codes: { amount: 'invalid_amount' }, refine: payProblems },
+  responses: {
+    200: {
+      description: 'The Pix arrived; what became of it shows in the reads.',
+      schema: paidSchema,
+    },
+    202: { description: 'The same, when it does not show in the reads within 5 s.', schema: paidSchema },
+  },
+  errors: ['not_found', 'mode_not_allowed'],
+  handle: pay,
+};
+
+const clockView = async ({ caller, services }: Ask) => {
+  const account = await services.accounts.get(caller.tenant.accountId);
+  const now = await services.accounts.now(caller.tenant.accountId, 'test');
+  return { now, offset_seconds: account.testClock.offsetSeconds };
+};
+
+export const getClockRoute: Route = {
+  method: 'GET',
+  path: '/v1/sandbox/clock',
+  operationId: 'getSandboxClock',
+  summary: 'The time of the account’s test mode',
+  auth: 'testKey',
+  responses: { 200: { description: 'Account time and how far it is ahead of real time.', schema: clockSchema } },
+  errors: ['mode_not_allowed'],
+  handle: async (ask) => ({ status: 200, body: await clockView(ask) }),
+};
+
+export const advanceClockRoute: Route = {
+  method: 'POST',
+  path: '/v1/sandbox/clock/advance',
+  operationId: 'advanceSandboxClock',
+  summary: 'Move the test clock forward; what falls due happens first',
+  auth: 'testKey',
+  body: { schema: advanceBody, codes: {} },
+  responses: {
+    200: { description: 'The new time, after all that fell due has happened.', schema: clockSchema },
+    202: { description: 'The new time; what fell due is still being worked off.', schema: clockSchema },
+  },
+  errors: ['mode_not_allowed'],
+  handle: async (ask) => {
+    const { caller, services } = ask;
+    const { seconds } = ask.body as { seconds: number };
+    const startedMs = performance.now();
+    // What was begun at the old time ends at it: only what waits for an instant is met on the way.
+    await services.workAtRest(caller.tenant.accountId, AT_REST_MS);
+    const refused = await services.advanceClock(caller.tenant.accountId, seconds, requesterOf(ask));
+    if (refused) return refused;
+    const isDone = await services.clockDrained(caller.tenant.accountId, VISIBLE_MS - (performance.now() - startedMs));
+    return { status: isDone ? 200 : 202, body: await clockView(ask) };
+  },
+};
+
+export const flushDeliveriesRoute: Route = {
+  method: 'POST',
+  path: '/v1/sandbox/deliveries/flush',
+  operationId: 'flushSandboxDeliveries',
+  summary: 'Wait until no delivery is due',
+  auth: 'testKey',
+  body: { schema: accepting({}), codes: {} },
+  responses: {
+    200: {
+      description: 'None is due; how many are held back for an endpoint that keeps failing.',
+      schema: flushSchema,
+    },
+    202: { description: 'How many are still due after 5 s, or held back.', schema: flushSchema },
+  },
+  errors: ['mode_not_allowed'],
+  handle: async ({ caller, services }) => {
+    const { due, held } = await services.deliveriesAtRest(caller.tenant, VISIBLE_MS);
+    return { status: due === 0 ? 200 : 202, body: { pending: due + held } };
+  },
+};

@@ -1,0 +1,69 @@
+// The sandbox: how its bank decides a refund (decisions X3).
+import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
+import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { findRefund, type RefundView } from '../../../projections/refunds/queries.ts';
+import type { Ask, Route } from '../../kernel/route.ts';
+import { untilVisible } from '../../kernel/untilVisible.ts';
+import { confirmRefundBody, failRefundBody, refundSchema } from '../refunds/refundSchema.ts';
+
+/** Longest wait for the effect; then 202, and the rest goes on (X). */
+const VISIBLE_MS = 5_000;
+/** Longest wait of one look for what was begun to be over. */
+const AT_REST_MS = 250;
+const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';
+
+const isEnded = ({ status }: RefundView): boolean => status === 'REFUNDED' || status === 'FAILED';
+
+/** `failure`: null confirms. A refund just requested may be on its way to the bank: it is waited for. */
+const decide = async ({ caller, params, services }: Ask, failure: string | null) => {
+  const { tenant } = caller;
+  const id = parseId<RefundId>(params['id'] as string, PREFIX.refund);
+  if (id === null) return NO_REFUND;
+  let isDecided = false;
+  const look = async () => {
+    if (!isDecided) {
+      const isAtRest = await services.workAtRest(tenant.accountId, AT_REST_MS);
+      const done = await services.decideSandboxRefund(tenant, id, failure);
+      if (isRejection(done)) return done;
+      if (done === 'absent' && isAtRest) return NO_REFUND;
+      if (done !== 'decided') return null;
+      isDecided = true;
+    }
+    const refund = await findRefund(services.db, tenant, id);
+    return refund && isEnded(refund) ? refund : null;
+  };
+  const seen = await untilVisible(services.progress, VISIBLE_MS, look);
+  if (isRejection(seen)) return seen;
+  if (seen !== null) return { status: 200, body: seen };
+  const sofar = await findRefund(services.db, tenant, id);
+  return sofar === null ? NO_REFUND : { status: 202, body: sofar };
+};
+
+const deciding = {
+  method: 'POST',
+  auth: 'testKey',
+  responses: {
+    200: { description: 'The refund at its end.', schema: refundSchema },
+    202: { description: 'The refund as reads show it after 5 s; the rest goes on.', schema: refundSchema },
+  },
+  errors: ['not_found', 'mode_not_allowed'],
+} as const;
+
+export const confirmRefundRoute: Route = {
+  ...deciding,
+  path: '/v1/sandbox/refunds/{id}/confirm',
+  operationId: 'sandboxConfirmRefund',
+  summary: 'The bank pays the refund',
+  body: { schema: confirmRefundBody, codes: {} },
+  handle: (ask) => decide(ask, null),
+};
+
+export const failRefundRoute: Route = {
+  ...deciding,
+  path: '/v1/sandbox/refunds/{id}/fail',
+  operationId: 'sandboxFailRefund',
+  summary: 'The bank can’t pay the refund',
+  body: { schema: failRefundBody, codes: {} },
+  handle: (ask) => decide(ask, (ask.body as { reason?: string }).reason ?? DEFAULT_FAILURE),
+};

@@ -1,0 +1,86 @@
+// Wallets (interface.md Wallets, decisions M3, M3a).
+import { StreamParked } from '../../../application/ports/readModels.ts';
+import { type CurrencyBalance, findBalances } from '../../../projections/wallet/queries.ts';
+import { currencyCode } from '../../kernel/queryRules.ts';
+import type { Ask, Route } from '../../kernel/route.ts';
+import { balanceSchema, walletsSchema } from '../schemas.ts';
+
+const PRIMARY = 'BRL';
+const empty = (currency: string): CurrencyBalance => ({
+  currency,
+  available: 0,
+  pending: 0,
+  retained: 0,
+  nextRelease: null,
+});
+
+/** A new account has one BRL wallet. */
+const balancesOf = async ({ caller, services }: Ask): Promise<readonly CurrencyBalance[]> => {
+  if (services.parked.hasAnyOf('wallet', caller.tenant))
+    throw new StreamParked('the wallet does not follow one of its payments');
+  const balances = await findBalances(services.db, caller.tenant);
+  return balances.some(({ currency }) => currency === PRIMARY) ? balances : [empty(PRIMARY), ...balances];
+};
+
+const entry = ({ currency, available, pending }: CurrencyBalance) => ({
+  currency,
+  available,
+  pending,
+  total: available + pending,
+});
+const release = ({ nextRelease }: CurrencyBalance) => ({
+  next_release_at: nextRelease?.at ?? null,
+  next_release_amount: nextRelease?.amount ?? null,
+});
+
+export const getBalanceRoute: Route = {
+  method: 'GET',
+  path: '/v1/wallets/balance',
+  operationId: 'getBalance',
+  summary: 'The balance of all currencies, or of one',
+  auth: 'apikey',
+  reads: ['wallet'],
+  query: { currency: currencyCode },
+  responses: {
+    200: {
+      description: 'All currencies, with the primary one on top; with `currency`, that one alone.',
+      schema: balanceSchema,
+    },
+  },
+  errors: ['invalid_currency'],
+  handle: async (ask) => {
+    const balances = await balancesOf(ask);
+    const asked = ask.query['currency'] as string | undefined;
+    if (asked !== undefined) {
+      const one = balances.find((balance) => balance.currency === asked) ?? empty(asked);
+      return {
+        status: 200,
+        body: { available: one.available, pending: one.pending, currency: asked, ...release(one) },
+      };
+    }
+    const primary = balances.find((balance) => balance.currency === PRIMARY) as CurrencyBalance;
+    const { available, pending, total } = entry(primary);
+    const top = { available, pending, total, retained: primary.retained, currency: PRIMARY, ...release(primary) };
+    return { status: 200, body: { ...top, balances: balances.map(entry), primary: entry(primary) } };
+  },
+};
+
+export const listWalletsRoute: Route = {
+  method: 'GET',
+  path: '/v1/wallets',
+  operationId: 'listWallets',
+  summary: 'One wallet per currency',
+  auth: 'apikey',
+  reads: ['wallet'],
+  responses: { 200: { description: 'The wallets.', schema: walletsSchema } },
+  errors: [],
+  handle: async (ask) => {
+    const wallets = (await balancesOf(ask)).map(({ currency, available, pending }) => ({
+      currency,
+      walletType: 'OPERATIONAL',
+      balance: available,
+      pendingBalance: pending,
+    }));
+    return { status: 200, body: wallets };
+  },
+};

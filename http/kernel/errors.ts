@@ -1,0 +1,158 @@
+// The one error table: the source of statuses and types, of the reference page and of its tests (interface.md Errors, decisions E).
+import type { Request, Response } from 'express';
+import type { ErrorCode, Problem, Rejection } from '../../domain/kernel/rejection.ts';
+
+export type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'conflict_error'
+  | 'rate_limit_error'
+  | 'api_error';
+
+export interface ErrorEntry {
+  readonly status: number;
+  readonly type: ErrorType;
+  /** When it is answered; for the reference page. */
+  readonly when: string;
+}
+
+const bad = (when: string): ErrorEntry => ({ status: 400, type: 'invalid_request_error', when });
+
+export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
+  invalid_request: bad('Validation failed, in several fields or in one without a code of its own.'),
+  invalid_amount: bad('`amount` is not an integer within its bounds.'),
+  invalid_currency: bad('The currency is malformed, or not one that the method takes.'),
+  invalid_payment_method: bad('The payment method is missing or not accepted here.'),
+  invalid_expires_in: bad('`expires_in` is not an integer of at least 60.'),
+  invalid_description: bad('`description` is not a string of at most 500 characters.'),
+  invalid_customer: bad('What is said of the customer is malformed.'),
+  invalid_metadata: bad('`metadata` is not an object, too large, or lacks what the method needs.'),
+  invalid_json: bad('The body is not JSON.'),
+  invalid_url: bad('The URL is malformed, or webhooks may not go there.'),
+  invalid_event: bad('An event name is not in the catalogue.'),
+  invalid_filter: bad('A list parameter is malformed or out of bounds.'),
+  invalid_cursor: bad('The cursor is not one of the caller’s.'),
+  invalid_payer_tax_id: bad('`expected_payer_tax_id` is not a bare CPF or CNPJ with valid check digits.'),
+  payer_tax_id_mismatch: bad('`expected_payer_tax_id` differs from `customer.document`.'),
+  customer_name_required: bad('`expected_payer_tax_id` needs `customer.name`.'),
+  idempotency_key_required: bad('The `Idempotency-Key` header, or `idempotencyKey` in the body, is missing.'),
+  invalid_idempotency_key: bad('The idempotency key is not 8 to 128 printable ASCII characters.'),
+  endpoint_limit_reached: bad('The account has 16 webhook endpoints in this mode.'),
+  refund_limit_reached: bad('The payment has 100 refunds; those that failed count too.'),
+  resend_limit_reached: bad('The webhooks of the payment were asked for again 100 times.'),
+  refund_amount_exceeds_remaining: bad('The refund is larger than what is left of the payment.'),
+  transaction_not_refundable: bad('The payment is not settled, or fully refunded already.'),
+  transaction_not_cancellable: bad('The payment is settled or has ended: a settled one is refunded instead.'),
+  charge_disputed: bad('The payment is disputed: it can’t be refunded.'),
+  REFUND_NOT_SUPPORTED: {
+    status: 422,
+    type: 'invalid_request_error',
+    when: 'The method, the time since settlement or the destination does not allow this refund.',
+  },
+  'fraud.customer_velocity_exceeded': {
+    status: 403,
+    type: 'permission_error',
+    when: 'Too many live charges of this customer within an hour.',
+  },
+  'fraud.account_velocity_exceeded': {
+    status: 403,
+    type: 'permission_error',
+    when: 'Too many live charges of this account within an hour.',
+  },
+  unauthorized: {
+    status: 401,
+    type: 'authentication_error',
+    when: 'The API key is missing, invalid, rotated or disabled.',
+  },
+  mode_not_allowed: { status: 403, type: 'permission_error', when: 'A live key on a sandbox route, or the reverse.' },
+  not_found: {
+    status: 404,
+    type: 'not_found_error',
+    when: 'The resource or the route does not exist, or belongs to another account or mode.',
+  },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    when: 'The route has no such method; `Allow` lists those it has.',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    type: 'conflict_error',
+    when: 'The idempotency key was used with a different request.',
+  },
+  idempotency_request_in_progress: {
+    status: 409,
+    type: 'conflict_error',
+    when: 'A request with this idempotency key is still running.',
+  },
+  payload_too_large: { status: 413, type: 'invalid_request_error', when: 'The body is larger than 64 kB.' },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    when: 'The body is not `application/json` in UTF-8.',
+  },
+  unprocessable_entity: {
+    status: 422,
+    type: 'invalid_request_error',
+    when: 'No provider is configured for the method. Do not retry.',
+  },
+  rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    when: 'Too many requests in this minute, or streams at once; `Retry-After` says when to go on.',
+  },
+  headers_too_large: { status: 431, type: 'invalid_request_error', when: 'The request headers are larger than 16 kB.' },
+  internal_error: {
+    status: 500,
+    type: 'api_error',
+    when: 'A fault of the service. Safe to retry with the same `Idempotency-Key`.',
+  },
+  service_unavailable: {
+    status: 503,
+    type: 'api_error',
+    when: 'The store or the provider is away, what is read is not up to date, or too much is in progress. Safe to retry with the same `Idempotency-Key`.',
+  },
+};
+
+/** Seconds after which a repeat makes sense, where the code itself tells. */
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, string>> = {
+  idempotency_request_in_progress: '1',
+  service_unavailable: '2',
+};
+
+export interface ErrorBody {
+  readonly error: {
+    readonly type: ErrorType;
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly param?: string;
+    readonly details?: readonly Problem[];
+  };
+  readonly request_id: string;
+}
+
+export const errorBody = (
+  { code, message, param, details }: Omit<Rejection, 'rejected'>,
+  requestId: string,
+): ErrorBody => ({
+  error: { type: ERRORS[code].type, code, message, ...(param !== undefined && { param }), ...(details && { details }) },
+  request_id: requestId,
+});
+
+export const sendError = (req: Request, res: Response, rejection: Omit<Rejection, 'rejected'>): void => {
+  const retryAfter = RETRY_AFTER_SECONDS[rejection.code];
+  if (retryAfter !== undefined && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', retryAfter);
+  sendJson(res, ERRORS[rejection.code].status, errorBody(rejection, requestIdOf(req)));
+};
+
+export const requestIdOf = (req: Request): string => (req as { requestId?: string }).requestId ?? '';
+
+export const sendJson = (res: Response, status: number, body: unknown): void => {
+  res.statusCode = status;
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.end(JSON.stringify(body));
+};

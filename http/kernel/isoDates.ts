@@ -1,0 +1,53 @@
+// Instants in queries, as clients write them (ISO 8601): `2026-11-21`, `2026-11-21T13:00Z`, `2026-11-21T10:00:00.123-03:00`. Without an
+// offset it is UTC, as all timestamps of the interface are.
+import { DAY_MS, fromMillis, isTimestamp, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
+import { matching } from './queryRules.ts';
+import type { QueryRule } from './route.ts';
+
+// A `+` that was not escaped arrives as a space.
+const SHAPE = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?([Zz]|[+\- ]\d\d(?::?\d\d)?)?)?$/;
+/** Nothing was or will be created outside. */
+const FIRST_MS = Date.parse('0001-01-02T00:00:00.000Z');
+const LAST_MS = Date.parse('9999-12-30T23:59:59.999Z');
+
+interface Instant {
+  readonly millis: number;
+  /** How long what was written lasts, in ms: a day, or nothing. */
+  readonly lasts: number;
+  /** Whether fractions of a millisecond were written. */
+  readonly isBetween: boolean;
+}
+
+const offsetMinutes = (zone: string | undefined): number | null => {
+  if (zone === undefined || zone.toUpperCase() === 'Z') return 0;
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || '0')];
+  if (hours > 23 || minutes > 59) return null;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+};
+
+const parseInstant = (text: string): Instant | null => {
+  const [, date, time, seconds = '00', fraction = '', zone] = SHAPE.exec(text) ?? [];
+  const offset = offsetMinutes(zone);
+  if (date === undefined || offset === null) return null;
+  const local = `${date}T${time ?? '00:00'}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  if (!isTimestamp(local)) return null;
+  const millis = toMillis(local) - offset * 60_000;
+  return { millis, lasts: time === undefined ? DAY_MS - 1 : 0, isBetween: /[1-9]/.test(fraction.slice(3)) };
+};
+
+const within = (millis: number): Timestamp => fromMillis(Math.min(Math.max(millis, FIRST_MS), LAST_MS));
+
+const lowerBound = (text: string): Timestamp | undefined => {
+  const instant = parseInstant(text);
+  return instant === null ? undefined : within(instant.millis + (instant.isBetween ? 1 : 0));
+};
+const upperBound = (text: string): Timestamp | undefined => {
+  const instant = parseInstant(text);
+  return instant === null ? undefined : within(instant.millis + instant.lasts);
+};
+
+const DESCRIPTION = 'an ISO 8601 date or date-time';
+/** The first millisecond that is not before it. */
+export const notBefore: QueryRule = matching(DESCRIPTION, lowerBound);
+/** The last millisecond that is not after it; of a date alone, the last of that day in UTC. */
+export const notAfter: QueryRule = matching(DESCRIPTION, upperBound);

@@ -1,0 +1,57 @@
+// What the routes can call. Composed in infrastructure/boot.
+import type { Accounts } from '../../application/accounts/accounts.ts';
+import type { cancelPayment } from '../../application/payments/cancelPayment.ts';
+import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
+import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
+import type { providerStatus } from '../../application/payments/providerStatus.ts';
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { ParkedStreams, Progress } from '../../application/ports/readModels.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import type { WebhookSender } from '../../application/ports/webhookSender.ts';
+import type { requestRefund } from '../../application/refunds/requestRefund.ts';
+import type { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
+import type { advanceClock } from '../../application/sandbox/advanceTestClock.ts';
+import type { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
+import type { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
+import type { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
+import type { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
+import type { rotateOverrideSecret } from '../../application/webhooks/rotateOverrideSecret.ts';
+import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
+import type { KnownKey } from '../../projections/keyring/queries.ts';
+
+export interface Services {
+  readonly baseUrl: string;
+  /** Read models. */
+  readonly db: SqlPool;
+  readonly accounts: Accounts;
+  readonly progress: Progress;
+  readonly parked: ParkedStreams;
+  /** null: nobody's. */
+  readonly findKey: (cleartext: string) => Promise<KnownKey | null>;
+  readonly createCharge: CreateChargeHandler;
+  readonly createPayment: CreatePaymentHandler;
+  readonly payInSandbox: ReturnType<typeof payInSandbox>;
+  readonly actInSandbox: ReturnType<typeof actInSandbox>;
+  readonly cancelPayment: ReturnType<typeof cancelPayment>;
+  readonly requestRefund: ReturnType<typeof requestRefund>;
+  readonly decideSandboxRefund: ReturnType<typeof decideSandboxRefund>;
+  readonly changeSandboxSettings: ReturnType<typeof changeSandboxSettings>;
+  readonly advanceClock: ReturnType<typeof advanceClock>;
+  /** Where webhooks may go (W5). */
+  readonly judgeWebhookUrl: WebhookSender['judgeUrl'];
+  readonly resendWebhook: ReturnType<typeof resendWebhook>;
+  readonly rotateOverrideSecret: ReturnType<typeof rotateOverrideSecret>;
+  readonly providerStatus: ReturnType<typeof providerStatus>;
+  /** Whether the mode's provider lets the receipt of a settled payment be shown. */
+  readonly exposesReceipts: (mode: Tenant['mode']) => boolean;
+  readonly registerWebhookEndpoint: ReturnType<typeof registerWebhookEndpoint>;
+  readonly deleteWebhookEndpoint: ReturnType<typeof deleteWebhookEndpoint>;
+  /** Ids of deliveries in the jobs that run now, of any tenant. */
+  readonly deliveriesRunning: () => Promise<readonly string[]>;
+  /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`; how many still are, and how many are held back. */
+  readonly deliveriesAtRest: (tenant: Tenant, timeoutMs: number) => Promise<{ due: number; held: number }>;
+  /** Resolves when nothing that was begun for the account's payments runs any more; false after `timeoutMs`. */
+  readonly workAtRest: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
+  /** Resolves when the account's test clock has been worked off and read models show it; false after `timeoutMs`. */
+  readonly clockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
+}

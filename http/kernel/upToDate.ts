@@ -1,0 +1,32 @@
+// What is read must be up to date, or it is 503 (design §6): never a 404 of something acknowledged, never a payment as it last stood.
+import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { Ask } from './route.ts';
+import type { Services } from './services.ts';
+
+/** Worst case of read-your-writes. */
+const CATCH_UP_MS = 1_000;
+
+/** Throws ReadModelsBehind when they have not passed what is known to be in the log within a second. */
+export const untilLevel = async (
+  { progress }: Pick<Services, 'progress'>,
+  models: readonly ReadModelName[],
+): Promise<void> => {
+  if (!(await progress.caughtUp(CATCH_UP_MS, models))) throw new ReadModelsBehind(`${models.join(', ')} are behind`);
+};
+
+type Asking = Pick<Ask, 'services'> & { readonly caller: Pick<Ask['caller'], 'tenant'> | null };
+
+/** For reads of one payment. Throws StreamParked. `caller` null: a payer, who knows the id. */
+export const assertShown = ({ services, caller }: Asking, id: PaymentId): void => {
+  if (services.parked.has('payments', streamName.payment(id), caller?.tenant ?? null))
+    throw new StreamParked('the payment is shown as it last stood');
+};
+
+/** For commands on a payment: what they lead to would show neither in it nor in the wallet. Throws StreamParked. */
+export const assertFollowed = (ask: Asking, id: PaymentId): void => {
+  assertShown(ask, id);
+  if (ask.services.parked.has('wallet', streamName.payment(id), ask.caller?.tenant ?? null))
+    throw new StreamParked('the wallet does not follow the payment');
+};

@@ -1,0 +1,222 @@
+// From bodies and queries to values or to all that is wrong with them (decisions E1, E2, I12, I14).
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { CodedProblem } from '../../domain/charge/request.ts';
+import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
+import { reject } from '../../domain/kernel/rejection.ts';
+import type { JsonSchema } from './jsonSchema.ts';
+import type { BodyJudge, BodyRule, Route } from './route.ts';
+
+const ajv = new Ajv({
+  allErrors: true,
+  allowUnionTypes: true,
+  strict: true,
+  strictRequired: false,
+  strictTypes: false,
+});
+
+/** Prototype keys in a body are data of nobody: ajv reads own properties only. */
+const ownProperties = new Ajv({ allErrors: true, allowUnionTypes: true, strictTypes: false, ownProperties: true });
+
+export const compileResponse = (schema: object): ValidateFunction => ajv.compile(schema);
+
+const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {
+  const parent = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+  if (keyword !== 'required') return parent;
+  const missing = (params as { missingProperty: string }).missingProperty;
+  return parent === '' ? missing : `${parent}.${missing}`;
+};
+
+/** Of the problems of a body so many are told: an answer stays readable, and costs no more than a request. */
+const PROBLEMS_MAX = 50;
+/** Of those, so many are named in the message too. */
+const PROBLEMS_NAMED = 10;
+/** A param is a path of keys, which may be as long as a body: so much of it is told. */
+const PARAM_LENGTH_MAX = 128;
+
+const mustBeOneOf = (values: readonly unknown[]): string => `must be one of ${values.join(', ')}`;
+
+const messageOf = ({ keyword, message, params }: ErrorObject): string => {
+  if (keyword === 'required') return 'is required';
+  if (keyword === 'uniqueItems') return 'must not name anything twice';
+  if (keyword === 'enum') return mustBeOneOf((params as { allowedValues: string[] }).allowedValues);
+  return message ?? 'is invalid';
+};
+
+/** A body may name a field `constructor`: only the tables' own codes count. */
+const codeIn = (codes: BodyRule['codes'] | undefined, field: string): ErrorCode | undefined =>
+  codes && Object.hasOwn(codes, field) ? codes[field] : undefined;
+const codeOf = ({ codes, missing }: BodyRule, param: string, isMissing = false): ErrorCode =>
+  (isMissing ? codeIn(missing, param) : undefined) ?? codeIn(codes, param.split('.')[0] as string) ?? 'invalid_request';
+
+/** One problem: its own code and param. Several: `invalid_request`, and `details` lists them all (E2). */
+export const rejectionOf = (problems: readonly CodedProblem[], nameless = 'The body'): Rejection => {
+  const details = problems.map(({ param, message }) => ({ param, message }));
+  const [only, ...others] = problems;
+  if (only === undefined) throw new Error('no problem to tell');
+  if (others.length > 0) {
+    const named = problems.slice(0, PROBLEMS_NAMED).map(({ param }) => param);
+    const more = problems.length > named.length ? `, and ${problems.length - named.length} more` : '';
+    return reject('invalid_request', `${problems.length} fields are invalid: ${named.join(', ')}${more}.`, { details });
+  }
+  if (only.param === '') return reject(only.code, `${nameless} ${only.message}.`, { details });
+  return reject(only.code, `${only.param} ${only.message}.`, { param: only.param, details });
+};
+
+/** One problem a field: what is told of a part of it is not told again of the whole. */
+const firstOfEachParam = (problems: readonly CodedProblem[]): CodedProblem[] => {
+  const told = new Set<string>();
+  return problems.filter(({ param }) => {
+    if (told.has(param)) return false;
+    told.add(param);
+    for (let dot = param.lastIndexOf('.'); dot > 0; dot = param.lastIndexOf('.', dot - 1))
+      told.add(param.slice(0, dot));
+    return true;
+  });
+};
+
+export type BodyValidator = (
+  body: unknown,
+  mayHoldBadStrings: boolean,
+  judge: BodyJudge,
+) => { readonly body: unknown } | Rejection;
+
+export const bodyValidator = (rule: BodyRule): BodyValidator => {
+  const validate = ownProperties.compile(rule.schema);
+  const lists = Object.entries(rule.schema.properties ?? {}).filter(([, { type }]) => type === 'array');
+  return (sent, mayHoldBadStrings, judge) => {
+    const isObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
+    const body = rule.fill && isObject ? rule.fill(sent as Fields) : sent;
+    const problems: CodedProblem[] = mayHoldBadStrings
+      ? badStrings(body).map((param) => ({
+          param,
+          message: 'holds a NUL or an unpaired surrogate',
+          code: codeOf(rule, param),
+        }))
+      : [];
+    const wrongLists = new Map<string, string>();
+    for (const [field, schema] of isObject ? lists : []) {
+      const message = listProblem((body as Fields)[field], schema);
+      if (message !== null) wrongLists.set(field, message);
+    }
+    // A list that is wrong as a whole is judged no further: null stands in its place, and its own message is told.
+    const judged = wrongLists.size === 0 ? body : { ...(body as Fields), ...nulls(wrongLists.keys()) };
+    if (!validate(judged))
+      for (const error of validate.errors ?? []) {
+        const param = pathOf(error);
+        const message = wrongLists.get(param) ?? messageOf(error);
+        problems.push({ param, message, code: codeOf(rule, param, error.keyword === 'required') });
+      }
+    if (rule.refine && isObject) problems.push(...beyondSchema(rule, body as Fields, problems, judge));
+    return problems.length > 0 ? rejectionOf(firstOfEachParam(problems).slice(0, PROBLEMS_MAX)) : { body };
+  };
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is wrong with a list as a whole. What costs more than a look at each item is judged of a list without such a fault only. */
+const listProblem = (value: unknown, { maxItems, items }: JsonSchema): string | null => {
+  if (!Array.isArray(value)) return null;
+  if (maxItems !== undefined && value.length > maxItems) return `must NOT have more than ${maxItems} items`;
+  const allowed = items?.enum;
+  return allowed === undefined || value.every((item) => allowed.includes(item as string)) ? null : mustBeOneOf(allowed);
+};
+const nulls = (fields: Iterable<string>): Fields => Object.fromEntries([...fields].map((field) => [field, null]));
+
+/** What rules beyond the schema say of the rest of a body whose fields are partly wrong already: all problems are told at once (E2). */
+const beyondSchema = (
+  { refine, schema }: BodyRule,
+  body: Fields,
+  known: readonly CodedProblem[],
+  judge: BodyJudge,
+): readonly CodedProblem[] => {
+  if (refine === undefined) return [];
+  if (known.length === 0) return refine(body as never, judge);
+  // A part of an object with fields of its own goes alone; anything else goes as a whole.
+  const wrong = new Set(
+    known.map(({ param }) => {
+      const [field = '', part] = param.split('.', 2);
+      return part !== undefined && schema.properties?.[field]?.properties ? `${field}.${part}` : field;
+    }),
+  );
+  const isWrong = (param: string) => {
+    const [field = '', part] = param.split('.', 2);
+    return wrong.has(field) || (part !== undefined && wrong.has(`${field}.${part}`));
+  };
+  return refine(without(body, schema, isWrong) as never, judge).filter(({ param }) => !isWrong(param));
+};
+
+/** Of the known fields those that are not wrong, and of an object with fields of its own those parts. */
+const without = (body: Fields, { properties = {} }: JsonSchema, isWrong: (param: string) => boolean): Fields => {
+  const kept: Record<string, unknown> = {};
+  for (const [field, schema] of Object.entries(properties)) {
+    if (!Object.hasOwn(body, field) || isWrong(field)) continue;
+    const value = body[field];
+    const parts = typeof value === 'object' && value !== null ? Object.keys(schema.properties ?? {}) : [];
+    kept[field] =
+      parts.length === 0
+        ? value
+        : partsOf(
+            value as Fields,
+            parts.filter((part) => !isWrong(`${field}.${part}`)),
+          );
+  }
+  return kept;
+};
+
+const partsOf = (value: Fields, parts: readonly string[]): Fields =>
+  Object.fromEntries(parts.filter((part) => Object.hasOwn(value, part)).map((part) => [part, value[part]]));
+
+const NUL = String.fromCharCode(0);
+const isBad = (text: string): boolean => text.includes(NUL) || !text.isWellFormed();
+
+/** A param is shown in the answer: what is wrong with a key must not break the answer too, nor make it long. */
+const shown = (param: string): string => {
+  const cut = param.length > PARAM_LENGTH_MAX ? `${param.slice(0, PARAM_LENGTH_MAX - 1)}…` : param;
+  return cut.replaceAll(NUL, '').toWellFormed();
+};
+
+/** Paths of the first strings and keys that databases refuse (I14). No recursion: a body may be nested as deep as it is long. */
+const badStrings = (root: unknown): string[] => {
+  const found: string[] = [];
+  const stack: { value: unknown; path: string }[] = [{ value: root, path: '' }];
+  for (let next = stack.pop(); next && found.length < PROBLEMS_MAX; next = stack.pop()) {
+    const { value, path } = next;
+    if (typeof value === 'string' && isBad(value)) found.push(shown(path));
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      // What is beyond the shown part of a path is not told, so it need not grow with the depth.
+      const at = path === '' ? key : path.length > PARAM_LENGTH_MAX ? path : `${path}.${key}`;
+      if (!isBad(key)) stack.push({ value: inner, path: at });
+      else if (found.push(shown(at)) === PROBLEMS_MAX) break;
+    }
+  }
+  return found;
+};
+
+/** What raw bytes must hold for `badStrings` to be worth looking: escapes of NUL or of surrogates. */
+export const mayHoldBadStrings = (raw: string): boolean =>
+  raw.includes('\\u') && /\\u(?:0000|[dD][89a-fA-F])/.test(raw);
+
+/** A known parameter twice, or one that does not parse, is told; an unknown one where the route refuses it, and ignored elsewhere (I12). */
+export const readQuery = (
+  { query: rules = {}, refusesUnknownQuery }: Pick<Route, 'query' | 'refusesUnknownQuery'>,
+  query: Record<string, unknown>,
+): { query: Record<string, unknown> } | Rejection => {
+  const values: Record<string, unknown> = {};
+  const problems: CodedProblem[] = [];
+  for (const [param, rule] of Object.entries(rules)) {
+    const text = Object.hasOwn(query, param) ? query[param] : undefined;
+    const value = text === undefined ? rule.fallback : typeof text === 'string' ? rule.parse(text) : undefined;
+    if (value !== undefined) values[param] = value;
+    else if (text !== undefined)
+      problems.push({ param, message: `must be ${rule.description}`, code: rule.code ?? 'invalid_filter' });
+  }
+  if (refusesUnknownQuery)
+    for (const name of Object.keys(query))
+      if (!Object.hasOwn(rules, name))
+        problems.push({ param: shown(name), message: 'is not a parameter of this list', code: 'invalid_filter' });
+  if (problems.length === 0) return { query: values };
+  const code = new Set(problems.map((problem) => problem.code)).size === 1 ? problems[0]?.code : undefined;
+  const rejection = rejectionOf(firstOfEachParam(problems).slice(0, PROBLEMS_MAX), 'A parameter without a name');
+  return code ? { ...rejection, code } : rejection;
+};

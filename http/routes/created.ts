@@ -1,9 +1,0 @@
-// The answer to a creation under an idempotency key (interface.md Idempotency, decisions K3).
-import type { Answer } from '../route.ts';
-
-/** 201, the first time and every time it is repeated; a repeat says so. */
-export const created = (body: unknown, replayed: boolean): Answer => ({
-  status: 201,
-  body,
-  ...(replayed && { headers: { 'Idempotent-Replayed': 'true' } }),
-});

@@ -1,0 +1,97 @@
+// What the payer's pages and documents show of a payment, from its state.
+import type { ChargeTerms } from '../../domain/charge/charge.ts';
+import { type BoletoInstrument, lastExpiry } from '../../domain/charge/instruments.ts';
+import { PREFIX } from '../../domain/kernel/ids.ts';
+import { ZERO } from '../../domain/kernel/money.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { checkoutUrl } from '../../domain/presentation/charge.ts';
+import { publicStatus } from '../../domain/presentation/status.ts';
+import { refundedAmount } from '../../domain/transaction/refunds.ts';
+import type { BoletoFacts } from './boletoPdf.ts';
+import type { CheckoutView } from './checkout/view.ts';
+import type { ReceiptFacts } from './receiptPdf.ts';
+import type { LiveStatus } from './statusStreams.ts';
+
+/** `now` is the account's time. */
+export const liveStatusOf = (payment: ExistingPayment, now: Timestamp): LiveStatus => ({
+  status: publicStatus(payment),
+  expires_at: lastExpiry(payment.charge.instruments),
+  now,
+});
+
+/** What of the account a page shows. `exposesReceipts`: its provider lets receipts be shown. */
+export interface PageContext {
+  readonly receiverName: string;
+  readonly now: Timestamp;
+  readonly exposesReceipts: boolean;
+}
+
+export const checkoutViewOf = (payment: ExistingPayment, context: PageContext): CheckoutView => {
+  const { charge, transaction } = payment;
+  const { paymentId, amount, currency, mode, metadata, expectedPayerTaxId } = charge.terms;
+  const description = metadata['description'];
+  return {
+    rawId: paymentId,
+    amount,
+    currency,
+    status: publicStatus(payment),
+    instruments: charge.instruments,
+    now: context.now,
+    testMode: mode === 'test',
+    receiverName: context.receiverName,
+    description: typeof description === 'string' && description !== '' ? description : null,
+    payerLock: expectedPayerTaxId === null ? null : expectedPayerTaxId.length === 11 ? 'CPF' : 'CNPJ',
+    refunded: transaction.status === 'settled' ? refundedAmount(transaction.refunds) : ZERO,
+    returnUrl: returnUrlOf(charge.terms),
+    givesReceipt: context.exposesReceipts,
+  };
+};
+
+/** `metadata.returnUrl` where it is an http(s) URL (P3), else null. */
+export const returnUrlOf = ({ metadata }: ChargeTerms): string | null => {
+  const url = metadata['returnUrl'];
+  const parsed = typeof url === 'string' ? URL.parse(url) : null;
+  return parsed && ['http:', 'https:'].includes(parsed.protocol) ? parsed.href : null;
+};
+
+/** null: it is not settled. */
+export const receiptFactsOf = (
+  { charge: { terms }, transaction }: ExistingPayment,
+  receiverName: string,
+): ReceiptFacts | null => {
+  if (transaction.status !== 'settled') return null;
+  const { receipt, method, currency } = transaction.settlement;
+  return {
+    mode: terms.mode,
+    receiverName,
+    amount: receipt.amount,
+    currency,
+    method,
+    paidAt: receipt.paidAt,
+    reference: receipt.endToEndId,
+    payerName: receipt.payer.name,
+    payerDocument: receipt.payer.document,
+    transactionId: PREFIX.transaction + terms.paymentId,
+    refunded: refundedAmount(transaction.refunds),
+    verificationUrl: checkoutUrl(terms),
+  };
+};
+
+/** For whoever has the payment's link: who paid is not told (I7). */
+export const withoutPayer = <Facts extends { payerName: string | null; payerDocument: string | null }>(
+  facts: Facts,
+): Facts => ({ ...facts, payerName: null, payerDocument: null });
+
+export const boletoFactsOf = (terms: ChargeTerms, boleto: BoletoInstrument, receiverName: string): BoletoFacts => ({
+  mode: terms.mode,
+  line: boleto.line,
+  barcode: boleto.barcode,
+  amount: terms.amount,
+  issuedAt: terms.createdAt,
+  dueAt: boleto.expiresAt,
+  receiverName,
+  payerName: terms.customer.name,
+  payerDocument: terms.customer.document,
+  transactionId: PREFIX.transaction + terms.paymentId,
+});

@@ -1,0 +1,151 @@
+// Server-sent events of the payer's page: one question to the read model for all open pages, whenever it moved.
+import type { Request, Response } from 'express';
+import type { Progress } from '../../application/ports/readModels.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { reject } from '../../domain/kernel/rejection.ts';
+import { addressOf } from '../kernel/address.ts';
+import { sendError } from '../kernel/errors.ts';
+import { type CheckoutStatus, isLive } from './checkout/states.ts';
+
+export interface LiveStatus {
+  readonly status: string;
+  readonly expires_at: string | null;
+  readonly now: string;
+}
+
+/** Proxies close silent connections; the page also takes silence as a lost connection. */
+const KEEP_ALIVE_MS = 10_000;
+/** At most so many questions a second, however fast the read model moves. */
+const PAUSE_MS = 200;
+
+/** Streams open at once; beyond a bound a page asks by itself every second. */
+export interface StreamBounds {
+  readonly ofPayment: number;
+  readonly ofAddress: number;
+  /** In this process. */
+  readonly inAll: number;
+  /** A browser opens another one after it. */
+  readonly lifetimeMs: number;
+}
+const BOUNDS: StreamBounds = { ofPayment: 20, ofAddress: 100, inAll: 5_000, lifetimeMs: 600_000 };
+/** After which a page that was refused may ask for a stream again. */
+const RETRY_AFTER_SECONDS = 30;
+
+interface Stream {
+  readonly id: PaymentId;
+  readonly address: string;
+  readonly res: Response;
+  shown: string;
+}
+
+/** Nothing more is told after it: the page stops watching too. */
+const isLast = ({ status }: LiveStatus): boolean => !isLive(status as CheckoutStatus);
+
+/** What is news: the status, and that a payment can be paid now or for longer. */
+const shownOf = (status: LiveStatus): string => `${status.status} ${status.expires_at}`;
+
+export class StatusStreams {
+  readonly #streams = new Set<Stream>();
+  readonly #find: (ids: readonly PaymentId[]) => Promise<ReadonlyMap<PaymentId, LiveStatus>>;
+  readonly #undo: () => void;
+  readonly #keepAlive: NodeJS.Timeout;
+  readonly #bounds: StreamBounds;
+  #looking = false;
+  #again = false;
+
+  constructor(
+    progress: Progress,
+    find: (ids: readonly PaymentId[]) => Promise<ReadonlyMap<PaymentId, LiveStatus>>,
+    bounds: Partial<StreamBounds> = {},
+  ) {
+    this.#find = find;
+    this.#bounds = { ...BOUNDS, ...bounds };
+    this.#undo = progress.onMove(() => this.#look());
+    this.#keepAlive = setInterval(() => this.#look(true), KEEP_ALIVE_MS);
+    this.#keepAlive.unref();
+  }
+
+  /** 204 once nothing can follow, which ends a browser's asking; 429 or 503 beyond a bound. */
+  add(id: PaymentId, req: Request, res: Response, status: LiveStatus): void {
+    if (isLast(status)) return void res.status(204).end();
+    const address = addressOf(req);
+    const refusal = this.#refusal(id, address);
+    if (refusal) {
+      res.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
+      return void sendError(req, res, refusal);
+    }
+    res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+    if (req.method === 'HEAD') return void res.end();
+    const stream: Stream = { id, address, res, shown: '' };
+    this.#streams.add(stream);
+    const ending = setTimeout(() => this.#end(stream), this.#bounds.lifetimeMs);
+    ending.unref();
+    res.on('close', () => {
+      clearTimeout(ending);
+      this.#streams.delete(stream);
+    });
+    this.#tell(stream, status);
+    this.#look(); // it may have changed since it was read
+  }
+
+  #refusal(id: PaymentId, address: string) {
+    const { ofPayment, ofAddress, inAll } = this.#bounds;
+    if (this.#streams.size >= inAll) return reject('service_unavailable', 'Too many pages are open at once.');
+    let payments = 0;
+    let addresses = 0;
+    for (const stream of this.#streams) {
+      if (stream.id === id) payments += 1;
+      if (stream.address === address) addresses += 1;
+    }
+    return payments >= ofPayment || addresses >= ofAddress
+      ? reject('rate_limited', `More than ${ofPayment} pages of one charge, or ${ofAddress} of one address, are open.`)
+      : null;
+  }
+
+  close(): void {
+    this.#undo();
+    clearInterval(this.#keepAlive);
+    for (const { res } of this.#streams) res.end();
+  }
+
+  #tell(stream: Stream, status: LiveStatus): void {
+    stream.shown = shownOf(status);
+    stream.res.write(`event: status\ndata: ${JSON.stringify(status)}\n\n`);
+    if (isLast(status)) this.#end(stream);
+  }
+
+  #end(stream: Stream): void {
+    this.#streams.delete(stream);
+    stream.res.end();
+  }
+
+  #look(tellAll = false): void {
+    if (this.#streams.size === 0) return;
+    if (this.#looking) {
+      this.#again = true;
+      return;
+    }
+    this.#looking = true;
+    void this.#ask(tellAll).finally(() => {
+      setTimeout(() => {
+        this.#looking = false;
+        if (this.#again) {
+          this.#again = false;
+          this.#look();
+        }
+      }, PAUSE_MS).unref();
+    });
+  }
+
+  async #ask(tellAll: boolean): Promise<void> {
+    try {
+      const found = await this.#find([...new Set([...this.#streams].map(({ id }) => id))]);
+      for (const stream of this.#streams) {
+        const status = found.get(stream.id);
+        if (status && (tellAll || shownOf(status) !== stream.shown)) this.#tell(stream, status);
+      }
+    } catch {
+      // The read model is away: the next move or the keep-alive asks again.
+    }
+  }
+}

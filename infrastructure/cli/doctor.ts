@@ -1,0 +1,182 @@
+// `doctor`: what could be wrong with the deployment, in plain words.
+
+import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
+import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
+import { readParked } from '../../projections/engine/parkedStreams.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
+import { explained } from '../boot/explain.ts';
+import { PROCESSES } from '../boot/processManagers.ts';
+import type { Diagnosis as Finding } from '../eventStore/diagnosis.ts';
+import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/diagnose.ts';
+import { JOBS_SCHEMA } from '../jobs/schema.ts';
+import { opensWhatIsSealed } from '../secrets/keyCheck.ts';
+import { knownSecretsKey } from '../secrets/secretsKey.ts';
+import type { CliCommand, CliResult, CliWorld } from './command.ts';
+
+type Check = (world: CliWorld) => Promise<Finding>;
+
+const finding = (check: string, isGood: boolean, good: string, bad: string): Finding => ({
+  check,
+  isGood,
+  says: isGood ? good : bad,
+});
+
+/** Every feature that Quita uses exists since then. */
+const POSTGRES_MIN = 14;
+/** Of one process (design §9). */
+const CONNECTIONS_A_PROCESS = 20;
+/** Signatures tolerate 300 s, event store deadlines 10 s: a second is still far from harm. */
+const CLOCK_SKEW_MS_MAX = 1_000;
+
+const postgresVersion: Check = async ({ storage: { reads } }) => {
+  const { rows } = await reads.query<{ version: string }>("SELECT current_setting('server_version') AS version");
+  const version = rows[0]?.version ?? '';
+  return finding(
+    'database version',
+    Number.parseInt(version, 10) >= POSTGRES_MIN,
+    `PostgreSQL ${version}`,
+    `PostgreSQL ${version} is older than ${POSTGRES_MIN}: upgrade it`,
+  );
+};
+
+const durability: Check = async ({ storage: { reads } }) => {
+  const { rows } = await reads.query<{ name: string; setting: string }>(
+    "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit')",
+  );
+  const off = rows.filter(({ setting }) => setting === 'off').map(({ name }) => name);
+  return finding(
+    'durability',
+    off.length === 0,
+    'fsync, full_page_writes and synchronous_commit are on',
+    `${off.join(', ')} off: a power cut can lose acknowledged payments; switch it on`,
+  );
+};
+
+const connections: Check = async ({ storage: { reads } }) => {
+  const { rows } = await reads.query<{ max: number; used: number }>(
+    `SELECT current_setting('max_connections')::int AS max, count(*)::int AS used FROM pg_stat_activity`,
+  );
+  const { max = 0, used = 0 } = rows[0] ?? {};
+  const room = Math.floor((max - used) / CONNECTIONS_A_PROCESS);
+  return finding(
+    'connections',
+    room >= 1,
+    `${used} of ${max} in use, room for ${room} more processes`,
+    `${used} of ${max} in use: a process takes up to ${CONNECTIONS_A_PROCESS}; raise max_connections`,
+  );
+};
+
+const clocks: Check = async ({ storage: { reads } }) => {
+  const before = Date.now();
+  const { rows } = await reads.query<{ now: number }>(
+    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+  );
+  const skew = Math.round((rows[0]?.now ?? 0) - (before + Date.now()) / 2);
+  return finding(
+    'clocks',
+    Math.abs(skew) <= CLOCK_SKEW_MS_MAX,
+    `the database is ${skew} ms from this machine`,
+    `the database is ${skew} ms from this machine: run NTP on both`,
+  );
+};
+
+const eventStore: Check = async ({ storage: { store } }) => {
+  const head = await store.head();
+  return finding('event store', true, `${store.storeId}, head ${head ?? 'none yet'}`, '');
+};
+
+const followers: Check = async ({ storage: { store, reads } }) => {
+  const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(({ name }) => `process/${name}`)];
+  const [head, known] = [await store.head(), await readCheckpoints(reads, names)];
+  const behind = names.filter((name) => (known.get(name)?.position ?? null) !== head);
+  return finding(
+    'read models and processes',
+    behind.length === 0,
+    'all level with the log',
+    `behind the log: ${behind.join(', ')}; run this again, and if they do not move look into the logs of projector and worker`,
+  );
+};
+
+const parkedStreams: Check = async ({ storage: { reads } }) => {
+  const parked = await readParked(reads, null);
+  const streams = new Set(parked.map(({ stream }) => stream)).size;
+  const byConsumer = [...Map.groupBy(parked, ({ consumer }) => consumer)].map(
+    ([name, { length }]) => `${name} ${length}`,
+  );
+  return finding(
+    'parked streams',
+    streams === 0,
+    'none',
+    `${streams}, from an event on that could not be taken (${byConsumer.join(', ')}): npm run cli -- parked list`,
+  );
+};
+
+const failedJobs: Check = async ({ storage: { reads } }) => {
+  const { rows: tables } = await reads.query<{ jobs: string | null }>('SELECT to_regclass($1) AS jobs', [
+    `${JOBS_SCHEMA}.job`,
+  ]);
+  if (tables[0]?.jobs == null) return finding('jobs', true, 'none yet: no worker has run on this database', '');
+  const { rows } = await reads.query<{ name: string; failed: number }>(
+    `SELECT name, count(*)::int AS failed FROM ${JOBS_SCHEMA}.job WHERE state = 'failed' GROUP BY name ORDER BY name`,
+  );
+  return finding(
+    'jobs',
+    rows.length === 0,
+    'none has failed for good',
+    `failed for good: ${rows.map(({ name, failed }) => `${failed} in ${name}`).join(', ')}; their last error is in the logs`,
+  );
+};
+
+const told = (findings: readonly Finding[]): CliResult => {
+  const text = findings
+    .map(({ check, isGood, says }) => `${isGood ? 'good' : 'BAD '}  ${check.padEnd(26)} ${says}`)
+    .join('\n');
+  return { json: { findings }, text, isBad: findings.some(({ isGood }) => !isGood) };
+};
+
+const secretsKey: Check = async ({ config, storage: { operations } }) => {
+  const key = await knownSecretsKey(config);
+  if (key === null)
+    return finding('secrets key', true, 'SECRETS_KEY is not set here: not compared with the database', '');
+  const isRight = await opensWhatIsSealed(operations, key);
+  return finding(
+    'secrets key',
+    isRight !== false,
+    isRight === null ? 'nothing is sealed yet' : 'it opens what is sealed in the database',
+    'SECRETS_KEY is not the key that this database’s secrets were sealed with: webhooks can’t be signed; restore it',
+  );
+};
+
+const CHECKS: readonly Check[] = [
+  postgresVersion,
+  durability,
+  connections,
+  clocks,
+  secretsKey,
+  eventStore,
+  followers,
+  parkedStreams,
+  failedJobs,
+];
+
+const doctor: CliCommand = {
+  name: 'doctor',
+  summary: 'Check database, durability, connections, clocks, event store, lag and failed jobs, and say what is wrong',
+  args: [],
+  options: {},
+  run: async (world) => {
+    const { eventStoreUrl } = world.config;
+    const findings: Finding[] = [];
+    for (const check of CHECKS) findings.push(await check(world));
+    return told([...findings, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
+  },
+  whenUnopened: async ({ eventStoreUrl }, error) => {
+    const says = explained(error);
+    if (says === null) return null;
+    if (!(error instanceof EventStoreUnavailable)) return told([finding('database', false, '', says)]);
+    const first = finding('event store', false, '', `can't be opened: ${error.message}`);
+    return told([first, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
+  },
+};
+
+export const doctorCommands: readonly CliCommand[] = [doctor];

@@ -1,0 +1,75 @@
+// Work that failed: what it was, why, and again (design §7). The watchdog finds by itself what is owed; this is for whoever mended the
+// cause and does not want to wait, and to see what goes wrong.
+import { QUEUES, type QueueName } from '../../application/ports/jobs.ts';
+import { PREFIX } from '../../domain/kernel/ids.ts';
+import { type FailedJob, isQueue, listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
+import { type CliCommand, UsageError } from './command.ts';
+import { meant } from './meant.ts';
+
+const LISTED_MAX = 1_000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const queueOf = (name: unknown, command: string): QueueName | null => {
+  if (name === undefined) return null;
+  if (typeof name === 'string' && isQueue(name)) return name;
+  const near = meant(name as string, QUEUES);
+  const hint = near === null ? `there are: ${QUEUES.join(', ')}` : `did you mean "${command} --queue ${near}"?`;
+  throw new UsageError(`there is no queue "${name}"; ${hint}`);
+};
+
+const shown = ({ tenant: { accountId, mode }, ...job }: FailedJob) => {
+  const { id, queue, items, attempts, state, error, failures, failedAt, nextAttemptAt } = job;
+  const accountOf = PREFIX.account + accountId;
+  return { id, queue, state, accountId: accountOf, mode, items, attempts, error, failures, failedAt, nextAttemptAt };
+};
+
+const line = (job: ReturnType<typeof shown>): string =>
+  [
+    job.failedAt,
+    job.id,
+    job.queue,
+    job.state === 'failed' ? 'failed for good' : `next attempt ${job.nextAttemptAt}`,
+    `${job.accountId} ${job.mode}`,
+    `${job.attempts} attempts`,
+    job.items.join(' '),
+    job.error,
+  ].join('  ');
+
+const list: CliCommand = {
+  name: 'jobs list',
+  summary: `Work that failed, for good (kept 30 days) or until its next attempt (at most ${LISTED_MAX})`,
+  args: [],
+  options: { queue: { description: `only of this queue: ${QUEUES.join(', ')}` } },
+  run: async ({ storage }, { options }) => {
+    const { jobs, total } = await listFailedJobs(storage.reads, queueOf(options['queue'], 'jobs list'), LISTED_MAX);
+    const all = jobs.map(shown);
+    const rest = total > all.length ? [`and ${total - all.length} more`] : [];
+    const text = total === 0 ? 'nothing has failed' : [...all.map(line), ...rest].join('\n');
+    return { json: { jobs: all, total }, text };
+  },
+};
+
+const redrive: CliCommand = {
+  name: 'jobs redrive',
+  summary:
+    'Begin work that failed for good again, at once: one job by its id, a queue, or --all; what is done already stays as it is',
+  args: ['?id'],
+  options: {
+    queue: { description: `all of this queue: ${QUEUES.join(', ')}` },
+    all: { description: 'all of every queue', flag: true },
+  },
+  changes: 'always',
+  run: async ({ storage }, { args: [id], options }) => {
+    const queue = queueOf(options['queue'], 'jobs redrive');
+    const isAll = options['all'] === true;
+    if ([id !== undefined, queue !== null, isAll].filter(Boolean).length !== 1)
+      throw new UsageError('say which: the id of a job, --queue with a name, or --all');
+    if (id !== undefined && !UUID.test(id)) throw new UsageError(`"${id}" is no id of a job; npm run cli -- jobs list`);
+    const jobs = await redriveJobs(storage.operations, { id: id ?? null, queue });
+    if (id !== undefined && jobs.length === 0) throw new UsageError(`no job ${id} has failed for good`);
+    const items = jobs.reduce((sum, job) => sum + job.items.length, 0);
+    return { json: { redriven: jobs }, text: `${jobs.length} jobs with ${items} items begin again` };
+  },
+};
+
+export const jobCommands: readonly CliCommand[] = [list, redrive];

@@ -1,0 +1,112 @@
+// Moves an event log from one store to another. Each step leaves both logs in a state from which another run goes on, and at no moment
+// can both be written to: the copy is marked, the original is sealed, the events are copied and compared, the checkpoints are
+// translated, and only then is the copy the log in use.
+import type { LeaderSession } from '../../application/ports/leaderSession.ts';
+import type { Checkpoint } from '../../projections/engine/checkpoints.ts';
+import { checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/movedLog.ts';
+import { UsageError } from '../cli/command.ts';
+import { type Comparison, compareLogs, eventsUpTo } from '../eventStore/compareLogs.ts';
+import { IN_USE } from '../eventStore/logUse.ts';
+import type { MovableLog } from '../eventStore/movableLog.ts';
+import { routeOf } from './route.ts';
+
+export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';
+
+/** `copied`: by this run; `compared`: by this comparison. */
+export type News =
+  | { readonly kind: 'copied' | 'compared'; readonly events: number }
+  | { readonly kind: 'step'; readonly step: Step };
+
+export interface Move {
+  readonly source: MovableLog;
+  readonly target: MovableLog;
+  /** Holds the leadership of projector and reactor, on the database of the checkpoints. */
+  readonly session: LeaderSession;
+  /** Rejects when another process works on this database. */
+  readonly assertAlone: () => Promise<void>;
+  /** Ends it between two writes. */
+  readonly signal: AbortSignal;
+  /** Whoever throws here ends it like a fault at that point. */
+  readonly tell: (news: News) => void;
+}
+
+export interface MoveReport {
+  /** It had been finished before: nothing was changed. */
+  readonly wasDone: boolean;
+  /** Events of both logs, compared one by one; 0 when it was done. */
+  readonly compared: number;
+  /** Events that this run has copied. */
+  readonly copied: number;
+  /** Checkpoints that this run has translated. */
+  readonly checkpoints: number;
+}
+
+/** Throws UsageError, CheckpointMismatch, LogsDiffer, EventStoreUnavailable. Another run goes on where this one ended. */
+export const moveLog = async (move: Move): Promise<MoveReport> => {
+  const { source, target, session, assertAlone, tell } = move;
+  const step = (done: Step): void => tell({ kind: 'step', step: done });
+  const route = await routeOf(source, target);
+  if (route.isDone) return { wasDone: true, compared: 0, copied: 0, checkpoints: 0 };
+  await checkpointsToMove(session, source.name.storeId, await source.store.head(), target.name.storeId);
+  if (!route.isTargetMarked) await target.setUse({ kind: 'copy', other: source.name });
+  step('marked');
+  if (!route.isSourceSealed) await source.setUse({ kind: 'sealed', other: target.name });
+  step('sealed');
+  await assertAlone(); // who opened the log before it was sealed may not have heard of it; nobody can open it any more
+  const { checkpoints, comparison, copied } = await level(move);
+  step('verified');
+  await session.transaction(async (tx) => {
+    await tx.query('SET LOCAL synchronous_commit = on'); // the steps behind it must not outlive it
+    await moveCheckpointsTo(tx, checkpoints, target.name.storeId, comparison.positions);
+  });
+  step('translated');
+  if (!route.isMoved) await source.setUse({ kind: 'moved', other: target.name });
+  step('moved');
+  await target.setUse(IN_USE);
+  step('inUse');
+  return { wasDone: false, compared: comparison.events, copied, checkpoints: checkpoints.length };
+};
+
+interface Levelled {
+  readonly checkpoints: readonly Checkpoint[];
+  readonly comparison: Comparison;
+  readonly copied: number;
+}
+
+/** Compares, copies what is missing and compares again, until a comparison reaches the head of the source. */
+const level = async ({ source, target, session, signal, tell }: Move): Promise<Levelled> => {
+  for (let copied = 0; ; ) {
+    const head = await source.store.head();
+    const checkpoints = await checkpointsToMove(session, source.name.storeId, head, target.name.storeId);
+    const comparison = await compareLogs({
+      source: source.store,
+      target: target.store,
+      asked: checkpoints.flatMap(({ position }) => position ?? []),
+      signal,
+      onCompared: (events) => tell({ kind: 'compared', events }),
+    });
+    const end = await source.store.head(); // asked again: on EventStoreDB nothing but good manners keeps the seal
+    if (comparison.source === end) return { checkpoints, comparison, copied };
+    for await (const batch of eventsUpTo(source.store, comparison.source, end, signal)) {
+      await target.write(batch, (count) => {
+        copied += count;
+        tell({ kind: 'copied', events: copied });
+      });
+    }
+  }
+};
+
+/** The source is written to again; false: it was not sealed. Throws UsageError when the copy has taken its place. */
+export const unseal = async (source: MovableLog, session: LeaderSession): Promise<boolean> => {
+  const use = await source.use();
+  if (use.kind === 'inUse') return false;
+  if (use.kind === 'copy') throw new UsageError('this event log is a copy itself: there is no seal to break');
+  const { address, storeId } = use.other;
+  const translated = await session.query('SELECT FROM log_followers.checkpoints WHERE store_id = $1', [storeId]);
+  if (use.kind === 'moved' || translated.rowCount > 0)
+    throw new UsageError(
+      `too late to give it up: the checkpoints stand in the log at ${address} already. Finish with npm run migrate-events; the way back is to copy that log here`,
+    );
+  await source.setUse(IN_USE);
+  return true;
+};

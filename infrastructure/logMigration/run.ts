@@ -1,0 +1,162 @@
+// Opens both logs and the database of the checkpoints, moves the log, and says what to do next.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EventStoreUnavailable, LogNotInUse } from '../../application/ports/eventStore.ts';
+import type { LeaderSession } from '../../application/ports/leaderSession.ts';
+import { type Config, judgeEventStoreUrl, loadToolConfig } from '../boot/config.ts';
+import { type Database, openDatabase } from '../boot/database.ts';
+import { outcomeOf } from '../boot/explain.ts';
+import { Openings } from '../boot/openings.ts';
+import { UsageError } from '../cli/command.ts';
+import { LogsDiffer } from '../eventStore/compareLogs.ts';
+import { openMovableEventStoreDbLog } from '../eventStore/eventStoreDb/movable.ts';
+import { startOn } from '../eventStore/logUse.ts';
+import type { MovableLog } from '../eventStore/movableLog.ts';
+import { openMovablePostgresLog } from '../eventStore/postgres/movable.ts';
+import { openLog } from '../log/log.ts';
+import { leaderSessions } from '../postgres/leaderSession.ts';
+import { migrate } from '../postgres/migrate.ts';
+import { connectionConfig } from '../postgres/session.ts';
+import { assertAlone, leadInstead, named, OWN_NAME } from './alone.ts';
+import { type Input, readInput } from './input.ts';
+import { moveLog, unseal } from './moveLog.ts';
+import { progressLines } from './progressLines.ts';
+
+type Out = { write(text: string): unknown };
+type Asked = Exclude<Input, { kind: 'text' }>;
+
+interface Finding {
+  readonly json: unknown;
+  readonly text: string;
+}
+
+/** The embedded database must be there: a new one, made because DATA_DIR is wrong, would hold no log. */
+const openExisting = async (config: Config, onLost: (error: Error) => void): Promise<Database> => {
+  if (config.databaseUrl === null)
+    await stat(join(config.dataDir, 'postgres.json')).catch(() => {
+      throw new UsageError(`there is no database in ${config.dataDir}: set DATA_DIR or DATABASE_URL`);
+    });
+  return await openDatabase(config, openLog('silent'), onLost);
+};
+
+/** What is open while a log moves. */
+interface Opened {
+  /** Leads in the place of projector and reactor, on the database of the checkpoints. */
+  readonly session: LeaderSession;
+  readonly assertAlone: () => Promise<void>;
+  postgres(): Promise<MovableLog>;
+  eventStoreDb(url: string): Promise<MovableLog>;
+}
+
+const quiet = (): void => undefined;
+
+/** Alone with the migrated database. Whatever is opened is closed with `openings`. */
+const openAlone = async (config: Config, openings: Openings, onLost: (error: Error) => void): Promise<Opened> => {
+  const opened = <T extends { close(): Promise<void> }>(thing: T): T => {
+    openings.onClose(() => thing.close());
+    return thing;
+  };
+  const { connectionString: theirs } = opened(await openExisting(config, onLost));
+  const connectionString = named(theirs);
+  const session = opened(await leaderSessions(connectionConfig(connectionString, OWN_NAME))('migrate-events'));
+  await assertAlone(session, theirs); // before the schema becomes another one under a program that runs
+  await migrate(theirs);
+  await leadInstead(session);
+  await assertAlone(session, theirs);
+  return {
+    session,
+    assertAlone: () => assertAlone(session, theirs),
+    postgres: () => openMovablePostgresLog(connectionString, quiet).then(opened),
+    eventStoreDb: (url) => openMovableEventStoreDbLog(url, quiet).then(opened),
+  };
+};
+
+const moved = async (
+  direction: 'to' | 'from',
+  url: string,
+  { session, assertAlone, postgres, eventStoreDb }: Opened,
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Finding> => {
+  const [here, there] = [await postgres(), await eventStoreDb(url)];
+  const [source, target] = direction === 'to' ? [here, there] : [there, here];
+  const tell = progressLines(print, () => performance.now());
+  const report = await moveLog({ source, target, session, assertAlone, signal, tell });
+  const next = `start the program ${startOn(target.name.address)}`;
+  const done = report.wasDone
+    ? 'It was done before, and nothing was changed'
+    : `Done: ${report.copied} events copied, ${report.compared} compared, ${report.checkpoints} checkpoints translated`;
+  return { json: { ...report, next }, text: `${done}. Now ${next}` };
+};
+
+const unsealed = async (url: string | null, { session, postgres, eventStoreDb }: Opened): Promise<Finding> => {
+  const source = url === null ? await postgres() : await eventStoreDb(url);
+  const wasSealed = await unseal(source, session);
+  const next = `start the program ${startOn(source.name.address)}`;
+  const done = wasSealed
+    ? 'The seal is broken and the copy given up'
+    : 'The log was not sealed, and nothing was changed';
+  return { json: { wasSealed, next }, text: `${done}. Now ${next}` };
+};
+
+const perform = async (
+  config: Config,
+  asked: Asked,
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Finding> => {
+  const openings = new Openings();
+  let lose: (error: Error) => void = quiet;
+  const lost = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  lost.catch(quiet);
+  try {
+    const opened = await openAlone(config, openings, lose);
+    const work =
+      asked.kind === 'unseal' ? unsealed(asked.url, opened) : moved(asked.kind, asked.url, opened, print, signal);
+    return await Promise.race([work, lost, opened.session.lost]);
+  } finally {
+    await openings.close();
+  }
+};
+
+const AGAIN = 'The same command goes on where this one ended; --unseal gives the copy up';
+
+const explain = (error: unknown, isStopped: boolean): { readonly code: number; readonly says: string } => {
+  if (error instanceof LogsDiffer)
+    return { code: 1, says: `${error.message}. Give this copy up with --unseal, and copy into another, empty store` };
+  const { says, code } = outcomeOf(error);
+  if (isStopped && code === 1) return { code, says: `stopped. ${AGAIN}` };
+  if (code === 1) return { code, says: `${says}\n${AGAIN}` };
+  const isAway = error instanceof EventStoreUnavailable && !(error instanceof LogNotInUse);
+  return { code, says: isAway ? `${says}. ${AGAIN}` : says };
+};
+
+/** Exit code 0 when the log has moved, 1 on a fault, 2 when the command or the environment is wrong. */
+export const runMigrateEvents = async (
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  out: Out,
+  err: Out,
+  signal: AbortSignal,
+): Promise<number> => {
+  try {
+    const input = readInput(words);
+    if (input.kind === 'text') {
+      out.write(input.text);
+      return 0;
+    }
+    const config = loadToolConfig(env);
+    const trouble = input.url === null ? null : judgeEventStoreUrl(input.url, config);
+    if (trouble !== null) throw new UsageError(`--${input.kind === 'to' ? 'to' : 'from'} ${trouble}`);
+    const print = (line: string): void => void (input.isJson ? err : out).write(`${line}\n`);
+    const { json, text } = await perform(config, input, print, signal);
+    out.write(`${input.isJson ? JSON.stringify(json) : text}\n`);
+    return 0;
+  } catch (error) {
+    const { code, says } = explain(error, signal.aborted);
+    err.write(`quita: ${says}\n`);
+    return code;
+  }
+};

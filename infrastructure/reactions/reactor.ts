@@ -1,0 +1,139 @@
+// Turns what process managers answer to events into jobs and timers, in the transaction that moves their checkpoint (design §7).
+
+import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
+import type { LogConsumer } from '../../application/ports/logConsumer.ts';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { ProcessManager, Reaction, ReactionContext } from '../../application/ports/processManager.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { Timer } from '../../application/ports/timers.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { clearTimers, hurryTimers, setTimers } from '../timers/timerTable.ts';
+import type { EndpointBook } from './endpointBook.ts';
+
+interface TimerChange {
+  /** null: cleared. */
+  readonly timer: Timer | null;
+  readonly kind: Timer['kind'];
+  readonly key: string;
+  readonly first: boolean;
+}
+
+/** What one batch comes to: of several changes to one timer only the last is written. */
+class Effects {
+  readonly jobs: JobRequest[] = [];
+  readonly hurried: { kind: Timer['kind']; group: string }[] = [];
+  readonly clocks = new Map<string, { readonly seconds: number; readonly until: Timestamp }>();
+  readonly #timers = new Map<string, TimerChange>();
+
+  add(reaction: Reaction, { account: accountId, mode }: LoggedEvent): void {
+    switch (reaction.kind) {
+      case 'job':
+        this.jobs.push({ ...reaction.job, tenant: { accountId, mode } });
+        break;
+      case 'timer':
+        this.#change({ ...reaction.timer, timer: reaction.timer, first: reaction.first === true });
+        break;
+      case 'clearTimer':
+        this.#change({ ...reaction.timer, timer: null, first: false });
+        break;
+      case 'hurry':
+        this.hurried.push(reaction.timers);
+        break;
+      case 'drainClock':
+        this.clocks.set(reaction.account, {
+          seconds: (this.clocks.get(reaction.account)?.seconds ?? 0) + reaction.offsetSeconds,
+          until: reaction.until, // forward only: the last one is the farthest
+        });
+        break;
+      default:
+        reaction satisfies never;
+    }
+  }
+
+  #change({ kind, key, timer, first }: TimerChange): void {
+    const id = `${kind} ${key}`;
+    const before = this.#timers.get(id);
+    if (timer === null && before?.first) this.#timers.delete(id);
+    else this.#timers.set(id, { kind, key, timer, first: before ? before.first : first });
+  }
+
+  set(): Timer[] {
+    return [...this.#timers.values()].flatMap(({ timer }) => timer ?? []);
+  }
+
+  cleared(): TimerChange[] {
+    return [...this.#timers.values()].filter(({ timer }) => timer === null);
+  }
+}
+
+export interface ReactorNeeds {
+  readonly jobs: JobQueue;
+  readonly endpoints: EndpointBook;
+  /** Timers were set: the due scan may have to wake earlier. The earliest of them, in account time. */
+  readonly onTimers: (earliest: string) => void;
+}
+
+/** One process manager as a follower of the log. */
+export class Reactor implements LogConsumer {
+  readonly name: string;
+  readonly categories: ProcessManager['categories'];
+  readonly #process: ProcessManager;
+  readonly #needs: ReactorNeeds;
+  readonly #context: ReactionContext;
+  readonly #keepsEndpoints: boolean;
+  #after: (() => void)[] = [];
+
+  constructor(process: ProcessManager, needs: ReactorNeeds, keepsEndpoints: boolean) {
+    this.name = `process/${process.name}`;
+    this.categories = process.categories;
+    this.#process = process;
+    this.#needs = needs;
+    this.#keepsEndpoints = keepsEndpoints;
+    this.#context = {
+      endpoints: (account, mode) => needs.endpoints.of(account, mode),
+      hasWebhookUrls: (account, mode) => needs.endpoints.hasWebhookUrls(account, mode),
+    };
+  }
+
+  async reset(db: Sql): Promise<void> {
+    this.#after = [];
+    if (this.#keepsEndpoints) await this.#needs.endpoints.load(db);
+  }
+
+  async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
+    const effects = new Effects();
+    for (const event of events) {
+      if (this.#keepsEndpoints) await this.#needs.endpoints.take(event, tx);
+      for (const reaction of this.#process.react(event, this.#context)) effects.add(reaction, event);
+    }
+    await this.#write(effects, tx);
+  }
+
+  committed(): void {
+    for (const done of this.#after) done();
+    this.#after = [];
+  }
+
+  async #write(effects: Effects, tx: Sql): Promise<void> {
+    const { jobs, onTimers } = this.#needs;
+    const timers = effects.set();
+    await setTimers(tx, timers);
+    await clearTimers(tx, effects.cleared());
+    for (const { kind, group } of effects.hurried) await hurryTimers(tx, kind, group);
+    for (const [account, { seconds, until }] of effects.clocks) await advanceClock(tx, account, seconds, until);
+    if (effects.jobs.length > 0) {
+      await jobs.enqueue(effects.jobs, tx);
+      this.#after.push(() => jobs.wake(effects.jobs));
+    }
+    const earliest = effects.hurried.length > 0 ? '' : timers.map(({ dueAt }) => dueAt).toSorted()[0];
+    if (earliest !== undefined) this.#after.push(() => onTimers(earliest));
+  }
+}
+
+const advanceClock = (tx: Sql, account: string, seconds: number, until: Timestamp) =>
+  tx.query(
+    `INSERT INTO operations.test_clocks AS c (account_id, offset_seconds, draining, drain_until) VALUES ($1, $2, true, $3)
+     ON CONFLICT (account_id) DO UPDATE SET offset_seconds = c.offset_seconds + excluded.offset_seconds, draining = true,
+       drain_until = excluded.drain_until`,
+    [account, seconds, until],
+  );

@@ -1,0 +1,31 @@
+// The key that seals secrets: SECRETS_KEY, or one made on the first start in the data directory (decisions S6).
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { type Config, ConfigError } from '../boot/config.ts';
+import { readIfThere, writeWhole } from '../boot/files.ts';
+
+const BYTES = 32;
+
+const fileOf = (dataDir: string): string => join(dataDir, 'secrets.key');
+
+/** For tools beside the programs: never made, nor made up. null: it is in the environment of the programs alone, or there is none yet. */
+export const knownSecretsKey = async ({ secretsKey, databaseUrl, dataDir }: Config): Promise<Buffer | null> => {
+  if (secretsKey) return secretsKey;
+  if (databaseUrl !== null) return null;
+  const path = fileOf(dataDir);
+  const known = await readIfThere(path);
+  if (known === null) return null;
+  const key = Buffer.from(known.trim(), 'base64');
+  if (key.length !== BYTES)
+    throw new ConfigError(`SECRETS_KEY is unset and ${path} does not hold 32 bytes in base64: restore that file`);
+  return key;
+};
+
+/** Of a program. */
+export const secretsKeyOf = async (config: Config): Promise<Buffer> => {
+  const known = await knownSecretsKey(config);
+  if (known !== null) return known;
+  const key = randomBytes(BYTES);
+  await writeWhole(fileOf(config.dataDir), `${key.toString('base64')}\n`);
+  return key;
+};

@@ -1,0 +1,231 @@
+import { expect } from 'chai';
+import { ACCOUNT, KEYRING, PAYMENT } from '../../../application/core/aggregates.ts';
+import { CommandContention } from '../../../application/core/commandHandler.ts';
+import { AppendOutcomeUnknown } from '../../../application/ports/eventStore.ts';
+import { advanceTestClock } from '../../../domain/account/account.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { AccountId, KeyId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { type ApiKey, issueKey } from '../../../domain/keyring/keyring.ts';
+import { createCharge } from '../../../domain/payment/create.ts';
+import { expire } from '../../../domain/payment/lifecycle.ts';
+import { type Core, newId, openCore, why } from '../../support/core.ts';
+import { at, CREATED_AT, EXPIRES_AT, instrument, terms } from '../../support/samples.ts';
+
+const keyOf = (accountId: AccountId, fingerprint: string): ApiKey => ({
+  keyId: newId<KeyId>(),
+  accountId,
+  mode: 'test',
+  fingerprint,
+  prefix: 'ak_test_abcd',
+  label: null,
+  issuedAt: CREATED_AT,
+});
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    (value) => {
+      throw new Error(`did not throw: ${JSON.stringify(value)}`);
+    },
+    (error: Error) => error,
+  );
+
+describe('the command handler, on Postgres', () => {
+  let core: Core;
+  before(async () => {
+    core = await openCore();
+  });
+  after(() => core.close());
+  afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
+
+  const issue = (accountId: AccountId, fingerprint: string) =>
+    core.commands.execute(
+      KEYRING,
+      streamName.keyring(accountId),
+      issueKey(keyOf(accountId, fingerprint)),
+      why(accountId),
+    );
+  const fingerprintsOf = async (accountId: AccountId) =>
+    (await core.eventsOf(streamName.keyring(accountId))).map((event) =>
+      event.type === 'ApiKeyIssued' ? event.data.fingerprint : event.type,
+    );
+  const issueElsewhere = (accountId: AccountId, fingerprint: string) =>
+    core
+      .anotherProcess()
+      .execute(KEYRING, streamName.keyring(accountId), issueKey(keyOf(accountId, fingerprint)), why(accountId));
+  const create = (paymentId: PaymentId, hash: string) =>
+    core.commands.execute(
+      PAYMENT,
+      streamName.payment(paymentId),
+      createCharge({
+        terms: terms({ paymentId, accountId: core.account.accountId }),
+        fingerprintUnder: () => hash,
+        fingerprintVersion: 1,
+        instrument: instrument(),
+        keyParam: 'Idempotency-Key',
+      }),
+      why(core.account.accountId),
+      { creates: true },
+    );
+
+  it('appends what was decided and answers the state after it', async () => {
+    const accountId = newId<AccountId>();
+    const key = keyOf(accountId, 'a');
+    const done = await core.commands.execute(KEYRING, streamName.keyring(accountId), issueKey(key), why(accountId));
+    if (isRejection(done)) throw new Error(done.message);
+    const { position, ...rest } = done;
+    expect(rest).to.deep.equal({ state: { keys: [key] }, revision: 0, reply: key, appended: 1 });
+    expect(position).to.equal(await core.store.head());
+    expect(await core.eventsOf(streamName.keyring(accountId))).to.deep.equal([{ type: 'ApiKeyIssued', data: key }]);
+  });
+
+  it('decides anew on what another process wrote in between', async () => {
+    const accountId = newId<AccountId>();
+    await issue(accountId, 'first');
+    let isFirst = true;
+    core.spies.beforeAppend = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      await issueElsewhere(accountId, 'theirs');
+    };
+    const done = await issue(accountId, 'mine');
+    if (isRejection(done)) throw new Error(done.message);
+    expect([done.revision, done.appended]).to.deep.equal([2, 1]);
+    expect(await fingerprintsOf(accountId)).to.deep.equal(['first', 'theirs', 'mine']);
+  });
+
+  it('does not write what another process has already done', async () => {
+    const accountId = newId<AccountId>();
+    core.spies.beforeAppend = async () => {
+      core.spies.beforeAppend = null;
+      await issueElsewhere(accountId, 'same');
+    };
+    const done = await issue(accountId, 'same');
+    if (isRejection(done)) throw new Error(done.message);
+    expect([done.revision, done.appended]).to.deep.equal([0, 0]);
+    expect(await fingerprintsOf(accountId)).to.deep.equal(['same']);
+  });
+
+  it('gives up when others always win, and has written nothing', async () => {
+    const accountId = newId<AccountId>();
+    let attempts = 0;
+    core.spies.beforeAppend = async () => {
+      attempts++;
+      await issueElsewhere(accountId, `theirs ${attempts}`);
+    };
+    expect(await thrown(issue(accountId, 'mine'))).to.be.instanceOf(CommandContention);
+    expect(attempts).to.equal(10);
+    expect(await fingerprintsOf(accountId)).to.deep.equal(Array.from({ length: 10 }, (_, i) => `theirs ${i + 1}`));
+  });
+
+  it('queues commands on one stream, so that none conflicts', async () => {
+    const accountId = newId<AccountId>();
+    let appends = 0;
+    core.spies.beforeAppend = async () => {
+      appends++;
+    };
+    const names = Array.from({ length: 12 }, (_, i) => `k${i}`);
+    await Promise.all(names.map((name) => issue(accountId, name)));
+    expect(appends).to.equal(12);
+    expect(await fingerprintsOf(accountId)).to.deep.equal(names);
+  });
+
+  it('creates without reading', async () => {
+    const reads: string[] = [];
+    core.spies.onRead = (stream) => reads.push(stream);
+    const done = await create(newId<PaymentId>(), 'hash');
+    expect(isRejection(done) || done.reply).to.equal('created');
+    expect(reads).to.deep.equal([]);
+  });
+
+  it('a creation that was made elsewhere is read, and is the original or refused', async () => {
+    const paymentId = await core.openCharge();
+    const elsewhere = newId<PaymentId>();
+    const decide = createCharge({
+      terms: terms({ paymentId: elsewhere, accountId: core.account.accountId }),
+      fingerprintUnder: () => 'hash',
+      fingerprintVersion: 1,
+      instrument: instrument(),
+      keyParam: 'Idempotency-Key',
+    });
+    await core
+      .anotherProcess()
+      .execute(PAYMENT, streamName.payment(elsewhere), decide, why(core.account.accountId), { creates: true });
+    for (const id of [paymentId, elsewhere]) {
+      const same = await create(id, 'hash');
+      expect(isRejection(same) ? same.code : [same.reply, same.appended, same.revision]).to.deep.equal([
+        'replayed',
+        0,
+        1,
+      ]);
+      const other = await create(id, 'another hash');
+      expect(isRejection(other) && other.code).to.equal('idempotency_key_reused');
+    }
+  });
+
+  it('a guessed state never answers: what others wrote since is seen', async () => {
+    const paymentId = await core.openCharge();
+    const stream = streamName.payment(paymentId);
+    const account = why(core.account.accountId);
+    await core.anotherProcess().execute(PAYMENT, stream, expire(EXPIRES_AT), account);
+    const reads: string[] = [];
+    core.spies.onRead = (name) => reads.push(name);
+    const nothing = await core.commands.execute(PAYMENT, stream, expire(at('13:30:00')), account);
+    if (isRejection(nothing)) throw new Error(nothing.message);
+    expect([nothing.reply, nothing.revision, nothing.state.charge.status]).to.deep.equal(['nothing', 2, 'expired']);
+    expect(reads).to.deep.equal([stream]);
+  });
+
+  it('a guessed state never refuses without reading', async () => {
+    const reads: string[] = [];
+    core.spies.onRead = (name) => reads.push(name);
+    const { accountId } = core.account;
+    const tooFar = advanceTestClock(10 ** 10, CREATED_AT);
+    const refused = await core.commands.execute(ACCOUNT, streamName.account(accountId), tooFar, why(accountId));
+    expect(isRejection(refused) && refused.code).to.equal('invalid_request');
+    expect(reads).to.deep.equal([streamName.account(accountId)]);
+  });
+
+  it('passes an unknown outcome on; the repeat finds what was written', async () => {
+    const accountId = newId<AccountId>();
+    core.spies.afterAppend = async () => {
+      throw new AppendOutcomeUnknown('connection lost');
+    };
+    expect(await thrown(issue(accountId, 'a'))).to.be.instanceOf(AppendOutcomeUnknown);
+    core.spies.afterAppend = null;
+    const again = await issue(accountId, 'a');
+    expect(isRejection(again) || [again.appended, again.revision]).to.deep.equal([0, 0]);
+    expect(await fingerprintsOf(accountId)).to.deep.equal(['a']);
+  });
+
+  it('every run of a command has event ids of its own', async () => {
+    const ids: string[] = [];
+    core.spies.beforeAppend = async (_stream, events) => void ids.push(...events.map(({ id }) => id));
+    const key = keyOf(newId<AccountId>(), 'same');
+    for (const accountId of [newId<AccountId>(), newId<AccountId>()])
+      await core.commands.execute(KEYRING, streamName.keyring(accountId), issueKey(key), why(accountId));
+    expect(ids).to.have.length(2);
+    expect(new Set(ids).size).to.equal(2);
+  });
+
+  it('tells of the states around an event as it was', async () => {
+    const paymentId = await core.openCharge();
+    const around = await core.commands.loadAround(PAYMENT, streamName.payment(paymentId), 1);
+    expect([around?.before.charge.status, around?.event.type, around?.after.charge.status]).to.deep.equal([
+      'requested',
+      'ChargePixIssued',
+      'open',
+    ]);
+    expect(await core.commands.loadAround(PAYMENT, streamName.payment(paymentId), 2)).to.equal(null);
+  });
+
+  it('forgets what another process has overtaken, and keeps what it has not', async () => {
+    const paymentId = await core.openCharge();
+    const stream = streamName.payment(paymentId);
+    await core.anotherProcess().execute(PAYMENT, stream, expire(EXPIRES_AT), why(core.account.accountId));
+    const recent = async () => (await core.commands.loadRecent(PAYMENT, stream)).revision;
+    core.commands.forget(stream, 1);
+    expect(await recent()).to.equal(1);
+    core.commands.forget(stream, 2);
+    expect(await recent()).to.equal(2);
+  });
+});

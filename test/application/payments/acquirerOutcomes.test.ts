@@ -1,0 +1,288 @@
+// What acquirers tell of a payment besides money, and notifications of it.
+
+import { expect } from 'chai';
+import { PAYMENT } from '../../../application/core/aggregates.ts';
+import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
+import { CreationProcess } from '../../../application/payments/issueInstruments.ts';
+import { Settler, settleNotification } from '../../../application/payments/settle.ts';
+import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import type { AcquirerFact } from '../../../application/ports/paymentProvider.ts';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { toMillis } from '../../../domain/kernel/time.ts';
+import { createCharge, recordIssuances } from '../../../domain/payment/create.ts';
+import { assertExists } from '../../../domain/payment/payment.ts';
+import { transactionStatus } from '../../../domain/presentation/status.ts';
+import { type Core, newId, openCore, why } from '../../support/core.ts';
+import { memoryTimers } from '../../support/creationTimers.ts';
+import { boleto, card } from '../../support/instruments.ts';
+import { at, CREATED_AT, receipt, SETTLED_AT, terms } from '../../support/samples.ts';
+
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('did not throw'),
+    (error: Error) => error,
+  );
+const fact = (kind: AcquirerFact['kind'], over: Partial<AcquirerFact> = {}): AcquirerFact => ({
+  kind,
+  method: 'CREDIT_CARD',
+  reason: null,
+  at: at('13:04:00'),
+  ...over,
+});
+
+describe('what acquirers tell, on Postgres', () => {
+  let core: Core;
+  let take: (id: PaymentId) => Promise<void>;
+  let settler: Settler;
+  let creation: CreationProcess;
+  let cards = 0;
+  before(async () => {
+    core = await openCore();
+    const { commands, accounts, provider: providers } = core;
+    take = takeAcquirerFacts({ commands, providers });
+    settler = new Settler({ commands, accounts, providers });
+    creation = new CreationProcess({ commands, accounts, providers, timers: memoryTimers() });
+  });
+  after(() => core.close());
+  beforeEach(() => {
+    core.clock.nowMs = toMillis(SETTLED_AT);
+    core.provider.forget();
+  });
+  afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
+
+  /** Payable by card, or by card and boleto; `issued`: what of them our record knows by now. */
+  const open = async (
+    methods: readonly ('CREDIT_CARD' | 'BOLETO')[] = ['CREDIT_CARD'],
+    issued: readonly ('CREDIT_CARD' | 'BOLETO')[] = methods,
+  ) => {
+    const [paymentId, txid] = [newId<PaymentId>(), newId<string>()];
+    const create = createCharge({
+      terms: terms({ accountId: core.account.accountId, paymentId, txid, methods, api: 'payments' }),
+      fingerprintUnder: () => 'hash',
+      fingerprintVersion: 1,
+      instrument: null,
+      keyParam: 'idempotencyKey',
+    });
+    const bound = { CREDIT_CARD: card(), BOLETO: boleto() };
+    const issue = recordIssuances(
+      issued.map((method) => ({ method, instrument: bound[method] })),
+      CREATED_AT,
+    );
+    const because = why(core.account.accountId);
+    await core.commands.execute(PAYMENT, streamName.payment(paymentId), create, because, { creates: true });
+    await core.commands.execute(PAYMENT, streamName.payment(paymentId), issue, because);
+    return { id: paymentId, txid, issued: 1 + issued.length };
+  };
+  type Opened = Awaited<ReturnType<typeof open>>;
+  const approved = async (...how: Parameters<typeof open>) => {
+    const opened = await open(...how);
+    const arrived = receipt({ method: 'CREDIT_CARD', endToEndId: `card-${String(++cards)}` });
+    core.provider.receipts.set(opened.txid, [arrived]);
+    return { ...opened, arrived };
+  };
+  const told = async ({ id, issued }: Opened) => (await core.eventsOf(streamName.payment(id))).slice(issued);
+  const typesOf = async (opened: Opened) => (await told(opened)).map(({ type }) => type);
+  const statusOf = async ({ id }: Opened) =>
+    transactionStatus(assertExists((await core.commands.load(PAYMENT, streamName.payment(id))).state));
+
+  describe('takeAcquirerFacts', () => {
+    it('asks the provider and applies what it tells, in its order, once', async () => {
+      const one = await open(['CREDIT_CARD', 'BOLETO']);
+      core.provider.facts.set(one.txid, [
+        fact('processing'),
+        fact('refused', { reason: 'insufficient funds', at: at('13:04:30') }),
+      ]);
+      await take(one.id);
+      await take(one.id);
+      expect(await told(one)).to.deep.equal([
+        { type: 'TransactionProcessing', data: { method: 'CREDIT_CARD', at: at('13:04:00') } },
+        {
+          type: 'TransactionRefused',
+          data: {
+            method: 'CREDIT_CARD',
+            reason: 'insufficient funds',
+            providerErrorCode: 'declined',
+            isFinal: false,
+            at: at('13:04:30'),
+          },
+        },
+      ]);
+      expect(core.provider.calls).to.deep.equal([`factsOf ${one.txid}`, `factsOf ${one.txid}`]);
+    });
+    it('more told later is added', async () => {
+      const one = await open();
+      core.provider.facts.set(one.txid, [fact('processing')]);
+      await take(one.id);
+      core.provider.facts.set(one.txid, [fact('processing'), fact('refused')]);
+      await take(one.id);
+      expect(await typesOf(one)).to.deep.equal(['TransactionProcessing', 'TransactionRefused']);
+      expect(await statusOf(one)).to.equal('REFUSED');
+    });
+    it('a refusal without a reason has one', async () => {
+      const one = await open();
+      core.provider.facts.set(one.txid, [fact('refused')]);
+      await take(one.id);
+      expect((await told(one)).map(({ data }) => (data as { reason: string }).reason)).to.deep.equal(['declined']);
+    });
+    for (const [kind, status] of [
+      ['chargeback', 'CHARGEBACK'],
+      ['dispute', 'DISPUTE'],
+    ] as const)
+      it(`a ${kind} of a settled card holds what is left of it, once; before it is settled it is nothing`, async () => {
+        const one = await approved();
+        core.provider.facts.set(one.txid, [fact(kind, { reason: 'fraud', at: at('16:00:00') })]);
+        await take(one.id);
+        expect(await typesOf(one)).to.deep.equal([]);
+        await settler.settle(one.id, one.arrived);
+        await take(one.id);
+        await take(one.id);
+        expect((await told(one)).slice(1)).to.deep.equal([
+          {
+            type: 'TransactionDisputeOpened',
+            data: { kind: status, amount: 12_345, currency: 'BRL', reason: 'fraud', at: at('16:00:00') },
+          },
+        ]);
+        expect(await statusOf(one)).to.equal(status);
+      });
+    it('nothing told is nothing', async () => {
+      const one = await open();
+      await take(one.id);
+      expect(await typesOf(one)).to.deep.equal([]);
+    });
+    it('records nothing while the provider does not say; the repeat does', async () => {
+      const one = await open();
+      core.provider.facts.set(one.txid, [fact('processing')]);
+      core.provider.next('factsOf', 'unknown');
+      expect(await thrown(take(one.id))).to.be.instanceOf(UnknownAtProvider);
+      expect(await typesOf(one)).to.deep.equal([]);
+      await take(one.id);
+      expect(await typesOf(one)).to.deep.equal(['TransactionProcessing']);
+    });
+    it('killed between two facts: the repeat adds the second', async () => {
+      const one = await open();
+      core.provider.facts.set(one.txid, [fact('processing'), fact('refused')]);
+      core.spies.beforeAppend = async (_stream, events) => {
+        if (events.some(({ type }) => type === 'TransactionRefused')) throw new EventStoreUnavailable('killed');
+      };
+      expect(await thrown(take(one.id))).to.be.instanceOf(EventStoreUnavailable);
+      core.spies.beforeAppend = null;
+      expect(await typesOf(one)).to.deep.equal(['TransactionProcessing']);
+      await take(one.id);
+      expect(await typesOf(one)).to.deep.equal(['TransactionProcessing', 'TransactionRefused']);
+    });
+    it('of a payment that nobody created is a broken invariant', async () => {
+      expect((await thrown(take(newId<PaymentId>()))).message).to.match(/never created/);
+    });
+  });
+
+  describe('settleNotification', () => {
+    const handled: string[] = [];
+    beforeEach(() => void handled.splice(0));
+    const notify = (one: Opened, over: Partial<ProviderNotification>) => {
+      const notification: ProviderNotification = {
+        tenant: { accountId: core.account.accountId, mode: 'test' },
+        kind: 'fact',
+        reference: 'fact-1',
+        paymentId: one.id,
+        ...over,
+      };
+      const notifications = {
+        store: async () => true,
+        untold: async (_tenant: unknown, references: readonly string[]) => new Set(references),
+        find: async (id: string) => (id === 'known' ? notification : null),
+        markHandled: async (_id: string, outcome: string) => void handled.push(outcome),
+        unhandled: async function* () {
+          yield [];
+        },
+      };
+      return settleNotification({
+        notifications,
+        providers: core.provider,
+        settler,
+        takeFacts: take,
+        resumeCreation: (id, method) => creation.resumeFor(id, method),
+      })('known');
+    };
+
+    it('of a fact applies what the acquirer told, and looks for no payment', async () => {
+      const one = await open();
+      core.provider.facts.set(one.txid, [fact('processing')]);
+      await notify(one, {});
+      expect([await typesOf(one), handled]).to.deep.equal([['TransactionProcessing'], ['settled']]);
+      expect(core.provider.calls).to.deep.equal([`factsOf ${one.txid}`]);
+    });
+    it('of a card payment applies the facts first: in flight, then approved', async () => {
+      const one = await approved();
+      core.provider.facts.set(one.txid, [fact('processing')]);
+      await notify(one, { kind: 'payment', reference: one.arrived.endToEndId });
+      expect(await typesOf(one)).to.deep.equal(['TransactionProcessing', 'TransactionSettled']);
+      expect([await statusOf(one), handled]).to.deep.equal(['APPROVED', ['settled']]);
+    });
+    it('of a fact that comes after its payment changes nothing of that', async () => {
+      const one = await approved();
+      await notify(one, { kind: 'payment', reference: one.arrived.endToEndId });
+      core.provider.facts.set(one.txid, [fact('processing'), fact('refused')]);
+      await notify(one, {});
+      expect(await typesOf(one)).to.deep.equal(['TransactionSettled']);
+    });
+    it('is not handled while the facts are unknown: neither is the payment', async () => {
+      const one = await approved();
+      core.provider.facts.set(one.txid, [fact('processing')]);
+      core.provider.next('factsOf', 'unknown');
+      const payment = { kind: 'payment', reference: one.arrived.endToEndId } as const;
+      expect(await thrown(notify(one, payment))).to.be.instanceOf(UnknownAtProvider);
+      expect([await typesOf(one), handled]).to.deep.equal([[], []]);
+      await notify(one, payment);
+      expect(await typesOf(one)).to.deep.equal(['TransactionProcessing', 'TransactionSettled']);
+    });
+    it('of a card payment that its chargeback overtook: the chargeback holds what it finds now', async () => {
+      const one = await approved();
+      core.provider.facts.set(one.txid, [fact('chargeback', { at: at('16:00:00') })]);
+      await notify(one, {});
+      expect([await typesOf(one), handled]).to.deep.equal([[], ['settled']]);
+      await notify(one, { kind: 'payment', reference: one.arrived.endToEndId });
+      expect(await typesOf(one)).to.deep.equal(['TransactionSettled', 'TransactionDisputeOpened']);
+      expect(await statusOf(one)).to.equal('CHARGEBACK');
+    });
+    it('killed between the settlement and the chargeback that overtook it: the repeat holds', async () => {
+      const one = await approved();
+      core.provider.facts.set(one.txid, [fact('chargeback', { at: at('16:00:00') })]);
+      core.spies.beforeAppend = async (_stream, events) => {
+        if (events.some(({ type }) => type === 'TransactionDisputeOpened')) throw new EventStoreUnavailable('killed');
+      };
+      const payment = { kind: 'payment', reference: one.arrived.endToEndId } as const;
+      expect(await thrown(notify(one, payment))).to.be.instanceOf(EventStoreUnavailable);
+      core.spies.beforeAppend = null;
+      expect([await typesOf(one), handled]).to.deep.equal([['TransactionSettled'], []]);
+      await notify(one, payment);
+      expect(await typesOf(one)).to.deep.equal(['TransactionSettled', 'TransactionDisputeOpened']);
+    });
+    it('of a fact that is told before our record knows the instrument is not lost: the creation goes on first', async () => {
+      const one = await open(['CREDIT_CARD'], []);
+      core.provider.facts.set(one.txid, [fact('refused')]);
+      core.provider.next('issue', 'unknown');
+      expect(await thrown(notify(one, {}))).to.be.instanceOf(UnknownAtProvider);
+      expect([await typesOf(one), handled]).to.deep.equal([[], []]);
+      await notify(one, {});
+      expect(await typesOf(one)).to.deep.equal(['ChargeInstrumentIssued', 'TransactionRefused']);
+      expect(handled).to.deep.equal(['settled']);
+    });
+    it('of a payment by a method that is known does not wait for one that is not', async () => {
+      const one = await approved(['CREDIT_CARD', 'BOLETO'], ['CREDIT_CARD']);
+      await notify(one, { kind: 'payment', reference: one.arrived.endToEndId });
+      expect(await typesOf(one)).to.deep.equal(['TransactionSettled']);
+      expect(core.provider.calls.filter((call) => call.startsWith('issue '))).to.deep.equal([]);
+    });
+    it('of a Pix asks for no facts', async () => {
+      const txid = newId<string>();
+      const id = await core.openCharge({ txid });
+      core.provider.receipts.set(txid, [receipt({ endToEndId: 'E-pix' })]);
+      await notify({ id, txid, issued: 2 }, { kind: 'payment', reference: 'E-pix' });
+      expect(core.provider.calls).to.deep.equal(['findReceipt E-pix']);
+      expect(await typesOf({ id, txid, issued: 2 })).to.deep.equal(['TransactionSettled']);
+    });
+  });
+});

@@ -1,0 +1,256 @@
+// Cancel against pay against expire: whatever the order of every step of theirs, one wins, the others say so, and money and webhooks
+// agree with it (design §4; decisions E4, M4, M5). The processes share a store and a provider, and nothing else.
+
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Accounts } from '../../../application/accounts/accounts.ts';
+import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
+import { CommandHandler } from '../../../application/core/commandHandler.ts';
+import { Canceller } from '../../../application/payments/cancellation.ts';
+import { cancelPayment } from '../../../application/payments/cancelPayment.ts';
+import { expireCharge } from '../../../application/payments/expiry.ts';
+import { returnReceipt } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { Settler } from '../../../application/payments/settle.ts';
+import type { InstrumentRef, Tenant } from '../../../application/ports/paymentProvider.ts';
+import { ProviderUnavailable, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { openAccount } from '../../../domain/account/account.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { addSeconds, toMillis } from '../../../domain/kernel/time.ts';
+import { journalEntry } from '../../../domain/ledger/postings.ts';
+import { createCharge } from '../../../domain/payment/create.ts';
+import { assertExists, type ExistingPayment, type PaymentEvent } from '../../../domain/payment/payment.ts';
+import { messagesOf } from '../../../domain/presentation/messages.ts';
+import { transactionStatus } from '../../../domain/presentation/status.ts';
+import { why } from '../../support/core.ts';
+import { FakeProvider } from '../../support/fakeProvider.ts';
+import { memoryEventStore } from '../../support/memoryEventStore.ts';
+import {
+  ACCOUNT_ID,
+  CREATED_AT,
+  EXPIRES_AT,
+  instrument,
+  LOCKED_TO,
+  PAYMENT_ID,
+  receipt,
+  TXID,
+  terms,
+} from '../../support/samples.ts';
+
+const RUNS = 1_000;
+/** Of one interleaving; most have a hundred, and a few wait for a command that lost an append and pauses. */
+const STEPS_MAX = 20_000;
+const STREAM = streamName.payment(PAYMENT_ID);
+const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
+
+type Step = (what: string) => Promise<void>;
+
+/** Every answer is late, and the first ones may be lost although the thing was done. */
+class FarProvider extends FakeProvider {
+  readonly #step: Step;
+  readonly #lost: boolean[];
+
+  constructor(step: Step, lost: readonly boolean[]) {
+    super();
+    this.#step = step;
+    this.#lost = [...lost];
+  }
+  override async cancel(ref: InstrumentRef) {
+    const answer = await this.#far('cancel', () => super.cancel(ref));
+    return answer ?? 'unknown';
+  }
+  override async receiptsOf(tenant: Tenant, txid: string) {
+    const answer = await this.#far('receiptsOf', () => super.receiptsOf(tenant, txid));
+    return answer ?? { kind: 'unknown' as const };
+  }
+  override async returnReceipt(tenant: Tenant, back: { endToEndId: string; returnId: string; amount: number }) {
+    const answer = await this.#far('returnReceipt', () => super.returnReceipt(tenant, back));
+    return answer ?? { kind: 'unknown' as const };
+  }
+  /** null: it was done, and nobody hears of it. */
+  async #far<T>(what: string, act: () => Promise<T>): Promise<T | null> {
+    await this.#step(`${what} on its way`);
+    const answer = await act();
+    await this.#step(`${what} answered`);
+    return this.#lost.shift() ? null : answer;
+  }
+}
+
+interface Story {
+  /** Each in a process of its own, or all in one. */
+  readonly apart: boolean;
+  readonly paid: 'in time' | 'late';
+  readonly amount: 'right' | 'wrong';
+  /** A payer lock, and whether the bank names the payer. */
+  readonly lock: 'none' | 'match' | 'nobody named';
+  readonly lost: readonly boolean[];
+}
+const story: fc.Arbitrary<Story> = fc.record({
+  apart: fc.boolean(),
+  paid: fc.constantFrom('in time', 'in time', 'late'),
+  amount: fc.constantFrom('right', 'right', 'right', 'wrong'),
+  lock: fc.constantFrom('none', 'none', 'match', 'nobody named'),
+  lost: fc.array(fc.boolean(), { maxLength: 6 }),
+});
+
+/** As the queue does: again until the provider said. */
+const untilKnown = async (work: () => Promise<void>): Promise<void> => {
+  for (;;)
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof UnknownAtProvider)) throw error;
+      await setImmediate(); // the pause of a command that lost an append must be able to end
+    }
+};
+
+interface World {
+  readonly provider: FarProvider;
+  readonly process: () => { readonly commands: CommandHandler; readonly accounts: Accounts };
+}
+
+const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<World> => {
+  let isOpen = false;
+  const turn: Step = async (what) => void (isOpen && (await step(what)));
+  const store = memoryEventStore(turn);
+  const provider = new FarProvider(turn, lost);
+  const clock = { now: () => toMillis(EXPIRES_AT) };
+  const newProcess = () => {
+    const commands = new CommandHandler(store);
+    return { commands, accounts: new Accounts(commands, clock) };
+  };
+  const shared = newProcess();
+  const { commands } = shared;
+  const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'l@example.com', idSeed: 'seed', at: CREATED_AT };
+  await commands.execute(ACCOUNT, streamName.account(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
+  const create = createCharge({
+    terms: terms({ expectedPayerTaxId: lock === 'none' ? null : LOCKED_TO }),
+    fingerprintUnder: () => 'hash',
+    fingerprintVersion: 1,
+    instrument: instrument(),
+    keyParam: 'Idempotency-Key',
+  });
+  await commands.execute(PAYMENT, STREAM, create, why(ACCOUNT_ID));
+  isOpen = true;
+  return { provider, process: apart ? newProcess : () => shared };
+};
+
+/** What the merchant is told; `unknown` is a 503. */
+const cancel = async ({ provider, process }: World): Promise<'cancelled' | 'too late' | 'unknown'> => {
+  const needs = { ...process(), providers: provider };
+  const canceller = new Canceller({ ...needs, settler: new Settler(needs) });
+  let answer: 'cancelled' | 'too late' | 'unknown';
+  try {
+    const done = await cancelPayment({ ...needs, canceller })(TENANT, PAYMENT_ID, { actor: 'key:1', requestId: 'r1' });
+    if (!isRejection(done)) expect(transactionStatus(done)).to.equal('CANCELLED');
+    else expect(done.code).to.be.oneOf(['transaction_not_cancellable', 'service_unavailable']);
+    answer = !isRejection(done) ? 'cancelled' : done.code === 'service_unavailable' ? 'unknown' : 'too late';
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailable)) throw error;
+    answer = 'unknown';
+  }
+  await untilKnown(() => canceller.run(PAYMENT_ID)); // its timer
+  return answer;
+};
+
+/** Whether the bank took it. */
+const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, step: Step): Promise<boolean> => {
+  const needs = { ...process(), providers: provider, onRefused: () => undefined };
+  await step('pay');
+  if (provider.cancelled.has(`${TXID} PIX`)) return false;
+  const pix = receipt({
+    paidAt: paid === 'late' ? addSeconds(EXPIRES_AT, 1) : addSeconds(EXPIRES_AT, -1),
+    ...(amount === 'wrong' && { amount: toMinor(1) }),
+    ...(lock === 'nobody named' && { payer: { name: null, document: null } }),
+  });
+  provider.receipts.set(TXID, [pix]);
+  await step('notified');
+  await untilKnown(async () => void (await new Settler(needs).settle(PAYMENT_ID, pix)));
+  await untilKnown(() => returnReceipt(needs)(`${PAYMENT_ID}:${pix.endToEndId}`));
+  return true;
+};
+
+const expire = async ({ provider, process }: World): Promise<void> => {
+  const needs = { ...process(), providers: provider };
+  const work = expireCharge({ ...needs, settler: new Settler(needs) });
+  await untilKnown(() => work(PAYMENT_ID));
+};
+
+/** Balances of the ledger and the names of what is told, in order. */
+const consequencesOf = async ({ process }: World) => {
+  const { commands } = process();
+  const balances: Record<string, number> = {};
+  const events: PaymentEvent['type'][] = [];
+  const told: (readonly [type: string, status: unknown])[] = [];
+  let payment: ExistingPayment | undefined;
+  for await (const { before, event, after } of commands.loadSteps(PAYMENT, STREAM)) {
+    events.push(event.type);
+    const postings = journalEntry(event)?.postings ?? [];
+    expect(postings.reduce((sum, posting) => sum + posting.amount, 0)).to.equal(0);
+    for (const { account, amount } of postings) balances[account] = (balances[account] ?? 0) + amount;
+    payment = assertExists(after);
+    for (const { type, family, render } of messagesOf(before, event, after)) {
+      const { data } = JSON.parse(render('0'.repeat(26) as never)) as {
+        data: { object?: { status: unknown }; status?: unknown };
+      };
+      if (family === 'canonical') told.push([type, data.object?.status]);
+    }
+  }
+  const owed = balances['payer_returns'] ?? 0;
+  return { payment: payment as ExistingPayment, events, told, credited: balances['merchant_available'] ?? 0, owed };
+};
+
+const AMOUNT = 12_345;
+const ENDS = {
+  PAID: { told: ['charge.paid', 'paid'], isCredited: true, owed: 0, receipt: 'settled' },
+  CANCELLED: { told: ['charge.failed', 'cancelled'], isCredited: false, owed: 0, receipt: 'returned' },
+  EXPIRED: { told: ['charge.expired', 'expired'], isCredited: false, owed: 0, receipt: 'returned' },
+  // Expired before anybody heard of the Pix that was paid in time, and is held now.
+  PROCESSING: { told: ['charge.expired', 'expired'], isCredited: false, owed: AMOUNT, receipt: 'held' },
+} as const;
+
+const judge = async (world: World, told: Awaited<ReturnType<typeof cancel>>, taken: boolean): Promise<string> => {
+  const { payment, events, told: messages, credited, owed } = await consequencesOf(world);
+  const status = transactionStatus(payment) as keyof typeof ENDS;
+  expect(ENDS).to.have.any.keys(status);
+  // One wins, and the others say so.
+  if (told !== 'unknown') expect(told, status).to.equal(status === 'CANCELLED' ? 'cancelled' : 'too late');
+  if (!taken) expect(status).to.not.equal('PAID');
+  const decisive = events.filter((type) => /^(ChargeCancelled|TransactionSettled)$/.test(type));
+  expect(decisive.length, events.join()).to.be.at.most(1);
+  // The money: the merchant's when it is paid, back with the payer or held for him otherwise.
+  const end = ENDS[status];
+  expect([credited > 0, owed]).to.deep.equal([end.isCredited, end.owed]);
+  for (const { outcome } of payment.transaction.receipts) expect(outcome).to.equal(end.receipt);
+  // What the merchant hears last is what is so. Only an expiry may be told before: of money paid in time and heard of late.
+  expect(messages.at(-1)).to.deep.equal(end.told);
+  const earlier = messages.slice(1, -1);
+  expect(earlier.filter(([type]) => type !== 'charge.expired')).to.deep.equal([]);
+  return status;
+};
+
+describe('cancel against pay against expire', () => {
+  it(`one wins, the others say so, money and webhooks agree: ${RUNS} interleavings`, async () => {
+    const ends = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), story, async (scheduler, told) => {
+        let steps = 0;
+        const step: Step = async (what) => {
+          if (++steps > STEPS_MAX) throw new Error(`no end after ${STEPS_MAX} steps: ${what}`);
+          await scheduler.schedule(Promise.resolve(), what);
+        };
+        const world = await openWorld(told, step);
+        const all = Promise.all([cancel(world), pay(world, told, step), expire(world)]);
+        const [answer, taken] = await scheduler.waitFor(all);
+        // A held Pix goes back when its cancellation is recorded, whoever was done by then.
+        const back = returnReceipt({ ...world.process(), providers: world.provider, onRefused: () => undefined });
+        await scheduler.waitFor(untilKnown(() => back(`${PAYMENT_ID}:${receipt().endToEndId}`)));
+        ends.add(await scheduler.waitFor(judge(world, answer, taken)));
+      }),
+      { numRuns: RUNS },
+    );
+    expect([...ends]).to.include.members(['CANCELLED', 'EXPIRED', 'PAID']);
+  });
+});

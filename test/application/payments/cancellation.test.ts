@@ -1,0 +1,258 @@
+// A cancellation on its way through a provider that does not answer, or was paid first, and when we are killed (E4, M4, M5).
+
+import { expect } from 'chai';
+import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
+import { Canceller } from '../../../application/payments/cancellation.ts';
+import { returnReceipt } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { Settler } from '../../../application/payments/settle.ts';
+import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { advanceTestClock } from '../../../domain/account/account.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { addSeconds, toMillis } from '../../../domain/kernel/time.ts';
+import { requestCancel } from '../../../domain/payment/cancel.ts';
+import { expire } from '../../../domain/payment/lifecycle.ts';
+import { assertExists } from '../../../domain/payment/payment.ts';
+import { transactionStatus } from '../../../domain/presentation/status.ts';
+import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import { type Core, newId, openCore, why } from '../../support/core.ts';
+import { CANCELLED_AT, EXPIRES_AT, LOCKED_TO, receipt, SOMEBODY_ELSE } from '../../support/samples.ts';
+
+const NAMELESS = { name: 'X', document: null };
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('did not throw'),
+    (error: Error) => error,
+  );
+
+describe('the cancellation, on Postgres', () => {
+  let core: Core;
+  let canceller: Canceller;
+  let settler: Settler;
+  let pixes = 0;
+  before(async () => {
+    core = await openCore();
+    const { commands, accounts, provider: providers } = core;
+    settler = new Settler({ commands, accounts, providers });
+    canceller = new Canceller({ commands, accounts, providers, settler });
+  });
+  after(() => core.close());
+  beforeEach(() => {
+    core.clock.nowMs = toMillis(CANCELLED_AT);
+    core.provider.forget();
+  });
+  afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
+
+  const open = async (lock: string | null = null) => {
+    const txid = newId<string>();
+    return { id: await core.openCharge({ txid, expectedPayerTaxId: lock }), txid };
+  };
+  const wish = async (id: PaymentId) => {
+    const stream = streamName.payment(id);
+    const done = await core.commands.execute(PAYMENT, stream, requestCancel(CANCELLED_AT), why(core.account.accountId));
+    if (isRejection(done)) throw new Error(done.code);
+  };
+  const wished = async (lock: string | null = null) => {
+    const one = await open(lock);
+    await wish(one.id);
+    return one;
+  };
+  const paid = (txid: string, over: Partial<Receipt> = {}): Receipt => {
+    const arrived = receipt({ endToEndId: `E${String(++pixes)}`, ...over });
+    core.provider.receipts.set(txid, [arrived]);
+    return arrived;
+  };
+  const typesOf = async (id: PaymentId) =>
+    (await core.eventsOf(streamName.payment(id))).slice(2).map(({ type }) => type);
+  const statusOf = async (id: PaymentId) =>
+    transactionStatus(assertExists((await core.commands.load(PAYMENT, streamName.payment(id))).state));
+  const sendBack = (id: PaymentId, endToEndId: string) =>
+    returnReceipt({
+      commands: core.commands,
+      accounts: core.accounts,
+      providers: core.provider,
+      onRefused: () => undefined,
+    })(`${id}:${endToEndId}`);
+
+  it('tells the provider, then it is a fact; twice, once', async () => {
+    const { id, txid } = await wished();
+    await canceller.run(id);
+    await canceller.run(id);
+    expect((await core.eventsOf(streamName.payment(id))).slice(2)).to.deep.equal([
+      { type: 'ChargeCancelRequested', data: { at: CANCELLED_AT } },
+      { type: 'ChargeCancelled', data: { at: CANCELLED_AT } },
+    ]);
+    expect(core.provider.calls).to.deep.equal([`cancel ${txid}`]);
+    expect([...core.provider.cancelled]).to.deep.equal([`${txid} PIX`]);
+  });
+  it('tells the provider of every method', async () => {
+    const txid = newId<string>();
+    const id = await core.openCharge({ txid, methods: ['PIX', 'BOLETO', 'CREDIT_CARD'] });
+    await wish(id);
+    await canceller.run(id);
+    expect([...core.provider.cancelled]).to.deep.equal([`${txid} PIX`, `${txid} BOLETO`, `${txid} CREDIT_CARD`]);
+    expect(await statusOf(id)).to.equal('CANCELLED');
+  });
+  it('stays under way while the provider does not say; the repeat asks again and ends it', async () => {
+    const { id } = await wished();
+    core.provider.next('cancel', 'unknown');
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    expect([await typesOf(id), await statusOf(id)]).to.deep.equal([['ChargeCancelRequested'], 'WAITING_PAYMENT']);
+    await canceller.run(id);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'ChargeCancelled']);
+  });
+  it('killed between the provider and the record: the repeat records it', async () => {
+    const { id } = await wished();
+    core.spies.beforeAppend = () => Promise.reject(new EventStoreUnavailable('killed'));
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(EventStoreUnavailable);
+    core.spies.beforeAppend = null;
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested']);
+    await canceller.run(id);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'ChargeCancelled']);
+  });
+  it('whose time the test clock jumped over: cancelled at its own instant (X5)', async () => {
+    const { id } = await wished();
+    const stream = streamName.account(core.account.accountId);
+    const jump = advanceTestClock(3_600, CANCELLED_AT);
+    const because = why(core.account.accountId);
+    await core.commands.execute<'account', typeof ACCOUNT.decider.initial, unknown>(ACCOUNT, stream, jump, because);
+    const dueAt = addSeconds(CANCELLED_AT, 5);
+    await canceller.run(id, dueAt);
+    expect((await core.eventsOf(streamName.payment(id))).slice(3)).to.deep.equal([
+      { type: 'ChargeCancelled', data: { at: dueAt } },
+    ]);
+  });
+  it('by two at once: cancelled once', async () => {
+    const { id } = await wished();
+    await Promise.all([canceller.run(id), canceller.run(id)]);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'ChargeCancelled']);
+  });
+
+  it('paid first: settled, and paid wins', async () => {
+    const { id, txid } = await wished();
+    paid(txid);
+    await canceller.run(id);
+    await canceller.run(id);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'TransactionSettled']);
+    expect([await statusOf(id), [...core.provider.cancelled]]).to.deep.equal(['PAID', []]);
+  });
+  it('paid first, and what was paid can’t be asked for: nothing is decided, the repeat settles', async () => {
+    const { id, txid } = await wished();
+    paid(txid);
+    core.provider.next('receiptsOf', 'unknown');
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested']);
+    await canceller.run(id);
+    expect(await statusOf(id)).to.equal('PAID');
+  });
+  it('paid first by somebody else than the lock names: goes back, and that is its end', async () => {
+    const { id, txid } = await wished(LOCKED_TO);
+    const { endToEndId } = paid(txid, { payer: { name: 'X', document: SOMEBODY_ELSE } });
+    await canceller.run(id);
+    await sendBack(id, endToEndId);
+    await canceller.run(id);
+    expect(await typesOf(id)).to.deep.equal([
+      'ChargeCancelRequested',
+      'TransactionReceiptRejected',
+      'TransactionReceiptReturned',
+    ]);
+    expect(await statusOf(id)).to.equal('REFUNDED');
+  });
+  it('a wrong amount in between: that goes back first, then it is cancelled', async () => {
+    const { id, txid } = await wished();
+    const { endToEndId } = paid(txid, { amount: toMinor(1) });
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'TransactionReceiptRejected']);
+    await sendBack(id, endToEndId);
+    await canceller.run(id);
+    expect(await typesOf(id)).to.deep.equal([
+      'ChargeCancelRequested',
+      'TransactionReceiptRejected',
+      'TransactionReceiptReturned',
+      'ChargeCancelled',
+    ]);
+    expect(await statusOf(id)).to.equal('CANCELLED');
+  });
+  it('a wrong amount that the provider refuses to send back is an operator’s: the cancellation does not wait for it', async () => {
+    const { id, txid } = await wished();
+    const { endToEndId } = paid(txid, { amount: toMinor(1) });
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+    await sendBack(id, endToEndId);
+    await canceller.run(id);
+    expect(await typesOf(id)).to.deep.equal([
+      'ChargeCancelRequested',
+      'TransactionReceiptRejected',
+      'TransactionReturnRefused',
+      'ChargeCancelled',
+    ]);
+  });
+  it('another wrong amount, still on its way back beside one that is an operator’s, is waited for', async () => {
+    const { id, txid } = await wished();
+    const kept = paid(txid, { amount: toMinor(1) });
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+    await sendBack(id, kept.endToEndId);
+    const { endToEndId } = paid(txid, { amount: toMinor(2) });
+    expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
+    expect((await typesOf(id)).at(-1)).to.equal('TransactionReceiptRejected');
+    await sendBack(id, endToEndId);
+    await canceller.run(id);
+    expect((await typesOf(id)).slice(-2)).to.deep.equal(['TransactionReceiptReturned', 'ChargeCancelled']);
+  });
+  it('a Pix held for review goes back with it, without asking the provider (M5)', async () => {
+    const { id, txid } = await open(LOCKED_TO);
+    const arrived = paid(txid, { payer: NAMELESS });
+    expect(await settler.settle(id, arrived)).to.equal('held');
+    await wish(id);
+    core.provider.calls.length = 0;
+    await canceller.run(id);
+    await canceller.run(id);
+    expect(core.provider.calls).to.deep.equal([]);
+    await sendBack(id, arrived.endToEndId);
+    expect(await typesOf(id)).to.deep.equal([
+      'TransactionHeld',
+      'ChargeCancelRequested',
+      'ChargeCancelled',
+      'TransactionHeldRejected',
+      'TransactionReceiptReturned',
+    ]);
+    expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId: arrived.endToEndId, amount: 12_345 }]);
+    expect(await statusOf(id)).to.equal('CANCELLED');
+  });
+  it('a Pix that is held only now, heard of by the cancellation, goes back with it', async () => {
+    const { id, txid } = await wished(LOCKED_TO);
+    paid(txid, { payer: NAMELESS });
+    await canceller.run(id);
+    expect(await typesOf(id)).to.deep.equal([
+      'ChargeCancelRequested',
+      'TransactionHeld',
+      'ChargeCancelled',
+      'TransactionHeldRejected',
+    ]);
+  });
+  it('a Pix held after the expiry, because it was heard of late, goes back too', async () => {
+    const { id, txid } = await open(LOCKED_TO);
+    await core.commands.execute(PAYMENT, streamName.payment(id), expire(EXPIRES_AT), why(core.account.accountId));
+    const arrived = paid(txid, { payer: NAMELESS });
+    expect(await settler.settle(id, arrived)).to.equal('held');
+    await wish(id);
+    await canceller.run(id);
+    expect([await statusOf(id), (await typesOf(id)).slice(-2)]).to.deep.equal([
+      'CANCELLED',
+      ['ChargeCancelled', 'TransactionHeldRejected'],
+    ]);
+  });
+
+  it('that nobody asked for, of an ended or unknown payment, is nothing', async () => {
+    const idle = await open();
+    const over = await wished();
+    await core.commands.execute(PAYMENT, streamName.payment(over.id), expire(EXPIRES_AT), why(core.account.accountId));
+    const head = await core.store.head();
+    for (const id of [idle.id, over.id, newId<PaymentId>()]) await canceller.run(id);
+    expect([await core.store.head(), core.provider.calls]).to.deep.equal([head, []]);
+  });
+});

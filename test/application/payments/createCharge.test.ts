@@ -1,0 +1,390 @@
+import { expect } from 'chai';
+import { PAYMENT } from '../../../application/core/aggregates.ts';
+import { CreateChargeHandler } from '../../../application/payments/createCharge.ts';
+import { CreationProcess } from '../../../application/payments/issueInstruments.ts';
+import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import { ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
+import type { VelocityGuard } from '../../../application/ports/velocityGuard.ts';
+import { type ChargeBody, chargeRequest } from '../../../domain/charge/request.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
+import { addSeconds, MINUTE_MS, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { expire } from '../../../domain/payment/lifecycle.ts';
+import type { ExistingPayment } from '../../../domain/payment/payment.ts';
+import { type Core, openCore, why } from '../../support/core.ts';
+import { memoryTimers } from '../../support/creationTimers.ts';
+import { CREATED_AT } from '../../support/samples.ts';
+
+const BODY: ChargeBody = { amount: 1_234, payment_method: 'pix', metadata: { order: 'A-1' } };
+let keys = 0;
+const newKey = () => `order-${String(++keys).padStart(4, '0')}`;
+type Answer = { payment: ExistingPayment; replayed: boolean } | Rejection;
+const created = (answer: Answer) => {
+  if (isRejection(answer)) throw new Error(answer.message);
+  return answer;
+};
+/** Nothing is ever too much: the guard has a test of its own (test/http/velocity.test.ts). */
+const velocity = { take: async () => 'taken' as const };
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('did not throw'),
+    (error: Error) => error,
+  );
+
+describe('createCharge, with a provider that must be asked', () => {
+  let core: Core;
+  let handler: CreateChargeHandler;
+  let creation: CreationProcess;
+  const timers = memoryTimers();
+  before(async () => {
+    core = await openCore();
+    const { commands, accounts, clock, provider } = core;
+    creation = new CreationProcess({ commands, accounts, providers: provider, timers });
+    handler = new CreateChargeHandler({ commands, clock, providers: provider, creation, velocity });
+  });
+  after(() => core.close());
+  beforeEach(() => {
+    core.provider.calls.length = 0;
+    core.clock.nowMs = toMillis(CREATED_AT);
+  });
+  afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
+
+  const ask = (idempotencyKey: string, body = BODY): Promise<Answer> =>
+    handler.handle({
+      account: core.account,
+      mode: 'test',
+      request: chargeRequest(body),
+      idempotencyKey,
+      baseUrl: 'https://pay.example.com',
+      actor: 'key:0123456789abcdef',
+      requestId: 'req_1',
+    });
+  const typesOf = async (id: PaymentId) => (await core.eventsOf(streamName.payment(id))).map(({ type }) => type);
+  const paymentIdOf = (answer: Answer) => created(answer).payment.charge.terms.paymentId;
+  /** The id that the last intent was stored under. */
+  const catchIntent = (): { id: PaymentId | null } => {
+    const seen: { id: PaymentId | null } = { id: null };
+    core.spies.beforeAppend = async (stream) => {
+      seen.id = stream.slice('payment-'.length) as PaymentId;
+    };
+    return seen;
+  };
+
+  it('stores the intent before the provider is asked (K7)', async () => {
+    const before: string[] = [];
+    const intent = catchIntent();
+    core.provider.next('issue', async () => void before.push(...(await typesOf(intent.id as PaymentId))));
+    const answer = created(await ask(newKey()));
+    expect(before).to.deep.equal(['ChargeCreated']);
+    expect([answer.replayed, answer.payment.charge.status]).to.deep.equal([false, 'open']);
+    expect(await typesOf(paymentIdOf(answer))).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+  });
+
+  it('twice: the original, and one instrument', async () => {
+    const key = newKey();
+    const first = created(await ask(key));
+    const again = created(await ask(key));
+    expect(again).to.deep.equal({ payment: first.payment, replayed: true });
+    expect(core.provider.calls.filter((call) => call.startsWith('issue'))).to.have.length(1);
+  });
+
+  it('again after it expired: as it was at creation (K3)', async () => {
+    const key = newKey();
+    const first = created(await ask(key));
+    const id = paymentIdOf(first);
+    const late = addSeconds(CREATED_AT, 3_600);
+    await core.commands.execute(PAYMENT, streamName.payment(id), expire(late), why(core.account.accountId));
+    expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued', 'ChargeExpired']);
+    expect(created(await ask(key))).to.deep.equal({ payment: first.payment, replayed: true });
+  });
+
+  it('again with other content: refused, and nothing is written', async () => {
+    const key = newKey();
+    const id = paymentIdOf(await ask(key));
+    const answer = await ask(key, { ...BODY, amount: 1_235 });
+    expect(isRejection(answer) && answer.code).to.equal('idempotency_key_reused');
+    expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+  });
+
+  it('again when the velocity guard would take no more: the original, and the guard is not asked (E6)', async () => {
+    const asked: string[] = [];
+    const { commands, clock, provider: providers } = core;
+    const guard = {
+      take: async ({ paymentId }: { paymentId: PaymentId }) => (asked.push(paymentId) > 1 ? 'account' : 'taken'),
+    };
+    const guarded = new CreateChargeHandler({
+      commands,
+      clock,
+      providers,
+      creation,
+      velocity: guard as VelocityGuard,
+    });
+    const askLive = (idempotencyKey: string) =>
+      guarded.handle({
+        account: core.account,
+        mode: 'live',
+        request: chargeRequest(BODY),
+        idempotencyKey,
+        baseUrl: 'https://pay.example.com',
+        actor: 'key:0123456789abcdef',
+        requestId: 'req_1',
+      });
+    const key = newKey();
+    const first = created(await askLive(key));
+    const refused = await askLive(newKey());
+    expect(isRejection(refused) && refused.code).to.equal('fraud.account_velocity_exceeded');
+    expect(created(await askLive(key))).to.deep.equal({ payment: first.payment, replayed: true });
+    expect(asked).to.have.length(2);
+  });
+
+  it('two at once: one creates, the other waits and replays (K4)', async () => {
+    const key = newKey();
+    const answers = (await Promise.all([ask(key), ask(key), ask(key)])).map(created);
+    expect(answers.map(({ replayed }) => replayed)).to.deep.equal([false, true, true]);
+    expect(answers[1]?.payment).to.deep.equal(answers[0]?.payment);
+    expect(core.provider.calls.filter((call) => call.startsWith('issue'))).to.have.length(1);
+  });
+
+  it('two at once, and the first takes longer than 10 s: the other is told so (K4)', async () => {
+    const key = newKey();
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    core.provider.next('issue', () => gate);
+    const first = ask(key);
+    // The bound is set before the second call returns its promise: its clock is held here and told that the time is up.
+    const real = globalThis.setTimeout;
+    const timers: { ms: number; run: () => void }[] = [];
+    globalThis.setTimeout = ((run: () => void, ms: number) =>
+      void timers.push({ run, ms })) as unknown as typeof setTimeout;
+    const second = ask(key);
+    globalThis.setTimeout = real;
+    expect(timers.map(({ ms }) => ms)).to.deep.equal([10_000]);
+    timers[0]?.run();
+    const answer = await second;
+    expect(isRejection(answer) && [answer.code, answer.param]).to.deep.equal([
+      'idempotency_request_in_progress',
+      'Idempotency-Key',
+    ]);
+    release();
+    const id = paymentIdOf(await first);
+    expect(created(await ask(key)).replayed).to.equal(true);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+  });
+
+  it('refused by the provider: failed, and the repeat says so too', async () => {
+    const key = newKey();
+    core.provider.next('issue', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
+    const first = created(await ask(key));
+    expect(first.payment.charge.status).to.equal('failed');
+    expect(created(await ask(key))).to.deep.equal({ payment: first.payment, replayed: true });
+    expect(core.provider.calls.filter((call) => call.startsWith('issue'))).to.have.length(1);
+  });
+
+  it('unknown at the provider: nothing is recorded; the repeat asks first and finds the one instrument', async () => {
+    const key = newKey();
+    const intent = catchIntent();
+    core.provider.next('issue', 'unknown');
+    expect(await thrown(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    const id = intent.id as PaymentId;
+    expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
+    const resumed = created(await ask(key));
+    expect([resumed.replayed, resumed.payment.charge.status], 'its first answer is no replay').to.deep.equal([
+      false,
+      'open',
+    ]);
+    expect(created(await ask(key))).to.deep.equal({ payment: resumed.payment, replayed: true });
+    expect(core.provider.calls.map((call) => call.split(' ')[0])).to.deep.equal(['issue', 'findInstrument']);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+  });
+
+  it('unavailable: nothing is recorded; the repeat issues', async () => {
+    const key = newKey();
+    core.provider.next('issue', { kind: 'unavailable' });
+    expect(await thrown(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    expect(created(await ask(key)).payment.charge.status).to.equal('open');
+    expect(core.provider.calls.map((call) => call.split(' ')[0])).to.deep.equal(['issue', 'findInstrument', 'issue']);
+  });
+
+  it('killed between the provider’s answer and its record: the repeat finds the same instrument', async () => {
+    const key = newKey();
+    let id: PaymentId | null = null;
+    core.spies.beforeAppend = async (stream, events) => {
+      id = stream.slice('payment-'.length) as PaymentId;
+      if (events[0]?.type === 'ChargePixIssued') throw new EventStoreUnavailable('killed');
+    };
+    expect(await thrown(ask(key))).to.be.instanceOf(EventStoreUnavailable);
+    core.spies.beforeAppend = null;
+    expect(await typesOf(id as unknown as PaymentId)).to.deep.equal(['ChargeCreated']);
+    expect(created(await ask(key)).payment.charge.status).to.equal('open');
+    expect(core.provider.calls.filter((call) => call.startsWith('issue'))).to.have.length(1);
+    expect(await typesOf(id as unknown as PaymentId)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+  });
+
+  describe('without a repeat, by the watchdog', () => {
+    const cutOff = async (): Promise<PaymentId> => {
+      const intent = catchIntent();
+      core.provider.next('issue', 'unknown');
+      await thrown(ask(newKey()));
+      core.spies.beforeAppend = null;
+      return intent.id as PaymentId;
+    };
+    it('it finds the instrument, once', async () => {
+      const id = await cutOff();
+      await creation.resume(id);
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+    });
+    it('it fails the charge that the provider does not know', async () => {
+      const id = await cutOff();
+      core.provider.instruments.clear();
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+    });
+    it('it goes on asking while the provider does not say, and ends it within 10 minutes of account time', async () => {
+      const id = await cutOff();
+      core.clock.nowMs += 9 * MINUTE_MS - 1;
+      core.provider.next('findInstrument', 'unknown');
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
+      core.clock.nowMs += 1;
+      core.provider.next('findInstrument', 'unknown');
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+    });
+  });
+
+  describe('repeated while the provider is away (K7)', () => {
+    const away = async (key: string) => {
+      core.provider.next('issue', { kind: 'unavailable' });
+      expect(await thrown(ask(key))).to.be.instanceOf(ProviderUnavailable);
+    };
+    const begun = async (): Promise<{ key: string; id: PaymentId }> => {
+      const [key, intent] = [newKey(), catchIntent()];
+      await away(key);
+      core.spies.beforeAppend = null;
+      return { key, id: intent.id as PaymentId };
+    };
+    const pass = (seconds: number): void => {
+      core.clock.nowMs += seconds * 1_000;
+    };
+
+    it('the minute after which the watchdog asks by itself counts from the last repeat', async () => {
+      const { key, id } = await begun();
+      pass(50);
+      await away(key);
+      pass(10); // the timer of the first minute, and what its queue tries again
+      await creation.resume(id);
+      pass(49.999);
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
+      pass(0.001);
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+    });
+    it('however often it is repeated, it is over within 10 minutes, by the watchdog or by the repeat', async () => {
+      const { key, id } = await begun();
+      const other = await begun();
+      for (let seconds = 30; seconds < 9 * 60; seconds += 30) {
+        pass(30);
+        await away(key);
+        await away(other.key);
+        await creation.resume(id);
+      }
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
+      pass(30);
+      expect(timers.timers.get(id)?.dueAt).to.equal(addSeconds(CREATED_AT, 9 * 60));
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+      core.provider.next('issue', { kind: 'unavailable' });
+      expect(created(await ask(other.key)).payment.charge.status).to.equal('failed');
+    });
+    it('made by a repeat, it lives all of its time from then on', async () => {
+      const { key, id } = await begun();
+      pass(300);
+      await ask(key);
+      const [, issued] = await core.eventsOf(streamName.payment(id));
+      expect(issued).to.deep.include({ type: 'ChargePixIssued' });
+      const at = addSeconds(CREATED_AT, 300);
+      expect((issued as { data: object }).data).to.include({ at, expiresAt: addSeconds(at, 3_600) });
+    });
+  });
+
+  describe('made at the provider before we knew of it (K7)', () => {
+    /** An hour of it began when the charge was created; the answer was lost. */
+    const lost = async () => {
+      const [key, intent] = [newKey(), catchIntent()];
+      core.provider.next('issue', 'unknown');
+      await thrown(ask(key));
+      core.spies.beforeAppend = null;
+      core.clock.nowMs += 59_000;
+      core.provider.calls.length = 0;
+      return { key, id: intent.id as PaymentId };
+    };
+    const at = addSeconds(CREATED_AT, 59);
+    /** When the provider has the only instrument in its books end. */
+    const providersEnd = () => [...core.provider.instruments.values()].at(-1)?.instrument.expiresAt as Timestamp;
+    for (const by of ['a repeat', 'the watchdog'] as const)
+      it(`heard of by ${by}: it is prolonged there, and lives all of its time from then on`, async () => {
+        const { key, id } = await lost();
+        await (by === 'a repeat' ? ask(key) : creation.resume(id));
+        const [, issued] = await core.eventsOf(streamName.payment(id));
+        expect((issued as { data: object }).data).to.include({ at, expiresAt: addSeconds(at, 3_600) });
+        expect(providersEnd() >= addSeconds(at, 3_600), 'the provider’s is not earlier').to.equal(true);
+        expect(core.provider.calls.map((call) => call.split(' ')[0])).to.deep.equal(['findInstrument', 'prolong']);
+      });
+    it('and the provider does not say whether it prolonged it: it stays open, the repeat prolongs it', async () => {
+      const { key, id } = await lost();
+      core.provider.next('prolong', { kind: 'unavailable' });
+      expect(await thrown(ask(key))).to.be.instanceOf(ProviderUnavailable);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
+      await ask(key);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
+    });
+    it('and the provider can’t prolong it: it ends when the provider has it end', async () => {
+      const { key, id } = await lost();
+      core.provider.next('prolong', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
+      await ask(key);
+      const [, issued] = await core.eventsOf(streamName.payment(id));
+      expect((issued as { data: object }).data).to.include({ at, expiresAt: providersEnd() });
+    });
+    it('and the provider does not say whether it prolonged it, its time over: the charge fails', async () => {
+      const { id } = await lost();
+      core.clock.nowMs = toMillis(addSeconds(CREATED_AT, 540));
+      core.provider.next('prolong', 'unknown');
+      await creation.resume(id);
+      expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+    });
+    it('and the provider can’t prolong it, and has ended it already: the charge fails, and nobody is shown what can’t be paid', async () => {
+      const [key, intent] = [newKey(), catchIntent()];
+      const shortLived = { ...BODY, expires_in: 60 };
+      core.provider.next('issue', 'unknown');
+      await thrown(ask(key, shortLived));
+      core.spies.beforeAppend = null;
+      core.clock.nowMs = toMillis(providersEnd());
+      core.provider.next('prolong', { kind: 'refused', reason: 'No.', providerErrorCode: 'declined' });
+      expect(created(await ask(key, shortLived)).payment.charge.status).to.equal('failed');
+      expect(await typesOf(intent.id as PaymentId)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
+    });
+  });
+
+  it('without a provider for the mode it is unprocessable, and nothing is written (E5)', async () => {
+    const { commands, clock } = core;
+    const providers = { of: () => null };
+    const alone = new CreateChargeHandler({ commands, clock, creation, providers, velocity });
+    const head = await core.store.head();
+    const answer = await alone.handle({
+      account: core.account,
+      mode: 'live',
+      request: chargeRequest(BODY),
+      idempotencyKey: newKey(),
+      baseUrl: 'https://pay.example.com',
+      actor: 'key:0123456789abcdef',
+      requestId: 'req_1',
+    });
+    expect(isRejection(answer) && answer.code).to.equal('unprocessable_entity');
+    expect(await core.store.head()).to.equal(head);
+  });
+});

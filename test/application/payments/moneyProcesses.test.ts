@@ -1,0 +1,317 @@
+// Settlement, expiry and returns when the outside world does not answer, and when we are killed at the worst moment.
+
+import { expect } from 'chai';
+import { PAYMENT } from '../../../application/core/aggregates.ts';
+import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
+import { release } from '../../../application/payments/fundsRelease.ts';
+import { type RefusedReturn, returnReceipt } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
+import { Settler, settleNotification } from '../../../application/payments/settle.ts';
+import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import type { ProviderNotification, ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { DAY_MS, toMillis } from '../../../domain/kernel/time.ts';
+import { settleReceipt } from '../../../domain/payment/settle.ts';
+import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import { type Core, newId, openCore, why } from '../../support/core.ts';
+import { LOCKED_TO, receipt, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
+
+/** The notifications' table, in memory. */
+class Told implements ProviderNotifications {
+  readonly rows = new Map<string, ProviderNotification>();
+  readonly handled: string[] = [];
+  async store(notification: ProviderNotification): Promise<boolean> {
+    const isNew = !this.rows.has(notification.reference);
+    if (isNew) this.rows.set(notification.reference, notification);
+    return isNew;
+  }
+  async untold(_tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(references.filter((reference) => !this.rows.has(reference)));
+  }
+  async find(id: string): Promise<ProviderNotification | null> {
+    return this.rows.get(id) ?? null;
+  }
+  async markHandled(id: string, outcome: 'settled' | 'not_confirmed'): Promise<void> {
+    this.handled.push(`${id} ${outcome}`);
+  }
+  async *unhandled(): AsyncGenerator<readonly []> {
+    yield [];
+  }
+}
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('did not throw'),
+    (error: Error) => error,
+  );
+
+describe('the money processes, on Postgres', () => {
+  let core: Core;
+  let settler: Settler;
+  let told: Told;
+  let pixes = 0;
+  before(async () => {
+    core = await openCore();
+    const { commands, accounts, provider: providers } = core;
+    settler = new Settler({ commands, accounts, providers });
+  });
+  after(() => core.close());
+  beforeEach(() => {
+    told = new Told();
+    core.clock.nowMs = toMillis(SETTLED_AT);
+    core.provider.calls.length = 0;
+    core.provider.returns.clear();
+  });
+  afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
+
+  const historyOf = (id: PaymentId) => core.eventsOf(streamName.payment(id));
+  const typesOf = async (id: PaymentId) => (await historyOf(id)).map(({ type }) => type);
+  const OPEN = ['ChargeCreated', 'ChargePixIssued'];
+  /** A charge, and a Pix for it in the provider's books. */
+  const paid = async (
+    pix: Partial<Receipt> = {},
+    lock: string | null = null,
+  ): Promise<{ id: PaymentId; endToEndId: string }> => {
+    const txid = newId<string>();
+    const id = await core.openCharge({ txid, expectedPayerTaxId: lock });
+    const endToEndId = `E${String(++pixes)}`;
+    core.provider.receipts.set(txid, [receipt({ endToEndId, ...pix })]);
+    return { id, endToEndId };
+  };
+  const killedOn = (type: string) => {
+    core.spies.beforeAppend = async (_stream, events) => {
+      if (events.some((event) => event.type === type)) throw new EventStoreUnavailable('killed');
+    };
+  };
+
+  describe('settlement', () => {
+    const needs = () => {
+      const { commands, provider: providers } = core;
+      const takeFacts = takeAcquirerFacts({ commands, providers });
+      return { notifications: told, providers, settler, takeFacts, resumeCreation: async () => undefined };
+    };
+    const settle = async ({ id, endToEndId }: { id: PaymentId; endToEndId: string }) => {
+      const tenant = { accountId: core.account.accountId, mode: 'test' as const };
+      await told.store({ tenant, kind: 'payment', reference: endToEndId, paymentId: id });
+      return settleNotification(needs())(endToEndId);
+    };
+    it('asks the provider again and credits what it confirms, once', async () => {
+      const pix = await paid();
+      await settle(pix);
+      await settle(pix);
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+      expect(core.provider.calls).to.deep.equal([`findReceipt ${pix.endToEndId}`, `findReceipt ${pix.endToEndId}`]);
+    });
+    it('records nothing while the provider does not say; the repeat settles', async () => {
+      const pix = await paid();
+      core.provider.next('findReceipt', 'unknown');
+      expect(await thrown(settle(pix))).to.be.instanceOf(UnknownAtProvider);
+      expect([await typesOf(pix.id), told.handled]).to.deep.equal([OPEN, []]);
+      await settle(pix);
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+      expect(told.handled).to.deep.equal([`${pix.endToEndId} settled`]);
+    });
+    it('credits nothing that the provider does not know', async () => {
+      const id = await core.openCharge();
+      await settle({ id, endToEndId: 'E-forged' });
+      expect([await typesOf(id), told.handled]).to.deep.equal([OPEN, ['E-forged not_confirmed']]);
+    });
+    it('believes the provider’s amount, not the notification', async () => {
+      const pix = await paid({ amount: toMinor(1) });
+      await settle(pix);
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionReceiptRejected']);
+    });
+    it('killed before the record: the repeat settles once', async () => {
+      const pix = await paid();
+      killedOn('TransactionSettled');
+      expect(await thrown(settle(pix))).to.be.instanceOf(EventStoreUnavailable);
+      core.spies.beforeAppend = null;
+      expect([await typesOf(pix.id), told.handled]).to.deep.equal([OPEN, []]);
+      await settle(pix);
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+    });
+    it('concurrently: settles once', async () => {
+      const pix = await paid();
+      await Promise.all(Array.from({ length: 5 }, () => settle(pix)));
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+    });
+    describe('of a locked charge whose payer the bank does not name: the provider is asked whether it was the one', () => {
+      const nameless = () => paid({ payer: { name: 'X', document: null } }, LOCKED_TO);
+      const CHECKS = [
+        ['match', 'TransactionSettled'],
+        ['mismatch', 'TransactionReceiptRejected'],
+        ['unknown', 'TransactionHeld'],
+      ] as const;
+      for (const [check, type] of CHECKS)
+        it(`${check}: ${type}, once`, async () => {
+          const pix = await nameless();
+          core.provider.payers.set(pix.endToEndId, check);
+          await settle(pix);
+          core.provider.payers.set(pix.endToEndId, 'match'); // decided is decided
+          await settle(pix);
+          expect(await typesOf(pix.id)).to.deep.equal([...OPEN, type]);
+          expect(core.provider.calls).to.include(`checkPayer ${pix.endToEndId}`);
+        });
+      it('a masked document names nobody: asked too', async () => {
+        for (const [check, type] of CHECKS) {
+          const pix = await paid({ payer: { name: 'X', document: '***.911.111-**' } }, LOCKED_TO);
+          core.provider.payers.set(pix.endToEndId, check);
+          await settle(pix);
+          expect(await typesOf(pix.id)).to.deep.equal([...OPEN, type]);
+        }
+      });
+      it('is not asked where the payer is named, nor where nobody is locked to', async () => {
+        const named = await paid({}, LOCKED_TO);
+        const unlocked = await paid({ payer: { name: 'X', document: null } });
+        for (const pix of [named, unlocked]) await settle(pix);
+        expect(core.provider.calls.filter((call) => call.startsWith('checkPayer'))).to.deep.equal([]);
+        for (const { id } of [named, unlocked])
+          expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+      });
+    });
+    it('of a notification that is not there does nothing', async () => {
+      await settleNotification(needs())('E-none');
+      expect([core.provider.calls, told.handled]).to.deep.equal([[], []]);
+    });
+  });
+
+  describe('returns', () => {
+    const rejected = async (): Promise<{ id: PaymentId; endToEndId: string; item: string }> => {
+      const { id, endToEndId } = await paid({ payer: { name: 'X', document: SOMEBODY_ELSE } }, LOCKED_TO);
+      const arrived = receipt({ endToEndId, payer: { name: 'X', document: SOMEBODY_ELSE } });
+      expect(await settler.settle(id, arrived)).to.equal('refunded');
+      return { id, endToEndId, item: `${id}:${endToEndId}` };
+    };
+    const refusals: RefusedReturn[] = [];
+    const back = (item: string) => {
+      const { commands, accounts, provider: providers } = core;
+      return returnReceipt({ commands, accounts, providers, onRefused: (one) => void refusals.push(one) })(item);
+    };
+    beforeEach(() => void refusals.splice(0));
+    const REJECTED = [...OPEN, 'TransactionReceiptRejected'];
+
+    it('sends it back in full by its end-to-end id, once', async () => {
+      const { id, endToEndId, item } = await rejected();
+      await back(item);
+      await back(item);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect(core.provider.calls).to.have.length(1);
+    });
+    it('records nothing while the provider does not say; the repeat asks under the same name and returns once', async () => {
+      const { id, item } = await rejected();
+      core.provider.next('returnReceipt', 'unknown');
+      expect(await thrown(back(item))).to.be.instanceOf(UnknownAtProvider);
+      expect(await typesOf(id)).to.deep.equal(REJECTED);
+      await back(item);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect(core.provider.returns.size).to.equal(1);
+      expect(new Set(core.provider.calls).size).to.equal(1);
+    });
+    it('killed between the return and its record: the repeat returns once', async () => {
+      const { id, endToEndId, item } = await rejected();
+      killedOn('TransactionReceiptReturned');
+      expect(await thrown(back(item))).to.be.instanceOf(EventStoreUnavailable);
+      core.spies.beforeAppend = null;
+      expect([await typesOf(id), core.provider.returns.size]).to.deep.equal([REJECTED, 1]);
+      await back(item);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect(core.provider.calls).to.have.length(2);
+    });
+    it('refused by the provider: recorded and told once, and not asked again', async () => {
+      const { id, endToEndId, item } = await rejected();
+      core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+      await back(item);
+      await back(item);
+      expect((await historyOf(id)).slice(3)).to.deep.equal([
+        {
+          type: 'TransactionReturnRefused',
+          data: { endToEndId, amount: 12_345, currency: 'BRL', reason: 'account closed', at: SETTLED_AT },
+        },
+      ]);
+      expect(core.provider.calls).to.have.length(1);
+      const { accountId } = core.account;
+      expect(refusals).to.deep.equal([
+        { accountId, mode: 'test', paymentId: id, endToEndId, reason: 'account closed' },
+      ]);
+    });
+    it('refused, and asked for again by an operator: under another name, as often as it is refused', async () => {
+      const { id, endToEndId, item } = await rejected();
+      for (const _ of [1, 2]) {
+        core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+        await back(item);
+        const reviewed = await reviewHeld(core)(id, 'return', 'operator:ana');
+        expect(isRejection(reviewed) || reviewed.isNew).to.equal(true);
+      }
+      await back(item);
+      const ASKED = ['TransactionReturnRefused', 'TransactionReturnRetried'];
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, ...ASKED, ...ASKED, 'TransactionReceiptReturned']);
+      expect(new Set(core.provider.calls).size).to.equal(3);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect(refusals).to.have.length(2);
+    });
+    it('killed between the refusal and its record: the repeat records it', async () => {
+      const { id, item } = await rejected();
+      const refuse = () => core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+      killedOn('TransactionReturnRefused');
+      refuse();
+      expect(await thrown(back(item))).to.be.instanceOf(EventStoreUnavailable);
+      core.spies.beforeAppend = null;
+      refuse();
+      await back(item);
+      expect([await typesOf(id), refusals.length]).to.deep.equal([[...REJECTED, 'TransactionReturnRefused'], 1]);
+    });
+    it('of a payment whose id has the mark of our own items in it', async () => {
+      const { id } = await paid({}, LOCKED_TO);
+      const endToEndId = 'acquirer:payment:7';
+      await settler.settle(id, receipt({ endToEndId, payer: { name: 'X', document: SOMEBODY_ELSE } }));
+      await back(`${id}:${endToEndId}`);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+    });
+    it('never returns what was settled', async () => {
+      const { id, endToEndId } = await paid();
+      await settler.settle(id, receipt({ endToEndId }));
+      await back(`${id}:${endToEndId}`);
+      expect([await typesOf(id), core.provider.calls]).to.deep.equal([[...OPEN, 'TransactionSettled'], []]);
+    });
+  });
+
+  describe('the release of funds', () => {
+    const run = (id: PaymentId) => release({ commands: core.commands, accounts: core.accounts })(id);
+    /** Settled on an account that holds Pix money for two days. */
+    const heldFor = async (holdDays: number): Promise<PaymentId> => {
+      const { id, endToEndId } = await paid();
+      const decide = settleReceipt({
+        receipt: receipt({ endToEndId }),
+        payerCheck: 'unknown',
+        fees: core.account.settings.fees,
+        holdDays: { ...core.account.settings.holdDays, PIX: holdDays },
+        returnId: 'r',
+        at: SETTLED_AT,
+      });
+      await core.commands.execute(PAYMENT, streamName.payment(id), decide, why(core.account.accountId));
+      return id;
+    };
+    it('waits for the end of the hold, then releases once', async () => {
+      const id = await heldFor(2);
+      await run(id);
+      expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionSettled']);
+      core.clock.nowMs += 2 * DAY_MS;
+      await run(id);
+      await run(id);
+      const data = { amount: 12_212, currency: 'BRL', at: '2026-11-23T13:05:01.000Z' };
+      expect((await historyOf(id)).slice(3)).to.deep.equal([{ type: 'TransactionFundsReleased', data }]);
+    });
+    it('has nothing to do for money that was available at once, nor for unpaid or unknown charges', async () => {
+      const items = [await heldFor(0), await core.openCharge(), newId<PaymentId>()];
+      const head = await core.store.head();
+      for (const id of items) await run(id);
+      expect(await core.store.head()).to.equal(head);
+    });
+  });
+});

@@ -1,0 +1,260 @@
+// Payments that no notification told of, found in the provider's list: which periods are asked for, and what happens in between.
+import { expect } from 'chai';
+import { reconcile, reconcileItemOf } from '../../../application/payments/reconciliation.ts';
+import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
+import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
+import type { AccountId, Mode, PaymentId } from '../../../domain/kernel/ids.ts';
+import { addMillis, HOUR_MS, MINUTE_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import { FakeProvider } from '../../support/fakeProvider.ts';
+import { receipt } from '../../support/samples.ts';
+
+const NOON = parseTimestamp('2026-11-21T12:00:00.000Z');
+const TENANT: Tenant = { accountId: 'acct' as AccountId, mode: 'test' };
+const OTHER: Tenant = { accountId: 'other' as AccountId, mode: 'test' };
+const LIVE: Tenant = { accountId: 'acct' as AccountId, mode: 'live' };
+const txidOf = (name: string): string => name.padStart(32, '0');
+const hoursAgo = (hours: number): Timestamp => addMillis(NOON, -hours * HOUR_MS);
+
+/** Everything around the process, in memory. */
+class Surroundings {
+  now = NOON;
+  readonly provider = new FakeProvider();
+  readonly stored: { readonly notification: ProviderNotification; readonly raw: unknown }[] = [];
+  readonly strangers: (readonly [string, ...string[]])[] = [];
+  /** By tenant; by txid for whom it is. */
+  readonly until = new Map<string, Timestamp>();
+  readonly payments = new Map<string, PaymentId>();
+  readonly sought: (readonly string[])[] = [];
+  hasLive = true;
+  isBehind = false;
+  /** Instead of moving forward. */
+  onReached: (() => void) | null = null;
+
+  run(tenant = TENANT): Promise<void> {
+    const isStored = (of: Tenant, reference: string) =>
+      this.stored.some(
+        ({ notification: one }) => reconcileItemOf(one.tenant) === reconcileItemOf(of) && one.reference === reference,
+      );
+    return reconcile({
+      accounts: { now: async () => this.now },
+      providers: { of: (mode: Mode) => (mode === 'live' && !this.hasLive ? null : this.provider) },
+      notifications: {
+        untold: async (of, references) => new Set(references.filter((reference) => !isStored(of, reference))),
+        store: async (notification, raw) => {
+          if (isStored(notification.tenant, notification.reference)) return false;
+          this.stored.push({ notification, raw: JSON.parse(raw) });
+          return true;
+        },
+      },
+      reconciliations: {
+        reachedBy: async (of) => this.until.get(reconcileItemOf(of)) ?? null,
+        reached: async (of, until) => {
+          this.onReached?.();
+          this.until.set(reconcileItemOf(of), until);
+        },
+      },
+      findPayments: async (of, txids) => {
+        if (this.isBehind) throw new ReadModelsBehind('no');
+        this.sought.push(txids);
+        return new Map(
+          txids.flatMap((txid) => {
+            const id = this.payments.get(`${reconcileItemOf(of)} ${txid}`);
+            return id === undefined ? [] : [[txid, id]];
+          }),
+        );
+      },
+      onStrangers: (of, references) => this.strangers.push([reconcileItemOf(of), ...references]),
+    })(reconcileItemOf(tenant));
+  }
+
+  /** A payment in the provider's list; for a charge of the tenant unless it is null. */
+  book(name: string, paidAt: Timestamp, of: Tenant | null = TENANT): Receipt {
+    const [txid, booked] = [txidOf(name), receipt({ endToEndId: `E-${name}`, paidAt })];
+    this.provider.receipts.set(txid, [booked]);
+    if (of !== null) this.payments.set(`${reconcileItemOf(of)} ${txid}`, `payment-${name}` as PaymentId);
+    return booked;
+  }
+  get references(): readonly string[] {
+    return this.stored.map(({ notification }) => notification.reference);
+  }
+  /** The periods asked for since the last look. */
+  asked(): readonly string[] {
+    return this.provider.calls.splice(0).map((call) => call.replace(/^receiptsBetween /, ''));
+  }
+}
+const thrown = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => new Error('did not throw'),
+    (error: Error) => error,
+  );
+
+describe('reconciliation with the provider', () => {
+  let all: Surroundings;
+  const minutesLater = (minutes: number) => {
+    all.now = addMillis(all.now, minutes * MINUTE_MS);
+  };
+  beforeEach(() => {
+    all = new Surroundings();
+  });
+  const untilOf = (tenant = TENANT) => all.until.get(reconcileItemOf(tenant)) ?? null;
+
+  it('looks back 24 hours at first, bounds included, and tells what it finds as the provider said it', async () => {
+    const [first, last] = [all.book('first', hoursAgo(24)), all.book('last', NOON)];
+    all.book('earlier', addMillis(hoursAgo(24), -1));
+    await all.run();
+    const told = (name: string, found: Receipt) => ({
+      notification: { tenant: TENANT, kind: 'payment', reference: `E-${name}`, paymentId: `payment-${name}` },
+      raw: { foundBy: 'reconciliation', txid: txidOf(name), receipt: found },
+    });
+    expect(all.stored).to.deep.equal([told('first', first), told('last', last)]);
+    expect([all.asked(), untilOf(), all.strangers]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], NOON, []]);
+  });
+  it('twice: asks nothing within five minutes of account time, and again an hour back afterwards', async () => {
+    all.book('one', hoursAgo(0.5));
+    await all.run();
+    await all.run();
+    minutesLater(4.99);
+    await all.run();
+    expect(all.asked()).to.have.length(1);
+    minutesLater(0.01);
+    await all.run();
+    expect([all.asked(), all.references]).to.deep.equal([[`${hoursAgo(1)} ${all.now}`], ['E-one']]);
+    expect(untilOf()).to.equal(all.now);
+  });
+  it('again with another payment: tells that one', async () => {
+    all.book('one', hoursAgo(0.5));
+    await all.run();
+    minutesLater(10);
+    all.book('two', all.now);
+    await all.run();
+    expect(all.references).to.deep.equal(['E-one', 'E-two']);
+  });
+  it('finds what the bank listed an hour late', async () => {
+    await all.run();
+    minutesLater(10);
+    all.book('late', hoursAgo(1));
+    await all.run();
+    expect(all.references).to.deep.equal(['E-late']);
+  });
+  it('looks for nobody’s payment when everything was told', async () => {
+    all.book('one', hoursAgo(1));
+    await all.run();
+    minutesLater(10);
+    await all.run();
+    expect(all.sought).to.deep.equal([[txidOf('one')]]);
+  });
+
+  it('asks for a long gap in pieces of 24 hours at most, and what lies between two is told once', async () => {
+    all.until.set(reconcileItemOf(TENANT), hoursAgo(60));
+    all.book('between', hoursAgo(37));
+    await all.run();
+    expect(all.asked()).to.deep.equal([
+      `${hoursAgo(61)} ${hoursAgo(37)}`,
+      `${hoursAgo(37)} ${hoursAgo(13)}`,
+      `${hoursAgo(13)} ${NOON}`,
+    ]);
+    expect([all.references, untilOf()]).to.deep.equal([['E-between'], NOON]);
+  });
+  it('looks back a day again when a clock that was ahead wrote how far it got', async () => {
+    all.until.set(reconcileItemOf(TENANT), addMillis(NOON, HOUR_MS + 1));
+    all.book('one', hoursAgo(20));
+    await all.run();
+    expect([all.asked(), all.references, untilOf()]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], ['E-one'], NOON]);
+    all.until.set(reconcileItemOf(TENANT), addMillis(NOON, HOUR_MS));
+    await all.run();
+    expect(all.asked()).to.deep.equal([]); // the overlap covers it
+  });
+  it('moves nothing when the provider does not say, and the retry finds it', async () => {
+    all.book('one', hoursAgo(2));
+    all.provider.next('receiptsBetween', 'unknown');
+    expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
+    expect([all.references, untilOf()]).to.deep.equal([[], null]);
+    await all.run();
+    expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
+  });
+  it('keeps the pieces that were done when the provider stops answering', async () => {
+    all.until.set(reconcileItemOf(TENANT), hoursAgo(60));
+    all.book('early', hoursAgo(50));
+    all.book('later', hoursAgo(20));
+    all.onReached = () => all.provider.next('receiptsBetween', 'unknown');
+    expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
+    expect([all.references, untilOf()]).to.deep.equal([['E-early'], hoursAgo(37)]);
+    all.onReached = null;
+    all.asked();
+    await all.run();
+    expect(all.asked()).to.deep.equal([`${hoursAgo(38)} ${hoursAgo(14)}`, `${hoursAgo(14)} ${NOON}`]);
+    expect([all.references, untilOf()]).to.deep.equal([['E-early', 'E-later'], NOON]);
+  });
+  it('killed between telling and moving forward: the next run tells nothing twice', async () => {
+    all.book('one', hoursAgo(2));
+    all.onReached = () => {
+      throw new Error('killed');
+    };
+    expect((await thrown(all.run())).message).to.equal('killed');
+    expect([all.references, untilOf()]).to.deep.equal([['E-one'], null]);
+    all.onReached = null;
+    await all.run();
+    expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
+  });
+  it('moves nothing while a fresh charge may be missing from the read models', async () => {
+    all.book('one', hoursAgo(2));
+    all.isBehind = true;
+    expect(await thrown(all.run())).to.be.instanceOf(ReadModelsBehind);
+    expect([all.references, untilOf(), all.strangers]).to.deep.equal([[], null, []]);
+    all.isBehind = false;
+    await all.run();
+    expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
+  });
+
+  describe('payments that are for no charge of the tenant', () => {
+    it('are reported once a run and stop no other', async () => {
+      all.until.set(reconcileItemOf(TENANT), hoursAgo(30));
+      all.book('nobodys', hoursAgo(29), null);
+      all.book('one', hoursAgo(20));
+      all.book('between', hoursAgo(7), null);
+      await all.run();
+      expect(all.strangers).to.deep.equal([['acct/test', 'E-nobodys', 'E-between']]);
+      expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
+    });
+    it('are reported by one run, though the next ones see them again', async () => {
+      all.book('nobodys', hoursAgo(0.1), null);
+      await all.run();
+      minutesLater(10);
+      await all.run();
+      expect([all.strangers, all.sought.length]).to.deep.equal([[['acct/test', 'E-nobodys']], 2]);
+    });
+    it('are reported when the run breaks off', async () => {
+      all.until.set(reconcileItemOf(TENANT), hoursAgo(30));
+      all.book('nobodys', hoursAgo(29), null);
+      all.onReached = () => all.provider.next('receiptsBetween', 'unknown');
+      expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
+      expect(all.strangers).to.deep.equal([['acct/test', 'E-nobodys']]);
+    });
+    it('are neither looked for nor reported when no charge can have their txid', async () => {
+      const txids = ['', 'SHOP1', 'x'.repeat(36), '%'.repeat(32)];
+      for (const txid of txids) all.provider.receipts.set(txid, [receipt({ endToEndId: `E ${txid}`, paidAt: NOON })]);
+      await all.run();
+      expect([all.sought, all.strangers, all.references]).to.deep.equal([[], [], []]);
+    });
+    it('may be another tenant’s, who is told of them by a run of its own', async () => {
+      all.book('one', hoursAgo(2), OTHER);
+      await all.run();
+      expect([all.strangers, all.references, untilOf(OTHER)]).to.deep.equal([[['acct/test', 'E-one']], [], null]);
+      await all.run(OTHER);
+      expect(all.stored.map(({ notification }) => notification.tenant)).to.deep.equal([OTHER]);
+    });
+  });
+
+  it('of live mode is done where a provider is configured, and apart from test mode', async () => {
+    all.book('one', hoursAgo(2), LIVE);
+    all.hasLive = false;
+    await all.run(LIVE);
+    expect([all.asked(), all.references, untilOf(LIVE)]).to.deep.equal([[], [], null]);
+    all.hasLive = true;
+    await all.run(LIVE);
+    expect([all.references, untilOf(LIVE), untilOf()]).to.deep.equal([['E-one'], NOON, null]);
+    expect(all.stored[0]?.notification.tenant).to.deep.equal(LIVE);
+  });
+});

@@ -1,0 +1,231 @@
+// A refund on its way through a provider that does not answer, and when we are killed at the worst moment (design §7; K7, M7).
+import { expect } from 'chai';
+import { Accounts } from '../../../application/accounts/accounts.ts';
+import { Settler } from '../../../application/payments/settle.ts';
+import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import type { Timer } from '../../../application/ports/timers.ts';
+import { RefundProcess } from '../../../application/refunds/refundExecution.ts';
+import { requestRefund } from '../../../application/refunds/requestRefund.ts';
+import type { Fact } from '../../../domain/kernel/event.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { addSeconds, fromMillis, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
+import type { RefundBody } from '../../../domain/refund/request.ts';
+import { type Core, openCore } from '../../support/core.ts';
+import { receipt, SETTLED_AT } from '../../support/samples.ts';
+
+const KEY = 'refund-key';
+const thrown = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'did not throw',
+    (error: Error) => error.message,
+  );
+
+describe('the refund process, on Postgres', () => {
+  let core: Core;
+  let refunds: RefundProcess;
+  let timers: Timer[];
+  let pixes = 0;
+
+  const processOf = (commands = core.commands): RefundProcess => {
+    const accounts = new Accounts(commands, core.clock);
+    const setTimer = async (timer: Timer) => void timers.push(timer);
+    return new RefundProcess({ commands, accounts, providers: core.provider, setTimer });
+  };
+  before(async () => {
+    core = await openCore();
+  });
+  after(() => core.close());
+  beforeEach(() => {
+    core.clock.nowMs = toMillis(SETTLED_AT);
+    core.provider.forget();
+    timers = [];
+    refunds = processOf();
+  });
+  afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
+
+  const ask = async (paymentId: PaymentId, body: Partial<RefundBody> = {}, { commands, accounts } = core) => {
+    const { account } = core;
+    const by = { account, mode: 'test', actor: 'key:test', requestId: 'req_1' } as const;
+    const asked = { ...by, paymentId, body: { idempotencyKey: KEY, ...body } };
+    const done = await requestRefund({ commands, accounts })(asked);
+    if (isRejection(done)) throw new Error(done.code);
+    return done;
+  };
+  /** A settled payment and a refund of it that was just reserved. */
+  const reserved = async (body: Partial<RefundBody> = {}) => {
+    const paymentId = await core.openCharge();
+    const { commands, accounts, provider: providers } = core;
+    const settler = new Settler({ commands, accounts, providers });
+    await settler.settle(paymentId, receipt({ endToEndId: `E${String(++pixes)}` }));
+    const { refundId } = (await ask(paymentId, body)).refund;
+    return { paymentId, refundId, item: `${paymentId}:${refundId}` };
+  };
+  const typesOf = async (refundId: RefundId) =>
+    (await core.eventsOf(streamName.refund(refundId))).map(({ type }) => type);
+  const ofPayment = async (paymentId: PaymentId) =>
+    (await core.eventsOf(streamName.payment(paymentId)))
+      .filter(({ type }) => type.startsWith('TransactionRefund'))
+      .map((event) => event as Fact<string, { refundId: RefundId; at: string; reason?: string }>);
+  const killedOn = (type: string) => {
+    core.spies.beforeAppend = async (_stream, events) => {
+      if (events.some((event) => event.type === type)) throw new EventStoreUnavailable('killed');
+    };
+  };
+  const revived = () => {
+    core.spies.beforeAppend = null;
+    core.provider.calls.length = 0;
+  };
+
+  it('goes from the reservation to the provider, waits, and ends in the payment', async () => {
+    const { paymentId, refundId, item } = await reserved({ amount: 100 });
+    await refunds.run(item);
+    expect(core.provider.calls).to.deep.equal([`refund ${refundId}`]);
+    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
+    const { order } = core.provider.refunds.get(refundId)!;
+    expect(order).to.deep.equal({
+      refundId,
+      paymentId,
+      accountId: core.account.accountId,
+      mode: 'test',
+      amount: 100,
+      currency: 'BRL',
+      method: 'PIX',
+      strategy: 'cashout',
+      destination: '99991111140',
+      originalId: `E${pixes}`,
+    });
+    core.provider.refunds.set(refundId, { order, outcome: { kind: 'confirmed', endToEndId: 'D1' } });
+    core.clock.nowMs += 1_000;
+    await refunds.run(item);
+    await refunds.run(item);
+    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted', 'RefundCompleted']);
+    const [, completed, ...more] = await ofPayment(paymentId);
+    expect([completed?.type, completed?.data.at, more]).to.deep.equal([
+      'TransactionRefundCompleted',
+      addSeconds(SETTLED_AT, 1),
+      [],
+    ]);
+  });
+
+  it('does nothing for what was never reserved', async () => {
+    const { paymentId, refundId } = await reserved();
+    const never = '0'.repeat(26) as RefundId;
+    await refunds.run(`${paymentId}:${never}`);
+    await refunds.run(`${never}:${refundId}`);
+    expect([await typesOf(never), core.provider.calls]).to.deep.equal([[], []]);
+  });
+
+  it('looks again after twice as long each time, at the end of the day at most, while the provider works on it', async () => {
+    const { paymentId, refundId, item } = await reserved();
+    await refunds.run(item);
+    const { accountId: account } = core.account;
+    for (const [elapsed, pause] of [
+      [1, 1],
+      [2, 2],
+      [4, 4],
+      [86_400 * 3, (toMillis(parseTimestamp('2026-11-25T00:00:00.000Z')) - toMillis(SETTLED_AT)) / 1_000 - 86_400 * 3],
+    ] as const) {
+      core.clock.nowMs = toMillis(SETTLED_AT) + elapsed * 1_000;
+      timers = [];
+      await refunds.run(item);
+      const dueAt = addSeconds(fromMillis(core.clock.nowMs), pause);
+      const key = `${paymentId}:${refundId}`;
+      expect(timers).to.deep.equal([{ account, mode: 'test', kind: 'refund', key, group: account, dueAt }]);
+    }
+    expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.have.length(1);
+  });
+
+  for (const type of ['RefundRequested', 'RefundSubmitted'])
+    it(`killed before ${type} is written, it goes on and pays once`, async () => {
+      const { refundId, item } = await reserved();
+      killedOn(type);
+      expect(await thrown(refunds.run(item))).to.equal('killed');
+      revived();
+      await processOf(core.anotherProcess()).run(item);
+      expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
+      expect([...core.provider.refunds.keys()]).to.deep.equal([refundId]);
+    });
+
+  it('killed before the end is written in the payment, it is written later, as of when it happened', async () => {
+    const { paymentId, refundId, item } = await reserved();
+    core.provider.refundOutcome = { kind: 'confirmed', endToEndId: 'D1' };
+    await refunds.run(item);
+    killedOn('TransactionRefundCompleted');
+    expect(await thrown(refunds.run(item))).to.equal('killed');
+    revived();
+    core.clock.nowMs += 3_600_000;
+    await processOf(core.anotherProcess()).run(item);
+    const events = await ofPayment(paymentId);
+    expect(events.map(({ type, data }) => [type, data.at])).to.deep.equal([
+      ['TransactionRefundReserved', SETTLED_AT],
+      ['TransactionRefundCompleted', SETTLED_AT],
+    ]);
+    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundCompleted']);
+    expect(core.provider.calls).to.deep.equal([]);
+  });
+
+  it('an answer lost on the way is asked for, not repeated', async () => {
+    const { refundId, item } = await reserved();
+    core.provider.next('refund', 'unknown');
+    await refunds.run(item);
+    await refunds.run(item);
+    expect(core.provider.calls).to.deep.equal([`refund ${refundId}`, `findRefund ${refundId}`]);
+    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown', 'RefundSubmitted']);
+  });
+
+  it('a request lost on the way is made again under the same id, once the provider says that it has none', async () => {
+    const { refundId, item } = await reserved();
+    core.provider.next('refund', { kind: 'unknown' });
+    await refunds.run(item);
+    core.provider.next('findRefund', 'unknown');
+    await refunds.run(item);
+    await refunds.run(item);
+    expect(core.provider.calls).to.deep.equal([
+      `refund ${refundId}`,
+      `findRefund ${refundId}`,
+      `findRefund ${refundId}`,
+      `refund ${refundId}`,
+    ]);
+    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown', 'RefundSubmitted']);
+  });
+
+  it('a refusal gives the amount back, once, and it can be refunded again', async () => {
+    const { paymentId, refundId, item } = await reserved();
+    core.provider.refundOutcome = { kind: 'refused', reason: 'account closed' };
+    await refunds.run(item);
+    for (const _ of [1, 2]) await refunds.run(item);
+    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundFailed']);
+    const events = await ofPayment(paymentId);
+    expect(events.map(({ type, data }) => [type, data.reason])).to.deep.equal([
+      ['TransactionRefundReserved', null],
+      ['TransactionRefundReleased', 'account closed'],
+    ]);
+    expect((await ask(paymentId, { idempotencyKey: 'another-key' })).refund.amount).to.equal(12_345);
+  });
+
+  it('run by two processes at once, it pays once and ends once', async () => {
+    const { paymentId, refundId, item } = await reserved();
+    core.provider.refundOutcome = { kind: 'confirmed', endToEndId: 'D1' };
+    const other = processOf(core.anotherProcess());
+    for (const _ of [1, 2]) await Promise.all([refunds.run(item), other.run(item)]);
+    expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundCompleted']);
+    expect((await ofPayment(paymentId)).map(({ type }) => type)).to.deep.equal([
+      'TransactionRefundReserved',
+      'TransactionRefundCompleted',
+    ]);
+    expect([...core.provider.refunds.keys()]).to.deep.equal([refundId]);
+  });
+
+  it('asked for by two processes at once under one key, it is reserved once', async () => {
+    const { paymentId } = await reserved({ amount: 1 });
+    const commands = core.anotherProcess();
+    const other = { ...core, commands, accounts: new Accounts(commands, core.clock) };
+    const body = { idempotencyKey: 'the-same-key', amount: 5 };
+    const both = await Promise.all([ask(paymentId, body), ask(paymentId, body, other)]);
+    expect(both.map(({ replayed }) => replayed).sort()).to.deep.equal([false, true]);
+    expect(both[0]?.refund).to.deep.equal(both[1]?.refund);
+    expect(await ofPayment(paymentId)).to.have.length(2);
+  });
+});

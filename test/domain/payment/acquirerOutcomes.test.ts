@@ -1,0 +1,218 @@
+import { toMinor } from '../../../domain/kernel/money.ts';
+import {
+  openDispute,
+  type Refusal,
+  recordProcessing,
+  recordRefusal,
+} from '../../../domain/payment/acquirerOutcomes.ts';
+import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
+import { given } from '../../support/given.ts';
+import { boleto, card, multibanco, otherIssued } from '../../support/instruments.ts';
+import {
+  at,
+  cancelled,
+  cancelRequested,
+  created,
+  disputeOpened,
+  expired,
+  failed,
+  held,
+  issued,
+  processing,
+  receipt,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  refused,
+  refusedInstrument,
+  sentBack,
+  settled,
+  settledByCard,
+} from '../../support/samples.ts';
+
+const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
+const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];
+const APPROVED = [...CARD, settledByCard()];
+
+/** Nothing can be paid with a card any more, or not yet. */
+const NOT_BY_CARD: readonly (readonly [string, readonly PaymentEvent[]])[] = [
+  ['without the instrument', [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(boleto())]],
+  ['of another method', [created(), issued()]],
+  [
+    'refused at its creation',
+    [created({ methods: ['CREDIT_CARD', 'PIX'] }), issued(), refusedInstrument('CREDIT_CARD')],
+  ],
+  ['failed', [created({ methods: ['CREDIT_CARD'] }), failed()]],
+  ['expired', [...CARD, expired()]],
+  ['cancelled', [...CARD, cancelRequested(), cancelled()]],
+  ['settled', APPROVED],
+  ['settled by the other method', [...TWO, settled({ method: 'BOLETO', receipt: receipt({ method: 'BOLETO' }) })]],
+  ['held', [...CARD, held()]],
+  ['on its way back', [...CARD, sentBack('payer_mismatch')]],
+  ['declined before', [...TWO, refused('CREDIT_CARD', false)]],
+];
+
+describe('recordProcessing', () => {
+  const begin = recordProcessing('CREDIT_CARD', at('13:04:00'));
+  it('says that the payer is at it, once', () => {
+    given(payment, ...CARD)
+      .when(begin)
+      .then(processing(), 'recorded')
+      .again('nothing');
+  });
+  it('again at another time or by another method is nothing while one is in flight', () => {
+    const other = recordProcessing('BOLETO', at('13:06:00'));
+    given(payment, ...TWO, processing())
+      .when(other)
+      .then('nothing');
+    given(payment, ...TWO, processing())
+      .when(recordProcessing('CREDIT_CARD', at('13:06:00')))
+      .then('nothing');
+  });
+  it('after a wrong amount went back it begins anew', () => {
+    given(payment, ...CARD, sentBack('wrong_amount'))
+      .when(begin)
+      .then(processing(), 'recorded');
+  });
+  for (const [name, history] of NOT_BY_CARD)
+    it(`${name}: nothing`, () =>
+      given(payment, ...history)
+        .when(begin)
+        .then('nothing'));
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(begin)
+      .throws(/never created/));
+});
+
+describe('recordRefusal', () => {
+  const refusal = (over: Partial<Refusal> = {}): Refusal => ({
+    method: 'CREDIT_CARD',
+    reason: 'insufficient funds',
+    providerErrorCode: 'declined',
+    ...over,
+  });
+  const decline = recordRefusal(refusal(), at('13:04:30'));
+
+  it('of the only method ends the payment, once', () => {
+    given(payment, ...CARD)
+      .when(decline)
+      .then(refused('CREDIT_CARD', true), 'recorded')
+      .again('nothing');
+    given(payment, ...CARD, processing())
+      .when(decline)
+      .then(refused('CREDIT_CARD', true), 'recorded')
+      .again('nothing');
+  });
+  it('of one of two leaves the other; the second ends it', () => {
+    given(payment, ...TWO, processing())
+      .when(decline)
+      .then(refused('CREDIT_CARD', false), 'recorded')
+      .again('nothing')
+      .and()
+      .when(recordRefusal(refusal({ method: 'BOLETO' }), at('13:04:30')))
+      .then(refused('BOLETO', true), 'recorded')
+      .again('nothing');
+  });
+  it('again with other content keeps the first reason', () => {
+    given(payment, ...CARD, refused('CREDIT_CARD', true))
+      .when(recordRefusal(refusal({ reason: 'lost card' }), at('13:09:00')))
+      .then('nothing');
+  });
+
+  const LAST: readonly (readonly [string, readonly PaymentEvent[], string, boolean])[] = [
+    ['the other was refused at its creation', [TWO[0]!, TWO[1]!, refusedInstrument('BOLETO')], '13:04:30', true],
+    ['the other is not yet known', [TWO[0]!, TWO[1]!], '13:04:30', false],
+    ['the other is declined', [...TWO, refused('BOLETO', false)], '13:04:30', true],
+    ['the other has expired', [TWO[0]!, TWO[1]!, otherIssued(boleto({ expiresAt: at('13:04:29') }))], '13:04:30', true],
+    [
+      'the other expires now',
+      [TWO[0]!, TWO[1]!, otherIssued(boleto({ expiresAt: at('13:04:30') }))],
+      '13:04:30',
+      false,
+    ],
+  ];
+  for (const [name, history, when, isFinal] of LAST)
+    it(`${name}: ${isFinal ? 'the end' : 'it lives on'}`, () => {
+      given(payment, ...history)
+        .when(recordRefusal(refusal(), at(when)))
+        .then(refused('CREDIT_CARD', isFinal, at(when)), 'recorded')
+        .again('nothing');
+    });
+  it('leaves a payment alive whose other method is in flight, also after that one’s expiry', () => {
+    const late = at('13:40:00');
+    given(payment, ...TWO, processing('CREDIT_CARD'))
+      .when(recordRefusal(refusal({ method: 'BOLETO' }), late))
+      .then(refused('BOLETO', false, late), 'recorded')
+      .and()
+      .when(recordProcessing('CREDIT_CARD', late)) // it is in flight still
+      .then('nothing');
+  });
+  for (const [name, history] of NOT_BY_CARD)
+    it(`${name}: nothing`, () =>
+      given(payment, ...history)
+        .when(decline)
+        .then('nothing'));
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(decline)
+      .throws(/never created/));
+});
+
+describe('openDispute (M9)', () => {
+  const dispute = openDispute('CHARGEBACK', 'fraud', at('16:00:00'));
+  it('holds what was paid, once', () => {
+    given(payment, ...APPROVED)
+      .when(dispute)
+      .then(disputeOpened(), 'recorded')
+      .again('nothing');
+  });
+  it('holds nothing yet while all of it is on its way back: what fails is held then', () => {
+    given(payment, ...APPROVED, refundReserved())
+      .when(dispute)
+      .then(disputeOpened('CHARGEBACK', 0), 'recorded')
+      .again('nothing');
+  });
+  it('again of the other kind is nothing: the first one stands', () => {
+    given(payment, ...APPROVED, disputeOpened('DISPUTE'))
+      .when(dispute)
+      .then('nothing');
+  });
+  it('holds what is left: not what is refunded, nor what is on its way', () => {
+    const half = { amount: toMinor(5_000) };
+    given(payment, ...APPROVED, refundReserved(half), refundCompleted(half))
+      .when(dispute)
+      .then(disputeOpened('CHARGEBACK', 7_345), 'recorded')
+      .again('nothing');
+    given(payment, ...APPROVED, refundReserved(half))
+      .when(dispute)
+      .then(disputeOpened('CHARGEBACK', 7_345), 'recorded');
+    given(payment, ...APPROVED, refundReserved(half), refundReleased(half))
+      .when(dispute)
+      .then(disputeOpened(), 'recorded');
+  });
+  it('of a payment that is all given back is nothing', () => {
+    given(payment, ...APPROVED, refundReserved(), refundCompleted())
+      .when(dispute)
+      .then('nothing');
+  });
+  const nothing: readonly (readonly [string, readonly PaymentEvent[]])[] = [
+    ['not settled', CARD],
+    ['in flight', [...CARD, processing()]],
+    ['declined', [...CARD, refused('CREDIT_CARD', true)]],
+    ['settled by Pix', [created(), issued(), settled()]],
+    [
+      'settled by Multibanco',
+      [created({ methods: ['MULTIBANCO'] }), otherIssued(multibanco()), settled({ method: 'MULTIBANCO' })],
+    ],
+  ];
+  for (const [name, history] of nothing)
+    it(`${name}: nothing`, () =>
+      given(payment, ...history)
+        .when(dispute)
+        .then('nothing'));
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(dispute)
+      .throws(/never created/));
+});

@@ -1,0 +1,231 @@
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { expire, recordReturn, recordReturnRefusal, releaseFunds } from '../../../domain/payment/lifecycle.ts';
+import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
+import { given } from '../../support/given.ts';
+import { card, otherIssued } from '../../support/instruments.ts';
+import {
+  at,
+  cancelled,
+  cancelRequested,
+  created,
+  END_TO_END_ID,
+  EXPIRES_AT,
+  expired,
+  failed,
+  held,
+  heldRejected,
+  issued,
+  OTHER_END_TO_END_ID,
+  processing,
+  receipt,
+  refused,
+  released,
+  returned,
+  returnRefused,
+  returnRetried,
+  sentBack,
+  settled,
+} from '../../support/samples.ts';
+
+const OPEN = [created(), issued()];
+const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
+
+describe('expire', () => {
+  it('ends an unpaid charge at its expiry, once', () => {
+    given(payment, ...OPEN)
+      .when(expire(EXPIRES_AT))
+      .then(expired(), 'recorded')
+      .again('nothing');
+  });
+  it('is dated by the expiry, however late it is noticed', () => {
+    given(payment, ...OPEN)
+      .when(expire(at('18:30:00')))
+      .then(expired(EXPIRES_AT), 'recorded')
+      .and()
+      .when(expire(at('19:00:00')))
+      .then('nothing');
+  });
+  const nothing: readonly (readonly [string, readonly PaymentEvent[]])[] = [
+    ['without an instrument', [created()]],
+    ['a failed charge', [created(), failed()]],
+    ['a settled one', [...OPEN, settled()]],
+    ['one held for review (M5)', [...OPEN, held()]],
+    ['one that the payer lock sends back', [...OPEN, sentBack('payer_mismatch')]],
+    ['one that the payer lock has returned', [...OPEN, sentBack('payer_mismatch'), returned()]],
+    ['a cancelled one', [...OPEN, cancelRequested(), cancelled()]],
+    ['a declined one', [...CARD, refused('CREDIT_CARD', true)]],
+  ];
+  for (const [name, history] of nothing)
+    it(`leaves alone ${name}`, () =>
+      given(payment, ...history)
+        .when(expire(at('15:00:00')))
+        .then('nothing'));
+  it('leaves alone a charge before its time', () => {
+    given(payment, ...OPEN)
+      .when(expire(at('13:59:59')))
+      .then('nothing');
+  });
+  it('takes a card in flight, a declined method beside one that waits, and one that is wanted cancelled', () => {
+    for (const before of [
+      [...CARD, processing()],
+      [...CARD, cancelRequested()],
+    ])
+      given(payment, ...before)
+        .when(expire(at('13:30:00')))
+        .then(expired(at('13:30:00')), 'recorded')
+        .again('nothing');
+    given(payment, created({ methods: ['CREDIT_CARD', 'PIX'] }), issued(), CARD[1]!, refused('CREDIT_CARD', false))
+      .when(expire(EXPIRES_AT))
+      .then(expired(), 'recorded')
+      .again('nothing');
+  });
+  it('comes with the last of several instruments (I8a)', () => {
+    const several = [created({ methods: ['CREDIT_CARD', 'PIX'] }), issued(), CARD[1]!];
+    given(payment, ...several)
+      .when(expire(at('13:59:59')))
+      .then('nothing');
+    given(payment, ...several)
+      .when(expire(EXPIRES_AT))
+      .then(expired(), 'recorded')
+      .again('nothing');
+  });
+  it('takes a charge that only saw a wrong amount', () => {
+    given(payment, ...OPEN, sentBack('wrong_amount'))
+      .when(expire(EXPIRES_AT))
+      .then(expired(), 'recorded')
+      .again('nothing');
+  });
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(expire(EXPIRES_AT))
+      .throws(/never created/));
+});
+
+describe('releaseFunds', () => {
+  const HELD_FUNDS = [...OPEN, settled({ availableAt: at('14:05:01') })];
+  it('releases the net when the hold is over, once', () => {
+    given(payment, ...HELD_FUNDS)
+      .when(releaseFunds(at('14:05:01')))
+      .then(released(), 'recorded')
+      .again('nothing');
+  });
+  it('is dated by the end of the hold, however late it is noticed', () => {
+    given(payment, ...HELD_FUNDS)
+      .when(releaseFunds(at('20:00:00')))
+      .then(released(), 'recorded')
+      .again('nothing');
+  });
+  it('again at another time is nothing', () => {
+    given(payment, ...HELD_FUNDS, released())
+      .when(releaseFunds(at('22:00:00')))
+      .then('nothing');
+  });
+  it('waits for the end of the hold', () =>
+    given(payment, ...HELD_FUNDS)
+      .when(releaseFunds(at('14:05:00')))
+      .then('nothing'));
+  it('has nothing to release where all was available at once or nothing settled', () => {
+    given(payment, ...OPEN, settled())
+      .when(releaseFunds(at('20:00:00')))
+      .then('nothing');
+    given(payment, ...OPEN)
+      .when(releaseFunds(at('20:00:00')))
+      .then('nothing');
+    given(payment, ...OPEN, held())
+      .when(releaseFunds(at('20:00:00')))
+      .then('nothing');
+  });
+  it('of a payment that was never created is a broken invariant', () => {
+    given(payment)
+      .when(releaseFunds(at('20:00:00')))
+      .throws(/never created/);
+  });
+});
+
+describe('recordReturn', () => {
+  const back = recordReturn(END_TO_END_ID, at('13:05:02'));
+  it('records the return of a rejected Pix, once', () => {
+    given(payment, ...OPEN, sentBack('wrong_amount'))
+      .when(back)
+      .then(returned(), 'recorded')
+      .again('nothing');
+    given(payment, ...OPEN, sentBack('payer_mismatch'))
+      .when(back)
+      .then(returned(), 'recorded')
+      .again('nothing');
+  });
+  it('again at another time is nothing', () => {
+    given(payment, ...OPEN, sentBack('wrong_amount'), returned())
+      .when(recordReturn(END_TO_END_ID, at('15:00:00')))
+      .then('nothing');
+  });
+  it('returns what arrived, not what was asked for', () => {
+    given(payment, ...OPEN, sentBack('wrong_amount', { amount: toMinor(5) }))
+      .when(back)
+      .then(returned(END_TO_END_ID, 5), 'recorded');
+  });
+  it('is of one Pix: the settled one stays', () => {
+    const second = receipt({ endToEndId: OTHER_END_TO_END_ID });
+    given(payment, ...OPEN, settled(), sentBack('second_payment', second))
+      .when(recordReturn(OTHER_END_TO_END_ID, at('13:05:02')))
+      .then(returned(OTHER_END_TO_END_ID), 'recorded')
+      .again('nothing');
+  });
+  it('records the return of one that was held: by an operator, and after a cancellation', () => {
+    const cancelledHeld = [...OPEN, held(), cancelRequested(), cancelled(), heldRejected('cancelled')];
+    for (const history of [[...OPEN, held(), heldRejected('operator')], cancelledHeld])
+      given(payment, ...history)
+        .when(back)
+        .then(returned(), 'recorded')
+        .again('nothing');
+  });
+  it('of a Pix that was settled, held or never seen is nothing', () => {
+    given(payment, ...OPEN, settled())
+      .when(back)
+      .then('nothing');
+    given(payment, ...OPEN, held())
+      .when(back)
+      .then('nothing');
+    given(payment, ...OPEN)
+      .when(back)
+      .then('nothing');
+  });
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(back)
+      .throws(/never created/));
+});
+
+describe('recordReturnRefusal', () => {
+  const refuse = recordReturnRefusal(END_TO_END_ID, 'return-1', 'account closed', at('13:06:00'));
+  it('records it, once', () => {
+    given(payment, ...OPEN, sentBack('wrong_amount', { amount: toMinor(5) }))
+      .when(refuse)
+      .then(returnRefused({ amount: 5 }), 'recorded')
+      .again('nothing');
+  });
+  it('of a return that was asked for again under another name meanwhile is nothing', () => {
+    given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused(), returnRetried('return-2'))
+      .when(refuse)
+      .then('nothing');
+  });
+  it('what was refused is not returned, unless it is asked for again', () => {
+    const back = recordReturn(END_TO_END_ID, at('13:05:02'));
+    given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused())
+      .when(back)
+      .then('nothing');
+    given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused(), returnRetried('return-2'))
+      .when(back)
+      .then(returned(), 'recorded');
+  });
+  it('of a Pix that was settled, held, returned or never seen is nothing', () => {
+    for (const history of [[settled()], [held()], [sentBack('wrong_amount'), returned()], []])
+      given(payment, ...OPEN, ...history)
+        .when(refuse)
+        .then('nothing');
+  });
+  it('of a payment that was never created is a broken invariant', () =>
+    given(payment)
+      .when(refuse)
+      .throws(/never created/));
+});

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { fold } from '../../../domain/kernel/decider.ts';
+import type { DeliveryId, EndpointId, EventId } from '../../../domain/kernel/ids.ts';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryNow,
+  deliveryView,
+  type ExistingDelivery,
+  endpointView,
+} from '../../../domain/presentation/delivery.ts';
+import { type WebhookDeliveryEvent, webhookDelivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { ACCOUNT_ID, at } from '../../support/samples.ts';
+
+const endpointId = '00000000000000000000000003' as EndpointId;
+const scheduled: WebhookDeliveryEvent = {
+  type: 'WebhookDeliveryScheduled',
+  data: {
+    deliveryId: '00000000000000000000000004' as DeliveryId,
+    accountId: ACCOUNT_ID,
+    mode: 'test',
+    endpointId,
+    url: null,
+    eventId: '00000000000000000000000005' as EventId,
+    eventType: 'charge.paid',
+    family: 'canonical',
+    body: '{"z":1,"a":{"y":[2]}}',
+    maxAttempts: 15,
+    at: at('13:00:00'),
+  },
+};
+const attempt = (responseBody: string | null): WebhookDeliveryEvent => ({
+  type: 'WebhookDeliveryAttemptFailed',
+  data: {
+    number: 1,
+    target: endpointId,
+    at: at('13:00:01'),
+    statusCode: 500,
+    error: 'status: 500',
+    responseBody,
+    durationMs: 9,
+    nextAttemptAt: at('13:00:06'),
+  },
+});
+const delivered: WebhookDeliveryEvent = {
+  type: 'WebhookDeliverySucceeded',
+  data: { number: 2, at: at('13:00:06'), statusCode: 204, durationMs: 3 },
+};
+const stateAfter = (...events: WebhookDeliveryEvent[]) => fold(webhookDelivery, events) as ExistingDelivery;
+const viewAfter = (...events: WebhookDeliveryEvent[]) =>
+  deliveryView(stateAfter(...events), { isUnderWay: false, dueAt: null, now: at('13:00:00') });
+
+const pending = {
+  id: 'wd_00000000000000000000000004',
+  endpointId: 'we_00000000000000000000000003',
+  eventType: 'charge.paid',
+  status: 'PENDING',
+  attempts: 0,
+  maxAttempts: 15,
+  lastStatusCode: null,
+  lastError: null,
+  nextRetryAt: '2026-11-21T13:00:00.000Z',
+  deliveredAt: null,
+  createdAt: '2026-11-21T13:00:00.000Z',
+  updatedAt: '2026-11-21T13:00:00.000Z',
+  payload: { z: 1, a: { y: [2] } },
+};
+const failing = { attempts: 1, lastStatusCode: 500, lastError: 'status: 500', updatedAt: '2026-11-21T13:00:01.000Z' };
+
+describe('deliveryView', () => {
+  it('PENDING, never tried', () => expect(viewAfter(scheduled)).to.deep.equal(pending));
+  it('to a payment’s own URL: without an endpoint', () => {
+    const url = 'https://shop.example/hook';
+    const toUrl = { ...scheduled, data: { ...scheduled.data, endpointId: null, url } } as WebhookDeliveryEvent;
+    expect(viewAfter(toUrl)).to.deep.equal({ ...pending, endpointId: null });
+  });
+  it('PENDING, failed once', () => {
+    const next = '2026-11-21T13:00:06.000Z';
+    expect(viewAfter(scheduled, attempt('oops'))).to.deep.equal({
+      ...pending,
+      ...failing,
+      lastResponseBody: 'oops',
+      nextRetryAt: next,
+    });
+    expect(viewAfter(scheduled, attempt(null))).to.deep.equal({ ...pending, ...failing, nextRetryAt: next });
+  });
+  describe('with what its stream does not tell', () => {
+    const [due, now] = [at('13:00:06'), at('13:00:02')];
+    const viewAt = (state: ExistingDelivery, more: Partial<DeliveryNow>) => {
+      const { status, nextRetryAt } = deliveryView(state, { isUnderWay: false, dueAt: null, now, ...more });
+      return [status, nextRetryAt];
+    };
+    it('under way: PROCESSING, and no next attempt', () => {
+      for (const state of [stateAfter(scheduled), stateAfter(scheduled, attempt(null))])
+        expect(viewAt(state, { isUnderWay: true, dueAt: due })).to.deep.equal(['PROCESSING', null]);
+    });
+    it('the next attempt is when its timer says, and never in the past', () => {
+      const [never, once] = [stateAfter(scheduled), stateAfter(scheduled, attempt(null))];
+      expect(viewAt(never, {})).to.deep.equal(['PENDING', now]);
+      expect(viewAt(never, { dueAt: at('13:01:00') })).to.deep.equal(['PENDING', at('13:01:00')]);
+      expect(viewAt(once, {})).to.deep.equal(['PENDING', due]);
+      expect(viewAt(once, { dueAt: at('13:00:01') })).to.deep.equal(['PENDING', now]);
+      expect(viewAt(once, { now: at('13:00:07') })).to.deep.equal(['PENDING', at('13:00:07')]);
+    });
+    it('an ended one is not tried again, whatever is left of its timer', () =>
+      expect(viewAt(stateAfter(scheduled, delivered), { dueAt: due })).to.deep.equal(['DELIVERED', null]));
+  });
+  it('DELIVERED', () => {
+    expect(viewAfter(scheduled, attempt('oops'), delivered)).to.deep.equal({
+      ...pending,
+      status: 'DELIVERED',
+      attempts: 2,
+      lastStatusCode: 204,
+      nextRetryAt: null,
+      deliveredAt: '2026-11-21T13:00:06.000Z',
+      updatedAt: '2026-11-21T13:00:06.000Z',
+    });
+  });
+  it('FAILED once it is dead-lettered', () => {
+    const dead: WebhookDeliveryEvent = { type: 'WebhookDeliveryDeadLettered', data: { at: at('13:00:01') } };
+    expect(viewAfter(scheduled, attempt('oops'), dead)).to.deep.equal({
+      ...pending,
+      ...failing,
+      status: 'FAILED',
+      lastResponseBody: 'oops',
+      nextRetryAt: null,
+    });
+  });
+  it('CANCELLED', () => {
+    const cancelled: WebhookDeliveryEvent = {
+      type: 'WebhookDeliveryCancelled',
+      data: { reason: 'gone', at: at('13:00:02') },
+    };
+    const view = { ...pending, status: 'CANCELLED', nextRetryAt: null, updatedAt: '2026-11-21T13:00:02.000Z' };
+    expect(viewAfter(scheduled, cancelled)).to.deep.equal(view);
+  });
+  it('shows the payload with its key order', () => {
+    expect(JSON.stringify(viewAfter(scheduled).payload)).to.equal('{"z":1,"a":{"y":[2]}}');
+  });
+  it('knows the five statuses of the interface', () => {
+    expect(DELIVERY_STATUSES).to.deep.equal(['PENDING', 'PROCESSING', 'DELIVERED', 'FAILED', 'CANCELLED']);
+  });
+});
+
+describe('endpointView', () => {
+  it('shows what is public, never a secret or its version', () => {
+    const endpoint = {
+      endpointId,
+      accountId: ACCOUNT_ID,
+      mode: 'test' as const,
+      url: 'https://a.example',
+      events: ['*'],
+      secretVersion: 3,
+    };
+    expect(endpointView(endpoint)).to.deep.equal({
+      id: 'we_00000000000000000000000003',
+      url: 'https://a.example',
+      events: ['*'],
+      status: 'ACTIVE',
+    });
+  });
+});

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { payoutView, REFUND_STATUSES, refundStatus, refundView } from '../../../domain/presentation/refund.ts';
+import type { RefundState } from '../../../domain/refund/refund.ts';
+import type { RefundRecord } from '../../../domain/transaction/refunds.ts';
+import {
+  LOCKED_TO,
+  PAYMENT_ID,
+  REFUND_ID,
+  REFUND_REQUESTED_AT,
+  REFUNDED_AT,
+  refundTerms,
+} from '../../support/samples.ts';
+
+const record = (over: Partial<RefundRecord> = {}): RefundRecord => ({
+  ...refundTerms({ amount: toMinor(5_000), reason: 'sold out' }),
+  fingerprint: 'f',
+  requestedAt: REFUND_REQUESTED_AT,
+  outcome: { status: 'reserved' },
+  ...over,
+});
+const completed: RefundRecord['outcome'] = { status: 'completed', endToEndId: 'E-out-1', at: REFUNDED_AT };
+const failed: RefundRecord['outcome'] = { status: 'failed', reason: 'account closed', at: REFUNDED_AT };
+
+describe('interface.md, Refund status: PENDING, then IN_PROGRESS, then REFUNDED or FAILED', () => {
+  const WAYS: readonly (readonly [RefundState['status'] | undefined, RefundRecord['outcome'], string])[] = [
+    [undefined, { status: 'reserved' }, 'PENDING'],
+    ['absent', { status: 'reserved' }, 'PENDING'],
+    ['requested', { status: 'reserved' }, 'PENDING'],
+    ['submitted', { status: 'reserved' }, 'IN_PROGRESS'],
+    ['unknown', { status: 'reserved' }, 'IN_PROGRESS'],
+    ['completed', { status: 'reserved' }, 'IN_PROGRESS'], // until the payment knows of it
+    ['failed', { status: 'reserved' }, 'IN_PROGRESS'],
+    ['completed', completed, 'REFUNDED'],
+    ['failed', failed, 'FAILED'],
+    ['submitted', completed, 'REFUNDED'],
+    [undefined, failed, 'FAILED'],
+  ];
+  for (const [way, outcome, status] of WAYS)
+    it(`${status}: ${outcome.status} in the payment, ${way ?? 'not read'} at the provider`, () => {
+      expect(refundStatus(record({ outcome }), way)).to.equal(status);
+    });
+  it('has these four', () => expect(REFUND_STATUSES).to.deep.equal(['PENDING', 'IN_PROGRESS', 'REFUNDED', 'FAILED']));
+});
+
+const shown = {
+  id: `rf_${REFUND_ID}`,
+  transactionId: `tx_${PAYMENT_ID}`,
+  amount: 5_000,
+  currency: 'BRL',
+  status: 'PENDING',
+  reason: 'sold out',
+  failureReason: null as string | null,
+  createdAt: '2026-11-21T15:00:00.000Z',
+};
+describe('refundView', () => {
+  const VIEWS: readonly (readonly [string, RefundRecord, RefundState['status'] | undefined, object])[] = [
+    ['requested', record(), undefined, shown],
+    ['without a reason', record({ reason: null }), 'requested', { ...shown, reason: null }],
+    ['on its way', record(), 'submitted', { ...shown, status: 'IN_PROGRESS' }],
+    ['completed', record({ outcome: completed }), 'completed', { ...shown, status: 'REFUNDED' }],
+    ['failed', record({ outcome: failed }), 'failed', { ...shown, status: 'FAILED', failureReason: 'account closed' }],
+    ['failed, which the payment does not know yet', record(), 'failed', { ...shown, status: 'IN_PROGRESS' }],
+  ];
+  for (const [name, refund, way, view] of VIEWS)
+    it(`${name}: exactly these fields, in this order, whatever the strategy`, () => {
+      for (const strategy of ['cashout', 'devolution', 'reversal'] as const) {
+        const seen = refundView(PAYMENT_ID, { ...refund, strategy }, way);
+        expect(seen).to.deep.equal(view);
+        expect(Object.keys(seen)).to.deep.equal(Object.keys(shown));
+      }
+    });
+});
+
+const pending = {
+  id: `po_${REFUND_ID}`,
+  object: 'payout',
+  amount: 5_000,
+  currency: 'BRL',
+  status: 'pending',
+  method: 'pix',
+  destination: null as string | null,
+  refund_id: `rf_${REFUND_ID}`,
+  charge_id: `ch_${PAYMENT_ID}`,
+  fee: 50,
+  end_to_end_id: null,
+  failure_reason: null,
+  created_at: '2026-11-21T15:00:00.000Z',
+  paid_at: null,
+};
+describe('payoutView (M6)', () => {
+  const VIEWS: readonly (readonly [string, RefundRecord, object])[] = [
+    ['pending', record(), pending],
+    [
+      'pending, to a key that the merchant sent',
+      record({ destination: 'maria@example.com', namedByMerchant: true }),
+      { ...pending, destination: 'maria@example.com' },
+    ],
+    [
+      'pending, to the payer’s document, which the merchant sent',
+      record({ namedByMerchant: true }),
+      { ...pending, destination: LOCKED_TO },
+    ],
+    [
+      'paid',
+      record({ outcome: completed }),
+      { ...pending, status: 'paid', end_to_end_id: 'E-out-1', paid_at: '2026-11-21T15:00:02.000Z' },
+    ],
+    ['failed', record({ outcome: failed }), { ...pending, status: 'failed', failure_reason: 'account closed' }],
+  ];
+  for (const [name, refund, view] of VIEWS)
+    it(`${name}: exactly these fields, in this order, whoever bears the fee`, () => {
+      for (const feePaidBy of ['merchant', 'platform'] as const) {
+        const seen = payoutView(PAYMENT_ID, { ...refund, feePaidBy });
+        expect(seen).to.deep.equal(view);
+        expect(Object.keys(seen)).to.deep.equal(Object.keys(pending));
+      }
+    });
+});

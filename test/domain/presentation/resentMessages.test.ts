@@ -1,0 +1,61 @@
+// What is told again of a transition: its pair, without the alias that goes with every change, and without payouts (decisions W8, W9).
+import { expect } from 'chai';
+import { fold } from '../../../domain/kernel/decider.ts';
+import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
+import { messagesOf, resentMessagesOf } from '../../../domain/presentation/messages.ts';
+import {
+  cancelled,
+  created,
+  disputeOpened,
+  expired,
+  failed,
+  held,
+  heldRejected,
+  issued,
+  refundCompleted,
+  refundReserved,
+  released,
+  returned,
+  sentBack,
+  settled,
+  settledByCard,
+} from '../../support/samples.ts';
+
+type Teller = typeof messagesOf;
+/** Names of what is told of the last of these events. */
+const told = (teller: Teller, ...events: PaymentEvent[]): readonly string[] => {
+  const before = fold(payment, events.slice(0, -1));
+  const last = events.at(-1) as PaymentEvent;
+  return teller(before, last, payment.evolve(before, last)).map(({ type }) => type);
+};
+const OPEN = [created(), issued()];
+const PAID = [...OPEN, settled()];
+
+const RESENT: readonly (readonly [string, readonly PaymentEvent[], readonly string[]])[] = [
+  ['created', OPEN, ['charge.created', 'payment.created']],
+  ['settled', PAID, ['charge.paid', 'payment.completed']],
+  ['failed', [created(), failed()], ['charge.failed', 'payment.failed']],
+  ['expired', [...OPEN, expired()], ['charge.expired', 'payment.expired', 'payment.failed']],
+  ['cancelled', [...OPEN, cancelled()], ['charge.failed', 'payment.failed']],
+  [
+    'cancelled while held',
+    [...OPEN, held(), cancelled(), heldRejected('cancelled')],
+    ['charge.failed', 'payment.failed'],
+  ],
+  ['refunded by a cash-out', [...PAID, refundReserved(), refundCompleted()], ['payment.refunded']],
+  ['asked to be refunded', [...PAID, refundReserved()], []],
+  ['charged back', [...OPEN, settledByCard(), disputeOpened()], ['payment.failed']],
+  ['returned to the payer', [...OPEN, sentBack('payer_mismatch'), returned()], ['payment.refunded']],
+  ['only asked for', [created()], []],
+  ['held', [...OPEN, held()], []],
+  ['released', [...PAID, released()], []],
+];
+
+describe('resentMessagesOf', () => {
+  for (const [name, events, types] of RESENT)
+    it(`${name}: ${types.join(', ') || 'nothing'}`, () => {
+      expect(told(resentMessagesOf, ...events)).to.deep.equal(types);
+      // In the order in which they were told first, and nothing that was not.
+      expect(told(messagesOf, ...events).filter((type) => types.includes(type))).to.deep.equal(types);
+    });
+});

@@ -1,0 +1,317 @@
+// The operator's commands beside the running program (decisions O1): held, ledger show, account list and settings.
+import { expect } from 'chai';
+import { SETTING_BOUNDS } from '../../../domain/account/settings.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { accountCommands } from '../../../infrastructure/cli/account.ts';
+import { heldCommands } from '../../../infrastructure/cli/held.ts';
+import { ledgerCommands } from '../../../infrastructure/cli/ledger.ts';
+import { operatorOf } from '../../../infrastructure/cli/operator.ts';
+import { rawIdOf } from '../../http/support.ts';
+import { type CliRun, runWords } from '../../support/cli.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+type Body = Record<string, unknown>;
+interface Posting {
+  readonly event: string;
+  readonly account: string;
+  readonly amount: number;
+  readonly sum: number;
+  readonly at: string;
+  readonly what: string;
+}
+interface Shown {
+  readonly paymentId: string;
+  readonly postings: readonly Posting[];
+  readonly totals: unknown;
+  readonly differences: readonly string[];
+}
+
+describe('the command line', () => {
+  let database: TestDatabase;
+  let gateway: TestGateway;
+  let account: string;
+  before(async () => {
+    database = await migratedDatabase();
+    gateway = await TestGateway.open({ database });
+    account = `acct_${gateway.tenant.accountId}`;
+  });
+  after(async () => {
+    await gateway.close();
+    await database.drop();
+  });
+  afterEach(() => expect(gateway.faults).to.deep.equal([]));
+
+  const run = <T = Body>(...words: string[]): Promise<CliRun<T>> => runWords<T>(database.connectionString, ...words);
+  /** Of the security log, which is all that a command says on standard error when it goes well. */
+  const logged = (err: string): readonly Body[] =>
+    err
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Body);
+  const good = async <T = Body>(...words: string[]): Promise<T> => {
+    const { code, err, json } = await run<T>(...words, '--json');
+    expect(code, err).to.equal(0);
+    for (const line of logged(err)) expect(line['security']).to.be.oneOf(['operator_command', 'settings_changed']);
+    return json;
+  };
+  const refused = async (message: string, ...words: string[]) => {
+    const { code, out, err } = await run(...words);
+    const said = err.split('\n').filter((line) => !line.startsWith('{'));
+    expect([code, out, said]).to.deep.equal([2, '', [`quita: ${message}`, '']]);
+  };
+  const projected = () => gateway.gateway.projected.caughtUp(5_000);
+  const paid = async (body: Body, payer: Body, outcome: string) => {
+    const { body: made } = await gateway.charge({ amount: 10_000, ...body });
+    const id = made['id'] as string;
+    const reply = await gateway.post(`/v1/sandbox/charges/${id}/pay`, payer);
+    expect([reply.status, reply.body['outcome']], reply.text).to.deep.equal([200, outcome]);
+    await projected();
+    return { id, tx: `tx_${rawIdOf(id) as PaymentId}`, endToEndId: reply.body['end_to_end_id'] as string };
+  };
+  const held = () =>
+    paid(
+      { expected_payer_tax_id: '12345678909', customer: { name: 'Ana Souza' } },
+      { payer: { name: 'ANA S', document: null } },
+      'held',
+    );
+
+  for (const { name } of [...accountCommands, ...heldCommands, ...ledgerCommands])
+    it(`${name} --help says how it is used`, async () => {
+      const { code, out } = await run(...name.split(' '), '--help');
+      expect(code).to.equal(0);
+      expect(out).to.match(new RegExp(`^Usage: npm run cli -- ${name}`));
+      expect(out).to.contain('  --json  ');
+    });
+
+  describe('held', () => {
+    it('list, release, return; the second word of each changes nothing, the other one is refused', async () => {
+      const [one, two] = [await held(), await held()];
+      const list = await good<{ held: Body[]; total: number }>('held', 'list');
+      const shown = ({ tx, endToEndId }: typeof one) => ({
+        paymentId: tx,
+        accountId: account,
+        mode: 'test',
+        amount: 10_000,
+        currency: 'BRL',
+        endToEndId,
+        payerName: 'ANA S',
+        expectedPayerTaxId: '12345678909',
+        reason: 'no_payer_document',
+        returnRefused: null,
+      });
+      expect(list.held.map(({ heldSince: _, ...rest }) => rest)).to.deep.equal([one, two].map(shown));
+      expect(list.total).to.equal(2);
+      const { out } = await run('held', 'list');
+      const line = `${list.held[0]?.['heldSince']}  ${one.tx}  ${account}  test  BRL 100.00  ${one.endToEndId}  payer ANA S, expected 12345678909\n`;
+      expect(out.slice(0, line.length)).to.equal(line);
+
+      const released = { paymentId: one.tx, status: 'PAID' };
+      expect(await good('held', 'release', one.id)).to.deep.equal({ ...released, isNew: true });
+      expect(await good('held', 'release', one.tx)).to.deep.equal({ ...released, isNew: false });
+      await refused('This payment is not held for review.', 'held', 'return', one.id);
+      expect(await good('held', 'return', rawIdOf(two.id))).to.include({ paymentId: two.tx, isNew: true });
+      expect(await good('held', 'return', two.id)).to.include({ paymentId: two.tx, isNew: false });
+      await refused('This payment is not held for review.', 'held', 'release', two.id);
+      await projected();
+      expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
+      expect((await run('held', 'list')).out).to.equal('nothing is held\n');
+    });
+    it('of no payment is refused', async () => {
+      await refused('There is no such payment.', 'held', 'release', 'ch_00000000000000000000000000');
+      await refused('"po_1" is no payment: a ch_ id, a tx_ id or 26 characters', 'held', 'return', 'po_1');
+    });
+  });
+
+  describe('ledger show', () => {
+    const rows = ({ postings }: Shown) =>
+      postings.map(({ event, account: on, amount, sum }) => [event, on, amount, sum]);
+
+    it('explains every cent of a Pix that was held and released', async () => {
+      const { id, tx, endToEndId } = await held();
+      await good('held', 'release', id);
+      await projected();
+      const shown = await good<Shown>('ledger', 'show', id);
+      expect([shown.paymentId, shown.totals, shown.differences]).to.deep.equal([tx, [{ currency: 'BRL', sum: 0 }], []]);
+      expect(rows(shown)).to.deep.equal([
+        ['TransactionHeld', 'provider_clearing', -10_000, -10_000],
+        ['TransactionHeld', 'payer_returns', 10_000, 10_000],
+        ['TransactionHeldReleased', 'payer_returns', -10_000, 0],
+        ['TransactionHeldReleased', 'provider_clearing', 10_000, 0],
+        ['TransactionSettled', 'provider_clearing', -10_000, -10_000],
+        ['TransactionSettled', 'merchant_available', 9_890, 9_890],
+        ['TransactionSettled', 'provider_fees', 10, 10],
+        ['TransactionSettled', 'platform_fees', 100, 100],
+      ]);
+      expect(shown.postings.map(({ what }) => what)).to.deep.equal([
+        `the provider holds it for us: held for review (${endToEndId})`,
+        `owed to the payer: held for review (${endToEndId})`,
+        `no longer owed to the payer: ${operatorOf()} let the held Pix pass`,
+        `the provider gave it out of what it holds for us: ${operatorOf()} let the held Pix pass`,
+        `the provider holds it for us: the payer paid by PIX (${endToEndId})`,
+        `into the merchant’s available balance: the payer paid by PIX (${endToEndId})`,
+        `the provider’s fee: the payer paid by PIX (${endToEndId})`,
+        `the platform’s fee: the payer paid by PIX (${endToEndId})`,
+      ]);
+      const { code, out } = await run('ledger', 'show', id);
+      expect(code).to.equal(0);
+      expect(out.split('\n')).to.have.length(10);
+      expect(out).to.match(/ merchant_available {2}BRL {11}98\.90 {11}98\.90 {2}into the merchant’s available balance/);
+      expect(out).to.match(/\nBRL: all postings sum to 0\.00\n$/);
+    });
+    it('of a payment that moved nothing says so; of no payment it is refused', async () => {
+      const { body } = await gateway.charge();
+      expect((await run('ledger', 'show', body['id'] as string)).out).to.equal('no money has moved\n');
+      await refused('There is no such payment.', 'ledger', 'show', 'tx_00000000000000000000000000');
+    });
+    it('is exit code 1 where the ledger is not what follows from the events', async () => {
+      const { id } = await paid({}, {}, 'settled');
+      const where = `payment_id = '${rawIdOf(id)}' AND ledger_account = 'merchant_available'`;
+      const spoil = (change: string) =>
+        gateway.storage.reads.query(`UPDATE rm_wallet.postings SET ${change} WHERE ${where}`);
+      await spoil('amount = amount + 1');
+      const { code, json } = await run<Shown>('ledger', 'show', id, '--json');
+      await spoil('amount = amount - 1');
+      expect(code).to.equal(1);
+      expect(json.differences).to.deep.equal([
+        'not in the ledger: @2.1 merchant_available BRL 9890',
+        'in the ledger, and follows from no event: @2.1 merchant_available BRL 9891',
+      ]);
+      expect((await run('ledger', 'show', id)).code).to.equal(0);
+    });
+  });
+
+  describe('account', () => {
+    it('list names all in the order of their opening', async () => {
+      const made = await good('account', 'create', '--name', 'Padaria', '--email', 'p@example.com');
+      await projected();
+      const { accounts } = await good<{ accounts: Body[] }>('account', 'list');
+      expect(accounts.map(({ openedAt: _, ...rest }) => rest)).to.deep.equal([
+        { accountId: account, name: 'Loja de Teste', email: 'teste@example.com' },
+        { accountId: made['accountId'], name: 'Padaria', email: 'p@example.com' },
+      ]);
+      const { out } = await run('account', 'list');
+      expect(out).to.contain(`${accounts[1]?.['openedAt']}  ${made['accountId']}  p@example.com  Padaria\n`);
+    });
+
+    const settingsOf = async (...words: string[]) => {
+      const { accountId, settings } = await good<{ accountId: string; settings: Body }>(
+        'account',
+        'settings',
+        ...words,
+      );
+      return { accountId, settings };
+    };
+    it('settings shows them, changes what is named, and nothing twice', async () => {
+      const { accountId, settings } = await settingsOf(account);
+      expect(accountId).to.equal(account);
+      expect(settings).to.include({ chargeWindowSeconds: 3_600, rateLimitPerMinute: null, cashoutDestinations: null });
+      const all = [account, '--velocity-customer', '5', '--rate-limit', '1200', '--hold-days', 'PIX=1, BOLETO=3'];
+      const more = ['--cashout-destinations', '99991111140,loja@example.com', '--charge-window', '600'];
+      const changed = {
+        ...settings,
+        velocity: { customerPerHour: 5, accountPerHour: 1_000 },
+        rateLimitPerMinute: 1_200,
+        holdDays: { ...(settings['holdDays'] as Body), PIX: 1, BOLETO: 3 },
+        cashoutDestinations: ['99991111140', 'loja@example.com'],
+        chargeWindowSeconds: 600,
+      };
+      expect((await settingsOf(...all, ...more)).settings).to.deep.equal(changed);
+      const head = await gateway.storage.store.head();
+      expect((await settingsOf(...all, ...more)).settings).to.deep.equal(changed);
+      expect(await gateway.storage.store.head()).to.equal(head);
+      const { out } = await run('account', 'settings', rawIdOf(account));
+      expect(out).to.contain('velocity              5 an hour a customer, 1000 in all\n');
+      expect(out).to.contain('rate limit            1200 a minute\n');
+      expect(out).to.contain('hold days             PIX=1 CREDIT_CARD=2 MBWAY=1 MULTIBANCO=1 BOLETO=3 CRYPTO=1\n');
+
+      const { body } = await gateway.charge(); // the program goes by them
+      const { created_at: from, pix } = body as { created_at: string; pix: { expires_at: string } };
+      expect(Date.parse(pix.expires_at) - Date.parse(from)).to.equal(600_000);
+
+      const back = ['--rate-limit', 'default', '--cashout-destinations', 'any', '--hold-days', 'PIX=0,BOLETO=1'];
+      const usual = ['--charge-window', '3600', '--velocity-customer', '20', '--velocity-account', '1000'];
+      expect((await settingsOf(account, ...back, ...usual)).settings).to.deep.equal(settings);
+      expect((await settingsOf(account, '--rate-limit', 'none')).settings).to.include({ rateLimitPerMinute: 0 });
+      const none = await settingsOf(account, '--rate-limit', 'default', '--cashout-destinations', 'none');
+      expect(none.settings).to.deep.equal({ ...settings, cashoutDestinations: [] });
+    });
+
+    const between = (option: string, [min, max]: readonly [number, number], text: string) =>
+      `--${option} must be a whole number from ${min} to ${max}, not "${text}"`;
+    const { velocityPerHour, holdDays, chargeWindowSeconds } = SETTING_BOUNDS;
+    const METHODS = 'PIX, CREDIT_CARD, MBWAY, MULTIBANCO, BOLETO, CRYPTO';
+    const WRONG: readonly (readonly [string, string, string])[] = [
+      ['velocity-customer', '0', between('velocity-customer', velocityPerHour, '0')],
+      ['velocity-account', '100001', between('velocity-account', velocityPerHour, '100001')],
+      ['rate-limit', '0', between('rate-limit', [1, 1_000_000_000], '0')],
+      ['rate-limit', '1.5', between('rate-limit', [1, 1_000_000_000], '1.5')],
+      ['hold-days', 'PIX=366', between('hold-days', holdDays, '366')],
+      ['hold-days', 'PIX', between('hold-days', holdDays, '')],
+      ['hold-days', 'TED=1', `--hold-days must be like PIX=0,BOLETO=2, of ${METHODS}, not "TED=1"`],
+      ['charge-window', '59', between('charge-window', chargeWindowSeconds, '59')],
+      ['charge-window', '', between('charge-window', chargeWindowSeconds, '')],
+      ['cashout-destinations', 'x', 'cashoutDestinations must be Pix keys as the directory holds them, not "x"'],
+    ];
+    it('settings refuses what is out of bounds, and an account that is none', async () => {
+      const before = await settingsOf(account);
+      for (const [option, value, message] of WRONG)
+        await refused(message, 'account', 'settings', account, '--velocity-account', '7', `--${option}=${value}`);
+      expect(await settingsOf(account)).to.deep.equal(before);
+      await refused('There is no such account.', 'account', 'settings', 'acct_00000000000000000000000000');
+      await refused('"x" is no account: an acct_ id', 'account', 'settings', 'x');
+    });
+  });
+
+  describe('the security log', () => {
+    const who = operatorOf();
+    const shown = (err: string) => logged(err).map(({ time: _, level: __, msg: ___, ...rest }) => rest);
+
+    it('tells who changed what, and nothing of whom it is about', async () => {
+      const words = ['account', 'create', '--name', 'Padaria da Ana', '--email', 'ana@example.com'];
+      const { err, json } = await run<{ accountId: string; testApiKey: string; liveApiKey: string }>(
+        ...words,
+        '--json',
+      );
+      const told = { security: 'operator_command', by: who, outcome: 'done' };
+      const { accountId, testApiKey, liveApiKey } = json;
+      expect(shown(err)).to.deep.equal([
+        { ...told, command: 'account create', args: [], options: ['name', 'email'], accountId },
+      ]);
+      for (const secret of ['Padaria', 'ana@', testApiKey, liveApiKey]) expect(err).to.not.contain(secret);
+
+      const changed = await run('account', 'settings', account, '--rate-limit', '77');
+      expect(shown(changed.err)).to.deep.equal([
+        { security: 'settings_changed', setting: 'account', account, by: who, changed: ['rate-limit'] },
+        { ...told, command: 'account settings', args: [account], options: ['rate-limit'], accountId: account },
+      ]);
+      const { err: again } = await run('account', 'settings', account, '--rate-limit', 'default');
+      expect(shown(again)).to.have.length(2);
+    });
+    it('tells who was refused', async () => {
+      const id = 'ch_00000000000000000000000000';
+      const { err } = await run('held', 'release', id);
+      expect(shown(err.slice(0, err.indexOf('\n')))).to.deep.equal([
+        { security: 'operator_command', by: who, command: 'held release', args: [id], options: [], outcome: 'refused' },
+      ]);
+      expect(err.split('\n')[1]).to.equal('quita: There is no such payment.');
+    });
+    it('says nothing of who only looks', async () => {
+      for (const words of [
+        ['account', 'list'],
+        ['account', 'settings', account],
+        ['held', 'list'],
+        ['ledger', 'check'],
+      ])
+        expect((await run(...words)).err, words.join(' ')).to.equal('');
+    });
+    it('stands in the events, too', async () => {
+      await projected();
+      const { rows } = await gateway.storage.operations.query<{ actor: string }>(
+        `SELECT DISTINCT metadata::jsonb ->> 'actor' AS actor FROM event_store.events WHERE category = 'account'
+         AND metadata::jsonb ->> 'actor' LIKE 'operator:%' ORDER BY 1`,
+      );
+      expect(rows.map(({ actor }) => actor)).to.include(who);
+    });
+  });
+});

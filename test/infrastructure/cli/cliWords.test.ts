@@ -1,0 +1,239 @@
+// What is typed at the command line, and on which database: help, version, what can't be meant, and what is not ours to change.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pg from 'pg';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { accountCommands } from '../../../infrastructure/cli/account.ts';
+import type { CliCommand } from '../../../infrastructure/cli/command.ts';
+import { doctorCommands } from '../../../infrastructure/cli/doctor.ts';
+import { eventCommands } from '../../../infrastructure/cli/events.ts';
+import { heldCommands } from '../../../infrastructure/cli/held.ts';
+import { ledgerCommands } from '../../../infrastructure/cli/ledger.ts';
+import { parkedCommands } from '../../../infrastructure/cli/parked.ts';
+import { projectionCommands } from '../../../infrastructure/cli/projections.ts';
+import { runCli } from '../../../infrastructure/cli/run.ts';
+import { emptyDatabase, migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+const COMMANDS: readonly CliCommand[] = [
+  ...accountCommands,
+  ...heldCommands,
+  ...projectionCommands,
+  ...eventCommands,
+  ...ledgerCommands,
+  ...parkedCommands,
+  ...doctorCommands,
+];
+const typed = async (line: string, env: Record<string, string> = { DATA_DIR: '/nowhere/at/all' }) => {
+  let [out, err] = ['', ''];
+  const code = await runCli(
+    COMMANDS,
+    line.split(' ').filter((word) => word !== ''),
+    env,
+    { write: (text: string) => (out += text) },
+    { write: (text: string) => (err += text) },
+  );
+  return { code, out, err };
+};
+
+describe('words at the command line', () => {
+  const help = async (line: string, says: RegExp) => {
+    const { code, out, err } = await typed(line);
+    expect([code, err], line).to.deep.equal([0, '']);
+    expect(out, line).to.match(says);
+  };
+
+  it('--help, -h and help explain all commands', async () => {
+    for (const line of ['--help', '-h', 'help']) {
+      await help(line, /^Usage: npm run cli -- <command>/);
+      const { out } = await typed(line);
+      for (const { name } of COMMANDS) expect(out, line).to.contain(`\n  ${name}`);
+    }
+  });
+  for (const { name } of COMMANDS)
+    it(`${name} is explained by --help, -h and help, whatever else is typed`, async () => {
+      const says = new RegExp(`^Usage: npm run cli -- ${name}[ \n]`);
+      for (const line of [
+        `${name} --help`,
+        `${name} -h`,
+        `help ${name}`,
+        `-h ${name}`,
+        `--json ${name} -h`,
+        `${name} x y z -h`,
+      ])
+        await help(line, says);
+    });
+  it('a group of commands is explained, and nothing else with it', async () => {
+    const { code, out } = await typed('account -h');
+    expect(code).to.equal(0);
+    expect(out.match(/^ {2}\w+ \w+/gm)).to.deep.equal(['  account create', '  account list', '  account settings']);
+  });
+  it('--version names the version, everywhere', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
+    for (const line of ['--version', ...COMMANDS.map(({ name }) => `${name} --version`)])
+      expect(await typed(line), line).to.deep.equal({ code: 0, out: `quita ${version}\n`, err: '' });
+  });
+  it('nothing at all is answered with how it is used, and exit code 2', async () => {
+    const { code, out } = await typed('');
+    expect(code).to.equal(2);
+    expect(out).to.match(/^Usage: /);
+  });
+
+  const GROUP = '"account create" or "account list" or "account settings"';
+  const MEANT: readonly (readonly [string, string])[] = [
+    ['acount create', 'there is no command "acount create"; did you mean "account create"?'],
+    ['account creat', 'there is no command "account creat"; did you mean "account create"?'],
+    ['account craete --name x', 'there is no command "account craete"; did you mean "account create"?'],
+    ['create account', 'there is no command "create account"; did you mean "account create"?'],
+    ['craete acount', 'there is no command "craete acount"; did you mean "account create"?'],
+    ['account-create', 'there is no command "account-create"; did you mean "account create"?'],
+    ['ACCOUNT CREATE', 'there is no command "ACCOUNT CREATE"; did you mean "account create"?'],
+    ['accounts list --json', 'there is no command "accounts list"; did you mean "account list"?'],
+    ['projection verify', 'there is no command "projection verify"; did you mean "projections verify"?'],
+    ['event tail', 'there is no command "event tail"; did you mean "events tail"?'],
+    ['docter', 'there is no command "docter"; did you mean "doctor"?'],
+    ['ledger chekc', 'there is no command "ledger chekc"; did you mean "ledger check"?'],
+    ['account', `there is no command "account"; did you mean ${GROUP}?`],
+    ['acount', `there is no command "acount"; did you mean ${GROUP}?`],
+    ['account frobnicate', `there is no command "account frobnicate"; did you mean ${GROUP}?`],
+    ['frobnicate', 'there is no command "frobnicate"; npm run cli -- --help lists them'],
+    ['account create --nam x', 'account create: there is no option --nam; did you mean "account create --name"?'],
+    ['account create --emial x', 'account create: there is no option --emial; did you mean "account create --email"?'],
+    [
+      'account create --name=x --Email=y',
+      'account create: there is no option --Email; did you mean "account create --email"?',
+    ],
+    ['held list --jsno', 'held list: there is no option --jsno; did you mean "held list --json"?'],
+    ['held list -x', 'held list: there is no option -x; held list --help lists them'],
+    ['held list --constructor', 'held list: there is no option --constructor; held list --help lists them'],
+    ['account create --name', 'account create: --name needs a value'],
+    ['account create --name --email x', 'account create: --name needs a value'],
+    ['account create --email x', 'account create: --name is required'],
+    ['events tail --all=yes', 'events tail: --all takes no value'],
+    ['held release', 'held release: <payment> is missing; expected: held release <payment>'],
+    ['held release a b', 'held release: "b" is one argument too many; expected: held release <payment>'],
+    ['account list Loja', 'account list: "Loja" is one argument too many; expected: account list'],
+    ['--json', 'a command is needed; npm run cli -- --help lists them'],
+    ['--frobnicate', 'npm run cli --: there is no option --frobnicate; npm run cli -- --help lists them'],
+    ['--hlep', 'npm run cli --: there is no option --hlep; did you mean "npm run cli -- --help"?'],
+  ];
+  for (const [line, says] of MEANT)
+    it(`"${line}" is refused in one line: ${says.slice(0, 100)}`, async () => {
+      expect(await typed(line)).to.deep.equal({ code: 2, out: '', err: `quita: ${says}\n` });
+    });
+
+  it('whatever is typed is answered in at most two lines', async () => {
+    for (const line of [
+      `${'x'.repeat(5_000)}`,
+      'a b c d e f',
+      '-- account create',
+      '-',
+      '--',
+      'help frobnicate',
+      '-hx',
+      '--=x',
+      '\0',
+    ]) {
+      const { code, out, err } = await typed(line);
+      expect([code, out], line.slice(0, 20)).to.deep.equal([2, '']);
+      expect(err.trim().split('\n').length, err.slice(0, 200)).to.be.at.most(2);
+      expect(err.length).to.be.below(400);
+    }
+  });
+});
+
+describe('the database of the programs beside the command line', () => {
+  let database: TestDatabase;
+  afterEach(() => database.drop());
+  const query = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: database.connectionString });
+    await client.connect();
+    const { rows } = await client.query<Row>(text);
+    await client.end();
+    return rows;
+  };
+  const tables = () =>
+    query("SELECT schemaname, tablename FROM pg_tables WHERE schemaname !~ '^(pg_|information)' ORDER BY 1, 2");
+  const LINES = ['account list', 'doctor', 'projections verify', 'account create --name x --email x@example.com'];
+  const refused = async (says: RegExp) => {
+    const [before, done] = [await tables(), await query("SELECT to_regclass('schema_migrations')")];
+    for (const line of LINES) {
+      const { code, out, err } = await typed(line, { DATABASE_URL: database.connectionString });
+      expect(code, line).to.equal(2);
+      expect(out + err, line)
+        .to.match(/^[^\n]+\n$/)
+        .and.match(says);
+    }
+    expect([await tables(), await query("SELECT to_regclass('schema_migrations')")]).to.deep.equal([before, done]);
+  };
+
+  it('is left empty when it is', async () => {
+    database = await emptyDatabase();
+    await refused(/the database has no schema of Quita yet: start the program on it first, which makes it\n$/);
+    expect(await tables()).to.deep.equal([]);
+  });
+  it('is not migrated by a newer build', async () => {
+    database = await migratedDatabase();
+    const [last] = await query<{ name: string }>(
+      'DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations) RETURNING name',
+    );
+    await refused(new RegExp(`the database has the schema of an older version \\(${last?.name} missing\\): `));
+    expect(await query(`SELECT FROM schema_migrations WHERE name = '${last?.name}'`)).to.deep.equal([]);
+  });
+  it('is left alone by an older build', async () => {
+    database = await migratedDatabase();
+    await query("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future', 99, now())");
+    await refused(/the database has the schema of a newer version \(9999_future\): start that version\n$/);
+  });
+  it('is not said to have nothing parked for a read model or process that there is not', async () => {
+    database = await migratedDatabase();
+    const env = { DATABASE_URL: database.connectionString };
+    const listed = (consumer: string) => typed(`parked list --consumer ${consumer}`, env);
+    for (const consumer of ['wallet', 'process/expiry'])
+      expect(await listed(consumer)).to.deep.equal({ code: 0, out: 'nothing is parked\n', err: '' });
+    const stream = streamName.payment('3gysc09kqhck4mzwybbk9dsst9' as PaymentId);
+    const MISTYPED = [
+      ['parked list', 'walet', 'wallet'],
+      ['parked list', 'expiry', 'process/expiry'],
+      [`parked show ${stream}`, 'webhookFanout', 'process/webhookFanOut'],
+      ['parked retry --all', 'Payments', 'payments'],
+      [`parked skip ${stream} --reason x`, 'process/creatoin', 'process/creation'],
+    ] as const;
+    for (const [command, consumer, meant] of MISTYPED) {
+      const { code, out, err } = await typed(`${command} --consumer ${consumer}`, env);
+      const whole = `${command.replace(' --reason x', '')} --consumer ${meant}`;
+      const says = `quita: there is no read model or process "${consumer}"; did you mean "${whole}"?`;
+      // Before it stands in the security log who tried what.
+      expect([code, out, err.trimEnd().split('\n').at(-1)]).to.deep.equal([2, '', says]);
+    }
+    expect((await listed('x')).err).to.match(/"x"; there are: payments, .*process\/testClock\n$/);
+  });
+  it('is told by doctor whether SECRETS_KEY is its own; without one nothing is made up', async () => {
+    database = await migratedDatabase();
+    const finding = async (env: Record<string, string>) => {
+      const { out } = await typed('doctor --json', { DATABASE_URL: database.connectionString, ...env });
+      const { findings } = JSON.parse(out) as { findings: { check: string; isGood: boolean; says: string }[] };
+      const found = findings.find(({ check }) => check === 'secrets key');
+      return [found?.isGood, found?.says];
+    };
+    const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i)).toString('base64');
+    expect(await finding({})).to.deep.equal([true, 'SECRETS_KEY is not set here: not compared with the database']);
+    expect(await finding({ SECRETS_KEY })).to.deep.equal([true, 'nothing is sealed yet']);
+    expect(await query('SELECT FROM operations.secrets_key_check')).to.deep.equal([]);
+    await query("INSERT INTO operations.secrets_key_check (sealed) VALUES ('\\x00')");
+    expect((await finding({ SECRETS_KEY }))[0]).to.equal(false);
+  });
+  it('is not made where there is none, nor a key for it', async () => {
+    database = await emptyDatabase();
+    const dataDir = await mkdtemp(join(tmpdir(), 'quita-cli-'));
+    for (const line of LINES) {
+      const { code, out, err } = await typed(line, { DATA_DIR: dataDir });
+      expect(code, line).to.equal(2);
+      expect(out + err, line).to.match(/^[^\n]*no program is running on [^\n]+\n$/);
+    }
+    expect(await readdir(dataDir)).to.deep.equal([]);
+    await rm(dataDir, { recursive: true });
+  });
+});

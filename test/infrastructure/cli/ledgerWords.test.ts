@@ -1,0 +1,20 @@
+// Whatever moves money has words (`ledger show`).
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { journalEntry, LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
+import { paymentSerde } from '../../../domain/payment/payment.ts';
+import { whatMoved, whyMoved } from '../../../infrastructure/cli/ledgerWords.ts';
+import { anyEventOf } from '../../support/arbitraries.ts';
+
+describe('words of the ledger', () => {
+  for (const type of Object.keys(paymentSerde.table))
+    it(`${type} has some exactly when it moves money`, () => {
+      const [event] = fc.sample(anyEventOf<'payment'>([type]), { numRuns: 1, seed: 1 });
+      if (event === undefined) throw new Error(`no sample of ${type}`);
+      expect(whyMoved(event) !== null).to.equal(journalEntry(event) !== null);
+    });
+  it('of a credit are others than of a debit, and of each account others', () => {
+    const all = LEDGER_ACCOUNTS.flatMap((account) => [whatMoved(account, 1), whatMoved(account, -1)]);
+    expect(new Set(all).size).to.equal(2 * LEDGER_ACCOUNTS.length);
+  });
+});

@@ -1,0 +1,245 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { acquireInstanceLock } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { becomesTrue } from '../../../infrastructure/embeddedPostgres/processes.ts';
+import {
+  COMPLETE,
+  guardPidIn,
+  inUse,
+  isLive,
+  isOver,
+  leaveOrphan,
+  postmasterPidIn,
+  query,
+  refusal,
+  useEmbeddedPostgres,
+} from '../../support/embeddedPostgres.ts';
+
+describe('embedded PostgreSQL', function () {
+  this.timeout(60_000);
+  const t = useEmbeddedPostgres();
+
+  describe('start and stop', () => {
+    it('makes a database where there is none', async () => {
+      t.dataDir = join(t.folder, 'missing', 'folders');
+      const database = await t.start();
+      expect(await query(database.connectionString, 'SELECT 1 AS one')).to.deep.equal([{ one: 1 }]);
+      expect(database.adopted).to.equal(false);
+      expect((await readdir(t.dataDir)).sort()).to.deep.equal(COMPLETE);
+      const modes = await Promise.all(
+        ['.', ...COMPLETE].map(async (name) => ((await stat(join(t.dataDir, name))).mode & 0o777).toString(8)),
+      );
+      expect(modes).to.deep.equal(['755', '700', '600', '600', '600']);
+    });
+
+    it('loses no acknowledged commit, sorts by code point, and listens on no port', async () => {
+      const { connectionString } = await t.start();
+      const names = ['fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding', 'listen_addresses'];
+      const more = ['lc_messages', 'max_connections', 'reserved_connections', 'TimeZone', 'password_encryption'];
+      const settings: Record<string, unknown> = {};
+      for (const name of [...names, ...more]) {
+        const [row] = await query(connectionString, `SELECT current_setting('${name}') AS value`);
+        settings[name] = row?.['value'];
+      }
+      expect(settings).to.deep.equal({
+        fsync: 'on',
+        synchronous_commit: 'on',
+        full_page_writes: 'on',
+        server_encoding: 'UTF8',
+        listen_addresses: '',
+        lc_messages: 'C',
+        max_connections: '60',
+        reserved_connections: '0',
+        TimeZone: 'UTC',
+        password_encryption: 'scram-sha-256',
+      });
+      const sorted = await query(connectionString, "SELECT v FROM unnest(ARRAY['é', 'b', 'A', 'a', 'B']) v ORDER BY v");
+      expect(sorted.map((row) => row['v'])).to.deep.equal(['A', 'B', 'a', 'b', 'é']);
+    });
+
+    it('refuses a wrong password', async () => {
+      const database = await t.start();
+      const wrong = new URL(database.connectionString);
+      wrong.password = 'wrong';
+      const code = await query(wrong.href, 'SELECT 1').then(
+        () => 'accepted',
+        (error: { code: string }) => error.code,
+      );
+      expect(code).to.equal('28P01');
+    });
+
+    it('keeps data, address and password from one start to the next', async () => {
+      const first = await t.start();
+      await query(first.connectionString, "INSERT INTO note VALUES ('more')");
+      await first.stop();
+      const second = await t.start();
+      expect(second.connectionString).to.equal(first.connectionString);
+      expect(second.adopted).to.equal(false);
+      expect(await query(second.connectionString, 'SELECT text FROM note ORDER BY text')).to.deep.equal([
+        { text: 'kept' },
+        { text: 'more' },
+      ]);
+    });
+
+    it('stops twice with one stop, and takes the guard along', async () => {
+      const database = await t.start();
+      const [guard, postmaster] = [await guardPidIn(t.dataDir), await postmasterPidIn(t.dataDir)];
+      expect([await isLive(guard), await isLive(postmaster)]).to.deep.equal([true, true]);
+      const stopping = database.stop();
+      expect(database.stop()).to.equal(stopping);
+      await stopping;
+      expect([await isLive(guard), await isLive(postmaster)]).to.deep.equal([false, false]);
+      expect(await readdir(join(t.dataDir, 'postgres'))).not.to.include('postmaster.pid');
+    });
+
+    it('says so, and dismisses the guard, when the server ends under it', async () => {
+      let reported: (line: string) => void = () => undefined;
+      const unexpected = new Promise<string>((resolve) => {
+        reported = (line) => (line.includes('unexpectedly') ? resolve(line) : undefined);
+      });
+      const database = await t.start((line) => reported(line));
+      const [guard, postmaster] = [await guardPidIn(t.dataDir), await postmasterPidIn(t.dataDir)];
+      process.kill(postmaster, 'SIGINT');
+      expect(await unexpected).to.equal(
+        `PostgreSQL (process ${postmaster}) ended unexpectedly: see ${join(t.dataDir, 'postgres.log')}`,
+      );
+      expect(await isOver(guard)).to.equal(true);
+      await database.stop();
+    });
+  });
+
+  describe('one owner a directory', () => {
+    it('lets one of several concurrent first starts win, and disturbs it in nothing', async () => {
+      t.dataDir = join(t.folder, 'contested');
+      const contenders = [t.own(), t.own()];
+      const outcomes = await Promise.all(
+        contenders.map((owner) => Promise.any([owner.said('ready'), owner.said('failed')])),
+      );
+      const failures = outcomes.filter((outcome) => 'code' in outcome);
+      const [winner, ...others] = outcomes.filter((outcome) => 'connectionString' in outcome);
+      expect(failures).to.deep.equal([inUse(t.dataDir)]);
+      expect(others).to.deep.equal([]);
+      const [guard, postmaster] = [await guardPidIn(t.dataDir), await postmasterPidIn(t.dataDir)];
+      expect(await refusal(t.dataDir)).to.deep.equal(inUse(t.dataDir));
+      expect([await guardPidIn(t.dataDir), await postmasterPidIn(t.dataDir)]).to.deep.equal([guard, postmaster]);
+      expect([await isLive(guard), await isLive(postmaster)]).to.deep.equal([true, true]);
+      expect(await query(winner!.connectionString, 'SELECT 1 AS one')).to.deep.equal([{ one: 1 }]);
+    });
+
+    it('refuses a second start inside the same program, twice', async () => {
+      const database = await t.start();
+      const both = await Promise.all([refusal(t.dataDir), refusal(t.dataDir)]);
+      expect(both).to.deep.equal([inUse(t.dataDir), inUse(t.dataDir)]);
+      expect(await query(database.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+    });
+
+    it('leaves a server to the program that holds the instance lock, even where the directory could be locked', async () => {
+      const guard = await leaveOrphan(t);
+      const settings = await readFile(join(t.dataDir, 'postgres.json'), 'utf8');
+      const { connectionString } = await t.owners.at(-1)!.said('ready');
+      const lock = await acquireInstanceLock(connectionString);
+      expect(await refusal(t.dataDir)).to.deep.equal(inUse(t.dataDir));
+      expect(await readFile(join(t.dataDir, 'postgres.json'), 'utf8')).to.equal(settings);
+      expect(await isLive(guard)).to.equal(false);
+      expect(await query(connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+      await lock?.release();
+      expect((await t.start()).adopted).to.equal(true);
+    });
+  });
+
+  describe('instance lock', () => {
+    it('is held by one, released twice, and free for the next', async () => {
+      const { connectionString } = await t.start();
+      const first = await acquireInstanceLock(connectionString);
+      expect(first).not.to.equal(null);
+      expect(await acquireInstanceLock(connectionString)).to.equal(null);
+      const released = first!.release();
+      expect(first!.release()).to.equal(released);
+      await released;
+      const second = await acquireInstanceLock(connectionString);
+      expect(second).not.to.equal(null);
+      await second!.release();
+    });
+
+    it('waits for one that is on its way out', async () => {
+      const { connectionString } = await t.start();
+      const first = await acquireInstanceLock(connectionString);
+      const waiting = acquireInstanceLock(connectionString);
+      const waits = "SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+      const seen = await becomesTrue(async () => (await query(connectionString, waits))[0]?.['n'] === 1, 1_500);
+      expect(seen).to.equal(true);
+      await first!.release();
+      const second = await waiting;
+      expect(second).not.to.equal(null);
+      await second!.release();
+    });
+
+    it('reports a loss once, and none after a release', async () => {
+      const { connectionString } = await t.start();
+      const cut = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
+      const losses: string[] = [];
+      await new Promise<void>((resolve, reject) => {
+        const onLost = (reason: Error): void => {
+          losses.push(reason.message);
+          resolve();
+        };
+        acquireInstanceLock(connectionString, { onLost })
+          .then(() => query(connectionString, cut))
+          .catch(reject);
+      });
+      const other = await acquireInstanceLock(connectionString, { onLost: (reason) => losses.push(reason.message) });
+      await other!.release();
+      expect(losses).to.deep.equal(['terminating connection due to administrator command']);
+    });
+  });
+
+  describe('what can not work is one clear line', () => {
+    it('a data directory that can not be made', async () => {
+      await writeFile(join(t.folder, 'file'), '');
+      t.dataDir = join(t.folder, 'file', 'data');
+      expect(await refusal(t.dataDir)).to.deep.equal({
+        code: 'data_dir_unreachable',
+        message: `The data directory ${t.dataDir} can't be used: it can't be created (ENOTDIR); correct its permissions, or set DATA_DIR to another folder.`,
+      });
+    });
+
+    it('postgres.json lost, spoilt or with another password', async () => {
+      const path = join(t.dataDir, 'postgres.json');
+      const content = await readFile(path, 'utf8');
+      const advice = `restore it from a backup of ${t.dataDir}, or set DATA_DIR to another folder.`;
+      await writeFile(path, '{"port":');
+      expect(await refusal(t.dataDir)).to.deep.equal({
+        code: 'settings_unusable',
+        message: `${path} is not what Quita wrote: ${advice}`,
+      });
+      await writeFile(path, content.replace(/[0-9a-f]{64}/, 'f'.repeat(64)));
+      expect(await refusal(t.dataDir)).to.deep.equal({
+        code: 'settings_unusable',
+        message: `${path} does not have the password of the database beside it: ${advice}`,
+      });
+      await writeFile(path, content);
+      expect((await t.start()).adopted).to.equal(false);
+    });
+
+    it('a data directory made when the database listened on a port', async () => {
+      const path = join(t.dataDir, 'postgres.json');
+      const former = { port: 5432, user: 'quita', password: 'f'.repeat(64), guardPid: null };
+      await writeFile(path, JSON.stringify(former));
+      for (let twice = 0; twice < 2; twice++)
+        expect(await refusal(t.dataDir)).to.deep.equal({
+          code: 'settings_unusable',
+          message: `The data directory ${t.dataDir} was made by a version before the first release, whose database every user of this machine could reach: remove it, or set DATA_DIR to another folder.`,
+        });
+      expect(JSON.parse(await readFile(path, 'utf8'))).to.deep.equal(former);
+    });
+
+    it('a database that PostgreSQL itself refuses', async () => {
+      await writeFile(join(t.dataDir, 'postgres', 'PG_VERSION'), '9.6\n');
+      expect(await refusal(t.dataDir)).to.deep.equal({
+        code: 'cannot_start',
+        message: `PostgreSQL could not start in ${t.dataDir}/postgres: FATAL:  database files are incompatible with server (more in ${t.dataDir}/postgres.log).`,
+      });
+    });
+  });
+});

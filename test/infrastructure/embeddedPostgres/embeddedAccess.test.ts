@@ -1,0 +1,252 @@
+// Who can reach the embedded database, and what the program may do in it.
+import { once } from 'node:events';
+import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { firstBarred } from '../../../infrastructure/embeddedPostgres/account.ts';
+import { attachToEmbeddedPostgres } from '../../../infrastructure/embeddedPostgres/attach.ts';
+import { EmbeddedPostgresError } from '../../../infrastructure/embeddedPostgres/error.ts';
+import { migrate } from '../../../infrastructure/postgres/migrate.ts';
+import {
+  isOver,
+  isRoot,
+  leaveOrphan,
+  openToSuperuser,
+  postmasterPidIn,
+  query,
+  refusal,
+  useEmbeddedPostgres,
+} from '../../support/embeddedPostgres.ts';
+
+const SOCKET = '.s.PGSQL.5432';
+const folderOf = (connectionString: string): string => decodeURIComponent(new URL(connectionString).hostname);
+const modeOf = async (path: string): Promise<string> => ((await lstat(path)).mode & 0o777).toString(8);
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'done',
+    (error: { code: string }) => error.code,
+  );
+
+describe('access to embedded PostgreSQL', function () {
+  this.timeout(60_000);
+  const t = useEmbeddedPostgres();
+  const formerTmp = process.env['TMPDIR'];
+  /** Of the test, in place of the system's: short, and nobody else's. */
+  let tmp: string;
+  beforeEach(async () => {
+    tmp = join(t.folder, `t${t.count}`);
+    await mkdir(tmp, { mode: 0o755 });
+    process.env['TMPDIR'] = tmp;
+  });
+  afterEach(async () => {
+    await Promise.all(t.owners.splice(0).map((owner) => owner.kill()));
+    await Promise.all(t.running.splice(0).map((database) => database.stop()));
+    if (formerTmp === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = formerTmp;
+  });
+
+  describe('the socket', () => {
+    it('stands in a folder of mode 0700, and there is nothing else to connect to', async () => {
+      const { connectionString } = await t.start();
+      const folder = folderOf(connectionString);
+      expect(folder).to.equal(join(t.dataDir, 'postgres'));
+      expect([await modeOf(folder), await modeOf(join(folder, SOCKET))]).to.deep.equal(['700', '700']);
+      expect(await query(connectionString, "SELECT current_setting('listen_addresses') AS tcp")).to.deep.equal([
+        { tcp: '' },
+      ]);
+    });
+
+    if (isRoot)
+      it('is out of reach for any other user', async () => {
+        const folder = folderOf((await t.start()).connectionString);
+        expect(await firstBarred({ name: 'somebody', uid: 4_711, gid: 4_711 }, [t.dataDir, folder])).to.equal(folder);
+      });
+
+    it('of a stopped program, held by somebody else, is sent nothing by the command line', async () => {
+      const folder = join(t.dataDir, 'postgres');
+      let callers = 0;
+      const listener = createServer(() => callers++).listen(join(folder, SOCKET));
+      await once(listener, 'listening');
+      for (let twice = 0; twice < 2; twice++) {
+        const error = await attachToEmbeddedPostgres(t.dataDir).catch((thrown: unknown) => thrown);
+        expect(error).to.be.instanceOf(EmbeddedPostgresError);
+        expect((error as Error).message).to.equal(
+          `no program is running on ${t.dataDir}: start it with npm start, or set DATA_DIR or DATABASE_URL`,
+        );
+      }
+      expect(callers).to.equal(0);
+      listener.close();
+    });
+
+    it('and its lock, left by a power cut with a pid that is another process by now, do not matter', async () => {
+      const folder = join(t.dataDir, 'postgres');
+      await writeFile(join(folder, `${SOCKET}.lock`), `${process.pid}\n${folder}\n0\n5432\n${folder}\n`);
+      await writeFile(join(folder, SOCKET), '');
+      const { connectionString } = await t.start();
+      expect(await query(connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+    });
+  });
+
+  describe('of a data directory too deep for a socket', () => {
+    beforeEach(async () => {
+      const deep = join(t.folder, `deep${t.count}`, 'd'.repeat(100));
+      await mkdir(deep, { recursive: true });
+      await rename(t.dataDir, join(deep, 'data'));
+      t.dataDir = join(deep, 'data');
+    });
+    const socketDirs = async (): Promise<string[]> => (await readdir(tmp)).filter((name) => name.startsWith('quita-'));
+    const noPlace = (why: string) => ({
+      code: 'data_dir_unreachable',
+      message: [
+        `The data directory ${t.dataDir} can't be used: its path is too long for a socket of PostgreSQL (at most 107 bytes in all),`,
+        `and ${process.env['TMPDIR']} (TMPDIR) can't hold one: ${why}; correct its permissions, or set DATA_DIR to another folder.`,
+      ].join(' '),
+    });
+
+    it('stands in a closed folder under TMPDIR, where the command line finds it, until the stop', async () => {
+      for (let twice = 0; twice < 2; twice++) {
+        const database = await t.start();
+        const [name, ...others] = await socketDirs();
+        expect(others).to.deep.equal([]);
+        const folder = join(tmp, name as string);
+        expect(folderOf(database.connectionString)).to.equal(folder);
+        expect(await modeOf(folder)).to.equal('700');
+        expect((await stat(folder)).uid).to.equal((await stat(join(t.dataDir, 'postgres'))).uid);
+        expect(await attachToEmbeddedPostgres(t.dataDir)).to.equal(database.connectionString);
+        await database.stop();
+        expect(await socketDirs()).to.deep.equal([]);
+      }
+    });
+
+    it('is found by whoever adopts an orphan, and leaves nothing there after a kill', async () => {
+      await leaveOrphan(t);
+      const [name] = await socketDirs();
+      const heir = await t.start();
+      expect([heir.adopted, folderOf(heir.connectionString)]).to.deep.equal([true, join(tmp, name as string)]);
+      await heir.stop();
+      expect(await socketDirs()).to.deep.equal([]);
+      const owner = t.own();
+      await owner.said('ready');
+      const [left] = await socketDirs();
+      const postmaster = await postmasterPidIn(t.dataDir);
+      await owner.kill();
+      await isOver(postmaster);
+      await t.start();
+      const now = await socketDirs();
+      expect(now).to.have.length(1);
+      expect(now).to.not.include(left);
+    });
+
+    it('goes elsewhere when somebody else took the place of its folder, which is left alone', async () => {
+      await (await t.start()).stop();
+      const path = join(t.dataDir, 'postgres.json');
+      const settings = JSON.parse(await readFile(path, 'utf8')) as { socketDir: string };
+      const theirs = join(t.folder, `theirs${t.count}`);
+      await mkdir(theirs, { mode: 0o700 });
+      await writeFile(join(theirs, SOCKET), 'theirs');
+      const squatters = [() => symlink(theirs, settings.socketDir), () => mkdir(settings.socketDir, { mode: 0o777 })];
+      for (const squat of squatters) {
+        await squat();
+        if ((await lstat(settings.socketDir)).isDirectory()) await chmod(settings.socketDir, 0o777);
+        await writeFile(path, JSON.stringify(settings));
+        const database = await t.start();
+        expect(folderOf(database.connectionString)).to.not.equal(settings.socketDir);
+        expect(await readFile(join(theirs, SOCKET), 'utf8')).to.equal('theirs');
+        await database.stop();
+        expect((await lstat(settings.socketDir)).ino).to.be.a('number');
+        await rm(settings.socketDir, { recursive: true });
+      }
+    });
+
+    it('is not adopted where others could have put it', async () => {
+      await leaveOrphan(t);
+      const [name] = await socketDirs();
+      const postmaster = await postmasterPidIn(t.dataDir);
+      await chmod(join(tmp, name as string), 0o755);
+      expect(await refusal(t.dataDir)).to.deep.equal({
+        code: 'cannot_start',
+        message: `PostgreSQL (process ${postmaster}) of a former program holds ${t.dataDir}/postgres and can't be reached in ${join(tmp, name as string)}, which is not its own: end that process (kill -INT ${postmaster}), then start again.`,
+      });
+      const attached = await attachToEmbeddedPostgres(t.dataDir).catch((error: Error) => error.message);
+      expect(attached).to.match(/^no program is running on /);
+      await chmod(join(tmp, name as string), 0o700);
+      expect((await t.start()).adopted).to.equal(true);
+    });
+
+    it('is refused in one line where others could rename it, or where TMPDIR is too deep as well', async () => {
+      await chmod(tmp, 0o777);
+      expect(await refusal(t.dataDir)).to.deep.equal(noPlace(`${tmp} is in the hands of other users`));
+      await chmod(tmp, 0o1777);
+      await (await t.start()).stop();
+      process.env['TMPDIR'] = join(tmp, 'd'.repeat(80));
+      await mkdir(process.env['TMPDIR']);
+      expect(await refusal(t.dataDir)).to.deep.equal(noPlace('its path is too long as well'));
+    });
+
+    if (isRoot)
+      it('is refused in one line where the user of PostgreSQL can not go', async () => {
+        await chmod(tmp, 0o700);
+        const { message } = await refusal(t.dataDir);
+        expect(message).to.match(/the user \w+, as whom PostgreSQL runs, can't enter \//);
+        expect(await socketDirs()).to.deep.equal([]);
+      });
+  });
+
+  describe('the program', () => {
+    it('is an ordinary role, the owner of its own database and of nothing else', async () => {
+      const { connectionString } = await t.start();
+      const rights = 'rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls';
+      expect(
+        await query(connectionString, `SELECT rolname, ${rights} FROM pg_roles WHERE rolname = current_user`),
+      ).to.deep.equal([
+        {
+          rolname: 'quita',
+          rolsuper: false,
+          rolcreaterole: false,
+          rolcreatedb: false,
+          rolreplication: false,
+          rolbypassrls: false,
+        },
+      ]);
+      const owned =
+        'SELECT datname FROM pg_database WHERE datdba = (SELECT oid FROM pg_roles WHERE rolname = current_user)';
+      expect(await query(connectionString, owned)).to.deep.equal([{ datname: 'quita' }]);
+      for (const forbidden of [
+        "COPY (SELECT 1) TO PROGRAM 'true'",
+        "SELECT pg_read_file('postgresql.auto.conf')",
+        "ALTER SYSTEM SET fsync = 'off'",
+        'CREATE ROLE other SUPERUSER',
+        'CREATE DATABASE other',
+        'SET ROLE postgres',
+      ])
+        expect(await codeOf(query(connectionString, forbidden)), forbidden).to.equal('42501');
+    });
+
+    it('alone is let in, with its password, to its own database', async () => {
+      const { connectionString } = await t.start();
+      const variant = (change: Partial<Pick<URL, 'username' | 'password' | 'pathname'>>): Promise<string> =>
+        codeOf(query(Object.assign(new URL(connectionString), change).href, 'SELECT 1'));
+      expect(await variant({})).to.equal('done');
+      expect(await variant({ password: 'wrong' })).to.equal('28P01');
+      expect(await variant({ username: 'postgres' })).to.equal('28000');
+      expect(await variant({ pathname: '/postgres' })).to.equal('28000');
+      expect(await variant({ pathname: '/template1' })).to.equal('28000');
+    });
+
+    it('can do all that it needs: migrate, and end its own sessions', async () => {
+      const { connectionString } = await t.start();
+      await migrate(connectionString);
+      await migrate(connectionString);
+      const others =
+        'SELECT count(pg_terminate_backend(pid))::int AS n FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid()';
+      expect(await query(connectionString, others)).to.deep.equal([{ n: 0 }]);
+      const superuser = await openToSuperuser(t.dataDir);
+      const { rows } = await superuser.query(
+        "SELECT rolname FROM pg_roles WHERE rolcanlogin AND rolname <> 'postgres'",
+      );
+      expect(rows).to.deep.equal([{ rolname: 'quita' }]);
+      await superuser.end();
+    });
+  });
+});

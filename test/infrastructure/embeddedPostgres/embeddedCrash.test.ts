@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { expect } from 'chai';
+import { becomesTrue, inspectProcess } from '../../../infrastructure/embeddedPostgres/processes.ts';
+import {
+  COMPLETE,
+  guardPidIn,
+  isLive,
+  isOver,
+  isRoot,
+  leaveOrphan,
+  openToSuperuser,
+  pidFileIn,
+  postmasterPidIn,
+  query,
+  useEmbeddedPostgres,
+} from '../../support/embeddedPostgres.ts';
+
+describe('embedded PostgreSQL after a crash', function () {
+  this.timeout(60_000);
+  const t = useEmbeddedPostgres();
+
+  describe('the program is killed', () => {
+    it('goes away by itself, and starts again afterwards', async () => {
+      const owner = t.own();
+      await owner.said('ready');
+      const [guard, postmaster] = [await guardPidIn(t.dataDir), await postmasterPidIn(t.dataDir)];
+      await owner.kill();
+      expect([await isOver(postmaster), await isOver(guard)]).to.deep.equal([true, true]);
+      const next = await t.start();
+      expect(next.adopted).to.equal(false);
+      expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+    });
+
+    it('starts again at once, ten times', async () => {
+      for (let i = 0; i < 10; i += 1) {
+        const owner = t.own();
+        const { connectionString } = await owner.said('ready');
+        expect(await query(connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+        await owner.kill();
+      }
+      const next = await t.start();
+      expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+    });
+
+    it('waits for a server that its guard is shutting down at this very moment', async () => {
+      const owner = t.own();
+      await owner.said('ready');
+      const superuser = await openToSuperuser(t.dataDir);
+      const ask = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
+      const checkpointer = Number((await superuser.query<{ pid: number }>(ask)).rows[0]?.pid);
+      await superuser.end();
+      const postmaster = await postmasterPidIn(t.dataDir);
+      process.kill(checkpointer, 'SIGSTOP'); // no shutdown ends without its last checkpoint
+      await owner.kill();
+      await becomesTrue(async () => (await pidFileIn(t.dataDir)).includes('stopping'), 10_000);
+      const lines: string[] = [];
+      const next = await t.start((line) => {
+        lines.push(line);
+        if (line.includes('waiting')) process.kill(checkpointer, 'SIGCONT');
+      });
+      expect(lines[0]).to.equal(`PostgreSQL (process ${postmaster}) of a former program says 'stopping': waiting`);
+      expect(next.adopted).to.equal(false);
+      expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+    });
+
+    it('adopts an orphan without a guard, which then has one again', async () => {
+      await leaveOrphan(t);
+      const postmaster = await postmasterPidIn(t.dataDir);
+      const heir = t.own();
+      const ready = await heir.said('ready');
+      expect(ready).to.deep.equal({ ...(await t.owners[0]!.said('ready')), adopted: true });
+      expect(await postmasterPidIn(t.dataDir)).to.equal(postmaster);
+      expect(await query(ready.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+      await heir.kill();
+      expect(await isOver(postmaster)).to.equal(true);
+    });
+
+    it('adopts an orphan whose guard has not acted yet, and stops that guard from ever acting', async () => {
+      const owner = t.own();
+      await owner.said('ready');
+      const [guard, postmaster] = [await guardPidIn(t.dataDir), await postmasterPidIn(t.dataDir)];
+      process.kill(guard, 'SIGSTOP');
+      await owner.kill();
+      const heir = await t.start();
+      expect(heir.adopted).to.equal(true);
+      expect([await isLive(guard), await isLive(postmaster)]).to.deep.equal([false, true]);
+      expect(await query(heir.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+      await heir.stop();
+      expect(await isLive(postmaster)).to.equal(false);
+    });
+
+    it('recovers at once from kill -9 of the program, the guard and the server', async () => {
+      await leaveOrphan(t);
+      process.kill(await postmasterPidIn(t.dataDir), 'SIGKILL');
+      const next = await t.start();
+      expect(next.adopted).to.equal(false);
+      expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+    });
+
+    it('starts after kill -9 during initdb, and leaves nothing behind', async () => {
+      t.dataDir = join(t.folder, 'halfMade');
+      const owner = t.own();
+      await owner.said('log', /creating the database/);
+      await owner.kill();
+      expect(await readdir(t.dataDir)).not.to.include('postgres');
+      const next = await t.start();
+      expect(await query(next.connectionString, 'SELECT 1 AS one')).to.deep.equal([{ one: 1 }]);
+      expect((await readdir(t.dataDir)).sort()).to.deep.equal(COMPLETE);
+    });
+
+    it('keeps the server when a signal goes to the whole process group', async () => {
+      const owner = t.own();
+      const { connectionString } = await owner.said('ready');
+      process.kill(-owner.child.pid!, 'SIGTERM');
+      await owner.said('signal', /SIGTERM/);
+      expect(await isLive(await guardPidIn(t.dataDir))).to.equal(true);
+      expect(await query(connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+    });
+  });
+
+  describe('a stale postmaster.pid', () => {
+    /** What a power cut leaves: the file of a server that is no more, whose pid is now that of another process. */
+    const leaveStale = async (pid: (postmaster: number) => number): Promise<void> => {
+      const first = await t.start();
+      const content = await pidFileIn(t.dataDir);
+      await first.stop();
+      const path = join(t.dataDir, 'postgres', 'postmaster.pid');
+      await writeFile(
+        path,
+        content.replace(/^\d+/, (former) => String(pid(Number(former)))),
+        { mode: 0o600 },
+      );
+      const { uid, gid } = await stat(join(t.dataDir, 'postgres'));
+      await chown(path, uid, gid);
+    };
+    const startsWith = async (pid: (postmaster: number) => number): Promise<void> => {
+      await leaveStale(pid);
+      const next = await t.start();
+      expect(next.adopted).to.equal(false);
+      expect(await query(next.connectionString, 'SELECT text FROM note')).to.deep.equal([{ text: 'kept' }]);
+    };
+
+    it('of a dead process does not matter', () => startsWith((former) => former));
+
+    it('of a stranger or a zombie of the same user does not matter', async () => {
+      const { uid, gid } = await stat(join(t.dataDir, 'postgres'));
+      // `exec` leaves the shell's child to cat, which never asks for it: once it has read the line, it is a zombie.
+      const stranger = spawn('/bin/sh', ['-c', 'read line <&3 & echo $!; exec cat'], {
+        ...(isRoot ? { uid, gid } : {}),
+        cwd: '/',
+        stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
+      });
+      const input = stranger.stdin!;
+      const output = stranger.stdout!;
+      try {
+        const [text] = (await once(output, 'data')) as [Buffer];
+        const zombie = Number(text);
+        input.write('cat is here');
+        await once(output, 'data');
+        (stranger.stdio[3] as Writable).end('end\n');
+        expect(await becomesTrue(async () => (await inspectProcess(zombie)).state === 'zombie', 5_000)).to.equal(true);
+        await startsWith(() => zombie);
+        await t.running.at(-1)!.stop();
+        await startsWith(() => stranger.pid!);
+        expect(await isLive(stranger.pid!)).to.equal(true);
+      } finally {
+        input.end();
+        await once(stranger, 'close');
+      }
+    });
+  });
+});

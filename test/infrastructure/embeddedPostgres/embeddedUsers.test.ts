@@ -1,0 +1,139 @@
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import { firstBarred, withAncestors } from '../../../infrastructure/embeddedPostgres/account.ts';
+import { copyForEverybody } from '../../../infrastructure/embeddedPostgres/binariesCopy.ts';
+import {
+  isRoot,
+  OWNER_SCRIPT,
+  postmasterPidIn,
+  query,
+  refusal,
+  useEmbeddedPostgres,
+} from '../../support/embeddedPostgres.ts';
+
+const NOBODY = { name: 'nobody', uid: 65_534, gid: 65_534 };
+// Defined for root only, who alone can become an ordinary user, and not in a checkout that is closed to all others.
+const nobodyCanRunUs =
+  isRoot &&
+  (await firstBarred(NOBODY, [...withAncestors(process.execPath), ...withAncestors(dirname(OWNER_SCRIPT))])) === null;
+
+describe('users of embedded PostgreSQL', function () {
+  this.timeout(60_000);
+  const t = useEmbeddedPostgres();
+
+  describe('executables for everybody', () => {
+    const formerTmp = process.env['TMPDIR'];
+    let native: string;
+    beforeEach(async () => {
+      const project = join(t.folder, `project${t.count}`);
+      native = join(project, 'native');
+      await mkdir(join(native, 'bin'), { recursive: true });
+      await writeFile(join(native, 'bin', 'postgres'), 'program', { mode: 0o700 });
+      await writeFile(join(native, 'text'), 'text', { mode: 0o600 });
+      await symlink('text', join(native, 'link'));
+      process.env['TMPDIR'] = join(t.folder, `tmp${t.count}`);
+      await mkdir(process.env['TMPDIR']);
+    });
+    afterEach(() => {
+      if (formerTmp === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = formerTmp;
+    });
+    const seen = async (place: string): Promise<unknown> => ({
+      modes: await Promise.all(
+        ['.', 'bin', 'bin/postgres', 'text'].map(async (name) =>
+          ((await stat(join(place, name))).mode & 0o777).toString(8),
+        ),
+      ),
+      text: await readFile(join(place, 'link'), 'utf8'),
+      beside: (await readdir(dirname(place))).length,
+    });
+    const whole = { modes: ['755', '755', '755', '644'], text: 'text', beside: 1 };
+
+    it('are copied whole, once, whoever asks', async () => {
+      const [place, same] = await Promise.all([copyForEverybody(native, '18.4'), copyForEverybody(native, '18.4')]);
+      expect(same).to.equal(place);
+      expect(await seen(place)).to.deep.equal(whole);
+      const { ino } = await stat(place);
+      expect(await copyForEverybody(native, '18.4')).to.equal(place);
+      expect((await stat(place)).ino).to.equal(ino);
+    });
+
+    it('are copied again when a cleaner has eaten parts, and apart for another version', async () => {
+      const place = await copyForEverybody(native, '18.4');
+      await rm(join(place, 'text'));
+      expect(await copyForEverybody(native, '18.4')).to.equal(place);
+      expect(await seen(place)).to.deep.equal(whole);
+      expect(await copyForEverybody(native, '18.5')).not.to.equal(place);
+    });
+
+    it('are not run from a place that others may write', async () => {
+      const place = await copyForEverybody(native, '18.4');
+      await chmod(place, 0o777);
+      const message = await copyForEverybody(native, '18.4').catch((error: Error) => error.message);
+      expect(message).to.equal(
+        `${place} was not made by Quita for this user: remove it, or set TMPDIR to another folder.`,
+      );
+    });
+  });
+
+  // For root only: an ordinary user's server runs as that user, and needs nobody else's permission.
+  if (isRoot) {
+    it('runs as another user for root', async () => {
+      await t.start();
+      const owner = await stat(join(t.dataDir, 'postgres'));
+      expect(owner.uid).not.to.equal(0);
+      const status = await readFile(`/proc/${await postmasterPidIn(t.dataDir)}/status`, 'utf8');
+      expect(/^Uid:\s+(.*)$/m.exec(status)?.[1]?.split('\t')).to.deep.equal(Array(4).fill(String(owner.uid)));
+      expect(/^Groups:[ \t]*(.*?)[ \t]*$/m.exec(status)?.[1]).to.equal('');
+    });
+
+    it('opens an empty data directory to that user, but none that holds anything', async () => {
+      t.dataDir = join(t.folder, 'empty');
+      await mkdir(t.dataDir, { mode: 0o700 });
+      await (await t.start()).stop();
+      expect((await stat(t.dataDir)).mode & 0o777).to.equal(0o755);
+      await chmod(t.dataDir, 0o700);
+      expect((await refusal(t.dataDir)).code).to.equal('data_dir_unreachable');
+      expect((await stat(t.dataDir)).mode & 0o777).to.equal(0o700);
+      await chmod(t.dataDir, 0o755);
+      expect((await t.start()).adopted).to.equal(false);
+    });
+
+    it('names the folder that bars the way of that user', async () => {
+      const closed = join(t.folder, 'closed');
+      await mkdir(closed, { mode: 0o700 });
+      t.dataDir = join(closed, 'data');
+      const { code, message } = await refusal(t.dataDir);
+      expect(code).to.equal('data_dir_unreachable');
+      expect(message).to.match(
+        new RegExp(
+          `^The data directory ${t.dataDir} can't be used: started by root, PostgreSQL runs as the user \\w+, who can't enter ${closed}; correct its permissions, or set DATA_DIR to another folder.$`,
+        ),
+      );
+      expect(await readdir(t.dataDir)).to.deep.equal(['postgres.lock']);
+      await chmod(closed, 0o755);
+      await t.start();
+    });
+  }
+
+  if (nobodyCanRunUs) {
+    it('runs as the ordinary user who starts it', async () => {
+      t.dataDir = join(t.folder, 'ofNobody');
+      await mkdir(t.dataDir);
+      await chown(t.dataDir, NOBODY.uid, NOBODY.gid);
+      const owner = t.own({ uid: NOBODY.uid, gid: NOBODY.gid });
+      const { connectionString } = await owner.said('ready');
+      expect(await query(connectionString, 'SELECT 1 AS one')).to.deep.equal([{ one: 1 }]);
+      expect((await stat(join(t.dataDir, 'postgres'))).uid).to.equal(NOBODY.uid);
+      await owner.kill();
+      const asRoot = await t.start();
+      expect((await stat(join(t.dataDir, 'postgres.json'))).uid).to.equal(NOBODY.uid);
+      await asRoot.stop();
+      expect(await t.own({ uid: NOBODY.uid, gid: NOBODY.gid }).said('ready')).to.deep.equal({
+        connectionString,
+        adopted: false,
+      });
+    });
+  }
+});

@@ -1,0 +1,243 @@
+// Moving a log, ended at every point where it can end, both ways.
+import { expect } from 'chai';
+import type { Position } from '../../../application/ports/eventStore.ts';
+import { UsageError } from '../../../infrastructure/cli/command.ts';
+import { LogsDiffer } from '../../../infrastructure/eventStore/compareLogs.ts';
+import type { LogUse } from '../../../infrastructure/eventStore/logUse.ts';
+import type { MovableLog } from '../../../infrastructure/eventStore/movableLog.ts';
+import { moveLog, type News, type Step, unseal } from '../../../infrastructure/logMigration/moveLog.ts';
+import { CheckpointMismatch, createCheckpoint } from '../../../projections/engine/checkpoints.ts';
+import { rejection } from '../eventStore/eventStoreDb/support.ts';
+import { movedEvent } from '../eventStore/movedEvents.ts';
+import { type Direction, eventsOf, type Logs, MovingWorld, sourceAndTarget } from './support.ts';
+
+const EVENTS = 14;
+const killed = new Error('killed');
+
+describe('moving an event log', function suite() {
+  this.timeout(30_000);
+  let world: MovingWorld;
+  let names: { source: string; target: string };
+  let positions: readonly Position[];
+  before(async () => {
+    world = await MovingWorld.open();
+  });
+  beforeEach(() => world.reset());
+  after(() => world.close());
+
+  /** A log with followers at its beginning, in its middle and at its end. */
+  const prepare = (direction: Direction) =>
+    world.with(async (logs) => {
+      const [source, target] = sourceAndTarget(direction, logs);
+      positions = await world.fill(source, 0, EVENTS);
+      names = { source: source.name.storeId, target: target.name.storeId };
+      const followers: readonly [string, Position | null][] = [
+        ['payments', positions.at(-1) ?? null],
+        ['process/settlement', positions[4] ?? null],
+        ['wallet', null],
+        ['wallet/next', positions[0] ?? null],
+      ];
+      for (const [name, position] of followers)
+        await createCheckpoint(world.session, { name, version: 3, storeId: names.source, position });
+    });
+  const uses = (direction: Direction) =>
+    world.with(async (logs) => {
+      const [source, target] = sourceAndTarget(direction, logs);
+      return [(await source.use()).kind, (await target.use()).kind];
+    });
+  const dieAt = (step: Step) => (news: News) => {
+    if (news.kind === 'step' && news.step === step) throw killed;
+  };
+  const dieAfterCopying = (events: number) => (news: News) => {
+    if (news.kind === 'copied' && news.events >= events) throw killed;
+  };
+  /** Source and target hold the same, and the followers stand at the same events. */
+  const expectMoved = (direction: Direction) =>
+    world.with(async (logs) => {
+      const [source, target] = sourceAndTarget(direction, logs);
+      expect(await eventsOf(target.store)).to.deep.equal(await eventsOf(source.store));
+      const at: Position[] = [];
+      for await (const batch of target.store.subscribe({
+        after: null,
+        categories: null,
+        signal: AbortSignal.any([]),
+      })) {
+        if (batch.kind === 'events') at.push(...batch.events.map(({ position }) => position));
+        if (batch.kind === 'caughtUp') break;
+      }
+      expect(at).to.have.length(EVENTS);
+      expect(await world.checkpoints()).to.deep.equal([
+        `payments: ${names.target} @ ${at.at(-1)}`,
+        `process/settlement: ${names.target} @ ${at[4]}`,
+        `wallet: ${names.target} @ null`,
+        `wallet/next: ${names.target} @ ${at[0]}`,
+      ]);
+      expect([(await source.use()).kind, (await target.use()).kind]).to.deep.equal(['moved', 'inUse']);
+    });
+
+  for (const direction of ['to', 'from'] as const)
+    describe(`${direction} EventStoreDB`, () => {
+      beforeEach(() => prepare(direction));
+
+      it('copies, compares and translates', async () => {
+        const report = await world.run(direction);
+        expect(report).to.deep.equal({ wasDone: false, compared: EVENTS, copied: EVENTS, checkpoints: 4 });
+        await expectMoved(direction);
+      });
+
+      it('twice, changes nothing the second time', async () => {
+        await world.run(direction);
+        const before = world.server.events;
+        expect(await world.run(direction)).to.deep.equal({ wasDone: true, compared: 0, copied: 0, checkpoints: 0 });
+        expect(world.server.events).to.deep.equal(before);
+        await expectMoved(direction);
+      });
+
+      it('killed at each step, is finished by the next run, and at no moment can both be written to', async () => {
+        const untouched = await world.checkpoints();
+        const steps: readonly [Step, string[]][] = [
+          ['marked', ['inUse', 'copy']],
+          ['sealed', ['sealed', 'copy']],
+          ['verified', ['sealed', 'copy']],
+          ['translated', ['sealed', 'copy']],
+          ['moved', ['moved', 'copy']],
+          ['inUse', ['moved', 'inUse']],
+        ];
+        for (const [step, after] of steps) {
+          expect(await rejection(world.run(direction, dieAt(step))), step).to.equal(killed);
+          expect(await uses(direction), step).to.deep.equal(after);
+          if (['marked', 'sealed', 'verified'].includes(step))
+            expect(await world.checkpoints()).to.deep.equal(untouched);
+        }
+        expect((await world.run(direction)).wasDone).to.equal(true);
+        await expectMoved(direction);
+      });
+
+      it('killed while it copies, goes on where it was', async () => {
+        const untouched = await world.checkpoints();
+        // Into EventStoreDB two events of a stream go at a time, into Postgres all of these at once.
+        const kills = direction === 'to' ? 3 : 1;
+        for (let run = 0; run < kills; run++) {
+          expect(await rejection(world.run(direction, dieAfterCopying(2)))).to.equal(killed);
+          expect(await uses(direction)).to.deep.equal(['sealed', 'copy']);
+          expect(await world.checkpoints()).to.deep.equal(untouched);
+        }
+        const { copied, compared } = await world.run(direction);
+        expect(compared).to.equal(EVENTS);
+        expect(copied).to.equal(direction === 'to' ? EVENTS - 6 : 0);
+        await expectMoved(direction);
+      });
+
+      it('translates no checkpoint when the copy differs', async () => {
+        const untouched = await world.checkpoints();
+        await rejection(world.run(direction, dieAt('sealed')));
+        await world.with((logs) => {
+          const [, target] = sourceAndTarget(direction, logs);
+          return target.write([{ ...movedEvent(0), data: '{"forged":true}' }], () => undefined);
+        });
+        const error = await rejection(world.run(direction));
+        expect(error).to.be.instanceOf(LogsDiffer);
+        expect(error.message).to.equal('event 1 (payment-moved0@0) has another data in the copy');
+        expect(await world.checkpoints()).to.deep.equal(untouched);
+        expect(await uses(direction)).to.deep.equal(['sealed', 'copy']);
+      });
+
+      it('can be given up while no checkpoint is translated; the copy stays unusable, and can be gone on with', async () => {
+        await rejection(world.run(direction, dieAfterCopying(2)));
+        const giveUp = () =>
+          world.with(async (logs) => {
+            const [source] = sourceAndTarget(direction, logs);
+            return await unseal(source, world.session);
+          });
+        expect(await giveUp()).to.equal(true);
+        expect(await uses(direction)).to.deep.equal(['inUse', 'copy']);
+        expect(await giveUp()).to.equal(false);
+        await rejection(world.run(direction, dieAt('translated')));
+        const tooLate = await rejection(giveUp());
+        expect(tooLate).to.be.instanceOf(UsageError);
+        expect(tooLate.message).to.match(/^too late to give it up: the checkpoints stand in the log at /);
+        expect(await uses(direction)).to.deep.equal(['sealed', 'copy']);
+        await world.run(direction);
+        expect(await rejection(giveUp())).to.be.instanceOf(UsageError);
+        await expectMoved(direction);
+      });
+    });
+
+  it('takes what a program appended to EventStoreDB before it heard of the seal', async () => {
+    await prepare('from');
+    const report = await world.with(async ({ postgres, eventStoreDb: source }) => {
+      let writes = 0;
+      const target: MovableLog = {
+        ...postgres,
+        write: async (events, onWritten) => {
+          if (writes++ === 0) await source.write([movedEvent(EVENTS)], () => undefined); // asks nobody for the use of the log
+          await postgres.write(events, onWritten);
+        },
+      };
+      const move = { source, target, session: world.session, signal: new AbortController().signal };
+      return await moveLog({ ...move, assertAlone: async () => undefined, tell: () => undefined });
+    });
+    expect(report).to.include({ copied: EVENTS + 1, compared: EVENTS + 1 });
+    await world.with(async ({ postgres, eventStoreDb }) => {
+      expect(await eventsOf(postgres.store)).to.deep.equal(await eventsOf(eventStoreDb.store));
+    });
+  });
+
+  it('is ended by the signal, and goes on with the next run', async () => {
+    await prepare('to');
+    const stop = new AbortController();
+    const error = await rejection(
+      world.run(
+        'to',
+        (news) => news.kind === 'step' && news.step === 'sealed' && stop.abort(new Error('asked to stop')),
+        stop,
+      ),
+    );
+    expect(error.message).to.equal('asked to stop');
+    expect(await uses('to')).to.deep.equal(['sealed', 'copy']);
+    await world.run('to');
+    await expectMoved('to');
+  });
+
+  const setUse = (of: keyof Logs, use: LogUse) => world.with((logs) => logs[of].setUse(use));
+
+  it('goes only into an empty log', async () => {
+    await prepare('to');
+    await world.with(({ eventStoreDb }) => world.fill(eventStoreDb, 0, 1));
+    const error = await rejection(world.run('to'));
+    expect(error).to.be.instanceOf(UsageError);
+    expect(error.message).to.match(/holds events of its own: only an empty one can become a copy$/);
+    expect(await uses('to')).to.deep.equal(['inUse', 'inUse']);
+  });
+
+  it('goes nowhere else while it is sealed for another copy, after it has moved, or when it is a copy itself', async () => {
+    await prepare('to');
+    const elsewhere = { storeId: 'elsewhere', address: 'esdb://elsewhere:2113' };
+    for (const kind of ['sealed', 'moved', 'copy'] as const) {
+      await setUse('postgres', { kind, other: elsewhere });
+      const error = await rejection(world.run('to'));
+      expect(error).to.be.instanceOf(UsageError);
+      expect(error.message).to.match(/^this event log .*esdb:\/\/elsewhere:2113.* Nothing was copied to esdb:/);
+      expect(await uses('to')).to.deep.equal([kind, 'inUse']);
+    }
+  });
+
+  it('does not go into a copy of another log, nor into one that is sealed or has moved elsewhere', async () => {
+    await prepare('to');
+    for (const kind of ['sealed', 'moved', 'copy'] as const) {
+      await setUse('eventStoreDb', { kind, other: { storeId: 'elsewhere', address: 'esdb://elsewhere:2113' } });
+      expect(await rejection(world.run('to'))).to.be.instanceOf(UsageError);
+      expect(await uses('to')).to.deep.equal(['inUse', kind]);
+    }
+  });
+
+  it('does not go when the followers of this database follow another log, or a longer one', async () => {
+    await prepare('to');
+    await createCheckpoint(world.session, { name: 'stats', version: 1, storeId: 'third', position: null });
+    expect(await rejection(world.run('to'))).to.be.instanceOf(CheckpointMismatch);
+    const beyond = '9'.repeat(19) as Position;
+    await createCheckpoint(world.session, { name: 'stats', version: 1, storeId: names.source, position: beyond });
+    expect(await rejection(world.run('to'))).to.be.instanceOf(CheckpointMismatch);
+    expect(await uses('to')).to.deep.equal(['inUse', 'inUse']);
+  });
+});

@@ -1,0 +1,171 @@
+// `npm run migrate-events`: what it takes, what it says, and how it ends.
+import { expect } from 'chai';
+import { projectionCommands } from '../../../infrastructure/cli/projections.ts';
+import { runCli } from '../../../infrastructure/cli/run.ts';
+import { runMigrateEvents } from '../../../infrastructure/logMigration/run.ts';
+import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
+import { MovingWorld } from './support.ts';
+
+describe('npm run migrate-events', function suite() {
+  this.timeout(30_000);
+  let world: MovingWorld;
+  before(async () => {
+    world = await MovingWorld.open();
+  });
+  beforeEach(() => world.reset());
+  after(() => world.close());
+
+  const run = async (words: readonly string[], env: Record<string, string> = {}, stop = new AbortController()) => {
+    await world.leave();
+    const [out, err]: [string[], string[]] = [[], []];
+    const code = await runMigrateEvents(
+      words,
+      { DATABASE_URL: world.database.connectionString, ...env },
+      { write: (text) => out.push(text) },
+      { write: (text) => err.push(text) },
+      stop.signal,
+    );
+    return { code, out: out.join(''), err: err.join('') };
+  };
+  const url = () => world.server.connectionString;
+  const fill = () => world.with(({ postgres }) => world.fill(postgres, 0, 6));
+
+  it('explains itself', async () => {
+    const { code, out, err } = await run(['--help']);
+    expect([code, err]).to.deep.equal([0, '']);
+    for (const option of ['--to', '--from', '--unseal', '--json']) expect(out).to.include(option);
+  });
+
+  it('refuses what it does not understand, in one line, with exit code 2', async () => {
+    const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+      [[], /^quita: one of --to, --from and --unseal/],
+      [['--json'], /^quita: one of --to/],
+      [['--to', url(), '--from', url()], /^quita: one of --to/],
+      [['--to', url(), '--unseal'], /^quita: one of --to/],
+      [['--nonsense'], /^quita: npm run migrate-events --: there is no option --nonsense; /],
+      [['to'], /^quita: "to" is one argument too many; one of --to, /],
+      [
+        ['--form', url()],
+        /^quita: npm run migrate-events --: there is no option --form; did you mean [^\n]* --from"\?/,
+      ],
+      [
+        ['--to', 'esdb://db.example.com?tls=false'],
+        /^quita: --to must use TLS to another host: [^\n]*ALLOW_PLAIN_CONNECTIONS/,
+      ],
+      [
+        ['--to', 'postgres://x'],
+        /^quita: --to must be an EventStoreDB connection string: the address of EventStoreDB begins with esdb:/,
+      ],
+      [
+        ['--from', 'http://x'],
+        /^quita: --from must be an EventStoreDB connection string: the address of EventStoreDB begins with esdb:/,
+      ],
+    ];
+    for (const [words, line] of wrong) {
+      const { code, out, err } = await run(words);
+      expect([code, out]).to.deep.equal([2, '']);
+      expect(err)
+        .to.match(line)
+        .and.to.match(/^[^\n]+\n$/);
+    }
+  });
+
+  it('makes no database where there is none', async () => {
+    const env = { DATABASE_URL: '', DATA_DIR: '/nonexistent/quita' };
+    expect(await run(['--to', url()], env)).to.deep.equal({
+      code: 2,
+      out: '',
+      err: 'quita: there is no database in /nonexistent/quita: set DATA_DIR or DATABASE_URL\n',
+    });
+  });
+
+  it('moves nothing while a process of the program is connected', async () => {
+    const config = { ...connectionConfig(world.database.connectionString, 'quita'), application_name: 'quita' };
+    const api = await PgSession.open(config);
+    const { code, err } = await run(['--to', url()]);
+    await api.close();
+    expect(err).to.equal(
+      'quita: the program must be stopped while its event log moves, but there are connections of "quita"\n',
+    );
+    expect(code).to.equal(2);
+    expect((await run(['--to', url()])).code).to.equal(0);
+  });
+
+  it('moves nothing while somebody leads', async () => {
+    const worker = await leaderSessions(connectionConfig(world.database.connectionString, 'quita'))('reactor');
+    expect(await worker.tryLead('reactor')).to.equal(true);
+    const { code, err } = await run(['--to', url()]);
+    await worker.close();
+    expect(err).to.equal(
+      'quita: the program must be stopped while its event log moves, but there are connections of "quita leases", "quita reactor"\n',
+    );
+    expect(code).to.equal(2);
+  });
+
+  it('shows no password, and keeps none', async () => {
+    await fill();
+    const secret = url().replace('esdb://', 'esdb://quita:hunter2@');
+    const { code, out } = await run(['--to', secret]);
+    expect(code).to.equal(0);
+    expect(out.endsWith(`Now start the program with EVENTSTORE_URL=${url()}\n`)).to.equal(true);
+    const use = await world.with(({ postgres }) => postgres.use());
+    expect(`${out}${JSON.stringify(use)}`).to.not.include('hunter2');
+  });
+
+  it('stopped by a signal, says how to go on, and goes on', async () => {
+    await fill();
+    const stop = new AbortController();
+    stop.abort();
+    const { code, err } = await run(['--to', url()], {}, stop);
+    expect(err).to.equal('quita: stopped. The same command goes on where this one ended; --unseal gives the copy up\n');
+    expect(code).to.equal(1);
+    const { out, ...rest } = await run(['--to', url(), '--json']);
+    expect(rest).to.deep.equal({
+      code: 0,
+      err: 'The log is sealed: nothing is appended to it any more.\nThe copy is equal to the log, event by event.\nThe checkpoints of read models and processes point into the copy.\n',
+    });
+    expect(JSON.parse(out)).to.deep.equal({
+      wasDone: false,
+      compared: 6,
+      copied: 6,
+      checkpoints: 0,
+      next: `start the program with EVENTSTORE_URL=${url()}`,
+    });
+  });
+
+  it('gives a copy up, once, and not when it has moved', async () => {
+    await fill();
+    const stop = new AbortController();
+    stop.abort();
+    await run(['--to', url()], {}, stop);
+    expect(await run(['--unseal'])).to.deep.equal({
+      code: 0,
+      out: 'The seal is broken and the copy given up. Now start the program without EVENTSTORE_URL\n',
+      err: '',
+    });
+    expect((await run(['--unseal', '--json'])).out).to.equal(
+      '{"wasSealed":false,"next":"start the program without EVENTSTORE_URL"}\n',
+    );
+    expect((await run(['--to', url()])).code).to.equal(0);
+    const { code, err } = await run(['--unseal']);
+    expect(code).to.equal(2);
+    expect(err).to.match(/^quita: too late to give it up: [^\n]+\n$/);
+    expect(await run(['--unseal', '--from', url()])).to.deep.equal({
+      code: 0,
+      out: `The log was not sealed, and nothing was changed. Now start the program with EVENTSTORE_URL=${url()}\n`,
+      err: '',
+    });
+  });
+
+  it('leaves a log behind that the other tools refuse with one line', async () => {
+    expect((await run(['--to', url()])).code).to.equal(0);
+    const said: string[] = [];
+    const out = { write: (text: string) => said.push(text) };
+    const env = { DATABASE_URL: world.database.connectionString };
+    expect(await runCli(projectionCommands, ['projections', 'status'], env, out, out)).to.equal(2);
+    expect(said).to.deep.equal([
+      `quita: this event log has moved to ${url()}: start the program with EVENTSTORE_URL set to it\n`,
+    ]);
+  });
+});

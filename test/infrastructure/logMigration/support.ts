@@ -1,0 +1,131 @@
+// A database, an EventStoreDB (the test server), and runs between them that end where a test wants them to.
+import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
+import type { LeaderSession } from '../../../application/ports/leaderSession.ts';
+import { openMovableEventStoreDbLog } from '../../../infrastructure/eventStore/eventStoreDb/movable.ts';
+import type { MovableLog } from '../../../infrastructure/eventStore/movableLog.ts';
+import { openMovablePostgresLog } from '../../../infrastructure/eventStore/postgres/movable.ts';
+import { named } from '../../../infrastructure/logMigration/alone.ts';
+import { type MoveReport, moveLog, type News } from '../../../infrastructure/logMigration/moveLog.ts';
+import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
+import { readAllCheckpoints } from '../../../projections/engine/checkpoints.ts';
+import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { movedEvent } from '../eventStore/movedEvents.ts';
+
+export type Direction = 'to' | 'from';
+export interface Logs {
+  readonly postgres: MovableLog;
+  readonly eventStoreDb: MovableLog;
+}
+export const sourceAndTarget = (direction: Direction, { postgres, eventStoreDb }: Logs): [MovableLog, MovableLog] =>
+  direction === 'to' ? [postgres, eventStoreDb] : [eventStoreDb, postgres];
+
+const nobody = (): void => undefined;
+const closeBoth = async ({ postgres, eventStoreDb }: Logs): Promise<void> => {
+  await Promise.all([postgres.close(), eventStoreDb.close()]);
+};
+
+export class MovingWorld {
+  readonly database: TestDatabase;
+  readonly session: LeaderSession;
+  #server: EventStoreDbServer;
+  #logs: Logs | null = null;
+
+  private constructor(database: TestDatabase, session: LeaderSession, server: EventStoreDbServer) {
+    this.database = database;
+    this.session = session;
+    this.#server = server;
+  }
+
+  static async open(): Promise<MovingWorld> {
+    const database = await migratedDatabase();
+    const session = await leaderSessions(connectionConfig(named(database.connectionString), 'test'))('test');
+    return new MovingWorld(database, session, await EventStoreDbServer.start());
+  }
+
+  get server(): EventStoreDbServer {
+    return this.#server;
+  }
+
+  /** Two empty logs that were never seen before. */
+  async reset(): Promise<void> {
+    await this.leave();
+    await this.#server.stop();
+    this.#server = await EventStoreDbServer.start();
+    await this.session.query('TRUNCATE event_store.events, log_followers.checkpoints');
+    await this.session.query(
+      "UPDATE event_store.store SET id = gen_random_uuid()::text, use = 'inUse', other_id = NULL, other_address = NULL",
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.leave();
+    await this.session.close();
+    await this.server.stop();
+    await this.database.drop();
+  }
+
+  /** Both logs, to fill them and to look at them. */
+  async with<T>(work: (logs: Logs) => Promise<T>): Promise<T> {
+    this.#logs ??= await this.#open();
+    return await work(this.#logs);
+  }
+
+  /** One run, which opens both logs anew, as a process of its own does. `tell` may throw: that is where it ends. */
+  async run(
+    direction: Direction,
+    tell: (news: News) => void = nobody,
+    { signal } = new AbortController(),
+  ): Promise<MoveReport> {
+    const logs = await this.#open();
+    try {
+      const [source, target] = sourceAndTarget(direction, logs);
+      const alone = async (): Promise<void> => undefined;
+      return await moveLog({ source, target, session: this.session, assertAlone: alone, signal, tell });
+    } finally {
+      await closeBoth(logs);
+    }
+  }
+
+  /** Appends the events `from` to `to` (exclusive) as a program would. */
+  async fill({ store }: MovableLog, from: number, to: number): Promise<Position[]> {
+    const positions: Position[] = [];
+    for (let n = from; n < to; n++) {
+      const { stream, revision, id, type, data, metadata } = movedEvent(n);
+      const result = await store.append(stream, revision - 1, [{ id, type, data, metadata }]);
+      if (!result.ok || result.position === null) throw new Error(`event ${n} was not appended`);
+      positions.push(result.position);
+    }
+    return positions;
+  }
+
+  /** Closes what `with` has opened. */
+  async leave(): Promise<void> {
+    if (this.#logs !== null) await closeBoth(this.#logs);
+    this.#logs = null;
+  }
+
+  async #open(): Promise<Logs> {
+    const [postgres, eventStoreDb] = await Promise.all([
+      openMovablePostgresLog(this.database.connectionString, nobody),
+      openMovableEventStoreDbLog(this.server.connectionString, nobody),
+    ]);
+    return { postgres, eventStoreDb };
+  }
+
+  /** `name: store id @ position`. */
+  async checkpoints(): Promise<string[]> {
+    return (await readAllCheckpoints(this.session)).map((each) => `${each.name}: ${each.storeId} @ ${each.position}`);
+  }
+}
+
+/** Without positions. */
+export const eventsOf = async (store: EventStore) => {
+  const events = [];
+  for await (const batch of store.subscribe({ after: null, categories: null, signal: new AbortController().signal })) {
+    if (batch.kind === 'events') events.push(...batch.events.map(({ position: _, ...event }) => event));
+    if (batch.kind === 'caughtUp') break;
+  }
+  return events;
+};

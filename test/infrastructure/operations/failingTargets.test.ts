@@ -1,0 +1,179 @@
+// First attempts for a target that keeps failing get their turns as probes, one a minute, and all go when it takes something (W3).
+import { expect } from 'chai';
+import type { FailingTargets, FirstAttempt } from '../../../application/ports/failingTargets.ts';
+import { failingTargets } from '../../../infrastructure/operations/failingTargets.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { hurryTimers, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { timer } from './support.ts';
+
+const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
+const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as FirstAttempt['dueAt'];
+/** As the table holds it. */
+const row = (key: string, seconds: number, group = 'we') =>
+  timer(key, at(seconds), { kind: 'deliver', group, mode: 'live' });
+const attempt = (key: string, seconds: number, group = 'we', since = seconds): FirstAttempt => ({
+  ...row(key, seconds, group),
+  group,
+  since: at(since),
+});
+
+describe('failing targets', () => {
+  let database: TestDatabase;
+  let pool: PgPool;
+  /** Of two workers. */
+  let one: FailingTargets;
+  let other: FailingTargets;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 8, () => undefined);
+    const rule = { failuresInARow: 3, everySeconds: 60 };
+    [one, other] = [failingTargets(pool, rule), failingTargets(pool, rule)];
+  });
+  afterEach(async () => {
+    await pool.close();
+    await database.drop();
+  });
+  const fail = async (seconds: readonly number[], group = 'we') => {
+    const counts = [];
+    for (const second of seconds) counts.push(await one.failed(attempt('f', second, group), `status: ${second}`));
+    return counts;
+  };
+  const held = async () => {
+    const { rows } = await pool.query<{ key: string; after: number }>(
+      `SELECT key, extract(epoch FROM due_at - $1)::int AS after FROM operations.timers WHERE held ORDER BY due_at`,
+      [at(0)],
+    );
+    return rows.map(({ key, after }) => [key, after]);
+  };
+  const taken = async (seconds: number) => (await takeDueTimers(pool, NOW_MS + seconds * 1_000, 100)).toSorted(byKey);
+  const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1);
+
+  it('are counted in a row, for all workers, each for itself', async () => {
+    expect(await one.failuresOf('we')).to.equal(0);
+    expect(await fail([0, 1, 2])).to.deep.equal([1, 2, 3]);
+    expect(await other.failed(attempt('f', 3), 'timeout')).to.equal(4);
+    expect([await one.failuresOf('we'), await other.failuresOf('else')]).to.deep.equal([4, 0]);
+    const { rows } = await pool.query(
+      'SELECT target, account_id, mode, failures, failing_since, last_error FROM operations.failing_targets',
+    );
+    expect(rows).to.deep.equal([
+      {
+        target: 'we',
+        account_id: 'acct',
+        mode: 'live',
+        failures: 4,
+        failing_since: new Date(NOW_MS),
+        last_error: 'timeout',
+      },
+    ]);
+  });
+  it('hold nothing back below three failures, nor one that was never heard of', async () => {
+    await fail([0, 1]);
+    expect([await one.hold(attempt('a', 2)), await one.hold(attempt('b', 2, 'else'))]).to.deep.equal([null, null]);
+    expect(await held()).to.deep.equal([]);
+  });
+  it('give the earliest turn to the oldest delivery, whoever asks first', async () => {
+    await fail([0, 1, 2]);
+    expect(await one.hold(attempt('c', 10, 'we', 9))).to.equal(at(62));
+    expect(await other.hold(attempt('d', 10, 'we', 10))).to.equal(at(122));
+    expect(await one.hold(attempt('a', 11, 'we', 7))).to.equal(at(62));
+    expect(await other.hold(attempt('b', 11, 'we', 8))).to.equal(at(122));
+    expect(await one.hold(attempt('a', 12, 'we', 7))).to.equal(at(62)); // again
+    expect(await held()).to.deep.equal([
+      ['a', 62],
+      ['b', 122],
+      ['c', 182],
+      ['d', 242],
+    ]);
+  });
+  it('give the oldest the earliest turn though all of them ask at once', async () => {
+    await fail([0, 1, 2]);
+    const ages = [5, 3, 9, 1, 7, 2, 8, 4, 6];
+    await Promise.all(ages.map((age, n) => (n % 2 ? one : other).hold(attempt(`d${age}`, 10, 'we', age))));
+    expect((await held()).map(([key]) => key)).to.deep.equal(ages.toSorted().map((age) => `d${age}`));
+  });
+  it('give turns in order, one a minute from the third failure on, and later failures move none', async () => {
+    await fail([0, 1, 2]);
+    expect(await one.hold(attempt('a', 10))).to.equal(at(62));
+    expect(await other.hold(attempt('b', 11))).to.equal(at(122));
+    await fail([12, 13]);
+    expect(await one.hold(attempt('c', 14))).to.equal(at(182));
+    expect(await held()).to.deep.equal([
+      ['a', 62],
+      ['b', 122],
+      ['c', 182],
+    ]);
+    expect(await taken(62)).to.deep.equal([{ ...row('a', 62), held: true }]);
+  });
+  it('asked again for one that is held back, tell its turn and give no other', async () => {
+    await fail([0, 1, 2]);
+    for (const second of [10, 11]) expect(await one.hold(attempt('a', second))).to.equal(at(62));
+    expect(await one.hold(attempt('b', 12))).to.equal(at(122));
+  });
+  it('let one go at once where no turn was taken for a minute; the next one waits a minute from there', async () => {
+    await fail([0, 1, 2]);
+    expect(await one.hold(attempt('a', 62))).to.equal(null);
+    expect(await one.hold(attempt('b', 70))).to.equal(at(122));
+    expect(await one.hold(attempt('c', 71))).to.equal(at(182));
+    expect(await one.hold(attempt('d', 500))).to.equal(null);
+    expect(await held()).to.deep.equal([
+      ['b', 122],
+      ['c', 182],
+    ]);
+  });
+  it('let all go when one takes something: those held back and the retries, at that instant; others’ stay', async () => {
+    await fail([0, 1, 2]);
+    await fail([0, 1, 2], 'else');
+    await setTimers(pool, [attempt('retry', 7_200), attempt('past', 20), attempt('elsewhere', 7_200, 'else')]);
+    for (const key of ['a', 'b']) await one.hold(attempt(key, 10));
+    await one.hold(attempt('stays', 10, 'else'));
+    await other.recovered('we', at(30));
+    expect(await taken(20)).to.deep.equal([row('past', 20)]);
+    expect(await taken(30)).to.deep.equal([row('a', 30), row('b', 30), row('retry', 30)]);
+    expect(await held()).to.deep.equal([['stays', 62]]);
+    expect(await one.hold(attempt('c', 31))).to.equal(null);
+    expect(await fail([40])).to.deep.equal([1]); // it begins afresh
+  });
+  it('told twice that it is well, and of one that never failed thrice: no retry comes early', async () => {
+    await fail([0, 1]);
+    await setTimers(pool, [attempt('retry', 7_200)]);
+    for (let n = 0; n < 2; n++) await one.recovered('we', at(30));
+    await one.recovered('never', at(30));
+    expect(await taken(7_199)).to.deep.equal([]);
+  });
+  it('whoever holds back while it recovers: held and let go, or not held', async () => {
+    for (let round = 0; round < 20; round++) {
+      await fail([0, 1, 2]);
+      const keys = ['a', 'b', 'c', 'd'];
+      const waits: (string | null)[] = [];
+      await Promise.all([
+        ...keys.map(async (key, i) => {
+          waits[i] = await one.hold(attempt(key, 10));
+        }),
+        other.recovered('we', at(30)),
+      ]);
+      const expected = keys.filter((_, i) => waits[i] !== null);
+      expect((await taken(30)).map(({ key }) => key)).to.deep.equal(expected);
+      expect(await held()).to.deep.equal([]);
+    }
+  });
+  it('of a deleted endpoint hold nothing: hurried, what was held back is not a probe', async () => {
+    await fail([0, 1, 2]);
+    await one.hold(attempt('a', 10));
+    await hurryTimers(pool, 'deliver', 'we');
+    expect(await taken(11)).to.deep.equal([{ ...row('a', 0), dueAt: new Date(0).toISOString() }]);
+  });
+  it('are forgotten after three days without a failure, not before', async () => {
+    await fail([0, 1, 2]);
+    await fail([0], 'old');
+    await pool.query(
+      "UPDATE operations.failing_targets SET changed_at = now() - interval '3 days 1 minute' WHERE target = 'old'",
+    );
+    await pool.query(
+      "UPDATE operations.failing_targets SET changed_at = now() - interval '71 hours' WHERE target = 'we'",
+    );
+    await one.forgetOld();
+    expect([await one.failuresOf('we'), await one.failuresOf('old')]).to.deep.equal([3, 0]);
+  });
+});

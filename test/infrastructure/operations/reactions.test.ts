@@ -1,0 +1,213 @@
+// What one batch of reactions comes to in the database, and what is told after its commit.
+import { expect } from 'chai';
+import type { Reaction, ReactionContext } from '../../../application/ports/processManager.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
+import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
+import { EndpointBook } from '../../../infrastructure/reactions/endpointBook.ts';
+import { Reactor } from '../../../infrastructure/reactions/reactor.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { account, logged, RecordingJobs, timer } from './support.ts';
+
+const [EARLY, LATE] = ['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z'] as const;
+const set = (dueAt: string, first?: true, key = 'k'): Reaction => ({
+  kind: 'timer',
+  timer: timer(key, dueAt),
+  ...(first && { first }),
+});
+const clear = (key = 'k'): Reaction => ({ kind: 'clearTimer', timer: { kind: 'expire', key } });
+
+describe('reactions', () => {
+  let database: TestDatabase;
+  let session: PgSession;
+  let jobs: RecordingJobs;
+  let nudges: string[];
+  let statements: string[];
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    session = await PgSession.open(connectionConfig(database.connectionString, 'test'));
+    jobs = new RecordingJobs();
+    nudges = [];
+    statements = [];
+  });
+  afterEach(async () => {
+    await session.close();
+    await database.drop();
+  });
+  const reactor = (...reactions: Reaction[]): Reactor => {
+    const process = { name: 'p', categories: ['payment'] as const, react: () => reactions };
+    return new Reactor(
+      process,
+      { jobs, endpoints: new EndpointBook(), onTimers: (earliest) => nudges.push(earliest) },
+      false,
+    );
+  };
+  const watched: Sql = {
+    query: (statement, values) => {
+      statements.push(typeof statement === 'string' ? statement : statement.text);
+      return session.query(statement, values);
+    },
+  };
+  const apply = async (...reactions: Reaction[]) => {
+    const one = reactor(...reactions);
+    await one.apply([logged('E')], watched);
+    one.committed();
+  };
+  const timers = async () => {
+    const { rows } = await session.query<{ key: string; due: number }>(
+      'SELECT key, (extract(epoch FROM due_at) * 1000)::bigint AS due FROM operations.timers ORDER BY key',
+    );
+    return rows.map(({ key, due }) => `${key} ${due === 0 ? 'now' : new Date(due).toISOString()}`);
+  };
+
+  it('write nothing for a first timer that is set and cleared in one batch, however often it moved', async () => {
+    await apply(set(EARLY, true), clear());
+    await apply(set(EARLY, true), set(LATE), clear());
+    expect(statements).to.deep.equal([]);
+    expect([await timers(), nudges]).to.deep.equal([[], []]);
+  });
+
+  it('clear a timer that may have been set before, although it was set in the same batch too', async () => {
+    await apply(set(LATE, true));
+    await apply(set(EARLY), clear());
+    expect(await timers()).to.deep.equal([]);
+    await apply(set(LATE, true));
+    await apply(clear(), set(EARLY, true), clear());
+    expect(await timers()).to.deep.equal([]);
+  });
+
+  it('leave the last change of each timer', async () => {
+    await apply(
+      set(EARLY, true),
+      clear(),
+      set(LATE, true),
+      set(LATE, true, 'other'),
+      set(EARLY, undefined, 'other'),
+      clear('third'),
+      set(LATE, undefined, 'third'),
+    );
+    expect(await timers()).to.deep.equal([`k ${LATE}`, `other ${EARLY}`, `third ${LATE}`]);
+    expect(statements).to.have.length(1);
+    expect(nudges).to.deep.equal([EARLY]);
+  });
+
+  it('come to the same twice', async () => {
+    for (let n = 0; n < 2; n++) await apply(set(LATE, true), set(EARLY, undefined, 'b'), clear('c'));
+    expect(await timers()).to.deep.equal([`b ${EARLY}`, `k ${LATE}`]);
+  });
+
+  it('hurry the timers of a group, those set in the same batch too, and no others', async () => {
+    const grouped = (key: string, group: string): Reaction => ({
+      kind: 'timer',
+      timer: timer(key, LATE, { kind: 'deliver', group }),
+    });
+    await apply(grouped('a', 'g'), grouped('b', 'h'), set(LATE, true));
+    await apply({ kind: 'hurry', timers: { kind: 'deliver', group: 'g' } }, grouped('c', 'g'));
+    expect(await timers()).to.deep.equal(['a now', `b ${LATE}`, 'c now', `k ${LATE}`]);
+    expect(nudges).to.deep.equal([LATE, '']);
+  });
+
+  it('advance clocks by the sum, each time they are told to', async () => {
+    const drain = (offsetSeconds: number): Reaction => ({
+      kind: 'drainClock',
+      account: 'acct',
+      offsetSeconds,
+      until: `2026-11-21T13:00:${offsetSeconds}.000Z` as Timestamp,
+    });
+    await apply(drain(10), drain(15));
+    await session.query('UPDATE operations.test_clocks SET draining = false');
+    await apply(drain(27));
+    const { rows } = await session.query(
+      'SELECT account_id, offset_seconds, draining, drain_until FROM operations.test_clocks',
+    );
+    expect(rows).to.deep.equal([
+      { account_id: 'acct', offset_seconds: 52, draining: true, drain_until: new Date('2026-11-21T13:00:27.000Z') },
+    ]);
+  });
+
+  it('wake workers and the timer scan after the commit only, and not at all after a rollback', async () => {
+    const job: Reaction = { kind: 'job', job: { queue: 'expire', item: 'p' } };
+    const one = reactor(job, job, set(LATE));
+    await one.apply([logged('E')], session);
+    const enqueued = { ...job.job, tenant: { accountId: account('acct'), mode: 'test' } };
+    expect([jobs.enqueued, jobs.woken, nudges]).to.deep.equal([[enqueued, enqueued], [], []]);
+    await one.reset(session);
+    one.committed();
+    expect([jobs.woken, nudges]).to.deep.equal([[], []]);
+    await one.apply([logged('E')], session);
+    one.committed();
+    one.committed();
+    expect([jobs.woken, nudges]).to.deep.equal([['expire'], [LATE]]);
+  });
+
+  describe('that decide on endpoints', () => {
+    const endpoint = (id: string, type: 'WebhookEndpointRegistered' | 'WebhookEndpointDeleted') =>
+      logged(type, { events: ['*'] }, { category: 'webhookEndpoint', subject: id });
+    const seen: string[][] = [];
+    const keeper = () => {
+      const react = (
+        _: unknown,
+        context: { endpoints: (account: string, mode: string) => readonly { endpointId: string }[] },
+      ) => {
+        seen.push(context.endpoints('acct', 'test').map(({ endpointId }) => endpointId));
+        return [];
+      };
+      const process = { name: 'p', categories: ['payment', 'webhookEndpoint'] as const, react };
+      return new Reactor(process, { jobs, endpoints: new EndpointBook(), onTimers: () => undefined }, true);
+    };
+    beforeEach(() => void seen.splice(0));
+
+    it('see them as of the event, and the same after a new leadership', async () => {
+      const one = keeper();
+      await one.reset(session);
+      const [a, b, gone] = [
+        endpoint('a', 'WebhookEndpointRegistered'),
+        endpoint('b', 'WebhookEndpointRegistered'),
+        endpoint('a', 'WebhookEndpointDeleted'),
+      ];
+      await one.apply([logged('E'), a, logged('E'), b, a, logged('E'), gone, gone, logged('E')], session);
+      expect([seen[0], seen[2], seen[5]?.toSorted(), seen[8]]).to.deep.equal([[], ['a'], ['a', 'b'], ['b']]);
+      const next = keeper();
+      await next.reset(session);
+      await next.apply([logged('E')], session);
+      expect(seen.at(-1)).to.deep.equal(['b']);
+    });
+
+    it('see whose payments have a webhookUrl as of the event, and the same after a new leadership', async () => {
+      const told: boolean[] = [];
+      const watcher = () => {
+        const react = (_: unknown, { hasWebhookUrls }: Pick<ReactionContext, 'hasWebhookUrls'>) => {
+          told.push(hasWebhookUrls('acct', 'test'), hasWebhookUrls('acct', 'live'));
+          return [];
+        };
+        const process = { name: 'p', categories: ['payment'] as const, react };
+        return new Reactor(process, { jobs, endpoints: new EndpointBook(), onTimers: () => undefined }, true);
+      };
+      const one = watcher();
+      await one.reset(session);
+      const [plain, withUrl] = [null, 'https://shop.example/hook'].map((url) =>
+        logged('ChargeCreated', { webhookUrl: url }),
+      );
+      await one.apply([plain!, withUrl!, withUrl!, logged('E')], session);
+      expect(told.splice(0)).to.deep.equal([false, false, true, false, true, false, true, false]);
+      const next = watcher();
+      await next.reset(session);
+      await next.apply([plain!], session);
+      expect(told).to.deep.equal([true, false]);
+    });
+
+    it('forget what a rolled-back batch told them', async () => {
+      const one = keeper();
+      await one.reset(session);
+      const rolledBack = session.transaction(async (tx) => {
+        await one.apply([endpoint('a', 'WebhookEndpointRegistered'), logged('E')], tx);
+        throw new Error('no');
+      });
+      expect(await rolledBack.catch((error: Error) => error.message)).to.equal('no');
+      expect(seen.at(-1)).to.deep.equal(['a']);
+      await one.reset(session);
+      await one.apply([logged('E')], session);
+      expect(seen.at(-1)).to.deep.equal([]);
+    });
+  });
+});

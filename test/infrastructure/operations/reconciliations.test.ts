@@ -1,0 +1,81 @@
+// How far reconciliation got, and which references nobody was told of, in Postgres.
+import { expect } from 'chai';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { parseTimestamp } from '../../../domain/kernel/time.ts';
+import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
+import { reconciliations } from '../../../infrastructure/operations/reconciliations.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { at } from '../../support/samples.ts';
+import { account, RecordingJobs } from './support.ts';
+
+const TENANT: Tenant = { accountId: account('acct'), mode: 'test' };
+const LIVE: Tenant = { ...TENANT, mode: 'live' };
+const OTHER: Tenant = { ...TENANT, accountId: account('other') };
+
+describe('reconciliation in Postgres', () => {
+  let database: TestDatabase;
+  let pool: PgPool;
+  before(async () => {
+    database = await migratedDatabase();
+    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
+  });
+  after(async () => {
+    await pool.close();
+    await database.drop();
+  });
+  afterEach(() => pool.query('TRUNCATE operations.reconciliations, operations.provider_notifications'));
+
+  it('keeps how far it got, of one account and mode each, to the millisecond', async () => {
+    const { reachedBy, reached } = reconciliations(pool);
+    const until = parseTimestamp('2026-11-21T13:00:00.123Z');
+    expect(await reachedBy(TENANT)).to.equal(null);
+    await reached(TENANT, until);
+    await reached(LIVE, at('14:00:00'));
+    expect(await Promise.all([TENANT, LIVE, OTHER].map(reachedBy))).to.deep.equal([until, at('14:00:00'), null]);
+  });
+  it('takes back a time from a clock that was ahead', async () => {
+    const { reachedBy, reached } = reconciliations(pool);
+    await reached(TENANT, at('23:00:00'));
+    await reached(TENANT, at('12:00:00'));
+    await reached(TENANT, at('12:00:00'));
+    expect(await reachedBy(TENANT)).to.equal(at('12:00:00'));
+  });
+
+  it('knows which references nobody told of, of any kind, of one account and mode each', async () => {
+    const notifications = providerNotifications(pool, new RecordingJobs());
+    const told = (tenant: Tenant, reference: string, kind: 'payment' | 'fact' = 'payment') =>
+      notifications.store({ tenant, kind, reference, paymentId: 'p' as PaymentId }, 'raw');
+    await told(TENANT, 'E1');
+    await told(TENANT, 'pay/"7",{a}', 'fact');
+    await told(LIVE, 'E2');
+    await told(OTHER, 'E3');
+    const references = ['E1', 'E2', 'E3', 'pay/"7",{a}', 'E4', 'E4', 'e1'];
+    expect(await notifications.untold(TENANT, references)).to.deep.equal(new Set(['E2', 'E3', 'E4', 'e1']));
+    expect(await notifications.untold(LIVE, ['E1', 'E2'])).to.deep.equal(new Set(['E1']));
+    expect(await notifications.untold(TENANT, [])).to.deep.equal(new Set());
+  });
+
+  it('takes up again what the provider did not know of, and nothing else', async () => {
+    const jobs = new RecordingJobs();
+    const { store, untold, markHandled, find } = providerNotifications(pool, jobs);
+    const told = (reference: string, paymentId = 'p') =>
+      store({ tenant: TENANT, kind: 'payment', reference, paymentId: paymentId as PaymentId }, 'raw');
+    for (const reference of ['unknown', 'settled', 'waiting']) expect(await told(reference)).to.equal(true);
+    const [unknown, settled] = ['unknown', 'settled'].map((reference) => `acct/test/${reference}`) as [string, string];
+    await markHandled(unknown, 'not_confirmed');
+    await markHandled(settled, 'settled');
+    expect(await untold(TENANT, ['unknown', 'settled', 'waiting'])).to.deep.equal(new Set(['unknown']));
+    jobs.enqueued.length = 0;
+    expect([await told('settled', 'q'), await told('waiting', 'q'), await told('unknown', 'q')]).to.deep.equal([
+      false,
+      false,
+      true,
+    ]);
+    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', tenant: TENANT, item: unknown }]);
+    expect([(await find(unknown))?.paymentId, (await find(settled))?.paymentId]).to.deep.equal(['q', 'p']);
+    expect(await told('unknown')).to.equal(false);
+    expect(await untold(TENANT, ['unknown'])).to.deep.equal(new Set());
+  });
+});

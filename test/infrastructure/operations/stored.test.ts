@@ -1,0 +1,157 @@
+// Notifications of providers, and work that counts before it adds.
+import { expect } from 'chai';
+import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { TestGateway } from '../../support/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { account, RecordingJobs } from './support.ts';
+
+const PIX = {
+  tenant: { accountId: account('acct'), mode: 'test' as const },
+  kind: 'payment' as const,
+  reference: 'E1',
+  paymentId: 'p1' as PaymentId,
+};
+const ID = 'acct/test/E1';
+
+describe('provider notifications', () => {
+  let database: TestDatabase;
+  let pool: PgPool;
+  let jobs: RecordingJobs;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
+    jobs = new RecordingJobs();
+  });
+  afterEach(async () => {
+    await pool.close();
+    await database.drop();
+  });
+  const rows = async () =>
+    (
+      await pool.query<Record<string, string | null>>(
+        'SELECT account_id, mode, kind, reference, payment_id, raw, outcome FROM operations.provider_notifications',
+      )
+    ).rows;
+  const ROW = {
+    account_id: 'acct',
+    mode: 'test',
+    kind: 'payment',
+    reference: 'E1',
+    payment_id: 'p1',
+    raw: 'raw',
+    outcome: null,
+  };
+
+  it('are stored with their job, once', async () => {
+    const notifications = providerNotifications(pool, jobs);
+    expect(await notifications.store(PIX, 'raw')).to.equal(true);
+    expect(await notifications.store(PIX, 'raw')).to.equal(false);
+    expect(await rows()).to.deep.equal([ROW]);
+    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', tenant: PIX.tenant, item: ID }]);
+    expect(await notifications.find(ID)).to.deep.equal(PIX);
+    expect(await notifications.find('acct/live/E1')).to.equal(null);
+  });
+
+  it('bind their reference to the first payment: again with other content changes nothing', async () => {
+    const notifications = providerNotifications(pool, jobs);
+    await notifications.store(PIX, 'raw');
+    expect(await notifications.store({ ...PIX, paymentId: 'p2' as PaymentId }, 'other')).to.equal(false);
+    expect(await rows()).to.deep.equal([ROW]);
+    expect(jobs.enqueued).to.have.length(1);
+  });
+
+  it('of an acquirer’s facts are stored as such', async () => {
+    const notifications = providerNotifications(pool, jobs);
+    const fact = { ...PIX, kind: 'fact' as const, reference: 'card-1:refused' };
+    expect(await notifications.store(fact, 'raw')).to.equal(true);
+    expect(await notifications.store({ ...fact, kind: 'payment' }, 'raw')).to.equal(false);
+    expect(await notifications.find('acct/test/card-1:refused')).to.deep.equal(fact);
+  });
+
+  it('of an acquirer whose ids have a slash are found and handled like others', async () => {
+    const notifications = providerNotifications(pool, jobs);
+    const payment = { ...PIX, reference: 'pay/7/a' };
+    await notifications.store(payment, 'raw');
+    const { item } = jobs.enqueued[0]!;
+    expect(await notifications.find(item)).to.deep.equal(payment);
+    await notifications.markHandled(item, 'settled');
+    expect(await rows()).to.deep.equal([{ ...ROW, reference: 'pay/7/a', outcome: 'settled' }]);
+  });
+
+  it('are of one account and mode each, and stored once when they come at once', async () => {
+    const notifications = providerNotifications(pool, jobs);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => notifications.store(PIX, 'raw')));
+    expect(answers.filter((isNew) => isNew)).to.have.length(1);
+    expect(await notifications.store({ ...PIX, tenant: { ...PIX.tenant, mode: 'live' } }, 'raw')).to.equal(true);
+    expect(
+      await notifications.store({ ...PIX, tenant: { ...PIX.tenant, accountId: account('other') } }, 'raw'),
+    ).to.equal(true);
+  });
+
+  it('are not stored when the transaction they came in is rolled back, nor when their job can’t be enqueued', async () => {
+    const notifications = providerNotifications(pool, jobs);
+    const outer = pool.transaction(async (tx) => {
+      expect(await notifications.store(PIX, 'raw', tx)).to.equal(true);
+      throw new Error('no');
+    });
+    expect(await outer.catch((error: Error) => error.message)).to.equal('no');
+    jobs.enqueue = () => Promise.reject(new Error('no queue'));
+    expect(await notifications.store(PIX, 'raw').catch((error: Error) => error.message)).to.equal('no queue');
+    expect(await rows()).to.deep.equal([]);
+  });
+
+  it('are found while nobody has handled them for long enough, oldest first, in pages, and not afterwards', async () => {
+    const notifications = providerNotifications(pool, jobs);
+    for (const reference of ['E1', 'E2', 'E3']) await notifications.store({ ...PIX, reference }, 'raw');
+    await pool.query(
+      "UPDATE operations.provider_notifications SET received_at = now() - (CASE reference WHEN 'E1' THEN 10 WHEN 'E2' THEN 20 ELSE 0 END) * interval '1 minute'",
+    );
+    const jobOf = (item: string) => ({ queue: 'settle', tenant: PIX.tenant, item });
+    const unhandled = async (page: number) => {
+      const pages = [];
+      for await (const jobs of notifications.unhandled(300_000, page)) pages.push(jobs);
+      return pages;
+    };
+    expect(await unhandled(10)).to.deep.equal([[jobOf('acct/test/E2'), jobOf(ID)]]);
+    expect(await unhandled(1)).to.deep.equal([[jobOf('acct/test/E2')], [jobOf(ID)], []]);
+    await notifications.markHandled('acct/test/E2', 'settled');
+    await notifications.markHandled(ID, 'not_confirmed');
+    expect(await unhandled(10)).to.deep.equal([[]]);
+    expect((await rows()).map((row) => row['outcome']).toSorted()).to.deep.equal(
+      ['not_confirmed', 'settled', null].toSorted(),
+    );
+  });
+});
+
+describe('work that counts before it adds', function suite() {
+  this.timeout(30_000);
+  it('never passes the limit of 16 endpoints, whoever registers at once, in two tenants and two processes', async () => {
+    const database = await migratedDatabase();
+    const one = await TestGateway.open({ database });
+    const two = await TestGateway.open({ database, isAlone: false });
+    for (const { gateway } of [one, two]) expect(await gateway.projected.caughtUp(5_000)).to.equal(true);
+    const other = await one.newTenant();
+    const register = (gateway: TestGateway, key: string, n: number) =>
+      gateway.post('/v1/webhooks/endpoints', { url: `http://127.0.0.1:9999/${n}`, events: ['*'] }, { key });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => [
+        register(n % 2 ? one : two, one.tenant.testKey, n),
+        register(n % 2 ? two : one, other.testKey, n),
+      ]).flat(),
+    );
+    const statuses = (n: number) =>
+      answers
+        .filter((_, i) => i % 2 === n)
+        .map(({ status }) => status)
+        .toSorted();
+    const expected = [...Array(16).fill(201), ...Array(4).fill(400)];
+    expect([statuses(0), statuses(1)]).to.deep.equal([expected, expected]);
+    for (const gateway of [one, two]) {
+      expect(gateway.faults).to.deep.equal([]);
+      await gateway.close();
+    }
+    await database.drop();
+  });
+});

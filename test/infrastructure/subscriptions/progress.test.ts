@@ -1,0 +1,166 @@
+// "Read your writes" and lag, from the heads and moves that a process hears of.
+import { expect } from 'chai';
+import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
+import { positionOf as at } from '../../../infrastructure/eventStore/postgres/position.ts';
+import type { Notices } from '../../../infrastructure/postgres/notices.ts';
+import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
+
+const LONG_MS = 60_000;
+
+describe('progress of followers', () => {
+  let now: number;
+  let progress: LogProgress;
+  /** Both. */
+  const moved = (position: Position) => progress.moved(['a', 'b'], position);
+  beforeEach(() => {
+    now = 1_000;
+    progress = new LogProgress(() => now, ['a', 'b']);
+  });
+
+  it('is level with an empty log, before anything moved', async () => {
+    expect(await progress.caughtUp(LONG_MS)).to.equal(true);
+    expect([progress.head, progress.position, progress.stuckMs()]).to.deep.equal([null, null, 0]);
+  });
+
+  it('waits for the head known at the call, not for later ones', async () => {
+    progress.sawHead(at(2));
+    const waiting = progress.caughtUp(LONG_MS);
+    progress.sawHead(at(9));
+    moved(at(1));
+    const outcome = await Promise.race([waiting, Promise.resolve('still waiting')]);
+    expect(outcome).to.equal('still waiting');
+    moved(at(2));
+    expect(await waiting).to.equal(true);
+  });
+
+  it('is passed by a move beyond the head, at once when it was before the call', async () => {
+    progress.sawHead(at(2));
+    const waiting = progress.caughtUp(LONG_MS);
+    moved(at(3));
+    expect(await waiting).to.equal(true);
+    expect(await progress.caughtUp(LONG_MS)).to.equal(true);
+  });
+
+  it('answers false when the time is up, and only to who waited that long', async () => {
+    progress.sawHead(at(2));
+    const patient = progress.caughtUp(LONG_MS);
+    expect(await progress.caughtUp(1)).to.equal(false);
+    moved(at(2));
+    expect(await patient).to.equal(true);
+  });
+
+  it('never goes backwards', () => {
+    for (const place of [5, 4, 5]) progress.sawHead(at(place));
+    for (const place of [3, 2, 3]) moved(at(place));
+    expect([progress.head, progress.position]).to.deep.equal([at(5), at(3)]);
+  });
+
+  it('tells each move once, until the listener is undone', () => {
+    const heard: (Position | null)[] = [];
+    const undo = progress.onMove(() => heard.push(progress.position));
+    for (const place of [1, 1, 2, 1]) moved(at(place));
+    undo();
+    moved(at(3));
+    expect(heard).to.deep.equal([at(1), at(2)]);
+  });
+
+  it('is stuck for as long as it has not moved while there is something to take', () => {
+    const stuck: number[] = [];
+    const look = () => stuck.push(progress.stuckMs());
+    now += 100;
+    look(); // an empty log: nothing to take
+    progress.sawHead(at(3));
+    now += 10;
+    look();
+    progress.sawHead(at(4)); // more to take does not start the time anew
+    now += 5;
+    look();
+    moved(at(2)); // behind, and moving
+    look();
+    now += 7;
+    look();
+    moved(at(4));
+    now += 1_000;
+    look();
+    progress.sawHead(at(4)); // old news
+    look();
+    progress.sawHead(at(5));
+    now += 3;
+    look();
+    expect(stuck).to.deep.equal([0, 10, 15, 0, 7, 0, 0, 3]);
+  });
+
+  it('learns of heads from the store and of moves from notices of its role', async () => {
+    let announce: (head: Position) => void = () => undefined;
+    let notify: (payload: string) => void = () => undefined;
+    const store = {
+      head: async () => at(4),
+      onHead: (listener: typeof announce) => {
+        announce = listener;
+      },
+    } as unknown as EventStore;
+    const notices = {
+      on: async (channel: string, listener: typeof notify) => {
+        expect(channel).to.equal('quita_progress');
+        notify = listener;
+      },
+    } as unknown as Notices;
+    await progress.follow(store, notices, 'projector');
+    expect(progress.head).to.equal(at(4));
+    announce(at(6));
+    for (const payload of [
+      '',
+      'projector',
+      `projector ${at(6)}`,
+      `reactor ${at(6)} a,b`,
+      `rebuild ${at(6)} a`,
+      `projector ${at(6)} c`,
+    ])
+      notify(payload);
+    expect([progress.head, progress.position]).to.deep.equal([at(6), null]);
+    notify(`projector ${at(5)} a,c`);
+    expect(progress.position).to.equal(null);
+    notify(`projector ${at(5)} a,b`);
+    expect(progress.position).to.equal(at(5));
+  });
+
+  describe('each of its own', () => {
+    const nobodyYet = (waiting: Promise<boolean>) => Promise.race([waiting, Promise.resolve('still waiting')]);
+
+    it('waits for those that are asked, whoever else stands still or runs ahead', async () => {
+      progress.sawHead(at(4));
+      const [forA, forB, forBoth] = [
+        progress.caughtUp(LONG_MS, ['a']),
+        progress.caughtUp(LONG_MS, ['b']),
+        progress.caughtUp(LONG_MS),
+      ];
+      progress.moved(['a'], at(4));
+      expect(await forA).to.equal(true);
+      expect([await nobodyYet(forB), await nobodyYet(forBoth)]).to.deep.equal(['still waiting', 'still waiting']);
+      progress.moved(['a'], at(9)); // ahead, and again: no help for the other
+      expect([await nobodyYet(forB), progress.position, progress.behind()]).to.deep.equal([
+        'still waiting',
+        null,
+        ['b'],
+      ]);
+      progress.moved(['b'], at(4));
+      expect([await forB, await forBoth]).to.deep.equal([true, true]);
+      expect(await progress.caughtUp(LONG_MS, [])).to.equal(true);
+    });
+
+    it('tells who stands still by name, and not who moves though it is behind', () => {
+      progress.sawHead(at(4));
+      now += 1_000;
+      progress.moved(['a'], at(3));
+      now += 500;
+      expect([progress.stuckMs('a'), progress.stuckMs('b'), progress.stuckMs()]).to.deep.equal([500, 1_500, 1_500]);
+      expect([progress.standingStill(1_000), progress.standingStill(1_500), progress.standingStill(100)]).to.deep.equal(
+        [['b'], [], ['a', 'b']],
+      );
+      progress.moved(['b'], at(4));
+      progress.moved(['a'], at(4));
+      now += 9_000;
+      expect([progress.standingStill(0), progress.behind()]).to.deep.equal([[], []]);
+    });
+  });
+});

@@ -1,0 +1,259 @@
+// Timers become jobs when they are due in their account's time, in order, woken for the nearest one.
+import { expect } from 'chai';
+import type { SqlPool } from '../../../application/ports/sql.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { TimerScan } from '../../../infrastructure/timers/timerScan.ts';
+import {
+  clearTimers,
+  creationTimers,
+  nextDueMs,
+  setTimers,
+  takeDueTimers,
+  testTimers,
+} from '../../../infrastructure/timers/timerTable.ts';
+import { Gate } from '../../projections/engine/scene.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { account, RecordingJobs, timer } from '../operations/support.ts';
+
+const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
+const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as ReturnType<typeof timer>['dueAt'];
+
+const JOB_A = { queue: 'expire', tenant: { accountId: account('acct'), mode: 'test' }, item: 'a' } as const;
+
+describe('timers', () => {
+  let database: TestDatabase;
+  let pool: PgPool;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
+  });
+  afterEach(async () => {
+    await pool.close();
+    await database.drop();
+  });
+  /** Moved at NOW_MS. */
+  const clock = (name: string, seconds: number, draining: boolean) =>
+    pool.query('INSERT INTO operations.test_clocks VALUES ($1, $2, $3, $4)', [name, seconds, draining, at(seconds)]);
+  const keys = (timers: readonly { key: string }[]) => timers.map(({ key }) => key).toSorted();
+
+  it('are one for each kind and key: set again they move, set twice they stay, cleared they are gone', async () => {
+    await setTimers(pool, [timer('a', at(1)), timer('b', at(2))]);
+    await setTimers(pool, [timer('a', at(3))]);
+    await setTimers(pool, [timer('a', at(3))]);
+    await clearTimers(pool, [timer('b', at(2)), timer('never', at(0))]);
+    await clearTimers(pool, [timer('b', at(2))]);
+    await clearTimers(pool, []);
+    expect(await takeDueTimers(pool, NOW_MS + 2_999, 10)).to.deep.equal([]);
+    expect(await takeDueTimers(pool, NOW_MS + 3_000, 10)).to.deep.equal([timer('a', at(3))]);
+    expect(await takeDueTimers(pool, NOW_MS + 3_000, 10)).to.deep.equal([]);
+  });
+
+  it('of a creation only move to later: a reaction may come after the repeat that it knows nothing of (K7)', async () => {
+    const { set, dueAt } = creationTimers(pool);
+    const creation = (seconds: number) => timer('a', at(seconds), { kind: 'resumeCreation' });
+    expect(await dueAt('resumeCreation', 'a')).to.equal(null);
+    await set(creation(90));
+    await setTimers(pool, [creation(60)]);
+    expect(await dueAt('resumeCreation', 'a')).to.equal(at(90));
+    await set(creation(120));
+    await set(creation(120));
+    expect([await dueAt('resumeCreation', 'a'), await dueAt('expire', 'a')]).to.deep.equal([at(120), null]);
+  });
+
+  it('are taken earliest first when there are more than asked for', async () => {
+    await setTimers(pool, [timer('c', at(-1)), timer('a', at(-3)), timer('b', at(-2)), timer('later', at(1))]);
+    const taken = [];
+    for (let n = 0; n < 3; n++) taken.push(...keys(await takeDueTimers(pool, NOW_MS, 1)));
+    expect(taken).to.deep.equal(['a', 'b', 'c']);
+    expect(await nextDueMs(pool)).to.equal(NOW_MS + 1_000);
+  });
+
+  it('follow the test clock of their account, and of no other account or mode', async () => {
+    await clock('ahead', 3_600, false);
+    await setTimers(pool, [
+      timer('ahead', at(3_600), { account: account('ahead') }),
+      timer('ahead-later', at(3_601), { account: account('ahead') }),
+      timer('ahead-live', at(3_600), { account: account('ahead'), mode: 'live' }),
+      timer('other', at(3_600)),
+    ]);
+    expect(await nextDueMs(pool)).to.equal(NOW_MS);
+    expect(keys(await takeDueTimers(pool, NOW_MS - 1, 10))).to.deep.equal([]);
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['ahead']);
+    expect(await nextDueMs(pool)).to.equal(NOW_MS + 1_000);
+  });
+
+  // A reaction that cleared two refunds' timers and a drain that took them waited for each other: 3 s until one was given up.
+  it('that a reaction is changing are left to it: whoever takes many never waits for one', async () => {
+    await setTimers(pool, [timer('a', at(-2)), timer('b', at(-2)), timer('c', at(-2))]);
+    await pool.transaction(async (tx) => {
+      await clearTimers(tx, [timer('b', at(-2))]);
+      await testTimers(pool, new RecordingJobs()).done([timer('a', at(-2)), timer('b', at(-2))]);
+      expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['c']);
+    });
+    expect(await nextDueMs(pool)).to.equal(null);
+  });
+
+  it('that a reaction was changing in vain are there for the next look', async () => {
+    await setTimers(pool, [timer('a', at(-1))]);
+    const failing = pool.transaction(async (tx) => {
+      await clearTimers(tx, [timer('a', at(-1))]);
+      expect(await takeDueTimers(pool, NOW_MS, 10)).to.deep.equal([]);
+      throw new Error('rolled back');
+    });
+    expect(await failing.catch(({ message }: Error) => message)).to.equal('rolled back');
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['a']);
+  });
+
+  it('of an account that is drained are left alone, until it is drained; its live ones are not', async () => {
+    await clock('drained', 3_600, true);
+    const own = { account: account('drained') };
+    await setTimers(pool, [
+      timer('t', at(-5), own),
+      timer('live', at(-4), { ...own, mode: 'live' }),
+      timer('soon', at(10)),
+    ]);
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['live']);
+    expect(await nextDueMs(pool)).to.equal(NOW_MS + 10_000);
+    const drained = testTimers(pool, new RecordingJobs());
+    expect(await drained.drainsUntil(account('drained'))).to.equal(at(3_600));
+    expect(await drained.drained(account('drained'), at(3_599))).to.equal(false); // moved on meanwhile
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal([]);
+    expect(await drained.drained(account('drained'), at(3_600))).to.equal(true);
+    expect(await drained.drainsUntil(account('drained'))).to.equal(null);
+    expect(await nextDueMs(pool)).to.equal(NOW_MS - 3_605_000);
+    expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['t']);
+  });
+
+  it('beyond what the clock jumped over are taken while it is drained, when the account’s time has come to them', async () => {
+    await clock('drained', 3_600, true);
+    const own = { account: account('drained') };
+    await setTimers(pool, [
+      timer('jumped', at(3_600), own),
+      timer('next', at(3_610), own),
+      timer('later', at(3_611), own),
+    ]);
+    expect(await nextDueMs(pool)).to.equal(NOW_MS + 10_000);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 9_999, 10))).to.deep.equal([]);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10))).to.deep.equal(['next']);
+    expect(await nextDueMs(pool)).to.equal(NOW_MS + 11_000);
+  });
+
+  it('of a drained account that are sent become jobs once, and are gone', async () => {
+    const jobs = new RecordingJobs();
+    const drained = testTimers(pool, jobs);
+    const [a, b] = [
+      timer('a', at(1), { kind: 'deliver', group: 'g' }),
+      timer('b', at(1), { kind: 'deliver', group: 'g' }),
+    ];
+    await setTimers(pool, [a, b]);
+    await setTimers(pool, [timer('b', at(3), { kind: 'deliver', group: 'g' })]);
+    for (let n = 0; n < 2; n++) await drained.send([a, b]);
+    expect(jobs.enqueued).to.deep.equal([{ ...JOB_A, queue: 'deliver', item: `a@${at(1)}`, target: 'g' }]);
+    expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10))).to.deep.equal(['b']);
+  });
+
+  it('of a drained account are given instant by instant, and only what still has that time is done', async () => {
+    const drained = testTimers(pool, new RecordingJobs());
+    const [a, b] = [timer('a', at(1)), timer('b', at(1))];
+    await setTimers(pool, [a, b, timer('c', at(2)), timer('d', at(9)), timer('live', at(0), { mode: 'live' })]);
+    const first = await drained.earliest(account('acct'), at(5));
+    expect(keys(first)).to.deep.equal(['a', 'b']);
+    await setTimers(pool, [timer('b', at(3))]); // handling it set it anew
+    await drained.done(first);
+    await drained.done(first);
+    expect(keys(await drained.earliest(account('acct'), at(5)))).to.deep.equal(['c']);
+    await drained.done([timer('c', at(2))]);
+    expect(keys(await drained.earliest(account('acct'), at(5)))).to.deep.equal(['b']);
+    await drained.done([timer('b', at(3))]);
+    expect(await drained.earliest(account('acct'), at(5))).to.deep.equal([]);
+  });
+
+  describe('scanned', () => {
+    let jobs: RecordingJobs;
+    let scan: TimerScan;
+    let errors: string[];
+    const open = (db: SqlPool = pool) => {
+      jobs = new RecordingJobs();
+      errors = [];
+      scan = new TimerScan(db, jobs, { now: Date.now }, (error) => errors.push(error.message));
+      scan.start();
+    };
+    const soon = (ms: number) => new Date(Date.now() + ms).toISOString() as ReturnType<typeof timer>['dueAt'];
+    afterEach(() => scan.stop());
+
+    it('become jobs of their kind, tenant, key and target, more than a batch of them, once', async () => {
+      const many = Array.from({ length: 1_001 }, (_, n) => timer(`${n}`, at(-1), { kind: 'deliver', group: 'g' }));
+      await setTimers(pool, many);
+      open();
+      await jobs.count(1_001);
+      expect(jobs.enqueued.toSorted((a, b) => Number.parseInt(a.item, 10) - Number.parseInt(b.item, 10))).to.deep.equal(
+        many.map(({ key }) => ({ ...JOB_A, queue: 'deliver', item: `${key}@${at(-1)}`, target: 'g' })),
+      );
+      await scan.stop(); // its transaction has ended
+      expect(await nextDueMs(pool)).to.equal(null);
+    });
+
+    it('wake it for the nearest one', async () => {
+      const dueAt = soon(200);
+      await setTimers(pool, [timer('a', dueAt)]);
+      open();
+      await jobs.count(1);
+      expect(Date.now() - Date.parse(dueAt)).to.be.within(0, 1_000);
+    });
+
+    it('wake it when they are set while it sleeps, and at once for those of no time', async () => {
+      open();
+      await setTimers(pool, [timer('a', soon(0))]);
+      scan.nudge('');
+      await jobs.count(1);
+      const dueAt = soon(100);
+      await setTimers(pool, [timer('b', dueAt)]);
+      scan.nudge(dueAt);
+      await jobs.count(2);
+      expect(Date.now() - Date.parse(dueAt)).to.be.within(0, 1_000);
+      expect(jobs.enqueued.map(({ item }) => item)).to.deep.equal(['a', 'b']);
+    });
+
+    it('are not slept over when they are set while it looks for the next one', async () => {
+      const gate = new Gate();
+      let looks = 0;
+      const slow: SqlPool = {
+        transaction: (work) => pool.transaction(work),
+        query: async (statement, values) => {
+          const result = await pool.query(statement, values);
+          if (looks++ === 0) await gate.pass(); // it has looked, and found nothing
+          return result as never;
+        },
+      };
+      open(slow);
+      await gate.reached;
+      await setTimers(pool, [timer('a', soon(0))]);
+      scan.nudge('');
+      await new Promise((resolve) => setImmediate(resolve));
+      const started = performance.now();
+      gate.open();
+      await jobs.count(1);
+      expect(performance.now() - started).to.be.lessThan(1_000);
+    });
+
+    it('are kept when their jobs can’t be enqueued, and it goes on', async () => {
+      let failures = 0;
+      open();
+      await scan.stop();
+      jobs.enqueue = async () => {
+        if (failures++ === 0) throw new Error('no queue');
+        jobs.enqueued.push(JOB_A);
+      };
+      await setTimers(pool, [timer('a', at(-1))]);
+      const again = new TimerScan(pool, jobs, { now: Date.now }, (error) => {
+        errors.push(error.message);
+        setImmediate(() => again.nudge(''));
+      });
+      again.start();
+      for (const end = Date.now() + 3_000; jobs.enqueued.length === 0 && Date.now() < end; )
+        await pool.query('SELECT 1');
+      await again.stop();
+      expect([errors, jobs.enqueued]).to.deep.equal([['no queue'], [JOB_A]]);
+    });
+  });
+});
