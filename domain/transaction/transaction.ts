@@ -262,8 +262,15 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       const fresh = { releasedAt: null, refunds: [], dispute: null };
       return { ...seen, receipts, status: 'settled', settlement: event.data, ...fresh };
     }
-    default:
+    case 'TransactionFundsReleased':
+    case 'TransactionRefundReserved':
+    case 'TransactionRefundCompleted':
+    case 'TransactionRefundReleased':
+    case 'TransactionDisputeOpened':
+    case 'TransactionDisputeRaised':
       return state.status === 'settled' ? evolveSettled(state, event) : state;
+    default:
+      return ignore(state, event);
   }
 };
 
