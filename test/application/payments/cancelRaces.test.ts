@@ -24,6 +24,8 @@ import { createCharge } from '../../../domain/payment/create.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent } from '../../../domain/payment/payment.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
 import { why } from '../../support/core.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
@@ -118,7 +120,7 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
   const provider = new FarProvider(turn, lost);
   const clock = { now: () => toMillis(EXPIRES_AT) };
   const newProcess = () => {
-    const commands = new CommandHandler(store);
+    const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
     return { commands, accounts: new Accounts(commands, clock) };
   };
   const shared = newProcess();
