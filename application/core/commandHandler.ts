@@ -1,4 +1,4 @@
-// Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (design §3).
+// Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (architecture §3).
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { EventOf } from '../../domain/events.ts';

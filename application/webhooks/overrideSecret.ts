@@ -1,4 +1,4 @@
-// The secret that signs what goes to payments' own URLs: one per account and mode (decisions W7).
+// The secret that signs what goes to payments' own URLs: one per account and mode (rule W7).
 import { randomBytes } from 'node:crypto';
 import type { Accounts } from '../accounts/accounts.ts';
 import { overrideSecretIdOf } from '../core/derivedIds.ts';

@@ -1,4 +1,4 @@
-// POST /v1/webhooks/override-secret/rotate (decisions W7): a new secret for what goes to payments' own URLs, at once and with no overlap.
+// POST /v1/webhooks/override-secret/rotate (rule W7): a new secret for what goes to payments' own URLs, at once and with no overlap.
 import { rotateOverrideSecret as decideRotation } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
