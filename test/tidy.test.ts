@@ -1,4 +1,4 @@
-// The house stays as it was drawn (design §2). Every rule has an example that it must refuse.
+// The house stays as it was drawn (architecture §2). Every rule has an example that it must refuse.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (design §3).
+// Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (architecture §3).
 import type { EventOf } from '../../domain/events.ts';
 import type { Decider, Decision } from '../../domain/kernel/decider.ts';
 import type { Category, StreamName } from '../../domain/kernel/event.ts';

@@ -1,4 +1,4 @@
-// What creating a charge and creating a payment have in common (decisions K1–K4).
+// What creating a charge and creating a payment have in common (rules K1–K4).
 import { hash } from 'node:crypto';
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';

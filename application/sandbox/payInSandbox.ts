@@ -1,4 +1,4 @@
-// POST /v1/sandbox/charges/{id}/pay (decisions X1): a payer's bank pays, through the same notifications and processes as live.
+// POST /v1/sandbox/charges/{id}/pay (rule X1): a payer's bank pays, through the same notifications and processes as live.
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';

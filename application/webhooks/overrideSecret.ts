@@ -1,4 +1,4 @@
-// The secret that signs what goes to payments' own URLs: one per account and mode (decisions W7). POST
+// The secret that signs what goes to payments' own URLs: one per account and mode (rules W7). POST
 // /v1/webhooks/override-secret/rotate makes a new one, at once and with no overlap.
 import { rotateOverrideSecret as decideRotation } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';

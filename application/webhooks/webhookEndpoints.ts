@@ -1,4 +1,4 @@
-// Registering and deleting webhook endpoints (interface.md Webhook management, decisions W5, W6).
+// Registering and deleting webhook endpoints (contract.md Webhook management, rules W5, W6).
 import { streamName } from '../../domain/kernel/event.ts';
 import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';

@@ -1,5 +1,5 @@
 // Cancel against pay against expire: whatever the order of every step of theirs, one wins, the others say so, and money and webhooks
-// agree with it (design §4; decisions E4, M4, M5). The processes share a store and a provider, and nothing else.
+// agree with it (architecture §4; rules E4, M4, M5). The processes share a store and a provider, and nothing else.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// What one job of a delivery does with what it is told, and when it is told twice, late, or after a crash (decisions W3, W4; design §7).
+// What one job of a delivery does with what it is told, and when it is told twice, late, or after a crash (rules W3, W4; architecture §7).
 
 import { expect } from 'chai';
 import { ACCOUNT, WEBHOOK_DELIVERY } from '../../../application/core/aggregates.ts';
