@@ -1,4 +1,4 @@
-// Ids that are derived, so that whoever computes them again gets the same (decisions I1, W2; design §4).
+// Ids that are derived, so that whoever computes them again gets the same (rules I1, W2; architecture §4).
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import {

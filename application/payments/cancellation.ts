@@ -1,5 +1,5 @@
 // A payment that the merchant wants cancelled: the provider is told, and its word becomes the fact. An unknown answer is resolved by
-// asking again, and money that was faster wins (interface.md Transitions; decisions E4, M5).
+// asking again, and money that was faster wins (contract.md Transitions; rules E4, M5).
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';

@@ -1,4 +1,4 @@
-// What an operator decides of what is held (decisions M5): let it pass, or send it back. Processes do the rest.
+// What an operator decides of what is held (rule M5): let it pass, or send it back. Processes do the rest.
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/payments/{id}/…: what an acquirer and its payers do (decisions X2), through the same notifications and processes as
+// POST /v1/sandbox/payments/{id}/…: what an acquirer and its payers do (rule X2), through the same notifications and processes as
 // live. The first rule that applies decides:
 //   1 no such payment                              → not_found
 //   2 no method that can be meant                  → invalid_payment_method

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/clock/advance (decisions X5).
+// POST /v1/sandbox/clock/advance (rule X5).
 import { advanceTestClock } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/settings (decisions X3): how the sandbox behaves for the account's test keys.
+// POST /v1/sandbox/settings (rule X3): how the sandbox behaves for the account's test keys.
 import type { SandboxSettings } from '../../domain/account/account.ts';
 import { changeSandboxSettings as change } from '../../domain/account/settings.ts';
 import { streamName } from '../../domain/kernel/event.ts';

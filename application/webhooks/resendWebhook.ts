@@ -1,4 +1,4 @@
-// POST /v1/payments/{id}/resend-webhook (decisions W8): the messages of the transition into the present status, as fresh deliveries.
+// POST /v1/payments/{id}/resend-webhook (rule W8): the messages of the transition into the present status, as fresh deliveries.
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';

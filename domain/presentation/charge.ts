@@ -72,7 +72,7 @@ const failureOf = ({ charge, transaction }: ExistingPayment): ChargeFailure | nu
   return 'failure' in charge ? charge.failure : null;
 };
 
-/** The merchant's own, and why it ended (interface.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code. */
+/** The merchant's own, and why it ended (contract.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code. */
 const metadataBlock = (payment: ExistingPayment): ChargeView['metadata'] => {
   const { metadata, methods, expiresInSeconds } = payment.charge.terms;
   const failure = failureOf(payment);

@@ -1,5 +1,5 @@
 // The HTTP application: a request passes request id, route, overload, authentication, rate limit, body, schema, idempotency key, handler
-// and serializer, in this order (design §8).
+// and serializer, in this order (architecture §8).
 
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { CommandContention, StreamUnreadable } from '../../application/core/commandHandler.ts';

@@ -67,13 +67,13 @@ export interface Route {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  /** `testKey`: a live key gets 403 `mode_not_allowed` (decisions X). */
+  /** `testKey`: a live key gets 403 `mode_not_allowed` (rules X). */
   readonly auth: 'none' | 'apikey' | 'testKey';
   /** Not counted by the limit that a sandbox may set itself: it changes that one (E8). */
   readonly isApartFromSandboxLimit?: true;
-  /** Requires the Idempotency-Key header (interface.md Charges, rule 1). */
+  /** Requires the Idempotency-Key header (contract.md Charges, rule 1). */
   readonly idempotent?: true;
-  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (design §6). */
+  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (architecture §6). */
   readonly reads?: readonly ReadModelName[];
   readonly body?: BodyRule;
   readonly query?: { readonly [name: string]: QueryRule };

@@ -1,4 +1,4 @@
-// From bodies and queries to values or to all that is wrong with them (decisions E1, E2, I12, I14).
+// From bodies and queries to values or to all that is wrong with them (rules E1, E2, I12, I14).
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';

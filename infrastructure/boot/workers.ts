@@ -28,6 +28,8 @@ import type { Log } from '../log/log.ts';
 import { failingTargets } from '../operations/failingTargets.ts';
 import { reconciliations } from '../operations/reconciliations.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
 import { setTimers, testTimers } from '../timers/timerTable.ts';
 import type { AtRest } from './atRest.ts';
 import { paymentsByTxid } from './paymentsByTxid.ts';
@@ -86,7 +88,8 @@ export const startWorkers = (needs: Needs): void => {
     commands,
     accounts,
     clock,
-    random: Math.random,
+    randomness: systemRandomness,
+    stopwatch: systemStopwatch,
     sender,
     secrets,
     targets,

@@ -1,4 +1,4 @@
-// Pix held for review, because the bank named no payer for a locked charge, and what the provider refuses to send back (decisions M5, O1).
+// Pix held for review, because the bank named no payer for a locked charge, and what the provider refuses to send back (rules M5, O1).
 import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';

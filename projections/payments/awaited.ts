@@ -1,4 +1,4 @@
-// What a payment waits for that happens by itself, and since when it should have: the watchdog's view (design §7).
+// What a payment waits for that happens by itself, and since when it should have: the watchdog's view (architecture §7).
 import type { JobRequest } from '../../application/ports/jobs.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { lastExpiry } from '../../domain/charge/instruments.ts';

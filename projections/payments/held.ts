@@ -1,4 +1,4 @@
-// What waits for an operator, of all accounts (decisions M5, O1).
+// What waits for an operator, of all accounts (rules M5, O1).
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { earlier, type Timestamp } from '../../domain/kernel/time.ts';

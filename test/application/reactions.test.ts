@@ -1,4 +1,4 @@
-// What each process manager answers to each event: pure, exact, and the same when asked again (design §7).
+// What each process manager answers to each event: pure, exact, and the same when asked again (architecture §7).
 import { expect } from 'chai';
 import { cancellation } from '../../application/payments/cancellation.ts';
 import { expiry } from '../../application/payments/expiry.ts';

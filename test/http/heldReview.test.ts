@@ -1,4 +1,4 @@
-// Pix held for review, and what the operator makes of them (decisions M5, O1).
+// Pix held for review, and what the operator makes of them (rules M5, O1).
 import { expect } from 'chai';
 import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
 import { streamName } from '../../domain/kernel/event.ts';

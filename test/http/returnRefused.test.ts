@@ -1,4 +1,4 @@
-// A provider that refuses to send money back (decisions M4, M5): it is not asked for ever, the money waits for an operator, and every
+// A provider that refuses to send money back (rules M4, M5): it is not asked for ever, the money waits for an operator, and every
 // cent stays where it is. Live mode has a bank of the test's own here.
 import { expect } from 'chai';
 import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';

@@ -1,4 +1,4 @@
-// GET /v1/charges (interface.md List charges query, decisions I9, I12).
+// GET /v1/charges (contract.md List charges query, rules I9, I12).
 import { type PaymentId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';

@@ -1,4 +1,4 @@
-// Charges (interface.md Charges).
+// Charges (contract.md Charges).
 import { type ChargeBody, chargeProblems, chargeRequest } from '../../../domain/charge/request.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';

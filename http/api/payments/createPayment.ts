@@ -1,4 +1,4 @@
-// POST /v1/payments (interface.md Payments, decisions P1–P4).
+// POST /v1/payments (contract.md Payments, rules P1–P4).
 import { type PaymentBody, paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';

@@ -1,4 +1,4 @@
-// The answer to a creation under an idempotency key (interface.md Idempotency, decisions K3).
+// The answer to a creation under an idempotency key (contract.md Idempotency, rule K3).
 import type { Answer } from '../../kernel/route.ts';
 
 /** 201, the first time and every time it is repeated; a repeat says so. */

@@ -1,4 +1,4 @@
-// What a merchant does with one payment besides paying it back, and asks of it (interface.md Payments).
+// What a merchant does with one payment besides paying it back, and asks of it (contract.md Payments).
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';

@@ -1,4 +1,4 @@
-// The one payment that a route names, and its Transaction as the read routes show it (interface.md Transaction, decisions I2, I6).
+// The one payment that a route names, and its Transaction as the read routes show it (contract.md Transaction, rules I2, I6).
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';

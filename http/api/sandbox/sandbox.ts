@@ -1,4 +1,4 @@
-// The sandbox: what the outside world would do (decisions X). Answers come when the effect is visible in reads.
+// The sandbox: what the outside world would do (rules X). Answers come when the effect is visible in reads.
 import type { SandboxPayment, SandboxPayResult } from '../../../application/sandbox/payInSandbox.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';

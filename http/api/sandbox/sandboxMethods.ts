@@ -1,4 +1,4 @@
-// The sandbox's acquirers and their payers: what happens to payments of other methods than Pix (decisions X2).
+// The sandbox's acquirers and their payers: what happens to payments of other methods than Pix (rule X2).
 
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';

@@ -1,4 +1,4 @@
-// The sandbox: how its bank decides a refund (decisions X3).
+// The sandbox: how its bank decides a refund (rule X3).
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';

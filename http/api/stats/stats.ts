@@ -1,4 +1,4 @@
-// Statistics and metrics of payments (interface.md Stats and Metrics, decisions T1–T3).
+// Statistics and metrics of payments (contract.md Stats and Metrics, rules T1–T3).
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';

@@ -1,4 +1,4 @@
-// Wallets (interface.md Wallets, decisions M3, M3a).
+// Wallets (contract.md Wallets, rules M3, M3a).
 import { StreamParked } from '../../../application/ports/readModels.ts';
 import { type CurrencyBalance, findBalances } from '../../../projections/wallet/queries.ts';
 import { currencyCode } from '../../kernel/queryRules.ts';

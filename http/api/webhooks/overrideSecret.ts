@@ -1,4 +1,4 @@
-// The secret that signs what goes to payments' own URLs (decisions W7).
+// The secret that signs what goes to payments' own URLs (rule W7).
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { requesterOf } from '../../kernel/requester.ts';
 import type { Route } from '../../kernel/route.ts';

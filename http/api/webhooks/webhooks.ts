@@ -1,4 +1,4 @@
-// Webhook management (interface.md Webhook management).
+// Webhook management (contract.md Webhook management).
 import { type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE, isCatalogued } from '../../../domain/presentation/catalogue.ts';

@@ -1,5 +1,5 @@
 // The sandbox bank: the outside world of test mode. It keeps its books durably in a schema of its own, and is reached only through
-// the provider port and its notifications (design §7). Provider trouble is asked for by a charge's metadata (decisions X6).
+// the provider port and its notifications (architecture §7). Provider trouble is asked for by a charge's metadata (rule X6).
 import type {
   InstrumentRef,
   InstrumentRequest,

@@ -1,5 +1,5 @@
 // Cancel against pay against expire: whatever the order of every step of theirs, one wins, the others say so, and money and webhooks
-// agree with it (design §4; decisions E4, M4, M5). The processes share a store and a provider, and nothing else.
+// agree with it (architecture §4; rules E4, M4, M5). The processes share a store and a provider, and nothing else.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -24,6 +24,8 @@ import { createCharge } from '../../../domain/payment/create.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent } from '../../../domain/payment/payment.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
 import { why } from '../../support/core.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
@@ -118,7 +120,7 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
   const provider = new FarProvider(turn, lost);
   const clock = { now: () => toMillis(EXPIRES_AT) };
   const newProcess = () => {
-    const commands = new CommandHandler(store);
+    const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
     return { commands, accounts: new Accounts(commands, clock) };
   };
   const shared = newProcess();

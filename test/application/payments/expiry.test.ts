@@ -1,4 +1,4 @@
-// The expiry of charges when the provider knows better, or does not say (decisions M4, I8a).
+// The expiry of charges when the provider knows better, or does not say (rules M4, I8a).
 import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { expireCharge } from '../../../application/payments/expiry.ts';

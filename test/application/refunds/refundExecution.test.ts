@@ -1,4 +1,4 @@
-// A refund on its way through a provider that does not answer, and when we are killed at the worst moment (design §7; K7, M7).
+// A refund on its way through a provider that does not answer, and when we are killed at the worst moment (architecture §7; K7, M7).
 import { expect } from 'chai';
 import { Accounts } from '../../../application/accounts/accounts.ts';
 import { Settler } from '../../../application/payments/settle.ts';

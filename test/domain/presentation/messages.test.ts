@@ -86,7 +86,7 @@ const settles = {
 const ends = { canonical: ['charge.failed'], legacy: ['payment.failed', 'payment.status_changed'] };
 const changes = { canonical: [], legacy: ['payment.status_changed'] };
 
-/** decisions W9 and W9a, row by row, as far as there are such transitions. */
+/** rules W9 and W9a, row by row, as far as there are such transitions. */
 const W9: Readonly<Record<string, Row>> = {
   created: row([created()], issued(), '13:00:00', {
     canonical: ['charge.created'],

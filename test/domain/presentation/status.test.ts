@@ -47,7 +47,7 @@ const APPROVED = [...CARD, settledByCard()];
 const PART = { refundId: OTHER_REFUND_ID, amount: toMinor(12_000) };
 const REST = { amount: toMinor(345) };
 
-/** interface.md "Transaction statuses and their public charge status": each row, and the histories that lead to it. */
+/** contract.md "Transaction statuses and their public charge status": each row, and the histories that lead to it. */
 const TABLE: Readonly<Record<string, readonly (readonly [string, readonly PaymentEvent[]])[]>> = {
   'PENDING | Internal, being created. Rarely surfaced. | pending': [
     ['created', [created()]],
@@ -158,7 +158,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [string, readonly Paymen
   ],
 };
 
-describe('interface.md, Transaction statuses and their public charge status', () => {
+describe('contract.md, Transaction statuses and their public charge status', () => {
   for (const [row, histories] of Object.entries(TABLE)) {
     const [status, , shown] = row.split(' | ') as [TransactionStatus, string, string];
     describe(row, () => {

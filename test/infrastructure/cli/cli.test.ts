@@ -1,4 +1,4 @@
-// The operator's commands beside the running program (decisions O1): held, ledger show, account list and settings.
+// The operator's commands beside the running program (rule O1): held, ledger show, account list and settings.
 import { expect } from 'chai';
 import { SETTING_BOUNDS } from '../../../domain/account/settings.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
