@@ -23,8 +23,8 @@ export interface HeldReview {
 }
 
 /**
- * `by`: who decides, as in metadata (`operator:<name>`). `providerPaymentId`: which of the payment's to return; null: all that wait. The same
- * verdict again: nothing. The other one after it, or nothing held: `invalid_request`; no such payment: `not_found`.
+ * `by`: who decides, as in metadata (`operator:<name>`). `providerPaymentId`: which of the payment's to return; null: all that wait. The
+ * same verdict again: nothing. The other one after it, or nothing held: `invalid_request`; no such payment: `not_found`.
  */
 export const reviewHeld =
   ({ commands, accounts }: Needs) =>
