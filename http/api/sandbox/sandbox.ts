@@ -44,8 +44,8 @@ const payProblems = ({ end_to_end_id: id }: SandboxPayment): readonly CodedProbl
 type PayOutcome = SettleOutcome | 'refused';
 
 /** What became of a Pix, as the reads show it; null while they do not yet. */
-const outcomeOf = ({ transaction }: ExistingPayment, endToEndId: string): PayOutcome | null => {
-  const receipt = transaction.receipts.find((seen) => seen.endToEndId === endToEndId);
+const outcomeOf = ({ transaction }: ExistingPayment, id: string): PayOutcome | null => {
+  const receipt = transaction.receipts.find((seen) => seen.providerPaymentId === id);
   if (receipt === undefined || receipt.outcome === 'rejected' || receipt.outcome === 'unreturned') return null; // not back yet
   if (receipt.outcome === 'returned') return receipt.reason === 'payer_mismatch' ? 'refunded' : 'returned';
   return receipt.outcome;
