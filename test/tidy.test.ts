@@ -1,4 +1,4 @@
-// The house stays as it was drawn (design §2). Every rule has an example that it must refuse.
+// The house stays as it was drawn (architecture §2). Every rule has an example that it must refuse.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -115,6 +115,9 @@ rule(
     file('domain/a.ts', 'const now = Date.now();'),
     file('application/a.ts', 'const clock = { now: Date.now };'),
     file('application/a.ts', 'const dice = Math.random();'),
+    file('application/a.ts', "import { randomUUID } from 'node:crypto';"),
+    file('application/a.ts', 'const since = performance.now();'),
+    file('application/a.ts', 'setTimeout(close, 1_000);'),
     file('projections/a.ts', 'const now = new Date();'),
     file('http/a.ts', '// TODO: the rest'),
     file('http/a.ts', '// FIXME'),

@@ -1,4 +1,4 @@
-// What statistics and metrics are made of, by civil day of São Paulo and currency: counted as payments change (decisions T1–T3). Kept
+// What statistics and metrics are made of, by civil day of São Paulo and currency: counted as payments change (rules T1–T3). Kept
 // with the payments, whose fold knows what each event changed.
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';

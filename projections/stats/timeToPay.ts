@@ -1,5 +1,5 @@
 // How long payments took from creation to payment, exactly, by civil day and again by month of `paidAt`: a window of years reads a few
-// months and the days at its edges, each one row of counts by seconds (decisions T3).
+// months and the days at its edges, each one row of counts by seconds (rule T3).
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { LruMap } from '../../domain/kernel/lruMap.ts';

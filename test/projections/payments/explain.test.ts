@@ -1,4 +1,4 @@
-// Lists, totals and statistics read what they show and little else, at 100,000 payments of one account (design §6).
+// Lists, totals and statistics read what they show and little else, at 100,000 payments of one account (architecture §6).
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
