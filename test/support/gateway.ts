@@ -21,6 +21,7 @@ import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
 import { untilReadModelsExist } from '../../infrastructure/boot/readModelsExist.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
+import { expectDeclared } from './declaredAnswers.ts';
 import { migratedDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestTenant {
@@ -160,7 +161,7 @@ export class TestGateway {
     return this.#close();
   }
 
-  /** `key`: default the test key of the first tenant; null: none. */
+  /** `key`: default the test key of the first tenant; null: none. Fails when the answer is not one that the OpenAPI document declares. */
   async call<T = Record<string, unknown>>(method: string, path: string, options: CallOptions = {}): Promise<Reply<T>> {
     const key = options.key === undefined ? this.tenant.testKey : options.key;
     const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
@@ -182,7 +183,9 @@ export class TestGateway {
     } catch {
       // not JSON: the text is the body
     }
-    return { status: response.status, headers: response.headers, text, body: body as T };
+    const reply = { status: response.status, headers: response.headers, text, body: body as T };
+    expectDeclared(method, path, reply);
+    return reply;
   }
 
   get<T = Record<string, unknown>>(path: string, options: CallOptions = {}): Promise<Reply<T>> {
