@@ -24,7 +24,7 @@ const additionsOf = (changes: readonly Change[]): ReadonlyMap<string, Row> => {
   for (const { event, after } of changes) {
     if (event.type !== 'TransactionSettled' || !exists(after.state)) continue;
     const { createdAt, currency } = after.state.charge.terms;
-    const { paidAt } = event.data.receipt;
+    const { paidAt } = event.data.incoming;
     const seconds = Math.max(0, secondsBetween(createdAt, paidAt));
     const day = saoPauloDay(paidAt);
     for (const period of [day, day.slice(0, 7)]) {
