@@ -265,8 +265,15 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       const fresh = { releasedAt: null, refunds: [], dispute: null };
       return { ...seen, incomingPayments, status: 'settled', settlement: event.data, ...fresh };
     }
-    default:
+    case 'TransactionFundsReleased':
+    case 'TransactionRefundReserved':
+    case 'TransactionRefundCompleted':
+    case 'TransactionRefundReleased':
+    case 'TransactionDisputeOpened':
+    case 'TransactionDisputeHoldIncreased':
       return state.status === 'settled' ? evolveSettled(state, event) : state;
+    default:
+      return ignore(state, event);
   }
 };
 
