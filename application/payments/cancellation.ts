@@ -60,7 +60,10 @@ export class Canceller {
     if (state.transaction.status !== 'held' && !(await this.#isCancelledAtProvider(state))) return;
     const { accountId, mode } = terms;
     const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
-    const back = { returnIdOf: (endToEndId: string) => returnIdOf(terms.paymentId, endToEndId), by: 'merchant' };
+    const back = {
+      returnIdOf: (providerPaymentId: string) => returnIdOf(terms.paymentId, providerPaymentId),
+      by: 'merchant',
+    };
     const decide = recordCancelled(back, at);
     await commands.record(PAYMENT, stream, decide, byProcess('cancellation', terms, item, item));
   }

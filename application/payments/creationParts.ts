@@ -6,12 +6,12 @@ import type { Minor } from '../../domain/kernel/money.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
 import { type Operation, paymentIds } from '../core/derivedIds.ts';
-import type { Requester } from '../core/eventMetadata.ts';
+import type { Actor } from '../core/eventMetadata.ts';
 import { KeyedLock } from '../core/keyedLock.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 
 /** Who asks for a new charge or payment, and under which key. */
-export interface CreationCommand extends Requester {
+export interface CreationCommand extends Actor {
   readonly account: OpenAccount;
   readonly mode: Mode;
   readonly idempotencyKey: string;

@@ -159,6 +159,6 @@ const orderOf = ({ charge: { terms }, transaction }: ExistingPayment, id: Refund
   const { refundId, amount, currency, strategy, destination } = refund;
   const { paymentId, accountId, mode } = terms;
   const { method, receipt } = transaction.settlement;
-  const originalId = receipt.endToEndId;
+  const originalId = receipt.providerPaymentId;
   return { refundId, paymentId, accountId, mode, amount, currency, method, strategy, destination, originalId };
 };

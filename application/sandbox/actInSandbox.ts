@@ -103,7 +103,7 @@ const isDone = ({ charge, transaction }: ExistingPayment, act: SandboxAct, metho
   switch (act.kind) {
     case 'authorize': {
       const id = sandboxReceiptIdOf(charge.terms.paymentId, method);
-      const receipt = transaction.receipts.find(({ endToEndId }) => endToEndId === id);
+      const receipt = transaction.receipts.find(({ providerPaymentId }) => providerPaymentId === id);
       return receipt !== undefined && receipt.outcome !== 'rejected';
     }
     case 'refuse':
@@ -142,7 +142,7 @@ const notPayable = (
 
 const receiptOf = ({ charge }: ExistingPayment, method: PaymentMethod, paidAt: Timestamp): Receipt => ({
   method,
-  endToEndId: sandboxReceiptIdOf(charge.terms.paymentId, method),
+  providerPaymentId: sandboxReceiptIdOf(charge.terms.paymentId, method),
   amount: charge.terms.amount,
   payer: { name: charge.terms.customer.name, document: null },
   paidAt,

@@ -58,7 +58,7 @@ export const payInSandbox =
       wish.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: endToEndSuffix(randomness) });
     const receipt: Receipt = {
       method: 'PIX',
-      endToEndId,
+      providerPaymentId: endToEndId,
       amount: wish.amount === undefined ? charge.terms.amount : (toMinor(wish.amount) as Minor),
       payer: payerOf(state, wish.payer),
       paidAt: wish.late ? lateTime(now, pix.expiresAt) : now,

@@ -7,7 +7,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { ACCOUNT } from '../core/aggregates.ts';
 import { CommandContention, type CommandHandler } from '../core/commandHandler.ts';
 import { overrideSecretIdOf } from '../core/derivedIds.ts';
-import { byRequest, type Requester } from '../core/eventMetadata.ts';
+import { type Actor, byRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
@@ -38,7 +38,7 @@ const ATTEMPTS_MAX = 10;
 /** The new secret, 64 hex characters: nobody else was shown it. Throws CommandContention when others keep being faster. */
 export const rotateOverrideSecret =
   (needs: Needs & { readonly commands: CommandHandler }) =>
-  async (tenant: Tenant, requester: Requester): Promise<string | Rejection> => {
+  async (tenant: Tenant, requester: Actor): Promise<string | Rejection> => {
     const { commands, accounts } = needs;
     const { accountId: account, mode } = tenant;
     const stream = streamName.account(account);

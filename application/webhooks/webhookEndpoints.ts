@@ -7,7 +7,7 @@ import { deleteEndpoint, type Endpoint, registerEndpoint } from '../../domain/we
 import type { Accounts } from '../accounts/accounts.ts';
 import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byRequest, type Requester } from '../core/eventMetadata.ts';
+import { type Actor, byRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
@@ -31,7 +31,7 @@ export const registerWebhookEndpoint =
   async (
     tenant: Tenant,
     { url, events }: { url: string; events: readonly string[] },
-    caller: Requester,
+    caller: Actor,
   ): Promise<(Endpoint & { secret: string }) | Rejection> => {
     const verdict = sender.judgeUrl(url, tenant.mode);
     if (verdict !== null) return reject('invalid_url', verdict.message, { param: 'url' });
@@ -64,7 +64,7 @@ export const registerWebhookEndpoint =
 
 export const deleteWebhookEndpoint =
   ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
-  async (tenant: Tenant, endpointId: EndpointId, caller: Requester): Promise<Rejection | null> => {
+  async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<Rejection | null> => {
     const at = await accounts.now(tenant.accountId, tenant.mode);
     const done = await commands.execute(
       WEBHOOK_ENDPOINT,

@@ -40,7 +40,7 @@ export const notCancellable = ({ charge, transaction }: ExistingPayment): Reject
  */
 export const recordCancelled =
   (
-    { returnIdOf, by }: { readonly returnIdOf: (endToEndId: string) => string; readonly by: string },
+    { returnIdOf, by }: { readonly returnIdOf: (providerPaymentId: string) => string; readonly by: string },
     at: Timestamp,
   ): Decision<PaymentState, PaymentEvent, 'cancelled' | 'nothing'> =>
   (state) => {

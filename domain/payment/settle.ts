@@ -42,7 +42,7 @@ export const settleReceipt =
     const payment = assertExists(state);
     const { receipt } = args;
     const { transaction, charge } = payment;
-    if (transaction.receipts.some((seen) => seen.endToEndId === receipt.endToEndId))
+    if (transaction.receipts.some((seen) => seen.providerPaymentId === receipt.providerPaymentId))
       return { events: [], reply: 'duplicate' };
     if (hasMoney(payment)) return sendBack(payment, args, 'second_payment');
     if (isLate(payment, receipt)) return sendBack(payment, args, 'charge_ended');

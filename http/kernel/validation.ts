@@ -4,7 +4,7 @@ import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import type { JsonSchema } from './jsonSchema.ts';
-import type { BodyJudge, BodyRule, Route } from './route.ts';
+import type { BodyRule, Route, ValidationContext } from './route.ts';
 
 const ajv = new Ajv({
   allErrors: true,
@@ -77,7 +77,7 @@ const firstOfEachParam = (problems: readonly CodedProblem[]): CodedProblem[] => 
 export type BodyValidator = (
   body: unknown,
   mayHoldBadStrings: boolean,
-  judge: BodyJudge,
+  judge: ValidationContext,
 ) => { readonly body: unknown } | Rejection;
 
 export const bodyValidator = (rule: BodyRule): BodyValidator => {
@@ -127,7 +127,7 @@ const beyondSchema = (
   { refine, schema }: BodyRule,
   body: Fields,
   known: readonly CodedProblem[],
-  judge: BodyJudge,
+  judge: ValidationContext,
 ): readonly CodedProblem[] => {
   if (refine === undefined) return [];
   if (known.length === 0) return refine(body as never, judge);

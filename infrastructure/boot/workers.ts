@@ -148,8 +148,8 @@ const reconciler = ({ storage, accounts, providers, notifications, projected, lo
 
 const tellRefusal =
   ({ log }: Needs) =>
-  ({ accountId: account, mode, paymentId: payment, endToEndId, reason }: RefusedReturn): void =>
+  ({ accountId: account, mode, paymentId: payment, providerPaymentId, reason }: RefusedReturn): void =>
     log.warn(
-      { account, mode, payment, endToEndId, reason },
+      { account, mode, payment, providerPaymentId, reason },
       'the provider refuses to send a payment back: it waits in `held list`',
     );

@@ -10,7 +10,7 @@ import { type Cursor, findPayment, listAfter } from '../../../projections/paymen
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { chargeListSchema } from '../../kernel/listSchema.ts';
 import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import type { Ask, Route } from '../../kernel/route.ts';
+import type { Route, RouteContext } from '../../kernel/route.ts';
 
 interface Query {
   readonly limit: number;
@@ -22,7 +22,7 @@ interface Query {
   readonly customer_id?: string;
 }
 
-const cursorOf = async ({ caller, services }: Ask, id: PaymentId): Promise<Cursor | Rejection> => {
+const cursorOf = async ({ caller, services }: RouteContext, id: PaymentId): Promise<Cursor | Rejection> => {
   const payment = await findPayment(services.db, caller.tenant, id);
   return payment
     ? { createdAt: payment.charge.terms.createdAt, id }

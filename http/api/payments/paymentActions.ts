@@ -2,7 +2,7 @@
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
-import { requesterOf } from '../../kernel/requester.ts';
+import { requesterOf } from '../../kernel/actor.ts';
 import type { Route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { transactionSchema } from '../schemas.ts';

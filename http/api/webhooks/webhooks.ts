@@ -5,8 +5,8 @@ import { EVENT_CATALOGUE, isCatalogued } from '../../../domain/presentation/cata
 import { DELIVERY_STATUSES, deliveryView, endpointView } from '../../../domain/presentation/delivery.ts';
 import { type DeliveryFilter, listDeliveries } from '../../../projections/webhookDeliveries/queries.ts';
 import { listEndpoints } from '../../../projections/webhookEndpoints/queries.ts';
+import { requesterOf } from '../../kernel/actor.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import { requesterOf } from '../../kernel/requester.ts';
 import type { Route } from '../../kernel/route.ts';
 import {
   catalogueSchema,

@@ -67,7 +67,7 @@ class FarProvider extends FakeProvider {
     const answer = await this.#far('receiptsOf', () => super.receiptsOf(tenant, txid));
     return answer ?? { kind: 'unknown' as const };
   }
-  override async returnReceipt(tenant: Tenant, back: { endToEndId: string; returnId: string; amount: number }) {
+  override async returnReceipt(tenant: Tenant, back: { providerPaymentId: string; returnId: string; amount: number }) {
     const answer = await this.#far('returnReceipt', () => super.returnReceipt(tenant, back));
     return answer ?? { kind: 'unknown' as const };
   }
@@ -170,7 +170,7 @@ const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, 
   provider.receipts.set(TXID, [pix]);
   await step('notified');
   await untilKnown(async () => void (await new Settler(needs).settle(PAYMENT_ID, pix)));
-  await untilKnown(() => returnReceipt(needs)(`${PAYMENT_ID}:${pix.endToEndId}`));
+  await untilKnown(() => returnReceipt(needs)(`${PAYMENT_ID}:${pix.providerPaymentId}`));
   return true;
 };
 
@@ -248,7 +248,7 @@ describe('cancel against pay against expire', () => {
         const [answer, taken] = await scheduler.waitFor(all);
         // A held Pix goes back when its cancellation is recorded, whoever was done by then.
         const back = returnReceipt({ ...world.process(), providers: world.provider, onRefused: () => undefined });
-        await scheduler.waitFor(untilKnown(() => back(`${PAYMENT_ID}:${receipt().endToEndId}`)));
+        await scheduler.waitFor(untilKnown(() => back(`${PAYMENT_ID}:${receipt().providerPaymentId}`)));
         ends.add(await scheduler.waitFor(judge(world, answer, taken)));
       }),
       { numRuns: RUNS },

@@ -41,7 +41,7 @@ describe('the expiry of charges, on Postgres', () => {
   const paid = async (pix: Partial<Receipt> = {}): Promise<PaymentId> => {
     const txid = newId<string>();
     const id = await core.openCharge({ txid });
-    core.provider.receipts.set(txid, [receipt({ endToEndId: `E${String(++pixes)}`, ...pix })]);
+    core.provider.receipts.set(txid, [receipt({ providerPaymentId: `E${String(++pixes)}`, ...pix })]);
     return id;
   };
   const expire = (id: string, dueAt?: Timestamp) => {

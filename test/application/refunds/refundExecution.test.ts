@@ -58,7 +58,7 @@ describe('the refund process, on Postgres', () => {
     const paymentId = await core.openCharge();
     const { commands, accounts, provider: providers } = core;
     const settler = new Settler({ commands, accounts, providers });
-    await settler.settle(paymentId, receipt({ endToEndId: `E${String(++pixes)}` }));
+    await settler.settle(paymentId, receipt({ providerPaymentId: `E${String(++pixes)}` }));
     const { refundId } = (await ask(paymentId, body)).refund;
     return { paymentId, refundId, item: `${paymentId}:${refundId}` };
   };

@@ -293,7 +293,7 @@ describe('messagesOf: the table of W9', () => {
     ['the release of funds', [...OPEN, settled()], released()],
     ['a wrong amount', OPEN, sentBack('wrong_amount')],
     ['a wrong amount that went back', [...OPEN, sentBack('wrong_amount')], returned()],
-    ['a second Pix', [...OPEN, settled()], sentBack('second_payment', { endToEndId: 'E2' })],
+    ['a second Pix', [...OPEN, settled()], sentBack('second_payment', { providerPaymentId: 'E2' })],
     ['a late Pix', [...OPEN, expired()], sentBack('charge_ended')],
     ['the return after the payer lock, repeated', [...BACK, returned()], returned()],
     ['another instrument after the first', [TWO[0]!, TWO[1]!], TWO[2]!],

@@ -82,8 +82,11 @@ const TABLE: Readonly<Record<string, readonly (readonly [string, readonly Paymen
     ['let pass by an operator', [...OPEN, held(), heldReleased(), settled()]],
     ['expired, one paid in time heard of late', [...OPEN, expired(), settled()]],
     ['wanted cancelled, paid first', [...OPEN, cancelRequested(), settled()]],
-    ['second Pix came', [...OPEN, settled(), sentBack('second_payment', { endToEndId: 'E2' })]],
-    ['second Pix went back', [...OPEN, settled(), sentBack('second_payment', { endToEndId: 'E2' }), returned('E2')]],
+    ['second Pix came', [...OPEN, settled(), sentBack('second_payment', { providerPaymentId: 'E2' })]],
+    [
+      'second Pix went back',
+      [...OPEN, settled(), sentBack('second_payment', { providerPaymentId: 'E2' }), returned('E2')],
+    ],
     ['refund on its way', [...OPEN, settled(), refundReserved()]],
     ['refund failed', [...OPEN, settled(), refundReserved(), refundReleased()]],
     ['partly refunded', [...OPEN, settled(), refundReserved(PART), refundCompleted(PART)]],

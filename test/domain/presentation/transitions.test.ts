@@ -188,7 +188,7 @@ describe('contract.md, Transitions shown', () => {
       [
         {
           method: 'PIX',
-          endToEndId: END_TO_END_ID,
+          providerPaymentId: END_TO_END_ID,
           amount: 12_345,
           outcome: 'returned',
           reason: 'payer_mismatch',
