@@ -8,7 +8,7 @@ interface Row {
   readonly id: PaymentId;
 }
 
-// A row of `listed` for each txid, through its index. LATERAL keeps it so for any number of txids: a join is planned as a scan of the table.
+// A row of `listed` for each txid, through its index, however many they are: a join would be planned as a scan of the table.
 const TEXT = `SELECT wanted.txid, found.id FROM unnest($3::text[]) AS wanted(txid)
   CROSS JOIN LATERAL (
     SELECT id FROM rm_payments.listed l WHERE l.txid = wanted.txid AND l.account_id = $1 AND l.mode = $2 OFFSET 0
