@@ -1,11 +1,11 @@
 // A payment that the merchant wants cancelled: the provider is told, and its word becomes the fact. An unknown answer is resolved by
-// asking again, and money that was faster wins (interface.md Transitions; decisions E4, M5).
+// asking again, and money that was faster wins (contract.md Transitions; rules E4, M5).
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { notCancellable, recordCancelled } from '../../domain/payment/cancel.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
-import type { ReceiptRecord } from '../../domain/transaction/transaction.ts';
+import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -60,7 +60,10 @@ export class Canceller {
     if (state.transaction.status !== 'held' && !(await this.#isCancelledAtProvider(state))) return;
     const { accountId, mode } = terms;
     const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
-    const back = { returnIdOf: (endToEndId: string) => returnIdOf(terms.paymentId, endToEndId), by: 'merchant' };
+    const back = {
+      returnIdOf: (providerPaymentId: string) => returnIdOf(terms.paymentId, providerPaymentId),
+      by: 'merchant',
+    };
     const decide = recordCancelled(back, at);
     await commands.record(PAYMENT, stream, decide, byProcess('cancellation', terms, item, item));
   }
@@ -80,14 +83,15 @@ export class Canceller {
     await this.#needs.settler.settleAll(terms);
     const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(terms.paymentId));
     if (!exists(state) || notCancellable(state) !== null) return false;
-    const { status, receipts } = state.transaction;
+    const { status, incomingPayments } = state.transaction;
     if (status === 'held') return true;
     // What the provider refuses to send back is an operator's now, and waits for nothing that would come by itself.
-    if (receipts.some(({ outcome }) => outcome === 'unreturned') && receipts.every(isAtRest)) return true;
+    if (incomingPayments.some(({ outcome }) => outcome === 'unreturned') && incomingPayments.every(isAtRest))
+      return true;
     // What was paid is on its way back to the payer (another amount): once it is there, it can be cancelled.
     throw new UnknownAtProvider(`return of what was paid for ${terms.paymentId}`);
   }
 }
 
 /** Not on its way to the payer. */
-const isAtRest = ({ outcome }: ReceiptRecord): boolean => outcome !== 'rejected';
+const isAtRest = ({ outcome }: IncomingPaymentRecord): boolean => outcome !== 'rejected';

@@ -17,20 +17,20 @@ export const payerLockReturn: ProcessManager = {
   categories: ['payment'],
   react: (logged) =>
     isOf(logged, 'payment')
-      ? rejectedIds(logged.event).map((id) => job('returnReceipt', `${logged.subject}:${id}`))
+      ? rejectedIds(logged.event).map((id) => job('returnPayment', `${logged.subject}:${id}`))
       : [],
 };
 
 const rejectedIds = (event: PaymentEvent): readonly string[] => {
-  if (event.type === 'TransactionReceiptRejected') return [event.data.receipt.endToEndId];
+  if (event.type === 'TransactionPaymentRejected') return [event.data.incoming.providerPaymentId];
   const isAsked = event.type === 'TransactionHeldRejected' || event.type === 'TransactionReturnRetried';
-  return isAsked ? [event.data.endToEndId] : [];
+  return isAsked ? [event.data.providerPaymentId] : [];
 };
 
 /** The provider refuses to send this back. */
 export interface RefusedReturn extends Tenant {
   readonly paymentId: PaymentId;
-  readonly endToEndId: string;
+  readonly providerPaymentId: string;
   readonly reason: string;
 }
 
@@ -43,30 +43,38 @@ interface Needs {
 }
 
 /**
- * Handler of one item of the queue `returnReceipt`: `<payment id>:<end-to-end id>`. Asked twice, the provider returns once; what it refuses
+ * Handler of one item of the queue `returnPayment`: `<payment id>:<end-to-end id>`. Asked twice, the provider returns once; what it refuses
  * is not asked again, and waits for an operator.
  */
-export const returnReceipt =
+export const returnPayment =
   ({ commands, accounts, providers, onRefused }: Needs) =>
   async (item: string): Promise<void> => {
     const colon = item.indexOf(':'); // an acquirer's id may hold more of them
-    const [paymentId, endToEndId] = [item.slice(0, colon) as PaymentId, item.slice(colon + 1)];
+    const [paymentId, providerPaymentId] = [item.slice(0, colon) as PaymentId, item.slice(colon + 1)];
     const stream = streamName.payment(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
-    const receipt = state.transaction.receipts.find((seen) => seen.endToEndId === endToEndId);
-    if (state.charge.status === 'absent' || receipt?.outcome !== 'rejected' || receipt.returnId === null) return;
+    const incoming = state.transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
+    if (state.charge.status === 'absent' || incoming?.outcome !== 'rejected' || incoming.returnId === null) return;
     const { terms } = state.charge;
-    const { method, returnId, amount } = receipt;
-    const outcome = await providers.of(terms.mode)?.returnReceipt(terms, { method, endToEndId, returnId, amount });
-    if (outcome === undefined || outcome.kind === 'unknown') throw new UnknownAtProvider(`return of Pix ${endToEndId}`);
+    const { method, returnId, amount } = incoming;
+    const outcome = await providers
+      .of(terms.mode)
+      ?.returnPayment(terms, { method, providerPaymentId, returnId, amount });
+    if (outcome === undefined || outcome.kind === 'unknown')
+      throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     const { accountId, mode } = terms;
     const at = await accounts.now(accountId, mode);
     const why = byProcess('payerLockReturn', terms, paymentId, returnId);
     if (outcome.kind === 'accepted') {
-      await commands.record(PAYMENT, stream, recordReturn(endToEndId, at), why);
+      await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), why);
       return;
     }
     const { reason } = outcome;
-    const done = await commands.record(PAYMENT, stream, recordReturnRefusal(endToEndId, returnId, reason, at), why);
-    if (done.appended > 0) onRefused({ accountId, mode, paymentId, endToEndId, reason });
+    const done = await commands.record(
+      PAYMENT,
+      stream,
+      recordReturnRefusal(providerPaymentId, returnId, reason, at),
+      why,
+    );
+    if (done.appended > 0) onRefused({ accountId, mode, paymentId, providerPaymentId, reason });
   };

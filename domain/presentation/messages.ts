@@ -1,4 +1,4 @@
-// Which webhook messages a payment event sends (decisions W9), and their envelopes (interface.md Events).
+// Which webhook messages a payment event sends (rule W9), and their envelopes (contract.md Events).
 import { PREFIX } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -79,7 +79,7 @@ const UNTOLD = [
   'TransactionReturnRefused', // the operators are told: it is theirs to decide
   'TransactionReturnRetried',
   'TransactionFundsReleased',
-  'TransactionDisputeRaised',
+  'TransactionDisputeHoldIncreased',
 ] as const satisfies readonly PaymentEvent['type'][];
 const UNTOLD_TYPES: ReadonlySet<string> = new Set(UNTOLD);
 
@@ -110,9 +110,9 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
       return endMessages(transition(event.data.at), 'charge.paid', 'payment.completed');
     case 'TransactionProcessing':
     case 'TransactionHeld':
-    case 'TransactionReceiptRejected':
+    case 'TransactionPaymentRejected':
       return withStatusChanged(transition(event.data.at), []);
-    case 'TransactionReceiptReturned': {
+    case 'TransactionPaymentReturned': {
       const told = transition(event.data.at);
       const refunded = transactionStatus(after) === 'REFUNDED' && statusBefore(told) !== 'REFUNDED';
       const { amount } = event.data;

@@ -1,4 +1,4 @@
-// Whether what is under way for an account has come to rest: the sandbox's flush and the drain of its clock (decisions X5, X7).
+// Whether what is under way for an account has come to rest: the sandbox's flush and the drain of its clock (rules X5, X7).
 import type { Accounts } from '../../application/accounts/accounts.ts';
 import type { JobQueue, QueueName } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
@@ -12,7 +12,7 @@ import { countDueDeliveries, deliveriesOnTheirWay } from '../../projections/webh
 import type { LogProgress } from '../subscriptions/progress.ts';
 
 /** What is done for payments at once: without waiting for a timer. */
-const AT_ONCE: readonly QueueName[] = ['settle', 'returnReceipt', 'finalise', 'cancel', 'refund'];
+const AT_ONCE: readonly QueueName[] = ['settle', 'returnPayment', 'finalise', 'cancel', 'refund'];
 
 /** Messages on their way that are looked at one by one. */
 const LISTED_MAX = 1_000;

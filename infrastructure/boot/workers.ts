@@ -8,7 +8,7 @@ import { expireCharge } from '../../application/payments/expiry.ts';
 import { release } from '../../application/payments/fundsRelease.ts';
 import type { CreationProcess } from '../../application/payments/issueInstruments.ts';
 import { reconcile } from '../../application/payments/reconciliation.ts';
-import { type RefusedReturn, returnReceipt } from '../../application/payments/rejectedPaymentReturn.ts';
+import { type RefusedReturn, returnPayment } from '../../application/payments/rejectedPaymentReturn.ts';
 import { Settler, settleNotification } from '../../application/payments/settle.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { QueueName } from '../../application/ports/jobs.ts';
@@ -28,6 +28,8 @@ import type { Log } from '../log/log.ts';
 import { failingTargets } from '../operations/failingTargets.ts';
 import { reconciliations } from '../operations/reconciliations.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
 import { setTimers, testTimers } from '../timers/timerTable.ts';
 import type { AtRest } from './atRest.ts';
 import { paymentsByTxid } from './paymentsByTxid.ts';
@@ -86,7 +88,8 @@ export const startWorkers = (needs: Needs): void => {
     commands,
     accounts,
     clock,
-    random: Math.random,
+    randomness: systemRandomness,
+    stopwatch: systemStopwatch,
     sender,
     secrets,
     targets,
@@ -100,7 +103,7 @@ export const startWorkers = (needs: Needs): void => {
       takeFacts,
       resumeCreation: (id, method) => creationProcess.resumeFor(id, method),
     }),
-    returnReceipt: returnReceipt({ commands, accounts, providers, onRefused: tellRefusal(needs) }),
+    returnPayment: returnPayment({ commands, accounts, providers, onRefused: tellRefusal(needs) }),
     resumeCreation: (item, dueAt) => creationProcess.resume(item, dueAt),
     expire: (item, dueAt) => expire(item, dueAt),
     finalise: (item) => creationProcess.finalise(item),
@@ -145,8 +148,8 @@ const reconciler = ({ storage, accounts, providers, notifications, projected, lo
 
 const tellRefusal =
   ({ log }: Needs) =>
-  ({ accountId: account, mode, paymentId: payment, endToEndId, reason }: RefusedReturn): void =>
+  ({ accountId: account, mode, paymentId: payment, providerPaymentId, reason }: RefusedReturn): void =>
     log.warn(
-      { account, mode, payment, endToEndId, reason },
+      { account, mode, payment, providerPaymentId, reason },
       'the provider refuses to send a payment back: it waits in `held list`',
     );

@@ -1,4 +1,4 @@
-// What is agreed with one merchant (decisions E6, E8, M2, M7a).
+// What is agreed with one merchant (rules E6, E8, M2, M7a).
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import type { AccountSettings } from '../../domain/account/account.ts';
 import { SETTING_BOUNDS, type SettingsChange } from '../../domain/account/settings.ts';

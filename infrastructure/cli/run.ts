@@ -1,4 +1,5 @@
 // Finds the command, reads its options, connects, runs it and prints what it found.
+
 import { Accounts } from '../../application/accounts/accounts.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { openClock } from '../boot/clock.ts';
@@ -9,6 +10,8 @@ import { attachToEmbeddedPostgres } from '../embeddedPostgres/attach.ts';
 import { type Log, openLog } from '../log/log.ts';
 import { assertSchema } from '../postgres/migrate.ts';
 import { reachDatabase } from '../postgres/reachDatabase.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
 import { type CliCommand, type CliResult, type CliWorld, UsageError } from './command.ts';
 import { meantCommands } from './meant.ts';
 import { operatorOf } from './operator.ts';
@@ -108,7 +111,11 @@ const connect = async (config: Config, log: Log): Promise<{ world: CliWorld; clo
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const name of SIGNALS) process.once(name, onSignal);
-  const commands = new CommandHandler(storage.store);
+  const commands = new CommandHandler({
+    store: storage.store,
+    randomness: systemRandomness,
+    stopwatch: systemStopwatch,
+  });
   const clock = await openClock(storage.operations, openLog('silent'));
   const accounts = new Accounts(commands, clock);
   const close = async () => {

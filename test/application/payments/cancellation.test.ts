@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { Canceller } from '../../../application/payments/cancellation.ts';
-import { returnReceipt } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { returnPayment } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -17,9 +17,9 @@ import { requestCancel } from '../../../domain/payment/cancel.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
 import { assertExists } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { CANCELLED_AT, EXPIRES_AT, LOCKED_TO, receipt, SOMEBODY_ELSE } from '../../support/samples.ts';
+import { CANCELLED_AT, EXPIRES_AT, incoming, LOCKED_TO, SOMEBODY_ELSE } from '../../support/samples.ts';
 
 const NAMELESS = { name: 'X', document: null };
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -60,22 +60,22 @@ describe('the cancellation, on Postgres', () => {
     await wish(one.id);
     return one;
   };
-  const paid = (txid: string, over: Partial<Receipt> = {}): Receipt => {
-    const arrived = receipt({ endToEndId: `E${String(++pixes)}`, ...over });
-    core.provider.receipts.set(txid, [arrived]);
+  const paid = (txid: string, over: Partial<IncomingPayment> = {}): IncomingPayment => {
+    const arrived = incoming({ providerPaymentId: `E${String(++pixes)}`, ...over });
+    core.provider.incomingPayments.set(txid, [arrived]);
     return arrived;
   };
   const typesOf = async (id: PaymentId) =>
     (await core.eventsOf(streamName.payment(id))).slice(2).map(({ type }) => type);
   const statusOf = async (id: PaymentId) =>
     transactionStatus(assertExists((await core.commands.load(PAYMENT, streamName.payment(id))).state));
-  const sendBack = (id: PaymentId, endToEndId: string) =>
-    returnReceipt({
+  const sendBack = (id: PaymentId, providerPaymentId: string) =>
+    returnPayment({
       commands: core.commands,
       accounts: core.accounts,
       providers: core.provider,
       onRefused: () => undefined,
-    })(`${id}:${endToEndId}`);
+    })(`${id}:${providerPaymentId}`);
 
   it('tells the provider, then it is a fact; twice, once', async () => {
     const { id, txid } = await wished();
@@ -142,7 +142,7 @@ describe('the cancellation, on Postgres', () => {
   it('paid first, and what was paid can’t be asked for: nothing is decided, the repeat settles', async () => {
     const { id, txid } = await wished();
     paid(txid);
-    core.provider.next('receiptsOf', 'unknown');
+    core.provider.next('paymentsOf', 'unknown');
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
     expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested']);
     await canceller.run(id);
@@ -150,42 +150,42 @@ describe('the cancellation, on Postgres', () => {
   });
   it('paid first by somebody else than the lock names: goes back, and that is its end', async () => {
     const { id, txid } = await wished(LOCKED_TO);
-    const { endToEndId } = paid(txid, { payer: { name: 'X', document: SOMEBODY_ELSE } });
+    const { providerPaymentId } = paid(txid, { payer: { name: 'X', document: SOMEBODY_ELSE } });
     await canceller.run(id);
-    await sendBack(id, endToEndId);
+    await sendBack(id, providerPaymentId);
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal([
       'ChargeCancelRequested',
-      'TransactionReceiptRejected',
-      'TransactionReceiptReturned',
+      'TransactionPaymentRejected',
+      'TransactionPaymentReturned',
     ]);
     expect(await statusOf(id)).to.equal('REFUNDED');
   });
   it('a wrong amount in between: that goes back first, then it is cancelled', async () => {
     const { id, txid } = await wished();
-    const { endToEndId } = paid(txid, { amount: toMinor(1) });
+    const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
-    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'TransactionReceiptRejected']);
-    await sendBack(id, endToEndId);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'TransactionPaymentRejected']);
+    await sendBack(id, providerPaymentId);
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal([
       'ChargeCancelRequested',
-      'TransactionReceiptRejected',
-      'TransactionReceiptReturned',
+      'TransactionPaymentRejected',
+      'TransactionPaymentReturned',
       'ChargeCancelled',
     ]);
     expect(await statusOf(id)).to.equal('CANCELLED');
   });
   it('a wrong amount that the provider refuses to send back is an operator’s: the cancellation does not wait for it', async () => {
     const { id, txid } = await wished();
-    const { endToEndId } = paid(txid, { amount: toMinor(1) });
+    const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
-    core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
-    await sendBack(id, endToEndId);
+    core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
+    await sendBack(id, providerPaymentId);
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal([
       'ChargeCancelRequested',
-      'TransactionReceiptRejected',
+      'TransactionPaymentRejected',
       'TransactionReturnRefused',
       'ChargeCancelled',
     ]);
@@ -194,14 +194,14 @@ describe('the cancellation, on Postgres', () => {
     const { id, txid } = await wished();
     const kept = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
-    core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
-    await sendBack(id, kept.endToEndId);
-    const { endToEndId } = paid(txid, { amount: toMinor(2) });
+    core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
+    await sendBack(id, kept.providerPaymentId);
+    const { providerPaymentId } = paid(txid, { amount: toMinor(2) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
-    expect((await typesOf(id)).at(-1)).to.equal('TransactionReceiptRejected');
-    await sendBack(id, endToEndId);
+    expect((await typesOf(id)).at(-1)).to.equal('TransactionPaymentRejected');
+    await sendBack(id, providerPaymentId);
     await canceller.run(id);
-    expect((await typesOf(id)).slice(-2)).to.deep.equal(['TransactionReceiptReturned', 'ChargeCancelled']);
+    expect((await typesOf(id)).slice(-2)).to.deep.equal(['TransactionPaymentReturned', 'ChargeCancelled']);
   });
   it('a Pix held for review goes back with it, without asking the provider (M5)', async () => {
     const { id, txid } = await open(LOCKED_TO);
@@ -212,15 +212,17 @@ describe('the cancellation, on Postgres', () => {
     await canceller.run(id);
     await canceller.run(id);
     expect(core.provider.calls).to.deep.equal([]);
-    await sendBack(id, arrived.endToEndId);
+    await sendBack(id, arrived.providerPaymentId);
     expect(await typesOf(id)).to.deep.equal([
       'TransactionHeld',
       'ChargeCancelRequested',
       'ChargeCancelled',
       'TransactionHeldRejected',
-      'TransactionReceiptReturned',
+      'TransactionPaymentReturned',
     ]);
-    expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId: arrived.endToEndId, amount: 12_345 }]);
+    expect([...core.provider.returns.values()]).to.deep.equal([
+      { providerPaymentId: arrived.providerPaymentId, amount: 12_345 },
+    ]);
     expect(await statusOf(id)).to.equal('CANCELLED');
   });
   it('a Pix that is held only now, heard of by the cancellation, goes back with it', async () => {

@@ -1,4 +1,4 @@
-// Statistics and metrics told again from whole payments, the slow and simple way (decisions T1–T3).
+// Statistics and metrics told again from whole payments, the slow and simple way (rules T1–T3).
 import type { MetricsView } from '../../../domain/presentation/metrics.ts';
 import { type TransactionStatus, transactionStatus } from '../../../domain/presentation/status.ts';
 import type { MixedPayment } from './mixedPayments.ts';
@@ -43,11 +43,11 @@ const factsOf = ({ state, statusSince }: MixedPayment): Facts => {
     currency: terms.currency,
     methods: terms.methods,
     paid: settled && {
-      on: dayOf(settled.settlement.receipt.paidAt),
+      on: dayOf(settled.settlement.incoming.paidAt),
       method: settled.settlement.method,
-      amount: settled.settlement.receipt.amount,
+      amount: settled.settlement.incoming.amount,
       fees: settled.settlement.providerFee + settled.settlement.platformFee,
-      seconds: Math.round((Date.parse(settled.settlement.receipt.paidAt) - Date.parse(terms.createdAt)) / 1_000),
+      seconds: Math.round((Date.parse(settled.settlement.incoming.paidAt) - Date.parse(terms.createdAt)) / 1_000),
     },
     refunds,
     status: transactionStatus(state),
