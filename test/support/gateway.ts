@@ -15,6 +15,7 @@ import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/over
 import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import type { SecurityEvent } from '../../http/kernel/securityEvents.ts';
 import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
+import { mountDocs } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
@@ -135,6 +136,7 @@ export class TestGateway {
       onFault: (error) => faults.push(error),
       extend: (express) => {
         streams = mountCheckout(express, gateway.services);
+        mountDocs(express, ROUTES, options.publicUrl ?? baseUrl);
       },
     });
     adoptMessages(app, classes);
