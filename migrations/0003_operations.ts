@@ -1,5 +1,5 @@
 // Operational data: timers, test clocks, what reactions decide on, notifications of providers, sealed secrets. Losing it costs no
-// fact and no money; secrets are backed up like facts (design §1).
+// fact and no money; secrets are backed up like facts (architecture §1).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

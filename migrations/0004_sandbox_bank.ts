@@ -1,4 +1,4 @@
-// The books of the sandbox bank: the outside world, in a schema of its own, reached only through the provider port (design §7).
+// The books of the sandbox bank: the outside world, in a schema of its own, reached only through the provider port (architecture §7).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

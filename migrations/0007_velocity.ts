@@ -1,4 +1,4 @@
-// How many live charges an account made within the last hour (decisions E6): counted under a lock, so that concurrent requests of any
+// How many live charges an account made within the last hour (rule E6): counted under a lock, so that concurrent requests of any
 // number of processes can't slip through.
 import type { Knex } from 'knex';
 

@@ -1,4 +1,4 @@
-// Webhooks of payments to URLs of their own (decisions W7).
+// Webhooks of payments to URLs of their own (rule W7).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

@@ -1,4 +1,4 @@
-// How far the payments that providers list have been compared with the notifications that arrived (design §7, pix.md).
+// How far the payments that providers list have been compared with the notifications that arrived (architecture §7, pix.md).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

@@ -1,4 +1,4 @@
-// Streams that a follower of the log does not take any more, from an event on that it could not take (design §7).
+// Streams that a follower of the log does not take any more, from an event on that it could not take (architecture §7).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

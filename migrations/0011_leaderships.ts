@@ -1,4 +1,4 @@
-// Leadership is a lease (design §6): who leads says every second that it is alive, by the database's clock.
+// Leadership is a lease (architecture §6): who leads says every second that it is alive, by the database's clock.
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

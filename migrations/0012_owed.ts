@@ -1,4 +1,4 @@
-// What processes owe that nothing else tells of (design §7): written with the process's checkpoint, gone when the work is done.
+// What processes owe that nothing else tells of (architecture §7): written with the process's checkpoint, gone when the work is done.
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

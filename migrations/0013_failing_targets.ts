@@ -1,5 +1,5 @@
-// Endpoints that keep failing, and the first attempts that wait for them (decisions W3, W6); test clocks that are worked off only as far
-// as they jumped (decisions X5).
+// Endpoints that keep failing, and the first attempts that wait for them (rules W3, W6); test clocks that are worked off only as far
+// as they jumped (rule X5).
 import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>

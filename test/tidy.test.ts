@@ -1,4 +1,4 @@
-// The house stays as it was drawn (design §2). Every rule has an example that it must refuse.
+// The house stays as it was drawn (architecture §2). Every rule has an example that it must refuse.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -14,6 +14,7 @@ import {
 import { roomProblems, siblingProblems } from './support/tidy/rooms.ts';
 import { importsOf, type Problem, readSources, type Source } from './support/tidy/source.ts';
 import { sizeProblems, staleTimers, textProblems } from './support/tidy/text.ts';
+import { staleOpenDefaults, totalityProblems } from './support/tidy/totality.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string): string => (existsSync(ROOT + path) ? readFileSync(ROOT + path, 'utf8') : '');
@@ -26,6 +27,8 @@ describe('the house is tidy', () => {
   it('aggregates do not reach into each other', () => none(siblingProblems(sources)));
   it('no clock, dice, reminders, switched-off tests or sleeps', () => none(textProblems(sources)));
   it('the list of timers in tests is not older than the tests', () => none(staleTimers(sources)));
+  it('switches on an event type name every type', () => none(totalityProblems(sources)));
+  it('the list of open switches is not older than the code', () => none(staleOpenDefaults(sources)));
   it('files and lines are short', () => none(sizeProblems(sources)));
   it('no file is dead', () => none(deadFileProblems(sources, manifest)));
   it('migrations are numbered without gaps', () => none(migrationProblems(readdirSync(`${ROOT}migrations`))));
@@ -112,6 +115,9 @@ rule(
     file('domain/a.ts', 'const now = Date.now();'),
     file('application/a.ts', 'const clock = { now: Date.now };'),
     file('application/a.ts', 'const dice = Math.random();'),
+    file('application/a.ts', "import { randomUUID } from 'node:crypto';"),
+    file('application/a.ts', 'const since = performance.now();'),
+    file('application/a.ts', 'setTimeout(close, 1_000);'),
     file('projections/a.ts', 'const now = new Date();'),
     file('http/a.ts', '// TODO: the rest'),
     file('http/a.ts', '// FIXME'),
@@ -130,6 +136,26 @@ rule(
     file('test/a.test.ts', "import { setImmediate as turn } from 'node:timers/promises';"),
     file('test/support/receiver.ts', 'const timer = setTimeout(fail, 8_000);'),
     file('test/a.test.ts', "it('waits for nowhere', () => only(skip));"),
+  ],
+);
+const eventSwitch = (end: string) =>
+  `const f = () => {\n  switch (event.type) {\n    case 'A':\n      return 1;\n    default:\n${end}\n  }\n};\n`;
+rule(
+  'switches on an event type',
+  (source) => totalityProblems([source], { 'domain/allowed.ts': 1 }),
+  [
+    file('domain/a.ts', eventSwitch('      return null;')),
+    file('projections/a.ts', eventSwitch('')),
+    file('test/a.ts', 'switch (type) {\n  default:\n    return 1;\n}'),
+    file('application/a.ts', eventSwitch('      return more(event);')),
+  ],
+  [
+    file('domain/a.ts', eventSwitch('      return event satisfies never;')),
+    file('domain/a.ts', eventSwitch('      return ignore(state, event);')),
+    file('domain/a.ts', eventSwitch('      return unreachable(event);')),
+    file('domain/allowed.ts', eventSwitch('      return null;')),
+    file('domain/a.ts', 'switch (event.kind) {\n  default:\n    return 1;\n}'),
+    file('domain/a.ts', "switch (event.type) {\n  case 'A':\n    return 1;\n}"),
   ],
 );
 rule(
@@ -213,6 +239,14 @@ describe('the rules about the project', () => {
     expect(
       variableProblems(config, 'PORT=1\nNODE_ENV=\n', '| `PORT` |\nNODE_ENV, \nCHARGE=$(node -p 1)\nOLD=1 npm start'),
     ).to.deep.equal(['README.md sets OLD, which nothing reads']);
+  });
+  it('refuse a list of open switches that is older than the code', () => {
+    const allowed = { 'domain/a.ts': 1 };
+    none(staleOpenDefaults([file('domain/a.ts', eventSwitch('      return null;'))], allowed));
+    expect(
+      staleOpenDefaults([file('domain/a.ts', eventSwitch('      return event satisfies never;'))], allowed),
+    ).to.have.length(1);
+    expect(staleOpenDefaults([], allowed)).to.have.length(1);
   });
   it('refuse an allow-list that is older than the tests', () => {
     expect(staleTimers([]).length).to.be.greaterThan(0);

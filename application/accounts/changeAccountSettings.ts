@@ -1,4 +1,4 @@
-// What the operator agreed with a merchant changes (decisions O1): limits, hold days, cash-out destinations, the charge window.
+// What the operator agreed with a merchant changes (rule O1): limits, hold days, cash-out destinations, the charge window.
 import type { AccountSettings } from '../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../domain/account/settings.ts';
 import { streamName } from '../../domain/kernel/event.ts';

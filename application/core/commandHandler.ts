@@ -1,13 +1,13 @@
-// Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (design §3).
-import { randomInt, randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
+// Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (architecture §3).
 import type { EventOf } from '../../domain/events.ts';
 import type { Decider, Decision } from '../../domain/kernel/decider.ts';
 import type { Category, StreamName } from '../../domain/kernel/event.ts';
 import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import type { Stopwatch } from '../ports/clock.ts';
 import { EMPTY_STREAM, type EventStore, type Position, type RecordedEvent } from '../ports/eventStore.ts';
 import { type Circumstances, decodeEvent, renderEvents } from '../ports/loggedEvent.ts';
+import type { Randomness } from '../ports/randomness.ts';
 import { KeyedLock } from './keyedLock.ts';
 
 /** An aggregate: where its events go and how they fold. */
@@ -58,10 +58,17 @@ const decoded = (recorded: RecordedEvent): ReturnType<typeof decodeEvent> => {
 
 /** Appends lost to other processes before a command gives up: each needs another writer to have won. */
 const CONFLICTS_MAX = 10;
-/** Longest pause after the first lost append; it grows with each. */
+/** Longest pause after the first lost append, in milliseconds; it grows with each. */
 const CONFLICT_PAUSE_MS = 5;
 /** States kept in memory. A few kB each; only ever used to guess what to append (see `run`). */
 const CACHED_STATES_MAX = 5_000;
+
+/** What the handler needs of the world. */
+export interface CommandNeeds {
+  readonly store: EventStore;
+  readonly randomness: Randomness;
+  readonly stopwatch: Stopwatch;
+}
 
 interface Cached {
   readonly state: unknown;
@@ -70,11 +77,15 @@ interface Cached {
 
 export class CommandHandler {
   readonly #store: EventStore;
+  readonly #randomness: Randomness;
+  readonly #stopwatch: Stopwatch;
   readonly #locks = new KeyedLock();
   readonly #cache = new LruMap<StreamName, Cached>(CACHED_STATES_MAX);
 
-  constructor(store: EventStore) {
+  constructor({ store, randomness, stopwatch }: CommandNeeds) {
     this.#store = store;
+    this.#randomness = randomness;
+    this.#stopwatch = stopwatch;
   }
 
   /** The stream's state now, read from the store. */
@@ -163,7 +174,7 @@ export class CommandHandler {
     creates: boolean,
   ): Promise<Outcome<State, Reply> | Rejection> {
     const { category, decider } = aggregate;
-    const commandId = randomUUID();
+    const commandId = this.#randomness.bytes(16).toString('hex');
     const guess =
       (this.#cache.get(stream) as Loaded<State> | undefined) ??
       (creates ? { state: decider.initial, revision: EMPTY_STREAM } : undefined);
@@ -194,7 +205,8 @@ export class CommandHandler {
       }
       if (!isGuess) {
         conflicts++;
-        await setTimeout(randomInt(1, CONFLICT_PAUSE_MS * conflicts + 1)); // two processes must not meet again and again
+        // Two processes must not meet again and again.
+        await this.#stopwatch.pause(1 + this.#randomness.fraction() * CONFLICT_PAUSE_MS * conflicts);
       }
       this.#cache.delete(stream);
       loaded = await this.load(aggregate, stream);

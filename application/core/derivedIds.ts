@@ -1,4 +1,4 @@
-// Ids that are derived, so that whoever computes them again gets the same (decisions I1, W2; design §4).
+// Ids that are derived, so that whoever computes them again gets the same (rules I1, W2; architecture §4).
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import {
@@ -68,8 +68,8 @@ export const overrideSecretIdOf = (accountId: AccountId, mode: Mode): EndpointId
   encodeRawId(hashed(`override secret\n${accountId}\n${mode}`).subarray(0, 16)) as EndpointId;
 
 /** Names the return of a received Pix at the provider: 32 characters `[a-z0-9]`, one per Pix and refusal of the ones before. */
-export const returnIdOf = (paymentId: PaymentId, endToEndId: string, refusals = 0): string =>
-  hashed(`return\n${paymentId}\n${endToEndId}${refusals === 0 ? '' : `\n${refusals}`}`).toString('hex', 0, 16);
+export const returnIdOf = (paymentId: PaymentId, providerPaymentId: string, refusals = 0): string =>
+  hashed(`return\n${paymentId}\n${providerPaymentId}${refusals === 0 ? '' : `\n${refusals}`}`).toString('hex', 0, 16);
 
 /** The sandbox acquirer's id of the one payment by a method that it ever makes: paying twice is paying once (X2). */
 export const sandboxReceiptIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>

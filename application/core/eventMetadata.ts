@@ -17,14 +17,14 @@ export const byProcess = (
 });
 
 /** Whoever sent a request. */
-export interface Requester {
+export interface Actor {
   /** `key:<first 16 hex characters of its fingerprint>`. */
   readonly actor: string;
   readonly requestId: string;
 }
 
 export const byRequest = (
-  { actor, requestId }: Requester,
+  { actor, requestId }: Actor,
   tenant: { readonly accountId: AccountId; readonly mode: Mode },
   correlationId: string,
 ): Circumstances => ({

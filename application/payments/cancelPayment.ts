@@ -7,7 +7,7 @@ import { assertExists, type ExistingPayment } from '../../domain/payment/payment
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byRequest, type Requester } from '../core/eventMetadata.ts';
+import { type Actor, byRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import { ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { Canceller } from './cancellation.ts';
@@ -25,7 +25,7 @@ interface Needs {
  */
 export const cancelPayment =
   ({ commands, accounts, canceller }: Needs) =>
-  async (tenant: Tenant, id: PaymentId, requester: Requester): Promise<ExistingPayment | Rejection> => {
+  async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<ExistingPayment | Rejection> => {
     const stream = streamName.payment(id);
     const before = await commands.load(PAYMENT, stream);
     if (!isOwn(before.state, tenant)) return NO_PAYMENT;

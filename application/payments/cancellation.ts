@@ -1,5 +1,5 @@
 // A payment that the merchant wants cancelled: the provider is told, and its word becomes the fact. An unknown answer is resolved by
-// asking again, and money that was faster wins (interface.md Transitions; decisions E4, M5).
+// asking again, and money that was faster wins (contract.md Transitions; rules E4, M5).
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
@@ -60,7 +60,10 @@ export class Canceller {
     if (state.transaction.status !== 'held' && !(await this.#isCancelledAtProvider(state))) return;
     const { accountId, mode } = terms;
     const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
-    const back = { returnIdOf: (endToEndId: string) => returnIdOf(terms.paymentId, endToEndId), by: 'merchant' };
+    const back = {
+      returnIdOf: (providerPaymentId: string) => returnIdOf(terms.paymentId, providerPaymentId),
+      by: 'merchant',
+    };
     const decide = recordCancelled(back, at);
     await commands.record(PAYMENT, stream, decide, byProcess('cancellation', terms, item, item));
   }

@@ -8,11 +8,11 @@ import { assertExists, type ExistingPayment, type PaymentState } from '../../dom
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { byRequest } from '../core/eventMetadata.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { PaymentProvider, PaymentProviders } from '../ports/paymentProvider.ts';
 import { ProviderUnavailable } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
-import { type CreationCommand, commonTerms, fingerprintOf, Twins } from './creationParts.ts';
+import { type CreationCommand, commonTerms, fingerprintOf, InFlightRequests } from './creationParts.ts';
 import { type CreationProcess, instrumentRequest } from './issueInstruments.ts';
 import { velocityRefusal } from './velocity.ts';
 
@@ -23,6 +23,7 @@ export interface CreateChargeCommand extends CreationCommand {
 interface Needs {
   readonly commands: CommandHandler;
   readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
   readonly providers: PaymentProviders;
   readonly creation: CreationProcess;
   readonly velocity: VelocityGuard;
@@ -30,10 +31,11 @@ interface Needs {
 
 export class CreateChargeHandler {
   readonly #needs: Needs;
-  readonly #twins = new Twins('Idempotency-Key');
+  readonly #inFlight: InFlightRequests;
 
   constructor(needs: Needs) {
     this.#needs = needs;
+    this.#inFlight = new InFlightRequests(needs.stopwatch, 'Idempotency-Key');
   }
 
   /** The charge as it was created, and whether it had been before. Throws ProviderUnavailable. */
@@ -42,7 +44,7 @@ export class CreateChargeHandler {
     if (provider === null)
       return reject('unprocessable_entity', 'No payment provider is configured for Pix in live mode.');
     const terms = termsOf(command, this.#needs.clock.now());
-    return this.#twins.run(terms.paymentId, () => this.#create(command, terms, provider));
+    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms, provider));
   }
 
   async #create(command: CreateChargeCommand, terms: ChargeTerms, provider: PaymentProvider) {

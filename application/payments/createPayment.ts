@@ -12,10 +12,10 @@ import { assertExists, type ExistingPayment } from '../../domain/payment/payment
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byRequest } from '../core/eventMetadata.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
-import { type CreationCommand, commonTerms, fingerprintOf, Twins } from './creationParts.ts';
+import { type CreationCommand, commonTerms, fingerprintOf, InFlightRequests } from './creationParts.ts';
 import { velocityRefusal } from './velocity.ts';
 
 export interface CreatePaymentCommand extends CreationCommand {
@@ -25,16 +25,18 @@ export interface CreatePaymentCommand extends CreationCommand {
 interface Needs {
   readonly commands: CommandHandler;
   readonly clock: Clock;
+  readonly stopwatch: Stopwatch;
   readonly providers: PaymentProviders;
   readonly velocity: VelocityGuard;
 }
 
 export class CreatePaymentHandler {
   readonly #needs: Needs;
-  readonly #twins = new Twins('idempotencyKey');
+  readonly #inFlight: InFlightRequests;
 
   constructor(needs: Needs) {
     this.#needs = needs;
+    this.#inFlight = new InFlightRequests(needs.stopwatch, 'idempotencyKey');
   }
 
   /** The payment as it was created, and whether it had been before. */
@@ -42,7 +44,7 @@ export class CreatePaymentHandler {
     if (this.#needs.providers.of(command.mode) === null)
       return reject('unprocessable_entity', 'No payment provider is configured for these methods in live mode.');
     const terms = termsOf(command, this.#needs.clock.now());
-    return this.#twins.run(terms.paymentId, () => this.#create(command, terms));
+    return this.#inFlight.run(terms.paymentId, () => this.#create(command, terms));
   }
 
   async #create(command: CreatePaymentCommand, terms: ChargeTerms) {

@@ -1,4 +1,4 @@
-// What creating a charge and creating a payment have in common (decisions K1–K4).
+// What creating a charge and creating a payment have in common (rules K1–K4).
 import { hash } from 'node:crypto';
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
@@ -6,11 +6,12 @@ import type { Minor } from '../../domain/kernel/money.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
 import { type Operation, paymentIds } from '../core/derivedIds.ts';
-import type { Requester } from '../core/eventMetadata.ts';
+import type { Actor } from '../core/eventMetadata.ts';
 import { KeyedLock } from '../core/keyedLock.ts';
+import type { Stopwatch } from '../ports/clock.ts';
 
 /** Who asks for a new charge or payment, and under which key. */
-export interface CreationCommand extends Requester {
+export interface CreationCommand extends Actor {
   readonly account: OpenAccount;
   readonly mode: Mode;
   readonly idempotencyKey: string;
@@ -43,32 +44,38 @@ export const commonTerms = (
 export const fingerprintOf = (canonical: string): string => hash('sha256', canonical, 'base64url');
 
 /** Longest wait for another request with the same key (K4). */
-const WAIT_FOR_TWIN_MS = 10_000;
+const WAIT_MS_MAX = 10_000;
 
 /** Requests with the same key, one after the other. */
-export class Twins {
+export class InFlightRequests {
   readonly #running = new KeyedLock();
+  readonly #stopwatch: Stopwatch;
   readonly #keyParam: string;
 
   /** `keyParam`: where the key was sent. */
-  constructor(keyParam: string) {
+  constructor(stopwatch: Stopwatch, keyParam: string) {
+    this.#stopwatch = stopwatch;
     this.#keyParam = keyParam;
   }
 
-  /** The common case runs alone; a twin waits here, with a bound, for the first one: then `idempotency_request_in_progress`. */
+  /** The common case runs alone. A request whose key is in flight waits for the first one, with a bound: then
+   * `idempotency_request_in_progress`. */
   run<T>(paymentId: string, create: () => Promise<T>): Promise<T | Rejection> {
     const isAlone = !this.#running.isBusy(paymentId);
     const work = this.#running.run(paymentId, create);
-    return isAlone ? work : withinTime(work, this.#keyParam);
+    return isAlone ? work : this.#withinTime(work);
+  }
+
+  async #withinTime<T>(work: Promise<T>): Promise<T | Rejection> {
+    const param = this.#keyParam;
+    const late = reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
+    const settled = new AbortController();
+    const timeout = this.#stopwatch.pause(WAIT_MS_MAX, settled.signal).then(() => late);
+    work.catch(() => undefined); // after the time-out nobody waits for it any more
+    try {
+      return await Promise.race([work, timeout]);
+    } finally {
+      settled.abort();
+    }
   }
 }
-
-const withinTime = <T>(work: Promise<T>, param: string): Promise<T | Rejection> => {
-  const late = reject('idempotency_request_in_progress', `A request with this ${param} is still running.`, { param });
-  work.catch(() => undefined); // after the time-out nobody waits for it any more
-  let timer: NodeJS.Timeout;
-  const timeout = new Promise<Rejection>((resolve) => {
-    timer = setTimeout(() => resolve(late), WAIT_FOR_TWIN_MS);
-  });
-  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
-};

@@ -1,4 +1,4 @@
-// What the provider says of a payment (interface.md, GET /v1/payments/{id}/provider-status).
+// What the provider says of a payment (contract.md, GET /v1/payments/{id}/provider-status).
 
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { Json } from '../../domain/kernel/serde.ts';

@@ -67,7 +67,8 @@ export const reconcile =
     try {
       for (const period of periodsOf(from, now)) {
         const untold = await untoldIn(needs, provider, tenant, period);
-        for (const one of await tell(needs, tenant, untold)) if (isNew(one)) strangers.add(one.receipt.endToEndId);
+        for (const one of await tell(needs, tenant, untold))
+          if (isNew(one)) strangers.add(one.receipt.providerPaymentId);
         await reconciliations.reached(tenant, period.to);
       }
     } finally {
@@ -96,9 +97,9 @@ const untoldIn = async (
   const listed = await provider.receiptsBetween(tenant, from, to);
   if (listed.kind !== 'known') throw new UnknownAtProvider(`payments of ${reconcileItemOf(tenant)} from ${from}`);
   if (listed.value.length === 0) return [];
-  const references = listed.value.map(({ receipt }) => receipt.endToEndId);
+  const references = listed.value.map(({ receipt }) => receipt.providerPaymentId);
   const untold = await notifications.untold(tenant, references);
-  return listed.value.filter(({ receipt }) => untold.has(receipt.endToEndId));
+  return listed.value.filter(({ receipt }) => untold.has(receipt.providerPaymentId));
 };
 
 /** Returns those whose txid a charge could have, and none of the tenant has. */
@@ -114,7 +115,7 @@ const tell = async (
   const strangers: Listed[] = [];
   for (const one of forCharges) {
     const paymentId = payments.get(one.txid);
-    const reference = one.receipt.endToEndId;
+    const reference = one.receipt.providerPaymentId;
     if (paymentId === undefined) strangers.push(one);
     else await notifications.store({ tenant, kind: 'payment', reference, paymentId }, rawOf(one));
   }

@@ -22,15 +22,15 @@ export const payerLockReturn: ProcessManager = {
 };
 
 const rejectedIds = (event: PaymentEvent): readonly string[] => {
-  if (event.type === 'TransactionReceiptRejected') return [event.data.receipt.endToEndId];
+  if (event.type === 'TransactionReceiptRejected') return [event.data.receipt.providerPaymentId];
   const isAsked = event.type === 'TransactionHeldRejected' || event.type === 'TransactionReturnRetried';
-  return isAsked ? [event.data.endToEndId] : [];
+  return isAsked ? [event.data.providerPaymentId] : [];
 };
 
 /** The provider refuses to send this back. */
 export interface RefusedReturn extends Tenant {
   readonly paymentId: PaymentId;
-  readonly endToEndId: string;
+  readonly providerPaymentId: string;
   readonly reason: string;
 }
 
@@ -50,23 +50,31 @@ export const returnReceipt =
   ({ commands, accounts, providers, onRefused }: Needs) =>
   async (item: string): Promise<void> => {
     const colon = item.indexOf(':'); // an acquirer's id may hold more of them
-    const [paymentId, endToEndId] = [item.slice(0, colon) as PaymentId, item.slice(colon + 1)];
+    const [paymentId, providerPaymentId] = [item.slice(0, colon) as PaymentId, item.slice(colon + 1)];
     const stream = streamName.payment(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
-    const receipt = state.transaction.receipts.find((seen) => seen.endToEndId === endToEndId);
+    const receipt = state.transaction.receipts.find((seen) => seen.providerPaymentId === providerPaymentId);
     if (state.charge.status === 'absent' || receipt?.outcome !== 'rejected' || receipt.returnId === null) return;
     const { terms } = state.charge;
     const { method, returnId, amount } = receipt;
-    const outcome = await providers.of(terms.mode)?.returnReceipt(terms, { method, endToEndId, returnId, amount });
-    if (outcome === undefined || outcome.kind === 'unknown') throw new UnknownAtProvider(`return of Pix ${endToEndId}`);
+    const outcome = await providers
+      .of(terms.mode)
+      ?.returnReceipt(terms, { method, providerPaymentId, returnId, amount });
+    if (outcome === undefined || outcome.kind === 'unknown')
+      throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     const { accountId, mode } = terms;
     const at = await accounts.now(accountId, mode);
     const why = byProcess('payerLockReturn', terms, paymentId, returnId);
     if (outcome.kind === 'accepted') {
-      await commands.record(PAYMENT, stream, recordReturn(endToEndId, at), why);
+      await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), why);
       return;
     }
     const { reason } = outcome;
-    const done = await commands.record(PAYMENT, stream, recordReturnRefusal(endToEndId, returnId, reason, at), why);
-    if (done.appended > 0) onRefused({ accountId, mode, paymentId, endToEndId, reason });
+    const done = await commands.record(
+      PAYMENT,
+      stream,
+      recordReturnRefusal(providerPaymentId, returnId, reason, at),
+      why,
+    );
+    if (done.appended > 0) onRefused({ accountId, mode, paymentId, providerPaymentId, reason });
   };

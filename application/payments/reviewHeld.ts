@@ -1,4 +1,4 @@
-// What an operator decides of what is held (decisions M5): let it pass, or send it back. Processes do the rest.
+// What an operator decides of what is held (rule M5): let it pass, or send it back. Processes do the rest.
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -23,8 +23,8 @@ export interface HeldReview {
 }
 
 /**
- * `by`: who decides, as in metadata (`operator:<name>`). `endToEndId`: which of the payment's to return; null: all that wait. The same
- * verdict again: nothing. The other one after it, or nothing held: `invalid_request`; no such payment: `not_found`.
+ * `by`: who decides, as in metadata (`operator:<name>`). `providerPaymentId`: which of the payment's to return; null: all that wait. The
+ * same verdict again: nothing. The other one after it, or nothing held: `invalid_request`; no such payment: `not_found`.
  */
 export const reviewHeld =
   ({ commands, accounts }: Needs) =>
@@ -32,7 +32,7 @@ export const reviewHeld =
     id: PaymentId,
     verdict: HeldVerdict,
     by: string,
-    endToEndId: string | null = null,
+    providerPaymentId: string | null = null,
   ): Promise<HeldReview | Rejection> => {
     const stream = streamName.payment(id);
     const { state } = await commands.load(PAYMENT, stream);
@@ -43,7 +43,7 @@ export const reviewHeld =
     const decide =
       verdict === 'release'
         ? releaseHeld(settings, by, at)
-        : returnHeld({ returnIdOf: (pix, refusals) => returnIdOf(id, pix, refusals), endToEndId, by }, at);
+        : returnHeld({ returnIdOf: (pix, refusals) => returnIdOf(id, pix, refusals), providerPaymentId, by }, at);
     const why = { account: accountId, mode, actor: by, requestId: null, correlationId: id, causationId: id };
     const done = await commands.execute(PAYMENT, stream, decide, why);
     if (isRejection(done)) return done;

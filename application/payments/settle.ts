@@ -40,10 +40,10 @@ export class Settler {
       payerCheck: await this.#checkPayer(terms, receipt),
       fees,
       holdDays,
-      returnId: returnIdOf(paymentId, receipt.endToEndId),
+      returnId: returnIdOf(paymentId, receipt.providerPaymentId),
       at: await accounts.now(terms.accountId, terms.mode),
     });
-    const why = byProcess('settlement', terms, paymentId, receipt.endToEndId);
+    const why = byProcess('settlement', terms, paymentId, receipt.providerPaymentId);
     const outcome = await commands.record(PAYMENT, stream, decide, why);
     return outcome.reply;
   }
@@ -62,7 +62,7 @@ export class Settler {
   ): Promise<PayerCheck> {
     if (expectedPayerTaxId === null || payerTaxId(receipt) !== null) return 'unknown';
     const provider = this.#needs.providers.of(mode);
-    const { endToEndId } = receipt;
+    const { providerPaymentId: endToEndId } = receipt;
     const pix = { txid, endToEndId, expectedTaxId: expectedPayerTaxId };
     return (await provider?.checkPayer({ accountId, mode }, pix)) ?? 'unknown';
   }

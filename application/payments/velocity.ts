@@ -1,4 +1,4 @@
-// The fraud guard of live charges (decisions E6): after idempotency, before the provider is reached.
+// The fraud guard of live charges (rule E6): after idempotency, before the provider is reached.
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { streamName } from '../../domain/kernel/event.ts';

@@ -1,4 +1,4 @@
-// Targets of deliveries (`targetOf`) that failed since they last took something, as all workers know them (decisions W3, W6).
+// Targets of deliveries (`targetOf`) that failed since they last took something, as all workers know them (rules W3, W6).
 // Operational: what is lost is learnt again. A target that is well has no row, and costs one read a second and worker at most.
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Timer } from './timers.ts';

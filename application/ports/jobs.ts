@@ -1,4 +1,4 @@
-// The work queue (pg-boss). A job holds ids only; running it twice, late or concurrently changes nothing (design §7).
+// The work queue (pg-boss). A job holds ids only; running it twice, late or concurrently changes nothing (architecture §7).
 import type { Tenant } from './paymentProvider.ts';
 import type { Sql } from './sql.ts';
 

@@ -1,5 +1,5 @@
 // A Postgres session that leads: it holds the leadership lock, and what the leader writes goes through it, so that a leader that
-// lost its lock can't commit (design §6).
+// lost its lock can't commit (architecture §6).
 import type { Sql } from './sql.ts';
 
 export interface LeaderSession extends Sql {

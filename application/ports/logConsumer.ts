@@ -1,4 +1,4 @@
-// Whoever follows the log: read models and reactions alike (design §6, §7).
+// Whoever follows the log: read models and reactions alike (architecture §6, §7).
 import type { Category } from '../../domain/kernel/event.ts';
 import type { LoggedEvent } from './loggedEvent.ts';
 import type { Sql } from './sql.ts';

@@ -107,7 +107,7 @@ const uuidOf = (text: string): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
 
-/** The id of an event is a hash of (command id, index, bytes): only a repeat of the same append can carry it (design §3). */
+/** The id of an event is a hash of (command id, index, bytes): only a repeat of the same append can carry it (architecture §3). */
 export const renderEvents = <C extends Category>(
   category: C,
   events: readonly EventOf[C][],

@@ -98,7 +98,7 @@ export interface PaymentProvider {
     to: Timestamp,
   ): Promise<Known<readonly { readonly txid: string; readonly receipt: Receipt }[]>>;
   /** A payment that a notification told of, asked for again before anything is credited; null: there is none. */
-  findReceipt(tenant: Tenant, endToEndId: string): Promise<Known<Receipt | null>>;
+  findReceipt(tenant: Tenant, providerPaymentId: string): Promise<Known<Receipt | null>>;
   /** Whether a Pix whose payer the provider does not name was paid by the tax id expected (pix.md, sanctioned check). */
   checkPayer(
     tenant: Tenant,
@@ -114,7 +114,7 @@ export interface PaymentProvider {
     tenant: Tenant,
     back: {
       readonly method: PaymentMethod;
-      readonly endToEndId: string;
+      readonly providerPaymentId: string;
       readonly returnId: string;
       readonly amount: Minor;
     },

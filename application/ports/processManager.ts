@@ -1,4 +1,4 @@
-// What a process manager is: pure reactions to events; the work itself is done by job handlers (design §7).
+// What a process manager is: pure reactions to events; the work itself is done by job handlers (architecture §7).
 import type { Category } from '../../domain/kernel/event.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { JobRequest } from './jobs.ts';

@@ -1,4 +1,4 @@
-// How far the read models and the processes are, as this process knows it (design §6 "read your writes").
+// How far the read models and the processes are, as this process knows it (architecture §6 "read your writes").
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { Tenant } from './paymentProvider.ts';
 
@@ -30,7 +30,7 @@ export interface Progress<Name extends string = ReadModelName> {
   onMove(listener: () => void): () => void;
 }
 
-/** Which streams read models do not follow any more, because of an event that they could not take (design §7). */
+/** Which streams read models do not follow any more, because of an event that they could not take (architecture §7). */
 export interface ParkedStreams {
   /** `tenant`: who asks; a stream that is known to be another's is none of theirs. null: whoever knows its id. */
   has(model: ReadModelName, stream: StreamName, tenant: Tenant | null): boolean;

@@ -1,5 +1,5 @@
 // The outside world of the sandbox: what only payers, acquirers and their banks can do, and sandbox routes let a merchant do
-// (decisions X1–X3). The gateway hears of it through the provider port and its notifications, as of anything real.
+// (rules X1–X3). The gateway hears of it through the provider port and its notifications, as of anything real.
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Receipt } from '../../domain/transaction/transaction.ts';

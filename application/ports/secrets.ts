@@ -1,4 +1,4 @@
-// Webhook signing secrets: sealed at rest, outside the events (design §4).
+// Webhook signing secrets: sealed at rest, outside the events (architecture §4).
 import type { EndpointId } from '../../domain/kernel/ids.ts';
 import type { Sql } from './sql.ts';
 

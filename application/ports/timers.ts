@@ -1,4 +1,4 @@
-// What falls due later (design §7): one row a timer, in account time, rebuildable from the events.
+// What falls due later (architecture §7): one row a timer, in account time, rebuildable from the events.
 import type { AccountId, DeliveryId, Mode } from '../../domain/kernel/ids.ts';
 import { parseTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
 import type { QueueName } from './jobs.ts';

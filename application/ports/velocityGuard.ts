@@ -1,4 +1,4 @@
-// Counts live charges of the last hour, exactly, over all processes (decisions E6).
+// Counts live charges of the last hour, exactly, over all processes (rule E6).
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 

@@ -1,6 +1,6 @@
-// One webhook attempt over the network (decisions W3–W5). It never throws: every end is an outcome.
+// One webhook attempt over the network (rules W3–W5). It never throws: every end is an outcome.
 
-/** First word of `lastError` (decisions W4). Stable: merchants alert on it. */
+/** First word of `lastError` (rule W4). Stable: merchants alert on it. */
 export type AttemptErrorKind = 'timeout' | 'dns' | 'tls' | 'connection' | 'status' | 'blocked' | 'redirect';
 
 export interface WebhookRequest {
@@ -35,7 +35,7 @@ export type UrlVerdict = { readonly message: string } | null;
 
 export interface WebhookSender {
   send(request: WebhookRequest): Promise<AttemptOutcome>;
-  /** Shape, scheme, port, userinfo and literal addresses (decisions W5, W6). */
+  /** Shape, scheme, port, userinfo and literal addresses (rules W5, W6). */
   judgeUrl(url: string, mode: 'test' | 'live'): UrlVerdict;
   close(): Promise<void>;
 }

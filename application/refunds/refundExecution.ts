@@ -1,5 +1,5 @@
 // A refund that was reserved is brought to the payer: opened, given to the provider, asked for until its end is known, and its end
-// recorded in the payment (design §4; decisions M5–M7).
+// recorded in the payment (architecture §4; rules M5–M7).
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import {
@@ -159,6 +159,6 @@ const orderOf = ({ charge: { terms }, transaction }: ExistingPayment, id: Refund
   const { refundId, amount, currency, strategy, destination } = refund;
   const { paymentId, accountId, mode } = terms;
   const { method, receipt } = transaction.settlement;
-  const originalId = receipt.endToEndId;
+  const originalId = receipt.providerPaymentId;
   return { refundId, paymentId, accountId, mode, amount, currency, method, strategy, destination, originalId };
 };

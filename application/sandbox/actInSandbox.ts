@@ -1,4 +1,4 @@
-// POST /v1/sandbox/payments/{id}/…: what an acquirer and its payers do (decisions X2), through the same notifications and processes as
+// POST /v1/sandbox/payments/{id}/…: what an acquirer and its payers do (rule X2), through the same notifications and processes as
 // live. The first rule that applies decides:
 //   1 no such payment                              → not_found
 //   2 no method that can be meant                  → invalid_payment_method
@@ -103,7 +103,7 @@ const isDone = ({ charge, transaction }: ExistingPayment, act: SandboxAct, metho
   switch (act.kind) {
     case 'authorize': {
       const id = sandboxReceiptIdOf(charge.terms.paymentId, method);
-      const receipt = transaction.receipts.find(({ endToEndId }) => endToEndId === id);
+      const receipt = transaction.receipts.find(({ providerPaymentId }) => providerPaymentId === id);
       return receipt !== undefined && receipt.outcome !== 'rejected';
     }
     case 'refuse':
@@ -142,7 +142,7 @@ const notPayable = (
 
 const receiptOf = ({ charge }: ExistingPayment, method: PaymentMethod, paidAt: Timestamp): Receipt => ({
   method,
-  endToEndId: sandboxReceiptIdOf(charge.terms.paymentId, method),
+  providerPaymentId: sandboxReceiptIdOf(charge.terms.paymentId, method),
   amount: charge.terms.amount,
   payer: { name: charge.terms.customer.name, document: null },
   paidAt,

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/settings (decisions X3): how the sandbox behaves for the account's test keys.
+// POST /v1/sandbox/settings (rule X3): how the sandbox behaves for the account's test keys.
 import type { SandboxSettings } from '../../domain/account/account.ts';
 import { changeSandboxSettings as change } from '../../domain/account/settings.ts';
 import { streamName } from '../../domain/kernel/event.ts';
@@ -7,7 +7,7 @@ import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { ACCOUNT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byRequest, type Requester } from '../core/eventMetadata.ts';
+import { type Actor, byRequest } from '../core/eventMetadata.ts';
 
 /** All settings as they are from here on. */
 export const changeSandboxSettings =
@@ -15,7 +15,7 @@ export const changeSandboxSettings =
   async (
     accountId: AccountId,
     wish: Partial<SandboxSettings>,
-    requester: Requester,
+    requester: Actor,
   ): Promise<SandboxSettings | Rejection> => {
     const mode = 'test' as const;
     const why = byRequest(requester, { accountId, mode }, accountId);

@@ -1,4 +1,4 @@
-// POST /v1/sandbox/charges/{id}/pay (decisions X1): a payer's bank pays, through the same notifications and processes as live.
+// POST /v1/sandbox/charges/{id}/pay (rule X1): a payer's bank pays, through the same notifications and processes as live.
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
@@ -16,6 +16,7 @@ import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { isOwn } from '../payments/ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
+import type { Randomness } from '../ports/randomness.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
 export interface SandboxPayment {
@@ -40,12 +41,11 @@ interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly bank: SandboxBankPort;
-  /** 11 characters of `[A-Za-z0-9]`. */
-  readonly randomSuffix: () => string;
+  readonly randomness: Randomness;
 }
 
 export const payInSandbox =
-  ({ commands, accounts, bank, randomSuffix }: Needs) =>
+  ({ commands, accounts, bank, randomness }: Needs) =>
   async (tenant: Tenant, id: PaymentId, wish: SandboxPayment): Promise<SandboxPayResult | Rejection> => {
     const { state } = await commands.load(PAYMENT, streamName.payment(id));
     if (!isOwn(state, tenant)) return reject('not_found', 'There is no such charge.');
@@ -54,10 +54,11 @@ export const payInSandbox =
     const { pix } = charge.instruments;
     if (pix === null) return { kind: isAwaited(charge) ? 'notFinalised' : 'refused' };
     if (isOver(state, pix.expiresAt, now) && !wish.late) return { kind: 'refused' };
-    const endToEndId = wish.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: randomSuffix() });
+    const endToEndId =
+      wish.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: endToEndSuffix(randomness) });
     const receipt: Receipt = {
       method: 'PIX',
-      endToEndId,
+      providerPaymentId: endToEndId,
       amount: wish.amount === undefined ? charge.terms.amount : (toMinor(wish.amount) as Minor),
       payer: payerOf(state, wish.payer),
       paidAt: wish.late ? lateTime(now, pix.expiresAt) : now,
@@ -70,6 +71,10 @@ export const payInSandbox =
     const expected = decide(state);
     return { kind: 'sent', endToEndId, expected: isRejection(expected) ? 'duplicate' : expected.reply };
   };
+
+/** 11 letters and digits. */
+const endToEndSuffix = (randomness: Randomness): string =>
+  randomness.bytes(12).toString('base64url').replaceAll(/[-_]/g, 'x').slice(0, 11);
 
 /** A charge without a Pix code was cut off, and waits for its request to come again; a payment waits for its job (P4). */
 const isAwaited = (charge: ExistingPayment['charge']): boolean =>

@@ -1,4 +1,4 @@
-// POST /v1/payments/{id}/resend-webhook (decisions W8): the messages of the transition into the present status, as fresh deliveries.
+// POST /v1/payments/{id}/resend-webhook (rule W8): the messages of the transition into the present status, as fresh deliveries.
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -10,7 +10,7 @@ import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { Around, CommandHandler } from '../core/commandHandler.ts';
-import { byRequest, type Requester } from '../core/eventMetadata.ts';
+import { type Actor, byRequest } from '../core/eventMetadata.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 
@@ -33,7 +33,7 @@ export interface Resend {
  */
 export const resendWebhook =
   ({ commands, accounts, subscriptionsOf }: Needs) =>
-  async (tenant: Tenant, id: PaymentId, requester: Requester): Promise<Resend | Rejection> => {
+  async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<Resend | Rejection> => {
     const last = await lastTransition(commands, id);
     if (last === null || !isOwn(last.after, tenant)) return NO_PAYMENT;
     const status = transactionStatus(last.after);

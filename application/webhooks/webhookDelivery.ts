@@ -16,10 +16,11 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf } from '../core/derivedIds.ts';
 import { byProcess } from '../core/eventMetadata.ts';
 import { eachOf } from '../core/runAll.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
 import { isOf } from '../ports/loggedEvent.ts';
 import { job, type ProcessManager } from '../ports/processManager.ts';
+import type { Randomness } from '../ports/randomness.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import { type DeliveryItem, parseDeliveryItem, type Timer } from '../ports/timers.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
@@ -55,7 +56,8 @@ interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly clock: Clock;
-  readonly random: () => number;
+  readonly randomness: Randomness;
+  readonly stopwatch: Stopwatch;
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
   readonly targets: FailingTargets;
@@ -81,7 +83,7 @@ export class DeliveryWorker {
 
   constructor(needs: Needs) {
     this.#needs = needs;
-    this.#health = new EndpointHealth(needs.targets, () => performance.now());
+    this.#health = new EndpointHealth(needs.targets, () => needs.stopwatch.elapsedMs());
   }
 
   /** Handler of one job of the queue `deliver`: items (`parseDeliveryItem`) of one target. Status and secret are read at the attempt. */
@@ -127,11 +129,9 @@ export class DeliveryWorker {
 
   /** null: there is none any more. */
   async #destination({ delivery }: Pending, endpoint: WebhookEndpointState | null): Promise<Destination | null> {
-    const { accounts, secrets } = this.#needs;
-    if (delivery.url !== null)
-      return { url: delivery.url, secret: await overrideSecret({ accounts, secrets }, delivery) };
+    if (delivery.url !== null) return { url: delivery.url, secret: await overrideSecret(this.#needs, delivery) };
     if (endpoint?.status !== 'active') return null;
-    const secret = await secrets.find(endpoint.endpointId, endpoint.secretVersion);
+    const secret = await this.#needs.secrets.find(endpoint.endpointId, endpoint.secretVersion);
     if (secret === null) throw new Error(`the signing secret of endpoint ${endpoint.endpointId} is missing`);
     return { url: endpoint.url, secret };
   }
@@ -166,10 +166,10 @@ export class DeliveryWorker {
   }
 
   async #record(state: Pending, outcome: AttemptOutcome, dueAt: Timestamp): Promise<void> {
-    const { commands, accounts, random } = this.#needs;
+    const { commands, accounts, randomness } = this.#needs;
     const { delivery } = state;
     const at = await accounts.actingAt(delivery.accountId, delivery.mode, dueAt);
-    const decide = recordAttempt(state.attempts + 1, outcome, at, random());
+    const decide = recordAttempt(state.attempts + 1, outcome, at, randomness.fraction());
     const stream = streamName.webhookDelivery(delivery.deliveryId);
     const why = byProcess('webhookDelivery', delivery, delivery.deliveryId, delivery.eventId);
     const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, why);

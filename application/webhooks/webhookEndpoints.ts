@@ -1,5 +1,4 @@
-// Registering and deleting webhook endpoints (interface.md Webhook management, decisions W5, W6).
-import { randomBytes } from 'node:crypto';
+// Registering and deleting webhook endpoints (contract.md Webhook management, rules W5, W6).
 import { streamName } from '../../domain/kernel/event.ts';
 import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -8,8 +7,9 @@ import { deleteEndpoint, type Endpoint, registerEndpoint } from '../../domain/we
 import type { Accounts } from '../accounts/accounts.ts';
 import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byRequest, type Requester } from '../core/eventMetadata.ts';
+import { type Actor, byRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
+import type { Randomness } from '../ports/randomness.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 
@@ -20,17 +20,18 @@ interface Needs {
   readonly accounts: Accounts;
   readonly secrets: WebhookSecrets;
   readonly sender: WebhookSender;
+  readonly randomness: Randomness;
   /** Runs `work` alone among all processes for this tenant, with a count of its endpoints that misses none. */
   readonly whileAlone: <T>(tenant: Tenant, work: (count: number) => Promise<T>) => Promise<T>;
 }
 
 /** Order of checks: url, events, number of endpoints. */
 export const registerWebhookEndpoint =
-  ({ commands, accounts, secrets, sender, whileAlone }: Needs) =>
+  ({ commands, accounts, secrets, sender, randomness, whileAlone }: Needs) =>
   async (
     tenant: Tenant,
     { url, events }: { url: string; events: readonly string[] },
-    caller: Requester,
+    caller: Actor,
   ): Promise<(Endpoint & { secret: string }) | Rejection> => {
     const verdict = sender.judgeUrl(url, tenant.mode);
     if (verdict !== null) return reject('invalid_url', verdict.message, { param: 'url' });
@@ -45,9 +46,9 @@ export const registerWebhookEndpoint =
           'endpoint_limit_reached',
           `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`,
         );
-      const endpointId = encodeRawId(randomBytes(16)) as EndpointId;
+      const endpointId = encodeRawId(randomness.bytes(16)) as EndpointId;
       // Before the event that names its version: an endpoint without a secret could never be signed for.
-      const secret = await secrets.keep(endpointId, 1, randomBytes(32).toString('hex'));
+      const secret = await secrets.keep(endpointId, 1, randomness.bytes(32).toString('hex'));
       const endpoint: Endpoint = { endpointId, ...tenant, url, events: [...new Set(events)], secretVersion: 1 };
       const at = await accounts.now(tenant.accountId, tenant.mode);
       const done = await commands.execute(
@@ -63,7 +64,7 @@ export const registerWebhookEndpoint =
 
 export const deleteWebhookEndpoint =
   ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
-  async (tenant: Tenant, endpointId: EndpointId, caller: Requester): Promise<Rejection | null> => {
+  async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<Rejection | null> => {
     const at = await accounts.now(tenant.accountId, tenant.mode);
     const done = await commands.execute(
       WEBHOOK_ENDPOINT,

@@ -1,4 +1,4 @@
-// How a delivery is signed (interface.md "Headers on each delivery", decisions W1).
+// How a delivery is signed (contract.md "Headers on each delivery", rule W1).
 import { createHmac } from 'node:crypto';
 import { type EventId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { WebhookFamily } from '../../domain/webhookDelivery/webhookDelivery.ts';

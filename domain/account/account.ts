@@ -49,7 +49,7 @@ export const DEFAULT_SANDBOX_SETTINGS: SandboxSettings = {
   disputeNotifications: true,
 };
 
-/** The account exists from here on. The seed never changes: ids made from it are capabilities (design §4). */
+/** The account exists from here on. The seed never changes: ids made from it are capabilities (architecture §4). */
 export type AccountOpened = Fact<
   'AccountOpened',
   {

@@ -1,4 +1,4 @@
-// Requests as text: equal texts are equal requests, whatever their key order and whitespace (decisions K2).
+// Requests as text: equal texts are equal requests, whatever their key order and whitespace (rule K2).
 import type { Json } from '../kernel/serde.ts';
 
 const ARRAY_INDEX_MAX = 2 ** 32 - 2;

@@ -14,7 +14,7 @@ import {
 } from './instruments.ts';
 import type { PaymentMethod } from './methods.ts';
 
-/** As submitted, masks and all; what was not sent is null (decisions I5). */
+/** As submitted, masks and all; what was not sent is null (rule I5). */
 export interface Customer {
   readonly name: string | null;
   readonly document: string | null;

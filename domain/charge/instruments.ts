@@ -1,4 +1,4 @@
-// What a payer pays with: one per method, bound by a provider, each with its own expiry (decisions I8a).
+// What a payer pays with: one per method, bound by a provider, each with its own expiry (rule I8a).
 import { later, type Timestamp } from '../kernel/time.ts';
 import type { PaymentMethod } from './methods.ts';
 

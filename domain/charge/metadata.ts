@@ -1,4 +1,4 @@
-// The merchant's own data on a charge or payment: what is kept of it, and its bounds (decisions I11).
+// The merchant's own data on a charge or payment: what is kept of it, and its bounds (rule I11).
 import type { Problem } from '../kernel/rejection.ts';
 import type { Json } from '../kernel/serde.ts';
 

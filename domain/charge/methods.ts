@@ -1,4 +1,4 @@
-// The ways to pay, and what each takes (decisions I4, P1, P5).
+// The ways to pay, and what each takes (rules I4, P1, P5).
 import { AMOUNT_MAX } from '../kernel/money.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 

@@ -1,5 +1,5 @@
 // What a merchant may ask for when creating a payment: from a body whose types are right to terms, or to all that is wrong with it
-// (interface.md Create payment body, decisions I4, I5, I11, P1–P3).
+// (contract.md Create payment body, rules I4, I5, I11, P1–P3).
 import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode } from '../kernel/rejection.ts';
 import type { Json } from '../kernel/serde.ts';

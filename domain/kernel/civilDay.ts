@@ -1,4 +1,4 @@
-// Civil days of Brazil, as `yyyy-mm-dd` (decisions T1). One function decides which day an instant belongs to, and one which days
+// Civil days of Brazil, as `yyyy-mm-dd` (rule T1). One function decides which day an instant belongs to, and one which days
 // "the last n business days" are.
 import { LruMap } from './lruMap.ts';
 import { DAY_MS, isTimestamp, type Timestamp, toMillis } from './time.ts';

@@ -1,4 +1,4 @@
-// The one shape of every aggregate: a fold and decisions over it. design.md §3.
+// The one shape of every aggregate: a fold and decisions over it. architecture §3.
 import type { Rejection } from './rejection.ts';
 
 /**

@@ -1,4 +1,4 @@
-// Raw ids: 26 characters of lower-case Crockford base32 holding 128 bits (decisions I1). The bytes come from outside.
+// Raw ids: 26 characters of lower-case Crockford base32 holding 128 bits (rule I1). The bytes come from outside.
 
 declare const brand: unique symbol;
 type Id<Name extends string> = string & { readonly [brand]: Name };

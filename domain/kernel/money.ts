@@ -16,7 +16,7 @@ export const negate = (a: Minor): Minor => toMinor(-a);
 export const least = (a: Minor, b: Minor): Minor => (a < b ? a : b);
 
 /**
- * `bps` basis points (1/100 of a percent, 0 to 10,000) of a non-negative amount, rounded half-up (decisions M1).
+ * `bps` basis points (1/100 of a percent, 0 to 10,000) of a non-negative amount, rounded half-up (rule M1).
  * Exact for every amount up to 99,999,999,999: the product stays below 2^53.
  */
 export const basisPointsOf = (amount: Minor, bps: number): Minor => {
@@ -24,6 +24,6 @@ export const basisPointsOf = (amount: Minor, bps: number): Minor => {
   return toMinor(Math.floor((amount * bps + 5_000) / 10_000));
 };
 
-/** Bounds of a payment's amount (decisions I4). */
+/** Bounds of a payment's amount (rule I4). */
 export const AMOUNT_MIN = 1;
 export const AMOUNT_MAX = 99_999_999_999;

@@ -1,6 +1,6 @@
 // Expected refusals are values with the error code of the interface. The HTTP status of each code is in http/kernel/errors.ts.
 
-/** Every `error.code` that Quita answers (interface.md Errors, decisions.md E1–E8). */
+/** Every `error.code` that Quita answers (contract.md Errors, rules E1–E8). */
 export type ErrorCode =
   | 'invalid_request'
   | 'invalid_amount'

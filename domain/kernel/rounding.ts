@@ -7,5 +7,5 @@ export const divideHalfUp = (numerator: number, denominator: number): number => 
   return (numerator - rest) / denominator + (rest >= denominator - rest ? 1 : 0);
 };
 
-/** Whole percent, half-up; 0 of nothing (decisions T2). */
+/** Whole percent, half-up; 0 of nothing (rule T2). */
 export const percentHalfUp = (part: number, whole: number): number => divideHalfUp(part * 100, whole);

@@ -1,4 +1,5 @@
 // Money events as double-entry postings. A wallet is the sum of its postings; every event's postings sum to zero.
+import { ignoringTypes } from '../kernel/event.ts';
 import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { PaymentEvent } from '../payment/payment.ts';
@@ -30,8 +31,27 @@ export interface JournalEntry {
   readonly postings: readonly Posting[];
 }
 
+/** A charge is an intention, and the others tell how far one is: the event that moves the money comes with them or after. */
+const movesMoney = ignoringTypes<PaymentEvent>()(
+  'ChargeCreated',
+  'ChargePixIssued',
+  'ChargeInstrumentIssued',
+  'ChargeInstrumentRefused',
+  'ChargeExpired',
+  'ChargeFailed',
+  'ChargeCancelRequested',
+  'ChargeCancelled',
+  'ChargeWebhookResendRequested',
+  'TransactionProcessing',
+  'TransactionRefused',
+  'TransactionHeldRejected',
+  'TransactionReturnRefused',
+  'TransactionReturnRetried',
+);
+
 /** The postings of an event, summing to zero per currency; null when it moves no money. */
 export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
+  if (!movesMoney(event)) return null;
   switch (event.type) {
     case 'TransactionSettled': {
       const { receipt, netAmount, providerFee, platformFee, currency, availableAt, at } = event.data;
@@ -104,7 +124,37 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
       ]);
     }
     default:
+      return event satisfies never;
+  }
+};
+
+/** What of a settlement waits for its release, from its event on; or the end of that wait. */
+export type TrancheChange =
+  | { readonly kind: 'held'; readonly currency: string; readonly amount: Minor; readonly releaseAt: Timestamp }
+  | { readonly kind: 'released' };
+
+/** Returns null when the event holds and releases nothing. */
+export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
+  if (!movesMoney(event)) return null;
+  switch (event.type) {
+    case 'TransactionSettled': {
+      const { availableAt: releaseAt, currency, netAmount: amount } = event.data;
+      return releaseAt === null ? null : { kind: 'held', currency, amount, releaseAt };
+    }
+    case 'TransactionFundsReleased':
+      return { kind: 'released' };
+    case 'TransactionHeld':
+    case 'TransactionHeldReleased':
+    case 'TransactionReceiptRejected':
+    case 'TransactionReceiptReturned':
+    case 'TransactionRefundReserved':
+    case 'TransactionRefundReleased':
+    case 'TransactionRefundCompleted':
+    case 'TransactionDisputeOpened':
+    case 'TransactionDisputeRaised':
       return null;
+    default:
+      return event satisfies never;
   }
 };
 

@@ -1,5 +1,5 @@
 // What an operator had a follower of the log pass over: one stream for each read model and process. It is a fact like any other, because
-// a rebuild and a comparison must leave out the same events (design §7).
+// a rebuild and a comparison must leave out the same events (architecture §7).
 import type { Decider, Decision } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { flag, integer, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';

@@ -1,5 +1,5 @@
 // Cancelling: the wish is stored, the provider is told, then it is a fact. Whoever is first in the stream wins, and 'paid' wins over
-// a wish (interface.md Transitions, E4).
+// a wish (contract.md Transitions, E4).
 import type { Decision } from '../kernel/decider.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -40,7 +40,7 @@ export const notCancellable = ({ charge, transaction }: ExistingPayment): Reject
  */
 export const recordCancelled =
   (
-    { returnIdOf, by }: { readonly returnIdOf: (endToEndId: string) => string; readonly by: string },
+    { returnIdOf, by }: { readonly returnIdOf: (providerPaymentId: string) => string; readonly by: string },
     at: Timestamp,
   ): Decision<PaymentState, PaymentEvent, 'cancelled' | 'nothing'> =>
   (state) => {

@@ -16,8 +16,8 @@ const NOT_HELD = reject('invalid_request', 'This payment is not held for review.
 const creditable = ({ transaction }: ExistingPayment): Receipt | null => {
   if (transaction.status === 'held') return transaction.receipt;
   if (transaction.status !== 'returning') return null;
-  const { endToEndId } = transaction.receipt;
-  const seen = transaction.receipts.find((one) => one.endToEndId === endToEndId);
+  const { providerPaymentId } = transaction.receipt;
+  const seen = transaction.receipts.find((one) => one.providerPaymentId === providerPaymentId);
   return seen?.outcome === 'unreturned' && seen.reason === 'operator' ? transaction.receipt : null;
 };
 
@@ -42,11 +42,11 @@ export const releaseHeld =
         ? NOT_HELD
         : reject('invalid_request', `What is held of this payment can’t be credited (${kept.reason}): return it.`);
     }
-    const { endToEndId, amount } = receipt;
+    const { providerPaymentId, amount } = receipt;
     const { currency } = payment.charge.terms;
     return {
       events: [
-        { type: 'TransactionHeldReleased', data: { endToEndId, amount, currency, by, at } },
+        { type: 'TransactionHeldReleased', data: { providerPaymentId, amount, currency, by, at } },
         settled(payment, { ...terms, receipt, at }),
       ],
       reply: 'released',
@@ -55,27 +55,27 @@ export const releaseHeld =
 
 export interface ReturnHeld {
   /** Names a return at the provider that was refused so many times before. */
-  readonly returnIdOf: (endToEndId: string, refusals: number) => string;
+  readonly returnIdOf: (providerPaymentId: string, refusals: number) => string;
   /** Which of those that wait; null: all of the payment. */
-  readonly endToEndId: string | null;
+  readonly providerPaymentId: string | null;
   readonly by: string;
 }
 
 /** Sent back before and not refused since: nothing; let pass before, or never held: `invalid_request`. */
 export const returnHeld =
   (
-    { returnIdOf, endToEndId: only, by }: ReturnHeld,
+    { returnIdOf, providerPaymentId: only, by }: ReturnHeld,
     at: Timestamp,
   ): Decision<PaymentState, PaymentEvent, 'returning' | 'already_returning'> =>
   (state) => {
     const payment = assertExists(state);
     const { transaction } = payment;
-    const isMeant = (one: { readonly endToEndId: string }) => only === null || one.endToEndId === only;
+    const isMeant = (one: { readonly providerPaymentId: string }) => only === null || one.providerPaymentId === only;
     const receipts = transaction.receipts.filter(isMeant);
-    const retried = receipts.flatMap(({ outcome, endToEndId, refusal }): readonly PaymentEvent[] => {
+    const retried = receipts.flatMap(({ outcome, providerPaymentId, refusal }): readonly PaymentEvent[] => {
       if (outcome !== 'unreturned') return [];
-      const returnId = returnIdOf(endToEndId, refusal?.number ?? 0);
-      return [{ type: 'TransactionReturnRetried', data: { endToEndId, returnId, by, at } }];
+      const returnId = returnIdOf(providerPaymentId, refusal?.number ?? 0);
+      return [{ type: 'TransactionReturnRetried', data: { providerPaymentId, returnId, by, at } }];
     });
     const isHeldMeant = transaction.status === 'held' && isMeant(transaction.receipt);
     const rejected = isHeldMeant ? heldRejected(payment, (id) => returnIdOf(id, 0), 'operator', by, at) : null;
@@ -91,14 +91,14 @@ export const returnHeld =
 /** The held Pix on its way back, its return named by `returnIdOf`; null when none is held. */
 export const heldRejected = (
   { transaction, charge }: ExistingPayment,
-  returnIdOf: (endToEndId: string) => string,
+  returnIdOf: (providerPaymentId: string) => string,
   reason: 'operator' | 'cancelled',
   by: string,
   at: Timestamp,
 ): PaymentEvent | null => {
   if (transaction.status !== 'held') return null;
-  const { endToEndId, amount } = transaction.receipt;
+  const { providerPaymentId, amount } = transaction.receipt;
   const { currency } = charge.terms;
-  const returnId = returnIdOf(endToEndId);
-  return { type: 'TransactionHeldRejected', data: { endToEndId, amount, currency, returnId, reason, by, at } };
+  const returnId = returnIdOf(providerPaymentId);
+  return { type: 'TransactionHeldRejected', data: { providerPaymentId, amount, currency, returnId, reason, by, at } };
 };

@@ -38,15 +38,18 @@ export const releaseFunds =
 
 /** The provider accepted the return of a rejected payment. Twice, or of one that was not rejected: nothing. */
 export const recordReturn =
-  (endToEndId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (providerPaymentId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
     const { charge, transaction } = assertExists(state);
-    const seen = transaction.receipts.find((r) => r.endToEndId === endToEndId);
+    const seen = transaction.receipts.find((r) => r.providerPaymentId === providerPaymentId);
     if (seen?.outcome !== 'rejected') return NOTHING;
     const { amount } = seen;
     return {
       events: [
-        { type: 'TransactionReceiptReturned', data: { endToEndId, amount, currency: charge.terms.currency, at } },
+        {
+          type: 'TransactionReceiptReturned',
+          data: { providerPaymentId, amount, currency: charge.terms.currency, at },
+        },
       ],
       reply: 'recorded',
     };
@@ -58,19 +61,19 @@ export const recordReturn =
  */
 export const recordReturnRefusal =
   (
-    endToEndId: string,
+    providerPaymentId: string,
     returnId: string,
     reason: string,
     at: Timestamp,
   ): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
     const { charge, transaction } = assertExists(state);
-    const seen = transaction.receipts.find((r) => r.endToEndId === endToEndId);
+    const seen = transaction.receipts.find((r) => r.providerPaymentId === providerPaymentId);
     if (seen?.outcome !== 'rejected' || seen.returnId !== returnId) return NOTHING;
     const { amount } = seen;
     const { currency } = charge.terms;
     return {
-      events: [{ type: 'TransactionReturnRefused', data: { endToEndId, amount, currency, reason, at } }],
+      events: [{ type: 'TransactionReturnRefused', data: { providerPaymentId, amount, currency, reason, at } }],
       reply: 'recorded',
     };
   };

@@ -1,5 +1,5 @@
 // Giving money back. The reservation in the payment's stream guards the refundable rest: whatever runs at once, the sum of all
-// refunds and holds never exceeds what was paid (design §4, E4, M1, M6–M8).
+// refunds and holds never exceeds what was paid (architecture §4, E4, M1, M6–M8).
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
 import type { RefundId } from '../kernel/ids.ts';
@@ -26,7 +26,7 @@ export interface ReserveRefund {
   /** null: all that is left. */
   readonly amount: Minor | null;
   readonly reason: string | null;
-  /** null: `cashout` for a Pix (interface.md Refund body). */
+  /** null: `cashout` for a Pix (contract.md Refund body). */
   readonly strategy: 'devolution' | 'cashout' | null;
   readonly passFeeToTenant: boolean;
   /** A Pix key; null: the payer's document. */

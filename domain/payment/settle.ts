@@ -1,4 +1,4 @@
-// What becomes of a payment that arrived. The first rule that applies decides; the order is part of the contract (design §3, M4, M5):
+// What becomes of a payment that arrived. The first rule that applies decides; the order is part of the contract (architecture §3, M4, M5):
 //   1 this end-to-end id was seen             → duplicate, nothing
 //   2 the money is there already or decided   → returned, second_payment
 //   3 paid after expiry, or the charge ended otherwise or has no such instrument → returned, charge_ended
@@ -42,7 +42,7 @@ export const settleReceipt =
     const payment = assertExists(state);
     const { receipt } = args;
     const { transaction, charge } = payment;
-    if (transaction.receipts.some((seen) => seen.endToEndId === receipt.endToEndId))
+    if (transaction.receipts.some((seen) => seen.providerPaymentId === receipt.providerPaymentId))
       return { events: [], reply: 'duplicate' };
     if (hasMoney(payment)) return sendBack(payment, args, 'second_payment');
     if (isLate(payment, receipt)) return sendBack(payment, args, 'charge_ended');

@@ -9,7 +9,7 @@ export interface SandboxPerson {
 /** The fictitious bank that makes the end-to-end ids of the sandbox. */
 export const SANDBOX_ISPB = '99999004';
 
-/** The first one pays when a charge in the sandbox has no valid customer document (decisions X1). */
+/** The first one pays when a charge in the sandbox has no valid customer document (rule X1). */
 export const SANDBOX_PEOPLE = [
   { name: 'PAGADOR DE TESTE', document: '99991111140' },
   { name: 'MARIA DE TESTE', document: '99992222263' },

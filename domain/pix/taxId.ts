@@ -37,12 +37,12 @@ export const isCpf = (raw: string): boolean =>
 export const isCnpj = (raw: string): boolean =>
   CNPJ.test(raw) && !isOneCharacter(raw) && hasCheckDigits(raw, CNPJ_HEAVIEST);
 
-/** What `expected_payer_tax_id` must be (decisions E3): a bare valid CPF or CNPJ, upper case, no mask. */
+/** What `expected_payer_tax_id` must be (rule E3): a bare valid CPF or CNPJ, upper case, no mask. */
 export const isStrictTaxId = (raw: string): boolean => isCpf(raw) || isCnpj(raw);
 
 /**
  * The bare, upper-case, valid CPF or CNPJ in `text`, which may be masked (`123.456.789-09`, `12.ABC.345/01DE-35`, spaces
- * instead of or around the marks, lower-case letters); null when there is none (decisions E3, `customer.document`).
+ * instead of or around the marks, lower-case letters); null when there is none (rule E3, `customer.document`).
  */
 export const taxIdOf = (text: string): string | null => {
   const raw = (MASKED_CPF.exec(text) ?? MASKED_CNPJ.exec(text))?.slice(1).join('').toUpperCase();
@@ -54,7 +54,7 @@ const SEPARATORS = /[\s./_,\p{Dash_Punctuation}]/gu;
 
 /**
  * The bare, upper-case, valid CPF or CNPJ of a payer as a bank names it, compared by digits and letters alone; null when it names none:
- * empty, masked (`***.456.789-**`), or with wrong check digits (decisions M5).
+ * empty, masked (`***.456.789-**`), or with wrong check digits (rule M5).
  */
 export const payerTaxIdOf = (document: string | null): string | null => {
   const bare = document?.replaceAll(SEPARATORS, '').toUpperCase() ?? '';

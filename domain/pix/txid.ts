@@ -1,4 +1,4 @@
-// Transaction identifiers that the receiver chooses (Pix API 2.9.0; decisions I3).
+// Transaction identifiers that the receiver chooses (Pix API 2.9.0; rule I3).
 
 const COB_TXID = /^[a-zA-Z0-9]{26,35}$/;
 const RECEIVED_TXID = /^[a-zA-Z0-9]{1,35}$/;

@@ -1,4 +1,4 @@
-// The names that an endpoint can subscribe to (interface.md "Event names"). Authoritative: GET /v1/webhooks/event-catalog shows it.
+// The names that an endpoint can subscribe to (contract.md "Event names"). Authoritative: GET /v1/webhooks/event-catalog shows it.
 
 export interface CatalogueEntry {
   readonly event: string;

@@ -62,7 +62,7 @@ const pixBlock = ({ charge }: ExistingPayment): Pick<ChargeView, 'pix'> => {
 
 const settlementBlock = ({ transaction }: ExistingPayment): ChargeView['settlement'] =>
   transaction.status === 'settled' && transaction.settlement.method === 'PIX'
-    ? { end_to_end_id: transaction.settlement.receipt.endToEndId }
+    ? { end_to_end_id: transaction.settlement.receipt.providerPaymentId }
     : {};
 
 /** Why it ended without money; null while it is alive or was paid. */
@@ -72,7 +72,7 @@ const failureOf = ({ charge, transaction }: ExistingPayment): ChargeFailure | nu
   return 'failure' in charge ? charge.failure : null;
 };
 
-/** The merchant's own, and why it ended (interface.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code. */
+/** The merchant's own, and why it ended (contract.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code. */
 const metadataBlock = (payment: ExistingPayment): ChargeView['metadata'] => {
   const { metadata, methods, expiresInSeconds } = payment.charge.terms;
   const failure = failureOf(payment);

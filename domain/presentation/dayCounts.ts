@@ -1,4 +1,4 @@
-// What is counted of each civil day: the only source of statistics and metrics (decisions T1–T3).
+// What is counted of each civil day: the only source of statistics and metrics (rules T1–T3).
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { TransactionStatus } from './status.ts';
 

@@ -1,9 +1,9 @@
-// The two envelopes of webhook messages (interface.md Events).
+// The two envelopes of webhook messages (contract.md Events).
 import { type EventId, PREFIX } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { WebhookFamily } from '../webhookDelivery/webhookDelivery.ts';
 
-/** decisions I13. */
+/** rule I13. */
 export const API_VERSION = '2026-11-01';
 
 export interface Message {

@@ -1,4 +1,4 @@
-// Which webhook messages a payment event sends (decisions W9), and their envelopes (interface.md Events).
+// Which webhook messages a payment event sends (rule W9), and their envelopes (contract.md Events).
 import { PREFIX } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';

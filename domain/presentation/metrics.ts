@@ -1,4 +1,4 @@
-// GET /v1/payments/metrics (interface.md Metrics, decisions T3), from the counts of each day.
+// GET /v1/payments/metrics (contract.md Metrics, rule T3), from the counts of each day.
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { divideHalfUp, percentHalfUp } from '../kernel/rounding.ts';
 import type { DayRow, FunnelStage } from './dayCounts.ts';

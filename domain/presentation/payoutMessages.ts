@@ -1,4 +1,4 @@
-// What is told of the Pix-out of a cash-out refund: `payout.*`, and `withdrawal.*` as its legacy twin (decisions M6, W9).
+// What is told of the Pix-out of a cash-out refund: `payout.*`, and `withdrawal.*` as its legacy twin (rules M6, W9).
 import { PREFIX, type RefundId } from '../kernel/ids.ts';
 import { subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -37,7 +37,7 @@ export const payoutMessages = (
 
 /**
  * The fields of the legacy envelope, about the withdrawal; `transactionId` is the payment that is given back. Once PAID it has the fields
- * that the envelope has then (interface.md Legacy envelope): `providerFee` is the fee of the Pix-out as far as the merchant bears it.
+ * that the envelope has then (contract.md Legacy envelope): `providerFee` is the fee of the Pix-out as far as the merchant bears it.
  */
 const withdrawalData = (
   { charge: { terms } }: ExistingPayment,

@@ -1,4 +1,4 @@
-// Refund and payout as the interface shows them (interface.md Refund, decisions M6).
+// Refund and payout as the interface shows them (contract.md Refund, rule M6).
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import type { RefundState } from '../refund/refund.ts';
 import type { RefundRecord } from '../transaction/refunds.ts';

@@ -1,4 +1,4 @@
-// GET /v1/payments/stats (interface.md Stats, decisions T1, T2), from the counts of each day.
+// GET /v1/payments/stats (contract.md Stats, rules T1, T2), from the counts of each day.
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { percentHalfUp } from '../kernel/rounding.ts';
 import type { DayRow } from './dayCounts.ts';

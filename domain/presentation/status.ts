@@ -1,4 +1,4 @@
-// One table of statuses (interface.md "Transaction statuses and their public charge status"); everything shown derives from it.
+// One table of statuses (contract.md "Transaction statuses and their public charge status"); everything shown derives from it.
 import { unreachable } from '../kernel/decider.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import { refundedAmount } from '../transaction/refunds.ts';

@@ -1,4 +1,4 @@
-// What a merchant may ask for when refunding (interface.md Refund body): from a body whose types are right to a wish, or to all that is
+// What a merchant may ask for when refunding (contract.md Refund body): from a body whose types are right to a wish, or to all that is
 // wrong with it.
 import type { CodedProblem } from '../charge/request.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';

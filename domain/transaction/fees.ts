@@ -1,4 +1,4 @@
-// Fees per account and method (decisions M1).
+// Fees per account and method (rule M1).
 import type { PaymentMethod } from '../charge/methods.ts';
 import { add, basisPointsOf, least, type Minor, subtract, toMinor } from '../kernel/money.ts';
 

@@ -1,4 +1,4 @@
-// What was given back of a settled payment, and what may still be: refunds and dispute holds draw on one rest (design §4).
+// What was given back of a settled payment, and what may still be: refunds and dispute holds draw on one rest (architecture §4).
 import type { RefundId } from '../kernel/ids.ts';
 import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';

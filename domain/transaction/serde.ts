@@ -6,7 +6,7 @@ import type { Payer, Receipt, TransactionEvent } from './transaction.ts';
 const method = oneOf(...PAYMENT_METHODS);
 const receipt = record<Receipt>({
   method,
-  endToEndId: text(),
+  providerPaymentId: text(),
   amount: money,
   payer: record<Payer>({ name: nullable(text()), document: nullable(text()) }),
   paidAt: time,
@@ -42,11 +42,15 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     }),
   },
   TransactionHeld: { ...receiptUpcast, shape: record({ receipt, currency: text(), at: time }) },
-  TransactionHeldReleased: { version: 1, shape: record({ endToEndId: text(), ...moved, by: text() }), personal: [] },
+  TransactionHeldReleased: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), ...moved, by: text() }),
+    personal: [],
+  },
   TransactionHeldRejected: {
     version: 1,
     shape: record({
-      endToEndId: text(),
+      providerPaymentId: text(),
       ...moved,
       returnId: text(),
       reason: oneOf('operator', 'cancelled'),
@@ -64,15 +68,15 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       at: time,
     }),
   },
-  TransactionReceiptReturned: { version: 1, shape: record({ endToEndId: text(), ...moved }), personal: [] },
+  TransactionReceiptReturned: { version: 1, shape: record({ providerPaymentId: text(), ...moved }), personal: [] },
   TransactionReturnRefused: {
     version: 1,
-    shape: record({ endToEndId: text(), ...moved, reason: text() }),
+    shape: record({ providerPaymentId: text(), ...moved, reason: text() }),
     personal: ['reason'],
   },
   TransactionReturnRetried: {
     version: 1,
-    shape: record({ endToEndId: text(), returnId: text(), by: text(), at: time }),
+    shape: record({ providerPaymentId: text(), returnId: text(), by: text(), at: time }),
     personal: [],
   },
   TransactionFundsReleased: { version: 1, shape: record(moved), personal: [] },

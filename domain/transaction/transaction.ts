@@ -17,8 +17,8 @@ export interface Payer {
 /** One payment that arrived, as the provider tells it. */
 export interface Receipt {
   readonly method: PaymentMethod;
-  /** Of a Pix; of another method the acquirer's own id of the payment. Unique at the provider: the dedup key. */
-  readonly endToEndId: string;
+  /** The provider's id of the payment: of a Pix its end-to-end id, otherwise the acquirer's own. Unique at the provider: the dedup key. */
+  readonly providerPaymentId: string;
   readonly amount: Minor;
   readonly payer: Payer;
   /** The provider's payment time: lateness is judged by it (M4). */
@@ -68,13 +68,13 @@ export type TransactionHeld = Fact<
 /** An operator let a held Pix pass; it is credited in the same append. */
 export type TransactionHeldReleased = Fact<
   'TransactionHeldReleased',
-  Moved & { readonly endToEndId: string; readonly by: string }
+  Moved & { readonly providerPaymentId: string; readonly by: string }
 >;
 /** A held Pix goes back: an operator wants it so, or the merchant cancelled the payment. */
 export type TransactionHeldRejected = Fact<
   'TransactionHeldRejected',
   Moved & {
-    readonly endToEndId: string;
+    readonly providerPaymentId: string;
     readonly returnId: string;
     readonly reason: 'operator' | 'cancelled';
     readonly by: string;
@@ -96,18 +96,18 @@ export type TransactionReceiptRejected = Fact<
 export type TransactionReceiptReturned = Fact<
   'TransactionReceiptReturned',
   Moved & {
-    readonly endToEndId: string;
+    readonly providerPaymentId: string;
   }
 >;
 /** The provider will not take that return: the money stays with it, owed to the payer, until an operator decides. */
 export type TransactionReturnRefused = Fact<
   'TransactionReturnRefused',
-  Moved & { readonly endToEndId: string; readonly reason: string }
+  Moved & { readonly providerPaymentId: string; readonly reason: string }
 >;
 /** An operator has it sent back again, under another name: of the one before, the provider's refusal is final. */
 export type TransactionReturnRetried = Fact<
   'TransactionReturnRetried',
-  { readonly endToEndId: string; readonly returnId: string; readonly by: string; readonly at: Timestamp }
+  { readonly providerPaymentId: string; readonly returnId: string; readonly by: string; readonly at: Timestamp }
 >;
 /** The hold on settled money ended: the net moved from pending to available (M2). */
 export type TransactionFundsReleased = Fact<'TransactionFundsReleased', Moved>;
@@ -167,7 +167,7 @@ export type TransactionEvent =
 /** Every payment ever seen for the charge, in order of arrival. */
 export interface ReceiptRecord {
   readonly method: PaymentMethod;
-  readonly endToEndId: string;
+  readonly providerPaymentId: string;
   readonly amount: Minor;
   /** `rejected`: on its way back; `unreturned`: the provider refuses to send it back. */
   readonly outcome: 'settled' | 'held' | 'rejected' | 'returned' | 'unreturned';
@@ -204,17 +204,18 @@ export type TransactionState =
   | SettledTransaction;
 
 const recordOf = (
-  { method, endToEndId, amount }: Receipt,
+  { method, providerPaymentId, amount }: Receipt,
   outcome: ReceiptRecord['outcome'],
   reason: RejectionReason | null = null,
   returnId: string | null = null,
-): ReceiptRecord => ({ method, endToEndId, amount, outcome, reason, returnId });
+): ReceiptRecord => ({ method, providerPaymentId, amount, outcome, reason, returnId });
 
 const replaced = (
   receipts: readonly ReceiptRecord[],
-  endToEndId: string,
+  providerPaymentId: string,
   change: Partial<ReceiptRecord>,
-): readonly ReceiptRecord[] => receipts.map((one) => (one.endToEndId === endToEndId ? { ...one, ...change } : one));
+): readonly ReceiptRecord[] =>
+  receipts.map((one) => (one.providerPaymentId === providerPaymentId ? { ...one, ...change } : one));
 
 const seenOf = ({ receipts, declined }: Seen): Seen => ({ receipts, declined });
 
@@ -245,8 +246,8 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
         : ({ ...state, receipts } as TransactionState);
     }
     case 'TransactionReceiptReturned': {
-      const receipts = replaced(state.receipts, event.data.endToEndId, { outcome: 'returned' });
-      return state.status === 'returning' && state.receipt.endToEndId === event.data.endToEndId
+      const receipts = replaced(state.receipts, event.data.providerPaymentId, { outcome: 'returned' });
+      return state.status === 'returning' && state.receipt.providerPaymentId === event.data.providerPaymentId
         ? { ...seen, receipts, status: 'returned', receipt: state.receipt, returnedAt: event.data.at }
         : { ...state, receipts };
     }
@@ -255,15 +256,22 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
       return { ...state, receipts: evolveReturn(state.receipts, event) };
     case 'TransactionSettled': {
       const { receipt } = event.data;
-      const wasHeld = state.receipts.some(({ endToEndId }) => endToEndId === receipt.endToEndId);
+      const wasHeld = state.receipts.some(({ providerPaymentId }) => providerPaymentId === receipt.providerPaymentId);
       const receipts = wasHeld
-        ? replaced(state.receipts, receipt.endToEndId, { outcome: 'settled' })
+        ? replaced(state.receipts, receipt.providerPaymentId, { outcome: 'settled' })
         : [...state.receipts, recordOf(receipt, 'settled')];
       const fresh = { releasedAt: null, refunds: [], dispute: null };
       return { ...seen, receipts, status: 'settled', settlement: event.data, ...fresh };
     }
-    default:
+    case 'TransactionFundsReleased':
+    case 'TransactionRefundReserved':
+    case 'TransactionRefundCompleted':
+    case 'TransactionRefundReleased':
+    case 'TransactionDisputeOpened':
+    case 'TransactionDisputeRaised':
       return state.status === 'settled' ? evolveSettled(state, event) : state;
+    default:
+      return ignore(state, event);
   }
 };
 
@@ -272,10 +280,10 @@ const evolveReturn = (
   event: TransactionReturnRefused | TransactionReturnRetried,
 ): readonly ReceiptRecord[] => {
   if (event.type === 'TransactionReturnRetried')
-    return replaced(receipts, event.data.endToEndId, { outcome: 'rejected', returnId: event.data.returnId });
-  const { endToEndId, reason, at } = event.data;
-  const before = receipts.find((one) => one.endToEndId === endToEndId)?.refusal?.number ?? 0;
-  return replaced(receipts, endToEndId, { outcome: 'unreturned', refusal: { reason, at, number: before + 1 } });
+    return replaced(receipts, event.data.providerPaymentId, { outcome: 'rejected', returnId: event.data.returnId });
+  const { providerPaymentId, reason, at } = event.data;
+  const before = receipts.find((one) => one.providerPaymentId === providerPaymentId)?.refusal?.number ?? 0;
+  return replaced(receipts, providerPaymentId, { outcome: 'unreturned', refusal: { reason, at, number: before + 1 } });
 };
 
 type HeldEvent = TransactionHeld | TransactionHeldReleased | TransactionHeldRejected;
@@ -287,11 +295,11 @@ const evolveHeld = (state: TransactionState, event: HeldEvent): TransactionState
       return { ...seen, receipts: [...state.receipts, recordOf(receipt, 'held')], status: 'held', receipt };
     }
     case 'TransactionHeldReleased': // the settlement that goes with it says the rest
-      return { ...state, receipts: replaced(state.receipts, event.data.endToEndId, { reason: 'released' }) };
+      return { ...state, receipts: replaced(state.receipts, event.data.providerPaymentId, { reason: 'released' }) };
     case 'TransactionHeldRejected': {
       if (state.status !== 'held') return state;
-      const { endToEndId, returnId, reason } = event.data;
-      const receipts = replaced(state.receipts, endToEndId, { outcome: 'rejected', reason, returnId });
+      const { providerPaymentId, returnId, reason } = event.data;
+      const receipts = replaced(state.receipts, providerPaymentId, { outcome: 'rejected', reason, returnId });
       return reason === 'operator'
         ? { ...seen, receipts, status: 'returning', receipt: state.receipt }
         : { ...seen, receipts, status: 'none' };

@@ -1,4 +1,4 @@
-// When a delivery is tried again (decisions W3).
+// When a delivery is tried again (rule W3).
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 
 /** Delay before attempt n + 1 after attempt n failed, before jitter; the first attempt is at once. */

@@ -1,4 +1,4 @@
-// Responses of payments, wallets, webhooks and the sandbox (interface.md Resources and their fields).
+// Responses of payments, wallets, webhooks and the sandbox (contract.md Resources and their fields).
 import { DELIVERY_STATUSES } from '../../domain/presentation/delivery.ts';
 import { PUBLIC_STATUS_OF } from '../../domain/presentation/status.ts';
 import {
@@ -116,7 +116,7 @@ export const deliveriesSchema = exactly({
 export const catalogueSchema = listOf(exactly({ event: text, description: text, legacy: boolean }, ['legacy']));
 
 export const clockSchema = exactly({ now: timestamp, offset_seconds: anyInteger });
-/** One year (decisions X5). */
+/** One year (rule X5). */
 export const ADVANCE_SECONDS_MAX = 31_536_000;
 export const advanceBody = accepting({ seconds: integer(1, ADVANCE_SECONDS_MAX) }, ['seconds']);
 export const flushSchema = exactly({ pending: anyInteger });

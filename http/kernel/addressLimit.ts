@@ -1,4 +1,4 @@
-// Requests a minute that an address may make without a right key: pages, readiness, and keys that are none (decisions E8).
+// Requests a minute that an address may make without a right key: pages, readiness, and keys that are none (rule E8).
 import type { Request, Response } from 'express';
 import { addressOf, networkOf } from './address.ts';
 import { MinuteWindows } from './minuteWindows.ts';

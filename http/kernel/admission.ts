@@ -1,4 +1,4 @@
-// Who is let in: within the limits of a key or an address, and while there are places (decisions E8).
+// Who is let in: within the limits of a key or an address, and while there are places (rule E8).
 import type { NextFunction, Request, Response } from 'express';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, networkOf } from './address.ts';

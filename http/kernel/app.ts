@@ -1,5 +1,5 @@
 // The HTTP application: a request passes request id, route, overload, authentication, rate limit, body, schema, idempotency key, handler
-// and serializer, in this order (design §8).
+// and serializer, in this order (architecture §8).
 
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { CommandContention, StreamUnreadable } from '../../application/core/commandHandler.ts';
@@ -14,7 +14,7 @@ import { idempotencyKeyOf } from './idempotencyKey.ts';
 import { readJsonBody } from './jsonBody.ts';
 import type { Place } from './overload.ts';
 import { requestId } from './requestId.ts';
-import type { Answer, Ask, BodyJudge, Route } from './route.ts';
+import type { Route, RouteContext, RouteResult, ValidationContext } from './route.ts';
 import { untilLevel } from './upToDate.ts';
 import { bodyValidator, readQuery } from './validation.ts';
 
@@ -85,7 +85,7 @@ const answerOf = async (
   res: Response,
   place: Place,
   options: AppOptions,
-): Promise<Answer | Rejection> => {
+): Promise<RouteResult | Rejection> => {
   const { services } = options;
   const caller = await admit(route, req, res, place, options);
   if (isRejection(caller)) return caller;
@@ -100,7 +100,7 @@ const answerOf = async (
   if (isRejection(idempotencyKey)) return idempotencyKey;
   if (route.reads) await untilLevel(services, route.reads);
   const params = req.params as Record<string, string>;
-  const ask: Ask = {
+  const ask: RouteContext = {
     caller,
     params,
     query: query.query,
@@ -117,7 +117,7 @@ const bodyOf = async (
   req: Request,
   res: Response,
   place: Place,
-  judge: BodyJudge,
+  judge: ValidationContext,
 ): Promise<{ body: unknown } | Rejection> => {
   if (!validate) return { body: undefined };
   const read = await place.waiting(readJsonBody(req, res));

@@ -1,4 +1,4 @@
-// Who calls (interface.md Authentication). The cleartext key is compared by its SHA-256 and kept nowhere.
+// Who calls (contract.md Authentication). The cleartext key is compared by its SHA-256 and kept nowhere.
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import type { Rejection } from '../../domain/kernel/rejection.ts';

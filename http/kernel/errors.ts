@@ -1,4 +1,4 @@
-// The one error table: the source of statuses and types, of the reference page and of its tests (interface.md Errors, decisions E).
+// The one error table: the source of statuses and types, of the reference page and of its tests (contract.md Errors, rules E).
 import type { Request, Response } from 'express';
 import type { ErrorCode, Problem, Rejection } from '../../domain/kernel/rejection.ts';
 

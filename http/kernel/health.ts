@@ -1,4 +1,4 @@
-// Health and metrics (decisions S1, S3).
+// Health and metrics (rules S1, S3).
 import type { Express, Request } from 'express';
 import { isSameSecret } from './authentication.ts';
 import { sendError, sendJson } from './errors.ts';

@@ -1,4 +1,4 @@
-// The Idempotency-Key header of a financial write (decisions K6).
+// The Idempotency-Key header of a financial write (rule K6).
 import type { Request } from 'express';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';

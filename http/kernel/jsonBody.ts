@@ -1,4 +1,4 @@
-// Reads a JSON body of at most 64 kB; everything else is a documented 4xx (decisions E1, E7).
+// Reads a JSON body of at most 64 kB; everything else is a documented 4xx (rules E1, E7).
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { type ErrorCode, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { mayHoldBadStrings } from './validation.ts';

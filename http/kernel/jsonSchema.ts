@@ -30,7 +30,7 @@ export const integer = (minimum: number, maximum: number, description?: string):
   maximum,
   ...(description !== undefined && { description }),
 });
-/** An idempotency key in a body (decisions K6). */
+/** An idempotency key in a body (rule K6). */
 export const idempotencyKey = string(128, { minLength: 8, pattern: '^[\\x20-\\x7e]*$' });
 export const anyInteger: JsonSchema = { type: 'integer' };
 export const boolean: JsonSchema = { type: 'boolean' };
@@ -43,7 +43,7 @@ export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items
 export const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type as string, 'null'] });
 export const id = (prefix: string): JsonSchema => ({ type: 'string', pattern: `^${prefix}[0-9a-hjkmnp-tv-z]{26}$` });
 
-/** All properties required but those of `optional`; nothing else: an allow-list (interface.md). */
+/** All properties required but those of `optional`; nothing else: an allow-list (contract.md). */
 export const exactly = (
   properties: { readonly [name: string]: JsonSchema },
   optional: readonly string[] = [],
@@ -53,7 +53,7 @@ export const exactly = (
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
   additionalProperties: false,
 });
-/** What a request may carry: unknown fields are ignored (decisions I12). */
+/** What a request may carry: unknown fields are ignored (rule I12). */
 export const accepting = (
   properties: { readonly [name: string]: JsonSchema },
   required: readonly string[] = [],

@@ -1,4 +1,4 @@
-// Requests a minute for each API key (decisions E8).
+// Requests a minute for each API key (rule E8).
 import type { Response } from 'express';
 import { requestsPerMinute, sandboxRequestsPerMinute } from '../../domain/account/settings.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';

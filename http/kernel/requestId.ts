@@ -1,4 +1,4 @@
-// X-Request-Id on every answer (interface.md Errors, decisions E7).
+// X-Request-Id on every answer (contract.md Errors, rule E7).
 import { randomFillSync } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import { encodeRawId, PREFIX } from '../../domain/kernel/ids.ts';

@@ -16,11 +16,11 @@ export interface BodyRule {
   /** Filled in before anything is judged (the shortcut route's payment_method). */
   readonly fill?: (body: Record<string, unknown>) => Record<string, unknown>;
   /** Rules beyond the schema, told together with its problems: fields in which it does not hold are left out, even required ones. */
-  readonly refine?: (body: never, judge: BodyJudge) => readonly CodedProblem[];
+  readonly refine?: (body: never, judge: ValidationContext) => readonly CodedProblem[];
 }
 
 /** What rules beyond the schema may ask. */
-export interface BodyJudge {
+export interface ValidationContext {
   readonly mode: Mode;
   readonly services: Services;
 }
@@ -43,7 +43,7 @@ export interface Caller {
   readonly actor: string;
 }
 
-export interface Ask {
+export interface RouteContext {
   readonly caller: Caller;
   readonly params: { readonly [name: string]: string };
   readonly query: { readonly [name: string]: unknown };
@@ -55,7 +55,7 @@ export interface Ask {
   readonly services: Services;
 }
 
-export interface Answer {
+export interface RouteResult {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: { readonly [name: string]: string };
@@ -67,13 +67,13 @@ export interface Route {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  /** `testKey`: a live key gets 403 `mode_not_allowed` (decisions X). */
+  /** `testKey`: a live key gets 403 `mode_not_allowed` (rules X). */
   readonly auth: 'none' | 'apikey' | 'testKey';
   /** Not counted by the limit that a sandbox may set itself: it changes that one (E8). */
   readonly isApartFromSandboxLimit?: true;
-  /** Requires the Idempotency-Key header (interface.md Charges, rule 1). */
+  /** Requires the Idempotency-Key header (contract.md Charges, rule 1). */
   readonly idempotent?: true;
-  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (design §6). */
+  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (architecture §6). */
   readonly reads?: readonly ReadModelName[];
   readonly body?: BodyRule;
   readonly query?: { readonly [name: string]: QueryRule };
@@ -82,5 +82,5 @@ export interface Route {
   readonly responses: { readonly [status: number]: { readonly description: string; readonly schema: JsonSchema } };
   /** Beyond what authentication and the body's rules imply. */
   readonly errors: readonly ErrorCode[];
-  readonly handle: (ask: Ask) => Promise<Answer | Rejection>;
+  readonly handle: (ask: RouteContext) => Promise<RouteResult | Rejection>;
 }

@@ -14,8 +14,8 @@ import type { advanceClock } from '../../application/sandbox/advanceTestClock.ts
 import type { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import type { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
 import type { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
+import type { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
 import type { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
-import type { rotateOverrideSecret } from '../../application/webhooks/rotateOverrideSecret.ts';
 import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
 import type { KnownKey } from '../../projections/keyring/queries.ts';
 

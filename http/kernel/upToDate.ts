@@ -1,8 +1,8 @@
-// What is read must be up to date, or it is 503 (design §6): never a 404 of something acknowledged, never a payment as it last stood.
+// What is read must be up to date, or it is 503 (architecture §6): never a 404 of something acknowledged, never a payment as it last stood.
 import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import type { Ask } from './route.ts';
+import type { RouteContext } from './route.ts';
 import type { Services } from './services.ts';
 
 /** Worst case of read-your-writes. */
@@ -16,7 +16,7 @@ export const untilLevel = async (
   if (!(await progress.caughtUp(CATCH_UP_MS, models))) throw new ReadModelsBehind(`${models.join(', ')} are behind`);
 };
 
-type Asking = Pick<Ask, 'services'> & { readonly caller: Pick<Ask['caller'], 'tenant'> | null };
+type Asking = Pick<RouteContext, 'services'> & { readonly caller: Pick<RouteContext['caller'], 'tenant'> | null };
 
 /** For reads of one payment. Throws StreamParked. `caller` null: a payer, who knows the id. */
 export const assertShown = ({ services, caller }: Asking, id: PaymentId): void => {

@@ -1,10 +1,10 @@
-// From bodies and queries to values or to all that is wrong with them (decisions E1, E2, I12, I14).
+// From bodies and queries to values or to all that is wrong with them (rules E1, E2, I12, I14).
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import type { JsonSchema } from './jsonSchema.ts';
-import type { BodyJudge, BodyRule, Route } from './route.ts';
+import type { BodyRule, Route, ValidationContext } from './route.ts';
 
 const ajv = new Ajv({
   allErrors: true,
@@ -77,7 +77,7 @@ const firstOfEachParam = (problems: readonly CodedProblem[]): CodedProblem[] => 
 export type BodyValidator = (
   body: unknown,
   mayHoldBadStrings: boolean,
-  judge: BodyJudge,
+  judge: ValidationContext,
 ) => { readonly body: unknown } | Rejection;
 
 export const bodyValidator = (rule: BodyRule): BodyValidator => {
@@ -127,7 +127,7 @@ const beyondSchema = (
   { refine, schema }: BodyRule,
   body: Fields,
   known: readonly CodedProblem[],
-  judge: BodyJudge,
+  judge: ValidationContext,
 ): readonly CodedProblem[] => {
   if (refine === undefined) return [];
   if (known.length === 0) return refine(body as never, judge);

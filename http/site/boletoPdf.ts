@@ -1,4 +1,4 @@
-// A boleto to print or to pay from the screen, as a PDF (decisions P3).
+// A boleto to print or to pay from the screen, as a PDF (rule P3).
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';

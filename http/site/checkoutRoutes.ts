@@ -1,4 +1,4 @@
-// The payer's page: /pay/<raw>, what belongs to it, and its live status (decisions I6, I7, P3). No key: the raw id is a capability.
+// The payer's page: /pay/<raw>, what belongs to it, and its live status (rules I6, I7, P3). No key: the raw id is a capability.
 import type { Express, Request, Response } from 'express';
 import helmet from 'helmet';
 import { documentTokenOf } from '../../application/core/derivedIds.ts';

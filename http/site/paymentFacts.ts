@@ -69,7 +69,7 @@ export const receiptFactsOf = (
     currency,
     method,
     paidAt: receipt.paidAt,
-    reference: receipt.endToEndId,
+    reference: receipt.providerPaymentId,
     payerName: receipt.payer.name,
     payerDocument: receipt.payer.document,
     transactionId: PREFIX.transaction + terms.paymentId,

@@ -1,5 +1,5 @@
 // The QR image of a BR code. The matrix comes from the package `qrcode`; the PNG is written here with one bit a pixel, since
-// that package's own 32-bit writer takes ten times as long and holds the event loop for 12 ms an image (decisions I6).
+// that package's own 32-bit writer takes ten times as long and holds the event loop for 12 ms an image (rule I6).
 import { promisify } from 'node:util';
 import { crc32, deflate } from 'node:zlib';
 import { type BitMatrix, create } from 'qrcode';
@@ -72,6 +72,6 @@ export const renderQrPng = (brCode: string): Promise<Buffer> => {
   return image;
 };
 
-/** The same image as a `data:image/png;base64,` URL (`pixQrCode` of the transaction format, decisions I6). */
+/** The same image as a `data:image/png;base64,` URL (`pixQrCode` of the transaction format, rule I6). */
 export const qrPngDataUrl = async (brCode: string): Promise<string> =>
   `data:image/png;base64,${(await renderQrPng(brCode)).toString('base64')}`;

@@ -1,4 +1,4 @@
-// The receipt of a settled payment as a PDF (interface.md, GET /v1/payments/{id}/receipt).
+// The receipt of a settled payment as a PDF (contract.md, GET /v1/payments/{id}/receipt).
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';

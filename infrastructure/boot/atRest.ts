@@ -1,4 +1,4 @@
-// Whether what is under way for an account has come to rest: the sandbox's flush and the drain of its clock (decisions X5, X7).
+// Whether what is under way for an account has come to rest: the sandbox's flush and the drain of its clock (rules X5, X7).
 import type { Accounts } from '../../application/accounts/accounts.ts';
 import type { JobQueue, QueueName } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';

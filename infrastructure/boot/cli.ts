@@ -1,4 +1,4 @@
-// `npm run cli -- …`: what an operator does beside the running program (decisions O1). Exit code 0, 1 when something was found wrong,
+// `npm run cli -- …`: what an operator does beside the running program (rule O1). Exit code 0, 1 when something was found wrong,
 // 2 when the command or the environment is.
 import { COMMANDS } from '../cli/commands.ts';
 import { runCli } from '../cli/run.ts';

@@ -1,5 +1,4 @@
 // Puts the house together: the only place that knows which adapters run.
-import { randomBytes } from 'node:crypto';
 import { Canceller } from '../../application/payments/cancellation.ts';
 import { cancelPayment } from '../../application/payments/cancelPayment.ts';
 import { CreateChargeHandler } from '../../application/payments/createCharge.ts';
@@ -14,14 +13,16 @@ import { advanceClock } from '../../application/sandbox/advanceTestClock.ts';
 import { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
 import { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
+import { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
 import { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
-import { rotateOverrideSecret } from '../../application/webhooks/rotateOverrideSecret.ts';
 import { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
 import type { Services } from '../../http/kernel/services.ts';
 import { listEndpoints } from '../../projections/webhookEndpoints/queries.ts';
 import { tellingOfChanges } from '../log/securityTelling.ts';
 import { velocityGuard } from '../operations/velocityGuard.ts';
 import { sandboxPayer } from '../providers/sandbox/payer.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
 import { type Core, openCore } from './core.ts';
 import { endedAmong } from './endedAmong.ts';
 import { projectorOf } from './following.ts';
@@ -61,6 +62,7 @@ const servicesOf = ({ storage, publicUrl, clock, log }: GatewayOptions, core: Co
   const { commands, accounts, projected, keys, providers, creation, notifications, jobs, secrets, sender, atRest } =
     core;
   const { store, reads, operations } = storage;
+  const [randomness, stopwatch] = [systemRandomness, systemStopwatch];
   const settler = new Settler({ commands, accounts, providers });
   const canceller = new Canceller({ commands, accounts, providers, settler });
   const levelOf = (model: ReadModelName) => levelWithLog(store, projected, model);
@@ -73,9 +75,9 @@ const servicesOf = ({ storage, publicUrl, clock, log }: GatewayOptions, core: Co
     progress: projected,
     parked: core.parked,
     findKey: (cleartext) => keys.find(cleartext),
-    createCharge: new CreateChargeHandler({ commands, clock, providers, creation, velocity }),
-    createPayment: new CreatePaymentHandler({ commands, clock, providers, velocity }),
-    payInSandbox: payInSandbox({ commands, accounts, bank, randomSuffix }),
+    createCharge: new CreateChargeHandler({ commands, clock, stopwatch, providers, creation, velocity }),
+    createPayment: new CreatePaymentHandler({ commands, clock, stopwatch, providers, velocity }),
+    payInSandbox: payInSandbox({ commands, accounts, bank, randomness }),
     actInSandbox: actInSandbox({ commands, accounts, bank }),
     cancelPayment: cancelPayment({ commands, accounts, canceller }),
     requestRefund: requestRefund({ commands, accounts }),
@@ -92,12 +94,13 @@ const servicesOf = ({ storage, publicUrl, clock, log }: GatewayOptions, core: Co
     ...tellingOfChanges(
       {
         changeSandboxSettings: changeSandboxSettings({ commands, accounts }),
-        rotateOverrideSecret: rotateOverrideSecret({ commands, accounts, secrets }),
+        rotateOverrideSecret: rotateOverrideSecret({ commands, accounts, secrets, randomness }),
         registerWebhookEndpoint: registerWebhookEndpoint({
           commands,
           accounts,
           secrets,
           sender,
+          randomness,
           whileAlone: whileAlone(operations, reads, levelOf('webhookEndpoints')),
         }),
         deleteWebhookEndpoint: deleteWebhookEndpoint({ commands, accounts }),
@@ -110,6 +113,3 @@ const servicesOf = ({ storage, publicUrl, clock, log }: GatewayOptions, core: Co
     clockDrained: (accountId, timeoutMs) => atRest.clockDrained(accountId, timeoutMs),
   };
 };
-
-/** 11 letters and digits for an end-to-end id. */
-const randomSuffix = (): string => randomBytes(12).toString('base64url').replaceAll(/[-_]/g, 'x').slice(0, 11);

@@ -1,4 +1,4 @@
-// Configuration from the environment, typed and checked at once (decisions S1, S6). An empty variable is an unset one.
+// Configuration from the environment, typed and checked at once (rules S1, S6). An empty variable is an unset one.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../http/kernel/loopback.ts';
@@ -16,7 +16,7 @@ export interface Config {
   /** No slash at the end. */
   readonly publicUrl: string;
   readonly dataDir: string;
-  /** A database of one's own, or NODE_ENV=production (decision S6). */
+  /** A database of one's own, or NODE_ENV=production (rule S6). */
   readonly isProduction: boolean;
   /** Whether the two stores may be on other hosts without TLS. */
   readonly allowPlainConnections: boolean;

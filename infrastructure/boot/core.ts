@@ -19,6 +19,8 @@ import { webhookSecrets } from '../secrets/webhookSecrets.ts';
 import { ParkedSet } from '../subscriptions/parkedSet.ts';
 import { LogProgress } from '../subscriptions/progress.ts';
 import { watchCheckpoints } from '../subscriptions/watchCheckpoints.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
 import { creationTimers } from '../timers/timerTable.ts';
 import { openWebhookSender } from '../webhookSender/webhookSender.ts';
 import { followAnnouncements } from './announcements.ts';
@@ -89,7 +91,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const { store, reads, operations, derived, notices } = storage;
   if (!(await isRightSecretsKey(operations, options.secretsKey)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
-  const commands = new CommandHandler(store);
+  const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
   const accounts = new Accounts(commands, clock);
   const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', PROJECTION_NAMES);
   const { progress: reacted, stop: stopReacted } = await progressOf(options, 'reactor', PROCESS_NAMES);

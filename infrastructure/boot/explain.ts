@@ -1,4 +1,4 @@
-// Faults that one line explains, to whoever started a program or typed a command: no stack, exit code 2 (decisions S1, S4).
+// Faults that one line explains, to whoever started a program or typed a command: no stack, exit code 2 (rules S1, S4).
 import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../application/ports/eventStore.ts';
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { UsageError } from '../cli/command.ts';

@@ -1,4 +1,4 @@
-// The listening socket: bound before anything else is started, so that a port in use changes nothing (decisions S4).
+// The listening socket: bound before anything else is started, so that a port in use changes nothing (rule S4).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';

@@ -1,4 +1,4 @@
-// Metrics for Prometheus (design §9): what an operator watches. No labels that grow with merchants.
+// Metrics for Prometheus (architecture §9): what an operator watches. No labels that grow with merchants.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { QUEUES } from '../../application/ports/jobs.ts';
 import { listHeld } from '../../projections/payments/held.ts';

@@ -1,4 +1,4 @@
-// What would travel between machines where anybody on the way can read it (decision S6): passwords, keys, payers' documents.
+// What would travel between machines where anybody on the way can read it (rule S6): passwords, keys, payers' documents.
 import pg from 'pg';
 import { isLoopbackHost } from '../../http/kernel/loopback.ts';
 import type { ConnectionSettings } from '../eventStore/eventStoreDb/connectionString.ts';

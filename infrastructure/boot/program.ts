@@ -1,4 +1,4 @@
-// The whole program in one process: database, API, projector, reactor and workers (decisions S1–S6).
+// The whole program in one process: database, API, projector, reactor and workers (rules S1–S6).
 import type { Express } from 'express';
 import { ROUTES } from '../../http/api/routes.ts';
 import { addressLimit } from '../../http/kernel/addressLimit.ts';

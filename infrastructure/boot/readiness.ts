@@ -1,4 +1,4 @@
-// Ready means: can append, can read, lag of every follower below 5 s, wherever it runs (design §9). The reasons are read by anybody:
+// Ready means: can append, can read, lag of every follower below 5 s, wherever it runs (architecture §9). The reasons are read by anybody:
 // they name no address.
 import type { Gateway } from './gateway.ts';
 import type { Storage } from './storage.ts';

@@ -8,7 +8,7 @@ import { Notices } from '../postgres/notices.ts';
 import { connectionConfig, PgPool } from '../postgres/session.ts';
 import type { WatchTimings } from '../postgres/sessionWatch.ts';
 
-// At most 20 connections a process (design §9): event store 5, reads 4, operations 4, jobs 3, notices 1, two leaders, one for leases.
+// At most 20 connections a process (architecture §9): event store 5, reads 4, operations 4, jobs 3, notices 1, two leaders, one for leases.
 const READS_MAX = 4;
 const OPERATIONS_MAX = 4;
 const JOBS_MAX = 3;

@@ -1,4 +1,5 @@
-// Finds what processes owe and nobody is doing, and has it done: a lost job is never lost work (design §7). It looks at what is written
+// Finds what processes owe and nobody is doing, and has it done: a lost job is never lost work (architecture §7). It looks at what
+// is written
 // down besides the jobs: read models, stored notifications, clocks that are drained, and for messages to be scheduled `operations.owed`.
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';

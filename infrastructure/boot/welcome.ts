@@ -1,4 +1,4 @@
-// What a start prints (decisions S2).
+// What a start prints (rule S2).
 
 import type { DemoAccount } from '../demo/demoAccount.ts';
 import type { Config } from './config.ts';

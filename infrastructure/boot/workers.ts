@@ -28,6 +28,8 @@ import type { Log } from '../log/log.ts';
 import { failingTargets } from '../operations/failingTargets.ts';
 import { reconciliations } from '../operations/reconciliations.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
 import { setTimers, testTimers } from '../timers/timerTable.ts';
 import type { AtRest } from './atRest.ts';
 import { paymentsByTxid } from './paymentsByTxid.ts';
@@ -86,7 +88,8 @@ export const startWorkers = (needs: Needs): void => {
     commands,
     accounts,
     clock,
-    random: Math.random,
+    randomness: systemRandomness,
+    stopwatch: systemStopwatch,
     sender,
     secrets,
     targets,
@@ -145,8 +148,8 @@ const reconciler = ({ storage, accounts, providers, notifications, projected, lo
 
 const tellRefusal =
   ({ log }: Needs) =>
-  ({ accountId: account, mode, paymentId: payment, endToEndId, reason }: RefusedReturn): void =>
+  ({ accountId: account, mode, paymentId: payment, providerPaymentId, reason }: RefusedReturn): void =>
     log.warn(
-      { account, mode, payment, endToEndId, reason },
+      { account, mode, payment, providerPaymentId, reason },
       'the provider refuses to send a payment back: it waits in `held list`',
     );

@@ -1,4 +1,4 @@
-// Accounts, and what is agreed with one merchant (decisions E6, E8, M2, M7a).
+// Accounts, and what is agreed with one merchant (rules E6, E8, M2, M7a).
 import { randomBytes } from 'node:crypto';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';

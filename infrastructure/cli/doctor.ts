@@ -24,7 +24,7 @@ const finding = (check: string, isGood: boolean, good: string, bad: string): Fin
 
 /** Every feature that Quita uses exists since then. */
 const POSTGRES_MIN = 14;
-/** Of one process (design §9). */
+/** Of one process (architecture §9). */
 const CONNECTIONS_A_PROCESS = 20;
 /** Signatures tolerate 300 s, event store deadlines 10 s: a second is still far from harm. */
 const CLOCK_SKEW_MS_MAX = 1_000;

@@ -1,4 +1,4 @@
-// Pix held for review, because the bank named no payer for a locked charge, and what the provider refuses to send back (decisions M5, O1).
+// Pix held for review, because the bank named no payer for a locked charge, and what the provider refuses to send back (rules M5, O1).
 import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
@@ -12,7 +12,7 @@ import { paymentIdOf } from './typed.ts';
 const LISTED_MAX = 1_000;
 
 const shown = (payment: ExistingPayment) =>
-  heldMoney(payment).map(({ endToEndId, amount, payerName, reason, returnRefused, since }) => {
+  heldMoney(payment).map(({ providerPaymentId, amount, payerName, reason, returnRefused, since }) => {
     const { paymentId, accountId, mode, currency, expectedPayerTaxId } = payment.charge.terms;
     return {
       paymentId: PREFIX.transaction + paymentId,
@@ -20,7 +20,7 @@ const shown = (payment: ExistingPayment) =>
       mode,
       amount,
       currency,
-      endToEndId,
+      providerPaymentId,
       payerName,
       expectedPayerTaxId,
       reason,
@@ -29,14 +29,14 @@ const shown = (payment: ExistingPayment) =>
     };
   });
 
-const HEAD = ['HELD SINCE', 'PAYMENT', 'ACCOUNT', 'MODE', 'AMOUNT', 'END-TO-END ID', 'WHY'];
+const HEAD = ['HELD SINCE', 'PAYMENT', 'ACCOUNT', 'MODE', 'AMOUNT', 'PROVIDER ID', 'WHY'];
 const cells = (one: ReturnType<typeof shown>[number]): readonly string[] => [
   one.heldSince,
   one.paymentId,
   one.accountId,
   one.mode,
   `${one.currency} ${amountText(one.amount, one.currency)}`,
-  one.endToEndId,
+  one.providerPaymentId,
   one.returnRefused === null
     ? `payer ${one.payerName ?? 'not named'}, expected ${one.expectedPayerTaxId ?? 'anybody'}`
     : `${one.reason}, the provider refuses to send it back: ${one.returnRefused}`,

@@ -1,5 +1,5 @@
-// Work that failed: what it was, why, and again (design §7). The watchdog finds by itself what is owed; this is for whoever mended the
-// cause and does not want to wait, and to see what goes wrong.
+// Work that failed: what it was, why, and again (architecture §7). The watchdog finds by itself what is owed; this is for whoever mended
+// the cause and does not want to wait, and to see what goes wrong.
 import { QUEUES, type QueueName } from '../../application/ports/jobs.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { type FailedJob, listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';

@@ -55,12 +55,12 @@ type OfType<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: T
 
 /** Why money moved. Events that move none are not here. */
 const WHY: { readonly [Type in PaymentEvent['type']]?: (event: OfType<Type>) => string } = {
-  TransactionSettled: ({ data }) => `the payer paid by ${data.method} (${data.receipt.endToEndId})`,
+  TransactionSettled: ({ data }) => `the payer paid by ${data.method} (${data.receipt.providerPaymentId})`,
   TransactionFundsReleased: () => 'the hold on settled money ended',
-  TransactionHeld: ({ data }) => `held for review (${data.receipt.endToEndId})`,
+  TransactionHeld: ({ data }) => `held for review (${data.receipt.providerPaymentId})`,
   TransactionHeldReleased: ({ data }) => `${data.by} let the held Pix pass`,
-  TransactionReceiptRejected: ({ data }) => `must not be credited: ${data.reason} (${data.receipt.endToEndId})`,
-  TransactionReceiptReturned: ({ data }) => `went back to the payer (${data.endToEndId})`,
+  TransactionReceiptRejected: ({ data }) => `must not be credited: ${data.reason} (${data.receipt.providerPaymentId})`,
+  TransactionReceiptReturned: ({ data }) => `went back to the payer (${data.providerPaymentId})`,
   TransactionRefundReserved: ({ data }) => `refund rf_${data.refundId} was requested`,
   TransactionRefundCompleted: ({ data }) => `refund rf_${data.refundId} reached the payer`,
   TransactionRefundReleased: ({ data }) => `refund rf_${data.refundId} failed: ${data.reason}`,

@@ -1,4 +1,4 @@
-// Streams that read models and processes do not take any more, from an event on that they could not take (design §7).
+// Streams that read models and processes do not take any more, from an event on that they could not take (architecture §7).
 import { LOG_CONSUMER } from '../../application/core/aggregates.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';

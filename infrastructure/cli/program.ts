@@ -89,6 +89,8 @@ const rootOf = (name: string, { width, colours }: Screen): Command =>
       visibleArguments: () => [],
       subcommandTerm: (leaf) => `${pathOf(leaf)} ${leaf.usage().replace(/ ?\[options\]$/, '')}`.trim(),
       optionTerm: ({ flags }) => flags.replace('[value]', '<value>'),
+      optionDescription: ({ description, argChoices }) =>
+        argChoices === undefined ? description : `${description}: ${argChoices.join(', ')}`,
       styleTitle: colours.bold,
       styleCommandText: colours.cyan,
       styleSubcommandTerm: colours.cyan,

@@ -9,6 +9,8 @@ import { attachToEmbeddedPostgres } from '../embeddedPostgres/attach.ts';
 import { type Log, openLog } from '../log/log.ts';
 import { assertSchema } from '../postgres/migrate.ts';
 import { reachDatabase } from '../postgres/reachDatabase.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { systemStopwatch } from '../system/stopwatch.ts';
 import type { CliCommand, CliInput, CliOutput, CliResult, CliWorld, LocalWorld, StorageCommand } from './command.ts';
 import { operatorOf, recorded } from './operator.ts';
 import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
@@ -23,7 +25,11 @@ const connect = async (
   const connectionString = config.databaseUrl ?? (await attachToEmbeddedPostgres(config.dataDir));
   await assertSchema(connectionString);
   const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
-  const commands = new CommandHandler(storage.store);
+  const commands = new CommandHandler({
+    store: storage.store,
+    randomness: systemRandomness,
+    stopwatch: systemStopwatch,
+  });
   const clock = await openClock(storage.operations, openLog('silent'));
   const accounts = new Accounts(commands, clock);
   const close = async () => {

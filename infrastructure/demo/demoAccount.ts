@@ -1,4 +1,4 @@
-// The demo account of the embedded default (decisions S2): demo.json first, then the account from it; a half-made one is completed.
+// The demo account of the embedded default (rule S2): demo.json first, then the account from it; a half-made one is completed.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

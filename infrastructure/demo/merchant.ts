@@ -83,7 +83,7 @@ export const openInbox = async (onWebhook: (webhook: Webhook) => void = () => un
   };
 };
 
-/** What every receiver should do (interface.md Headers on each delivery): true when the signature is right, in either family's form. */
+/** What every receiver should do (contract.md Headers on each delivery): true when the signature is right, in either family's form. */
 export const isSigned = ({ headers, rawBody }: Webhook, secret: string): boolean => {
   const signature = String(headers['x-acme-signature']);
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];

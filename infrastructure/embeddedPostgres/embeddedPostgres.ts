@@ -1,4 +1,4 @@
-// A private PostgreSQL for one program: `npm start` without a database server (design.md §9, decisions S4 and S5).
+// A private PostgreSQL for one program: `npm start` without a database server (design.md §9, rules S4 and S5).
 import { assertReachable, serverAccount } from './account.ts';
 import { adoptServer } from './adopt.ts';
 import { locateBinaries } from './binaries.ts';

@@ -12,7 +12,7 @@ export type EmbeddedPostgresErrorCode =
   | 'binaries_unusable'
   | 'cannot_start';
 
-/** `message` is one line for the operator: what, where, what to do (decisions S4: exit code 2, nothing changed). */
+/** `message` is one line for the operator: what, where, what to do (rule S4: exit code 2, nothing changed). */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
   readonly code: EmbeddedPostgresErrorCode;

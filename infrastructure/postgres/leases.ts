@@ -15,7 +15,7 @@ export interface LeaseTimings {
   readonly lookMs: number;
 }
 
-/** A standby leads within 7 s of the leader's last sign of life: design §6 asks for 10. */
+/** A standby leads within 7 s of the leader's last sign of life: architecture §6 asks for 10. */
 export const LEASE_TIMINGS: LeaseTimings = { renewMs: 1_000, leaseMs: 5_000, lookMs: 500 };
 
 /** Lock and lease in one statement: no process can be frozen between them. */

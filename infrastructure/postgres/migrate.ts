@@ -1,4 +1,4 @@
-// Brings the database to this version's schema, or says that it is of a newer one (decisions S4).
+// Brings the database to this version's schema, or says that it is of a newer one (rule S4).
 import knex, { type Knex } from 'knex';
 import type pg from 'pg';
 import * as events from '../../migrations/0001_events.ts';

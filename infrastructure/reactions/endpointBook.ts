@@ -1,5 +1,5 @@
 // The endpoints, and who has payments with a webhookUrl of their own, as of the fan-out's own point of the log: in memory while it
-// leads, in tables under its checkpoint (design §7).
+// leads, in tables under its checkpoint (architecture §7).
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { ReactionContext } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';

@@ -1,4 +1,4 @@
-// Turns what process managers answer to events into jobs and timers, in the transaction that moves their checkpoint (design §7).
+// Turns what process managers answer to events into jobs and timers, in the transaction that moves their checkpoint (architecture §7).
 
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';

@@ -1,4 +1,4 @@
-// Sealing of secrets at rest: AES-256-GCM under SECRETS_KEY (decisions S6).
+// Sealing of secrets at rest: AES-256-GCM under SECRETS_KEY (rule S6).
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const IV_BYTES = 12;

@@ -1,4 +1,4 @@
-// The key that seals secrets: SECRETS_KEY, or one made on the first start in the data directory (decisions S6).
+// The key that seals secrets: SECRETS_KEY, or one made on the first start in the data directory (rule S6).
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../boot/config.ts';

@@ -1,4 +1,4 @@
-// Sends pg-boss what is due now, woken for the nearest due time (design §7). Every worker scans, by the one clock of the deployment.
+// Sends pg-boss what is due now, woken for the nearest due time (architecture §7). Every worker scans, by the one clock of the deployment.
 import type { Clock } from '../../application/ports/clock.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';

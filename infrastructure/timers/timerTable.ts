@@ -1,4 +1,4 @@
-// The timers table: what falls due later, in account time (design §7).
+// The timers table: what falls due later, in account time (architecture §7).
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import {

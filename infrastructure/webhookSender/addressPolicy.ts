@@ -1,4 +1,4 @@
-// Which addresses a delivery may be dialled to (decisions W5, W6). An IPv6 address has to be in the global unicast block
+// Which addresses a delivery may be dialled to (rules W5, W6). An IPv6 address has to be in the global unicast block
 // and outside its special ranges; an IPv4 address outside every range of the IANA special-purpose registry (RFC 6890).
 import { BlockList, isIP } from 'node:net';
 

@@ -1,4 +1,4 @@
-// Why an attempt failed: one stable word, then a short line for people (decisions W4).
+// Why an attempt failed: one stable word, then a short line for people (rule W4).
 import type { AttemptErrorKind } from '../../application/ports/webhookSender.ts';
 
 export const MAX_ERROR_LENGTH = 300;

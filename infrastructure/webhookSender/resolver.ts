@@ -1,5 +1,5 @@
 // Names to addresses without the process's thread pool: `dns.lookup` shares its few threads with files and crypto, and a
-// handful of slow names would hold up all of them. c-ares asks the name servers on its own sockets (decisions W4).
+// handful of slow names would hold up all of them. c-ares asks the name servers on its own sockets (rule W4).
 import { Resolver } from 'node:dns/promises';
 import type { Hosts } from './hostsFile.ts';
 

@@ -1,4 +1,4 @@
-// Reads the little of an answer's body that is worth keeping, and never more (decisions W4).
+// Reads the little of an answer's body that is worth keeping, and never more (rule W4).
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, constants as zlib } from 'node:zlib';
 
 /** Decoded, and on the wire: what comes after this is dropped. */

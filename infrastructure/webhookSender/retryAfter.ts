@@ -1,4 +1,4 @@
-// Retry-After of a 429 or 503 (RFC 9110 §10.2.3): seconds or one of the three HTTP dates (decisions W3).
+// Retry-After of a 429 or 503 (RFC 9110 §10.2.3): seconds or one of the three HTTP dates (rule W3).
 import { DAY_MS } from '../../domain/kernel/time.ts';
 
 const SECONDS = /^\d+$/;

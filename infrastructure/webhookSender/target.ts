@@ -1,4 +1,4 @@
-// The URL of an endpoint: what is accepted at registration, and where an attempt then goes (decisions W5, W6).
+// The URL of an endpoint: what is accepted at registration, and where an attempt then goes (rules W5, W6).
 import { isIP } from 'node:net';
 import { classifyAddress, mayDial } from './addressPolicy.ts';
 

@@ -1,5 +1,5 @@
 // The webhook sender on undici: kept-alive HTTP/1.1 connections, one deadline, addresses checked where they are dialled
-// (decisions W3–W6; interface.md, Delivery behaviour).
+// (rules W3–W6; contract.md, Delivery behaviour).
 import { Agent } from 'undici';
 import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../application/ports/webhookSender.ts';
 import { refusedOutcome, runAttempt } from './attempt.ts';

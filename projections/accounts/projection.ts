@@ -2,7 +2,23 @@
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { AccountEvent, AccountOpened } from '../../domain/account/account.ts';
 import type { Projection } from '../engine/projection.ts';
+
+const openings = (event: AccountEvent): readonly AccountOpened['data'][] => {
+  switch (event.type) {
+    case 'AccountOpened':
+      return [event.data];
+    // Settings, secrets and clocks are read from the stream.
+    case 'AccountSettingsChanged':
+    case 'AccountSandboxSettingsChanged':
+    case 'AccountOverrideSecretRotated':
+    case 'AccountTestClockAdvanced':
+      return [];
+    default:
+      return event satisfies never;
+  }
+};
 
 export const accountsProjection: Projection = {
   name: 'accounts',
@@ -17,9 +33,7 @@ export const accountsProjection: Projection = {
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
-      const opened = events.flatMap((logged) =>
-        isOf(logged, 'account') && logged.event.type === 'AccountOpened' ? [logged.event.data] : [],
-      );
+      const opened = events.flatMap((logged) => (isOf(logged, 'account') ? openings(logged.event) : []));
       if (opened.length === 0) return;
       await tx.query(
         `INSERT INTO ${schema}.accounts (id, name, email, opened_at)

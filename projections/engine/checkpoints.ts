@@ -1,4 +1,4 @@
-// How far each follower of the log is. Moved by compare-and-set in the transaction of the rows (design §6).
+// How far each follower of the log is. Moved by compare-and-set in the transaction of the rows (architecture §6).
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 

@@ -1,5 +1,5 @@
 // One reader of the log for many consumers: leadership with a standby, batches, rows and checkpoints in one transaction. An event that a
-// consumer can't take parks its stream; a consumer that fails as a whole goes aside; the others go on at full speed (design §6, §7).
+// consumer can't take parks its stream; a consumer that fails as a whole goes aside; the others go on at full speed (architecture §6, §7).
 
 import { type EventStore, type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';

@@ -1,4 +1,4 @@
-// The streams that followers have parked, as rows: written in the transaction that moves the checkpoint past them (design §7).
+// The streams that followers have parked, as rows: written in the transaction that moves the checkpoint past them (architecture §7).
 import type { Sql } from '../../application/ports/sql.ts';
 
 export interface ParkedStream {

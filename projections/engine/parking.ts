@@ -1,5 +1,5 @@
 // An event that a consumer can't take parks its stream for that consumer: it is found among the others of a batch, and from it on the
-// stream is left out, while all other streams go on (design §7).
+// stream is left out, while all other streams go on (architecture §7).
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { decodeEvent, isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';

@@ -1,4 +1,4 @@
-// What a read model is: tables, and how events become rows. Rebuilt to the same bytes at any time (design §6).
+// What a read model is: tables, and how events become rows. Rebuilt to the same bytes at any time (architecture §6).
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Category } from '../../domain/kernel/event.ts';

@@ -1,5 +1,5 @@
 // Builds a fresh copy of a read model beside the live one and swaps when it has caught up. Killed half-way, the next run goes on
-// where it was. Reactions never run here (design §6).
+// where it was. Reactions never run here (architecture §6).
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { moveCheckpoints } from './checkpoints.ts';

@@ -1,5 +1,5 @@
 // Compares the live read models with a replay of the log from zero, and each folded row with the fold of its stream. 0 differences is
-// the only good answer (design §6).
+// the only good answer (architecture §6).
 
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';

@@ -2,7 +2,17 @@
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { ApiKey, KeyringEvent } from '../../domain/keyring/keyring.ts';
 import type { Projection } from '../engine/projection.ts';
+
+const keysIssued = (event: KeyringEvent): readonly ApiKey[] => {
+  switch (event.type) {
+    case 'ApiKeyIssued':
+      return [event.data];
+    default:
+      return event.type satisfies never;
+  }
+};
 
 export const keyringProjection: Projection = {
   name: 'keyring',
@@ -15,7 +25,7 @@ export const keyringProjection: Projection = {
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
-      const keys = events.flatMap((logged) => (isOf(logged, 'keyring') ? [logged.event.data] : []));
+      const keys = events.flatMap((logged) => (isOf(logged, 'keyring') ? keysIssued(logged.event) : []));
       await tx.query(
         `INSERT INTO ${schema}.api_keys (fingerprint, key_id, account_id, mode, prefix, label, issued_at)
          SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])

@@ -1,4 +1,4 @@
-// What a payment waits for that happens by itself, and since when it should have: the watchdog's view (design §7).
+// What a payment waits for that happens by itself, and since when it should have: the watchdog's view (architecture §7).
 import type { JobRequest } from '../../application/ports/jobs.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { lastExpiry } from '../../domain/charge/instruments.ts';
@@ -23,8 +23,8 @@ export const awaited = (state: PaymentState): Awaited | null => {
 export const allAwaited = (payment: ExistingPayment): readonly Awaited[] => {
   const { charge, transaction } = payment;
   const id = charge.terms.paymentId;
-  const returns = transaction.receipts.flatMap(({ outcome, endToEndId }) =>
-    outcome === 'rejected' ? [due(payment, charge.terms.createdAt, 'returnReceipt', `${id}:${endToEndId}`)] : [],
+  const returns = transaction.receipts.flatMap(({ outcome, providerPaymentId }) =>
+    outcome === 'rejected' ? [due(payment, charge.terms.createdAt, 'returnReceipt', `${id}:${providerPaymentId}`)] : [],
   );
   const next = transaction.status === 'settled' ? ofSettled(payment) : ofUnpaid(payment);
   return returns.length === 0 ? next : [...returns, ...next];

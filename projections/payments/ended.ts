@@ -1,4 +1,4 @@
-// Which charges can bring no money any more: they do not count for the velocity guard (decisions E6).
+// Which charges can bring no money any more: they do not count for the velocity guard (rule E6).
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';

@@ -1,4 +1,4 @@
-// What waits for an operator, of all accounts (decisions M5, O1).
+// What waits for an operator, of all accounts (rules M5, O1).
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { earlier, type Timestamp } from '../../domain/kernel/time.ts';
@@ -7,7 +7,7 @@ import type { ReceiptRecord } from '../../domain/transaction/transaction.ts';
 import { paymentOf } from './row.ts';
 
 export interface HeldMoney {
-  readonly endToEndId: string;
+  readonly providerPaymentId: string;
   readonly amount: Minor;
   /** null: nobody is named, or it was kept of a payment that must not be credited anyway. */
   readonly payerName: string | null;
@@ -22,16 +22,18 @@ export interface HeldMoney {
 /** What of a payment waits for an operator: held for review, or not sent back because the provider refuses. */
 export const heldMoney = ({ transaction }: PaymentState): readonly HeldMoney[] => {
   const kept = 'receipt' in transaction ? transaction.receipt : null;
-  return transaction.receipts.flatMap(({ endToEndId, amount, outcome, reason, refusal }): readonly HeldMoney[] => {
-    const receipt = kept?.endToEndId === endToEndId ? kept : null;
-    const payerName = receipt?.payer.name ?? null;
-    const one = { endToEndId, amount, payerName };
-    if (outcome === 'held' && receipt !== null)
-      return [{ ...one, reason: 'no_payer_document', returnRefused: null, since: receipt.paidAt }];
-    return outcome === 'unreturned' && refusal !== undefined && reason !== null
-      ? [{ ...one, reason, returnRefused: refusal.reason, since: refusal.at }]
-      : [];
-  });
+  return transaction.receipts.flatMap(
+    ({ providerPaymentId, amount, outcome, reason, refusal }): readonly HeldMoney[] => {
+      const receipt = kept?.providerPaymentId === providerPaymentId ? kept : null;
+      const payerName = receipt?.payer.name ?? null;
+      const one = { providerPaymentId, amount, payerName };
+      if (outcome === 'held' && receipt !== null)
+        return [{ ...one, reason: 'no_payer_document', returnRefused: null, since: receipt.paidAt }];
+      return outcome === 'unreturned' && refusal !== undefined && reason !== null
+        ? [{ ...one, reason, returnRefused: refusal.reason, since: refusal.at }]
+        : [];
+    },
+  );
 };
 
 /** Since when; null: nothing of it waits for an operator. */

@@ -1,4 +1,4 @@
-// What should have happened to payments by itself and has not, as jobs: the watchdog's view (design §7).
+// What should have happened to payments by itself and has not, as jobs: the watchdog's view (architecture §7).
 import type { JobRequest } from '../../application/ports/jobs.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';

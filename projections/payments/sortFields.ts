@@ -1,4 +1,4 @@
-// The fields of a Transaction that the list of payments can be sorted by, and what each is sorted by (interface.md List payments query).
+// The fields of a Transaction that the list of payments can be sorted by, and what each is sorted by (contract.md List payments query).
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { methodFields, type TransactionView } from '../../domain/presentation/transaction.ts';
 

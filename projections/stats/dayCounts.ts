@@ -1,4 +1,4 @@
-// What statistics and metrics are made of, by civil day of São Paulo and currency: counted as payments change (decisions T1–T3). Kept
+// What statistics and metrics are made of, by civil day of São Paulo and currency: counted as payments change (rules T1–T3). Kept
 // with the payments, whose fold knows what each event changed.
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -7,6 +7,7 @@ import { stageOf } from '../../domain/presentation/dayCounts.ts';
 import type { TransactionStatus } from '../../domain/presentation/status.ts';
 import { Additions, type CountedTable, countedBeside } from '../engine/countedTable.ts';
 import type { Folded, FoldedChange } from '../engine/foldedTable.ts';
+import { isCounted } from './counted.ts';
 
 const STAGE_COLUMN = {
   awaitingPayment: 'awaiting_payment',
@@ -48,6 +49,7 @@ type Change = FoldedChange<'payment', PaymentState>;
 type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: number }) => void;
 
 const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment, add: Add): void => {
+  if (!isCounted(event)) return;
   switch (event.type) {
     case 'ChargeCreated': {
       add(terms.createdAt, '', { created: 1, created_amount: terms.amount });
@@ -68,6 +70,7 @@ const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment,
       return;
     }
     default:
+      event satisfies never;
   }
 };
 

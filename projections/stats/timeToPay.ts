@@ -1,11 +1,12 @@
 // How long payments took from creation to payment, exactly, by civil day and again by month of `paidAt`: a window of years reads a few
-// months and the days at its edges, each one row of counts by seconds (decisions T3).
+// months and the days at its edges, each one row of counts by seconds (rule T3).
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { LruMap } from '../../domain/kernel/lruMap.ts';
-import { secondsBetween } from '../../domain/kernel/time.ts';
-import { exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
+import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import type { Beside, FoldedChange } from '../engine/foldedTable.ts';
+import { isCounted } from './counted.ts';
 import { decodeHistogram, encodeHistogram, type Histogram } from './histogram.ts';
 
 const KEY = ['account_id', 'mode', 'period', 'currency'] as const;
@@ -18,13 +19,27 @@ interface Row {
 }
 type Change = FoldedChange<'payment', PaymentState>;
 
+/** Returns null when the event pays nothing. */
+const paidAtOf = (event: PaymentEvent): Timestamp | null => {
+  if (!isCounted(event)) return null;
+  switch (event.type) {
+    case 'TransactionSettled':
+      return event.data.receipt.paidAt;
+    case 'ChargeCreated':
+    case 'TransactionRefundCompleted':
+      return null;
+    default:
+      return event satisfies never;
+  }
+};
+
 /** Seconds to add, by row. */
 const additionsOf = (changes: readonly Change[]): ReadonlyMap<string, Row> => {
   const rows = new Map<string, Row>();
   for (const { event, after } of changes) {
-    if (event.type !== 'TransactionSettled' || !exists(after.state)) continue;
+    const paidAt = paidAtOf(event);
+    if (paidAt === null || !exists(after.state)) continue;
     const { createdAt, currency } = after.state.charge.terms;
-    const { paidAt } = event.data.receipt;
     const seconds = Math.max(0, secondsBetween(createdAt, paidAt));
     const day = saoPauloDay(paidAt);
     for (const period of [day, day.slice(0, 7)]) {

@@ -2,7 +2,7 @@
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { journalEntry, type LedgerAccount } from '../../domain/ledger/postings.ts';
+import { journalEntry, type LedgerAccount, trancheChange } from '../../domain/ledger/postings.ts';
 import type { Projection, ProjectionWriter } from '../engine/projection.ts';
 
 export const walletProjection: Projection = {
@@ -96,9 +96,10 @@ class WalletWriter implements ProjectionWriter {
     for (const logged of events) {
       if (!isOf(logged, 'payment')) continue;
       const { event, subject, account, mode } = logged;
-      if (event.type === 'TransactionSettled' && event.data.availableAt !== null)
-        held.push([subject, account, mode, event.data.currency, event.data.netAmount, event.data.availableAt]);
-      if (event.type === 'TransactionFundsReleased') released.push(subject);
+      const change = trancheChange(event);
+      if (change?.kind === 'held')
+        held.push([subject, account, mode, change.currency, change.amount, change.releaseAt]);
+      if (change?.kind === 'released') released.push(subject);
     }
     if (held.length > 0)
       await tx.query(

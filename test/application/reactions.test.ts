@@ -1,4 +1,4 @@
-// What each process manager answers to each event: pure, exact, and the same when asked again (design §7).
+// What each process manager answers to each event: pure, exact, and the same when asked again (architecture §7).
 import { expect } from 'chai';
 import { cancellation } from '../../application/payments/cancellation.ts';
 import { expiry } from '../../application/payments/expiry.ts';
@@ -303,10 +303,10 @@ describe('reactions', () => {
   });
 
   it('name the Pix that goes back, not another of the same payment', () => {
-    for (const endToEndId of ['E-one', 'E-two'])
-      expect(reactions(payerLockReturn, logged('payment', sentBack('second_payment', { endToEndId })))).to.deep.equal([
-        job('returnReceipt', `${PAYMENT_ID}:${endToEndId}`),
-      ]);
+    for (const providerPaymentId of ['E-one', 'E-two'])
+      expect(
+        reactions(payerLockReturn, logged('payment', sentBack('second_payment', { providerPaymentId }))),
+      ).to.deep.equal([job('returnReceipt', `${PAYMENT_ID}:${providerPaymentId}`)]);
   });
 
   describe('of webhookFanOut, with listeners', () => {

@@ -1,4 +1,4 @@
-// `npm run bench`: the table of design §10, each figure beside its counterpart of the same run.
+// `npm run bench`: the table of architecture §10, each figure beside its counterpart of the same run.
 //   --only <row,…>  charges, append, rebuild, delivery, latency, scale, lists, chargesEventStoreDb, appendEventStoreDb
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast

@@ -72,9 +72,9 @@ const issuedOf = (terms: ChargeTerms): PaymentEvent => {
 
 const settledOf = (n: number, terms: ChargeTerms, at: Timestamp): PaymentEvent => {
   const { amount, customer } = terms;
-  const endToEndId = `E99999004${at.replaceAll(/\D/g, '').slice(0, 12)}${digits(n, 11)}`;
+  const providerPaymentId = `E99999004${at.replaceAll(/\D/g, '').slice(0, 12)}${digits(n, 11)}`;
   const payer = { name: customer.name, document: customer.document };
-  const receipt = { method: terms.methods[0] ?? 'PIX', endToEndId, amount, payer, paidAt: at };
+  const receipt = { method: terms.methods[0] ?? 'PIX', providerPaymentId, amount, payer, paidAt: at };
   // Of a payment, a settlement reads its terms alone.
   const payment = { charge: { terms } } as unknown as ExistingPayment;
   return settled(payment, { receipt, fees: DEFAULT_FEES, holdDays: NO_HOLD, at });

@@ -1,4 +1,4 @@
-// A row of the table of design §10: a figure of ours beside its counterpart of the same run, and the goal.
+// A row of the table of architecture §10: a figure of ours beside its counterpart of the same run, and the goal.
 
 export interface Row {
   readonly name: string;

@@ -81,10 +81,10 @@ const paidPayment = (n: number): NewStream => {
   const created = create(payment.initial);
   if (isRejection(created)) throw new Error(created.message);
   const open = created.events.reduce(payment.evolve, payment.initial);
-  const endToEndId = `E99999004${createdAt.replaceAll(/\D/g, '').slice(0, 12)}${String(n).padStart(11, '0')}`;
+  const providerPaymentId = `E99999004${createdAt.replaceAll(/\D/g, '').slice(0, 12)}${String(n).padStart(11, '0')}`;
   const payer = { name: 'Maria da Silva', document: '52998224725' };
   const settle = settleReceipt({
-    receipt: { method: 'PIX', endToEndId, amount, payer, paidAt: createdAt },
+    receipt: { method: 'PIX', providerPaymentId, amount, payer, paidAt: createdAt },
     payerCheck: 'unknown',
     fees: DEFAULT_FEES,
     holdDays: defaultSettings('Loja Demo').holdDays,

@@ -1,4 +1,4 @@
-// Requests without a right key, by address (decisions E8): pages, readiness, keys that are none.
+// Requests without a right key, by address (rule E8): pages, readiness, keys that are none.
 import { expect } from 'chai';
 import type express from 'express';
 import { addressLimit } from '../../http/kernel/addressLimit.ts';

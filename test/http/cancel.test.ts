@@ -1,4 +1,4 @@
-// POST /v1/payments/{id}/cancel (interface.md Payments and Transitions; decisions E4, M4, M5, W9).
+// POST /v1/payments/{id}/cancel (contract.md Payments and Transitions; rules E4, M4, M5, W9).
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-// The page behind `cardRedirectUrl` of the sandbox (decisions P3).
+// The page behind `cardRedirectUrl` of the sandbox (rule P3).
 import { expect } from 'chai';
 import { renderCardPage } from '../../http/site/checkout/renderCardPage.ts';
 import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID } from './checkoutView.ts';

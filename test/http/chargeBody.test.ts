@@ -1,4 +1,4 @@
-// What a body may be at all: size, encoding, media type, JSON, depth; and whatever else arrives (decisions E1, E7).
+// What a body may be at all: size, encoding, media type, JSON, depth; and whatever else arrives (rules E1, E7).
 
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';

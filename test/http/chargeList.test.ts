@@ -1,4 +1,4 @@
-// GET /v1/charges (interface.md List charges query, decisions I9, I12).
+// GET /v1/charges (contract.md List charges query, rules I9, I12).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { type Body, Merchant } from './merchant.ts';

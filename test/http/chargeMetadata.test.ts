@@ -1,4 +1,4 @@
-// What POST /v1/charges keeps of the merchant's metadata, and its bounds (decisions I11).
+// What POST /v1/charges keeps of the merchant's metadata, and its bounds (rule I11).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { type Body, chargeSender, VALID } from './chargeSender.ts';

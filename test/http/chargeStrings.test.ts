@@ -1,4 +1,4 @@
-// Strings that databases refuse get a 400 with their param; every other string comes back (decisions I14).
+// Strings that databases refuse get a 400 with their param; every other string comes back (rule I14).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import type { TestGateway } from '../support/gateway.ts';

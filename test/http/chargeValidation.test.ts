@@ -1,4 +1,4 @@
-// What POST /v1/charges takes and refuses, field by field (interface.md Create charge body; decisions E2, E3, I5, I11, I12, I14).
+// What POST /v1/charges takes and refuses, field by field (contract.md Create charge body; rules E2, E3, I5, I11, I12, I14).
 // Bodies that are no charge at all are in chargeBody.test.ts, metadata in chargeMetadata.test.ts.
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';

@@ -1,4 +1,4 @@
-// The payer's page of payments with other methods than Pix, or with several (decisions I8, I8a, P3).
+// The payer's page of payments with other methods than Pix, or with several (rules I8, I8a, P3).
 import { expect } from 'chai';
 import type { OtherInstrument } from '../../domain/charge/instruments.ts';
 import { parseTimestamp } from '../../domain/kernel/time.ts';

@@ -1,4 +1,4 @@
-// The test clock of an account: what it jumps over happens in order, each at its own instant (decisions X5, I4, M2, M4, W3).
+// The test clock of an account: what it jumps over happens in order, each at its own instant (rules X5, I4, M2, M4, W3).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { typeOf } from '../support/receiver.ts';

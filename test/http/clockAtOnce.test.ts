@@ -1,4 +1,4 @@
-// Jumps of the test clock that meet each other, or the end of the gateway (decisions X5).
+// Jumps of the test clock that meet each other, or the end of the gateway (rule X5).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase } from '../support/postgres.ts';

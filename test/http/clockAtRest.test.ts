@@ -1,4 +1,4 @@
-// What was begun before the test clock is moved ends before it, and what falls due on the way ends at its own instant (decisions X5).
+// What was begun before the test clock is moved ends before it, and what falls due on the way ends at its own instant (rule X5).
 import { expect } from 'chai';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { type Body, Merchant } from './merchant.ts';

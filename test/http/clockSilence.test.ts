@@ -1,4 +1,4 @@
-// An endpoint that takes connections and says nothing holds up no clock (decisions W4, X5).
+// An endpoint that takes connections and says nothing holds up no clock (rules W4, X5).
 import { expect } from 'chai';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { type Receiver, typeOf } from '../support/receiver.ts';

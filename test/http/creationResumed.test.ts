@@ -1,4 +1,4 @@
-// A charge whose provider is away or does not say (decisions K7, X6), against the account's clock.
+// A charge whose provider is away or does not say (rules K7, X6), against the account's clock.
 import { expect } from 'chai';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';

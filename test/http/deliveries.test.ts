@@ -1,4 +1,4 @@
-// What a merchant's receiver gets, and what the gateway does when it fails (decisions W1–W4, W6; interface.md Delivery behaviour).
+// What a merchant's receiver gets, and what the gateway does when it fails (rules W1–W4, W6; contract.md Delivery behaviour).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { type Hit, typeOf } from '../support/receiver.ts';

@@ -28,7 +28,7 @@ export const failedAttempts = async ({ storage }: TestGateway, deliveryId: strin
   return attempts;
 };
 
-/** Seconds after attempt n until attempt n + 1 (decisions W3), told again, apart from the product. */
+/** Seconds after attempt n until attempt n + 1 (rule W3), told again, apart from the product. */
 export const SCHEDULE_SECONDS: readonly number[] = [
   5, 30, 120, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200,
 ];
@@ -41,7 +41,7 @@ export const secondsFrom = (from: string, to: string): number => (Date.parse(to)
 export const expectAbout = (actual: number, seconds: number): void =>
   void expect(actual).to.be.within(seconds * 0.8, seconds * 1.2);
 
-/** What a receiver that knows the secret would compute (interface.md Headers on each delivery, decisions W1). */
+/** What a receiver that knows the secret would compute (contract.md Headers on each delivery, rule W1). */
 export const expectSigned = ({ headers, rawBody }: Hit, secret: string, form: 'canonical' | 'legacy'): void => {
   const hmac = (text: string, encoding: 'hex' | 'base64') =>
     createHmac('sha256', Buffer.from(secret, 'utf8')).update(text, 'utf8').digest(encoding);

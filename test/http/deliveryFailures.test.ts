@@ -1,4 +1,4 @@
-// A receiver that fails: what the delivery shows, and when it is tried again (decisions W3, W4; interface.md Delivery behaviour).
+// A receiver that fails: what the delivery shows, and when it is tried again (rules W3, W4; contract.md Delivery behaviour).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import type { Hit, Receiver, Script } from '../support/receiver.ts';

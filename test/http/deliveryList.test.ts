@@ -1,4 +1,4 @@
-// GET /v1/webhooks/deliveries: filters, pages, order (interface.md Deliveries query, decisions E1).
+// GET /v1/webhooks/deliveries: filters, pages, order (contract.md Deliveries query, rule E1).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { typeOf } from '../support/receiver.ts';

@@ -1,4 +1,4 @@
-// Deliveries whose attempt has begun show PROCESSING, in pages and totals alike (interface.md Webhook delivery status).
+// Deliveries whose attempt has begun show PROCESSING, in pages and totals alike (contract.md Webhook delivery status).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { deliveryIdOf, gate, Receivers } from './deliveryFacts.ts';

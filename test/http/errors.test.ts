@@ -1,4 +1,4 @@
-// The error table, both ways: every code of the domain has its status, and every code is answered to somebody (interface.md Errors).
+// The error table, both ways: every code of the domain has its status, and every code is answered to somebody (contract.md Errors).
 
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -56,7 +56,7 @@ const secondLiveCharge =
     return second;
   };
 
-/** One way to each code, with the status that interface.md and decisions E give it, and its param. */
+/** One way to each code, with the status that contract.md and rules E give it, and its param. */
 const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke, string?] } = {
   invalid_request: [400, charge({ amount: 0, currency: 'X' })],
   invalid_amount: [400, charge({ amount: 0 }), 'amount'],

@@ -1,4 +1,4 @@
-// An endpoint that keeps failing, and one that is back (decisions W3, X7): what waits, what is sent as a probe, and when all of it comes.
+// An endpoint that keeps failing, and one that is back (rules W3, X7): what waits, what is sent as a probe, and when all of it comes.
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase } from '../support/postgres.ts';

@@ -1,4 +1,4 @@
-// Pix held for review, and what the operator makes of them (decisions M5, O1).
+// Pix held for review, and what the operator makes of them (rules M5, O1).
 import { expect } from 'chai';
 import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
 import { streamName } from '../../domain/kernel/event.ts';
@@ -51,13 +51,13 @@ describe('held for review', () => {
     const { body } = await shop.get<Body>('/v1/wallets/balance');
     return [body['available'], body['pending']];
   };
-  const held = async (): Promise<{ id: string; endToEndId: string }> => {
+  const held = async (): Promise<{ id: string; providerPaymentId: string }> => {
     const { id } = await shop.charge(LOCKED);
     const paid = await gateway.post(`/v1/sandbox/charges/${id}/pay`, { payer: { document: null } }, shop);
     expect([paid.status, paid.body['outcome']], paid.text).to.deep.equal([200, 'held']);
     expect(await events(id)).to.deep.equal(HELD);
     expect(await shop.statusOf(id)).to.equal('processing');
-    return { id, endToEndId: paid.body['end_to_end_id'] as string };
+    return { id, providerPaymentId: paid.body['end_to_end_id'] as string };
   };
   const until = async (id: string, status: string): Promise<void> => {
     const look = async () => ((await shop.statusOf(id)) === status ? true : null);

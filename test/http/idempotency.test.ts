@@ -1,4 +1,4 @@
-// Idempotency of charge creation (decisions K1–K7) and provider trouble (X6).
+// Idempotency of charge creation (rules K1–K7) and provider trouble (X6).
 import { expect } from 'chai';
 import { PAYMENT } from '../../application/core/aggregates.ts';
 import { paymentIds } from '../../application/core/derivedIds.ts';

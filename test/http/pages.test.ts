@@ -1,4 +1,4 @@
-// The payer's routes under /pay (decisions I6, I7).
+// The payer's routes under /pay (rules I6, I7).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';

@@ -1,4 +1,4 @@
-// The idempotency key of POST /v1/payments, which stands in the body (decisions K1–K5).
+// The idempotency key of POST /v1/payments, which stands in the body (rules K1–K5).
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-// GET /v1/payments (interface.md List payments query).
+// GET /v1/payments (contract.md List payments query).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import type { Body } from './merchant.ts';

@@ -1,4 +1,4 @@
-// What POST /v1/payments takes and refuses, field by field (interface.md Create payment body; decisions E2, E3, I4, I5, I11–I14, K6, P1–P3,
+// What POST /v1/payments takes and refuses, field by field (contract.md Create payment body; rules E2, E3, I4, I5, I11–I14, K6, P1–P3,
 // W5, W7).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';

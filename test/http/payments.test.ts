@@ -1,4 +1,4 @@
-// POST /v1/payments (interface.md Payments, decisions I8, I8a, P3–P5, W9, W10): the intent at once, the methods' fields once acquirers
+// POST /v1/payments (contract.md Payments, rules I8, I8a, P3–P5, W9, W10): the intent at once, the methods' fields once acquirers
 // have taken it.
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';

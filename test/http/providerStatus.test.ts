@@ -1,4 +1,4 @@
-// GET /v1/payments/{id}/provider-status (interface.md Payments): our word beside the provider's.
+// GET /v1/payments/{id}/provider-status (contract.md Payments): our word beside the provider's.
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import type { Body } from './merchant.ts';

@@ -1,4 +1,4 @@
-// Requests a minute for each key (decisions E8).
+// Requests a minute for each key (rule E8).
 import { expect } from 'chai';
 import { ACCOUNT } from '../../application/core/aggregates.ts';
 import { byProcess } from '../../application/core/eventMetadata.ts';

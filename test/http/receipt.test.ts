@@ -1,4 +1,4 @@
-// GET /v1/payments/{id}/receipt (interface.md Payments): a PDF of a settled payment.
+// GET /v1/payments/{id}/receipt (contract.md Payments): a PDF of a settled payment.
 import { expect } from 'chai';
 import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';

@@ -16,7 +16,7 @@ export interface Refund {
   readonly createdAt: string;
 }
 
-/** Of a Pix, kept by the default fees (decisions M1): half-up 1 % and 10. */
+/** Of a Pix, kept by the default fees (rule M1): half-up 1 % and 10. */
 export const netOf = (amount: number): number => amount - 10 - Math.floor((amount * 100 + 5_000) / 10_000);
 
 export class RefundDesk {

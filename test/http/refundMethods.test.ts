@@ -1,4 +1,4 @@
-// Refunds of payments by other methods than Pix (interface.md Refund body; decisions E4, M3, M9).
+// Refunds of payments by other methods than Pix (contract.md Refund body; rules E4, M3, M9).
 import { expect } from 'chai';
 import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import type { TestGateway } from '../support/gateway.ts';

@@ -1,4 +1,4 @@
-// Refunds that are refused, each with its own code (interface.md Refund body; decisions E4, K5, K6, M4–M8).
+// Refunds that are refused, each with its own code (contract.md Refund body; rules E4, K5, K6, M4–M8).
 import { expect } from 'chai';
 import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { changeSettings } from '../../domain/account/settings.ts';

@@ -1,4 +1,4 @@
-// What a merchant is told of its refunds: payment.*, and payout.* with withdrawal.* for cash-outs (decisions M5, M6, W9).
+// What a merchant is told of its refunds: payment.*, and payout.* with withdrawal.* for cash-outs (rules M5, M6, W9).
 import { expect } from 'chai';
 import { parseEndToEndId } from '../../domain/pix/endToEndId.ts';
 import type { TestGateway } from '../support/gateway.ts';

@@ -1,4 +1,4 @@
-// Refunds as the merchant sees them (interface.md Refund, decisions E4, I10, K1–K5, M1, M3, M5–M7, W9).
+// Refunds as the merchant sees them (contract.md Refund, rules E4, I10, K1–K5, M1, M3, M5–M7, W9).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectLedgerBalances } from './ledgerFacts.ts';

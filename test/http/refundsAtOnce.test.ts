@@ -1,4 +1,4 @@
-// Many refunds of one payment at once: their sum never exceeds it (design §4, E4).
+// Many refunds of one payment at once: their sum never exceeds it (architecture §4, E4).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { untilVisible } from '../../http/kernel/untilVisible.ts';

@@ -1,4 +1,4 @@
-// POST /v1/payments/{id}/resend-webhook (interface.md Payments; decisions W2, W8): the present status told again, as fresh deliveries.
+// POST /v1/payments/{id}/resend-webhook (contract.md Payments; rules W2, W8): the present status told again, as fresh deliveries.
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-// A provider that refuses to send money back (decisions M4, M5): it is not asked for ever, the money waits for an operator, and every
+// A provider that refuses to send money back (rules M4, M5): it is not asked for ever, the money waits for an operator, and every
 // cent stays where it is. Live mode has a bank of the test's own here.
 import { expect } from 'chai';
 import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
@@ -40,25 +40,25 @@ describe('a provider that refuses to send money back', () => {
   });
 
   /** A live charge and a Pix for it, which the bank told of and refuses to send back. */
-  const paid = async (over: Partial<Receipt>): Promise<{ id: PaymentId; endToEndId: string }> => {
+  const paid = async (over: Partial<Receipt>): Promise<{ id: PaymentId; providerPaymentId: string }> => {
     const asked = { amount: 10_000, expected_payer_tax_id: LOCK, customer: { name: 'Ana' } };
     const { body, text } = await gateway.charge<{ id: string; pix: { txid: string } }>(asked, { key: tenant.liveKey });
     expect(body.pix, text).to.include.keys('txid');
-    const [id, endToEndId] = [rawIdOf(body.id) as PaymentId, `E-refused-${++pixes}`];
+    const [id, providerPaymentId] = [rawIdOf(body.id) as PaymentId, `E-refused-${++pixes}`];
     const payer = { name: 'ANA S', document: LOCK };
     const paidAt = fromMillis(Date.now());
-    const pix: Receipt = { method: 'PIX', endToEndId, amount: toMinor(10_000), payer, paidAt, ...over };
+    const pix: Receipt = { method: 'PIX', providerPaymentId, amount: toMinor(10_000), payer, paidAt, ...over };
     bank.receipts.set(body.pix.txid, [pix]);
     bank.next('returnReceipt', { kind: 'refused', reason: REASON });
     const notification = {
       tenant: { accountId: tenant.accountId, mode: 'live' as const },
       kind: 'payment' as const,
-      reference: endToEndId,
+      reference: providerPaymentId,
       paymentId: id,
     };
     await providerNotifications(gateway.storage.operations, gateway.gateway.jobs).store(notification, '{}');
     gateway.gateway.jobs.wake([{ queue: 'settle', tenant: notification.tenant }]);
-    return { id, endToEndId };
+    return { id, providerPaymentId };
   };
   const events = (id: PaymentId) => eventTypes(gateway, streamName.payment(id));
   /** Once this is the last of its events and the reads show it. */
@@ -83,7 +83,7 @@ describe('a provider that refuses to send money back', () => {
   const returns = () => bank.calls.filter((call) => call.startsWith('returnReceipt'));
 
   it('another payer’s: stays processing, is listed and measured, goes back when it is asked for again', async () => {
-    const { id, endToEndId } = await paid({ payer: { name: 'BIA T', document: '52998224725' } });
+    const { id, providerPaymentId } = await paid({ payer: { name: 'BIA T', document: '52998224725' } });
     expect(await until(id, 'TransactionReturnRefused')).to.deep.equal([
       ...OPEN,
       'TransactionReceiptRejected',
@@ -94,7 +94,7 @@ describe('a provider that refuses to send money back', () => {
     expect(more).to.deep.equal([]);
     const { since, ...rest } = one!;
     expect(rest).to.deep.equal({
-      endToEndId,
+      providerPaymentId,
       amount: 10_000,
       payerName: 'BIA T',
       reason: 'payer_mismatch',
@@ -109,7 +109,7 @@ describe('a provider that refuses to send money back', () => {
     expect(await decide('return', id)).to.equal(false);
     expect([await statusOf(id), await available()]).to.deep.equal(['refunded', 0]);
     expect([await waiting(id), new Set(returns()).size]).to.deep.equal([[], 2]);
-    expect([...bank.returns.values()]).to.deep.equal([{ endToEndId, amount: 10_000 }]);
+    expect([...bank.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 10_000 }]);
   });
   it('a wrong amount: the charge stays pending and can be paid, the money waits', async () => {
     const { id } = await paid({ amount: toMinor(9_999) });

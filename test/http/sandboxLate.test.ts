@@ -1,4 +1,4 @@
-// The sandbox when its workers are away: 202 with the same body, and the rest goes on (decisions X).
+// The sandbox when its workers are away: 202 with the same body, and the rest goes on (rules X).
 import { expect } from 'chai';
 import { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';

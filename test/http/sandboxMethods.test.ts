@@ -1,4 +1,4 @@
-// POST /v1/sandbox/payments/{id}/… (decisions X2): what acquirers do with payments of other methods, as reads, wallets and webhooks
+// POST /v1/sandbox/payments/{id}/… (rule X2): what acquirers do with payments of other methods, as reads, wallets and webhooks
 // show it (I8a, M1, M2, M9, W9).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';

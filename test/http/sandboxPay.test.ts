@@ -1,4 +1,4 @@
-// POST /v1/sandbox/charges/{id}/pay (decisions X1) and what it does to the money, both formats and the webhooks (M1, M4, M5, W9).
+// POST /v1/sandbox/charges/{id}/pay (rule X1) and what it does to the money, both formats and the webhooks (M1, M4, M5, W9).
 import { expect } from 'chai';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';

@@ -1,4 +1,4 @@
-// How the sandbox's bank decides refunds, by itself and when it is told to (decisions X3, X5).
+// How the sandbox's bank decides refunds, by itself and when it is told to (rules X3, X5).
 import { expect } from 'chai';
 import { untilVisible } from '../../http/kernel/untilVisible.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';

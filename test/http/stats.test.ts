@@ -1,4 +1,4 @@
-// Statistics and metrics (interface.md Stats and Metrics, decisions T1–T3), and what disputes retain of a wallet.
+// Statistics and metrics (contract.md Stats and Metrics, rules T1–T3), and what disputes retain of a wallet.
 import { expect } from 'chai';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { parseTimestamp } from '../../domain/kernel/time.ts';

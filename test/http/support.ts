@@ -26,7 +26,7 @@ export interface ErrorReply {
   readonly request_id: string;
 }
 
-/** Status and type of the interface's error table (interface.md Errors, decisions E1), told again, apart from the product. */
+/** Status and type of the interface's error table (contract.md Errors, rule E1), told again, apart from the product. */
 const TYPES: { readonly [status: number]: string } = {
   400: 'invalid_request_error',
   401: 'authentication_error',

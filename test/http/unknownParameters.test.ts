@@ -1,4 +1,4 @@
-// Query parameters that a route does not know (decisions I12): a mistyped filter must not return everything.
+// Query parameters that a route does not know (rule I12): a mistyped filter must not return everything.
 import { expect } from 'chai';
 import { ROUTES } from '../../http/api/routes.ts';
 import type { TestGateway } from '../support/gateway.ts';

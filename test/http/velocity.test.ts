@@ -1,4 +1,4 @@
-// How many live charges an hour (interface.md Errors, decisions E6). Live mode has a bank of the test's own here.
+// How many live charges an hour (contract.md Errors, rule E6). Live mode has a bank of the test's own here.
 import { expect } from 'chai';
 import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { byProcess } from '../../application/core/eventMetadata.ts';

@@ -1,4 +1,4 @@
-// Registering, listing and deleting webhook endpoints (decisions W5, W6).
+// Registering, listing and deleting webhook endpoints (rules W5, W6).
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { expectError, openReady } from './support.ts';

@@ -1,4 +1,4 @@
-// A payment's own webhookUrl (decisions W7): its events go there and nowhere else, signed with the account's override secret.
+// A payment's own webhookUrl (rule W7): its events go there and nowhere else, signed with the account's override secret.
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { type Hit, Receiver, typeOf } from '../support/receiver.ts';

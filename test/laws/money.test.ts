@@ -83,17 +83,17 @@ describe('laws of money', () => {
         if ('receipt' in data) {
           // What was held is settled later when an operator lets it pass; nothing else is decided on twice.
           if (type !== 'TransactionSettled')
-            expect(arrived.has(data.receipt.endToEndId), 'one outcome a payment').to.equal(false);
-          arrived.set(data.receipt.endToEndId, data.receipt.amount);
+            expect(arrived.has(data.receipt.providerPaymentId), 'one outcome a payment').to.equal(false);
+          arrived.set(data.receipt.providerPaymentId, data.receipt.amount);
         }
         if (type === 'TransactionReceiptReturned') {
-          expect(back.has(data.endToEndId), 'returned once').to.equal(false);
-          back.set(data.endToEndId, data.amount);
+          expect(back.has(data.providerPaymentId), 'returned once').to.equal(false);
+          back.set(data.providerPaymentId, data.amount);
         }
       }
       for (const [id, amountBack] of back) expect(amountBack).to.equal(arrived.get(id));
       if (state.transaction.status === 'settled')
-        expect(back.has(state.transaction.settlement.receipt.endToEndId)).to.equal(false);
+        expect(back.has(state.transaction.settlement.receipt.providerPaymentId)).to.equal(false);
       const refunded = sum(refundsOf(state, 'completed').map(({ amount }) => amount));
       expect(-balances(events).provider_clearing).to.equal(
         sum([...arrived.values()]) - sum([...back.values()]) - refunded,

@@ -1,5 +1,5 @@
 // A merchant's account as the documents describe it, written again without a line of the product: plain numbers, no events. What the
-// gateway answers is held against it (design §11).
+// gateway answers is held against it (architecture §11).
 
 export type Status =
   | 'WAITING_PAYMENT'

@@ -47,10 +47,10 @@ const customer: fc.Arbitrary<Customer> = fc.record({
   phone: optional,
 });
 /** Few end-to-end ids, so that histories meet them again. */
-const endToEndId = fc.constantFrom('E1', 'E2', 'E3');
+const providerPaymentId = fc.constantFrom('E1', 'E2', 'E3');
 const receipt: fc.Arbitrary<Receipt> = fc.record({
   method,
-  endToEndId,
+  providerPaymentId,
   amount: anyAmount,
   payer: fc.record({ name: optional, document: optional }),
   paidAt: anyTime,
@@ -162,12 +162,12 @@ export const ANY_DATA: DataOf = {
     returnId: anyText,
     at: anyTime,
   }),
-  TransactionReceiptReturned: fc.record({ endToEndId, ...moved }),
-  TransactionReturnRefused: fc.record({ endToEndId, ...moved, reason: anyText }),
-  TransactionReturnRetried: fc.record({ endToEndId, returnId: anyText, by: anyText, at: anyTime }),
-  TransactionHeldReleased: fc.record({ endToEndId, ...moved, by: anyText }),
+  TransactionReceiptReturned: fc.record({ providerPaymentId, ...moved }),
+  TransactionReturnRefused: fc.record({ providerPaymentId, ...moved, reason: anyText }),
+  TransactionReturnRetried: fc.record({ providerPaymentId, returnId: anyText, by: anyText, at: anyTime }),
+  TransactionHeldReleased: fc.record({ providerPaymentId, ...moved, by: anyText }),
   TransactionHeldRejected: fc.record({
-    endToEndId,
+    providerPaymentId,
     ...moved,
     returnId: anyText,
     reason: fc.constantFrom('operator' as const, 'cancelled' as const),

@@ -1,4 +1,5 @@
 // The application core on a real Postgres event store, with a clock and a provider that the test holds in its hands.
+
 import { Accounts } from '../../application/accounts/accounts.ts';
 import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
@@ -11,6 +12,8 @@ import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel
 import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import { createCharge } from '../../domain/payment/create.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
+import { systemRandomness } from '../../infrastructure/system/randomness.ts';
+import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
 import { FakeProvider } from './fakeProvider.ts';
 import { migratedDatabase } from './postgres.ts';
 import { CREATED_AT, EXPIRES_AT, instrument, terms } from './samples.ts';
@@ -59,6 +62,8 @@ export const newId = <Id extends string>(): Id => {
   return encodeRawId(bytes) as Id;
 };
 
+const system = { randomness: systemRandomness, stopwatch: systemStopwatch };
+
 export const openCore = async (): Promise<Core> => {
   const database = await migratedDatabase();
   const store = await openPostgresEventStore({ connectionString: database.connectionString });
@@ -81,7 +86,7 @@ export const openCore = async (): Promise<Core> => {
     onHead: (listener) => store.onHead(listener),
     close: () => store.close(),
   };
-  const commands = new CommandHandler(spied);
+  const commands = new CommandHandler({ store: spied, ...system });
   const clock = { nowMs: toMillis(CREATED_AT), now: () => clock.nowMs };
   const accounts = new Accounts(commands, clock);
   const accountId = newId<AccountId>();
@@ -101,7 +106,7 @@ export const openCore = async (): Promise<Core> => {
     clock,
     provider: new FakeProvider(),
     account: await accounts.get(accountId),
-    anotherProcess: () => new CommandHandler(store),
+    anotherProcess: () => new CommandHandler({ store, ...system }),
     eventsOf: async (stream) => {
       const events: AnyEvent[] = [];
       for await (const recorded of store.readStream(stream)) events.push(stored(recorded));

@@ -48,7 +48,7 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   /** End-to-end id → what is known of its payer; `unknown` otherwise. */
   readonly payers = new Map<string, PayerCheck>();
   /** Return id → what was sent back under it. */
-  readonly returns = new Map<string, { endToEndId: string; amount: number }>();
+  readonly returns = new Map<string, { providerPaymentId: string; amount: number }>();
   /** Refund id → what was paid out under it, and what becomes of it. */
   readonly refunds = new Map<string, { order: RefundOrder; outcome: Exclude<RefundOutcome, { kind: 'unknown' }> }>();
   /** What becomes of refunds asked for from now on. */
@@ -98,8 +98,8 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   async cancel(ref: InstrumentRef): Promise<'cancelled' | 'paid' | 'unknown'> {
     const spoilt = await this.#called('cancel', subjectOf(ref));
     if (spoilt !== null) return spoilt;
-    const gone = new Set([...this.returns.values()].map(({ endToEndId }) => endToEndId));
-    const kept = (this.receipts.get(ref.txid) ?? []).filter(({ endToEndId }) => !gone.has(endToEndId));
+    const gone = new Set([...this.returns.values()].map(({ providerPaymentId }) => providerPaymentId));
+    const kept = (this.receipts.get(ref.txid) ?? []).filter(({ providerPaymentId }) => !gone.has(providerPaymentId));
     if (kept.some(({ method }) => method === ref.method)) return 'paid';
     this.cancelled.add(keyOf(ref));
     return 'cancelled';
@@ -122,10 +122,10 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
       all.filter(({ receipt: { paidAt } }) => from <= paidAt && paidAt <= to),
     );
   }
-  async findReceipt(_tenant: Tenant, endToEndId: string): Promise<Known<Receipt | null>> {
+  async findReceipt(_tenant: Tenant, providerPaymentId: string): Promise<Known<Receipt | null>> {
     const all = [...this.receipts.values()].flat();
-    const found = all.find((receipt) => receipt.endToEndId === endToEndId) ?? null;
-    return known(await this.#called('findReceipt', endToEndId), found);
+    const found = all.find((receipt) => receipt.providerPaymentId === providerPaymentId) ?? null;
+    return known(await this.#called('findReceipt', providerPaymentId), found);
   }
   async checkPayer(
     _tenant: Tenant,
@@ -139,12 +139,12 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   }
   async returnReceipt(
     _tenant: Tenant,
-    back: { endToEndId: string; returnId: string; amount: number },
+    back: { providerPaymentId: string; returnId: string; amount: number },
   ): Promise<ReturnOutcome> {
     const spoilt = await this.#called('returnReceipt', back.returnId);
     if (spoilt !== null && spoilt !== 'unknown') return spoilt;
-    const { returnId, endToEndId, amount } = back;
-    if (!this.returns.has(returnId)) this.returns.set(returnId, { endToEndId, amount });
+    const { returnId, providerPaymentId, amount } = back;
+    if (!this.returns.has(returnId)) this.returns.set(returnId, { providerPaymentId, amount });
     return { kind: spoilt === 'unknown' ? 'unknown' : 'accepted' };
   }
   /** Spoilt by `unknown`, it is done all the same; by an outcome, it is not. */

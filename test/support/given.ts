@@ -1,4 +1,4 @@
-// Given/when/then for deciders: exact, ordered, deep equality of the events and the reply (design §11).
+// Given/when/then for deciders: exact, ordered, deep equality of the events and the reply (architecture §11).
 import { expect } from 'chai';
 import { type Decided, type Decider, type Decision, fold } from '../../domain/kernel/decider.ts';
 import { type ErrorCode, isRejection, type Rejection } from '../../domain/kernel/rejection.ts';

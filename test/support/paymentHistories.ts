@@ -37,7 +37,7 @@ export interface History {
 /** The methods of every history's payment. */
 export const METHODS = ['PIX', 'CREDIT_CARD', 'BOLETO'] as const;
 
-const endToEndId = fc.constantFrom('E1', 'E2', 'E3');
+const providerPaymentId = fc.constantFrom('E1', 'E2', 'E3');
 const method = fc.constantFrom(...METHODS);
 /** Up to four days after the creation: before and after every expiry and hold. */
 const when = fc.nat({ max: 4 * 86_400 }).map((seconds) => addSeconds(CREATED_AT, seconds));
@@ -51,7 +51,7 @@ const holdDays = fc.nat({ max: 2 }).map((PIX) => ({ ...SETTINGS.holdDays, PIX })
 const returnIdOf = (id: string): string => `r-${id}`;
 
 const settle = fc
-  .record({ method, endToEndId, amount: amount.map(toMinor), document, paidAt: soon, holdDays, at: when })
+  .record({ method, providerPaymentId, amount: amount.map(toMinor), document, paidAt: soon, holdDays, at: when })
   .map(({ document: payer, holdDays: days, at, ...arrived }): Step => {
     const receipt = { ...arrived, payer: { name: null, document: payer } };
     const terms = { fees: DEFAULT_FEES, holdDays: days };
@@ -61,7 +61,7 @@ const settle = fc
         receipt,
         payerCheck: 'unknown',
         ...terms,
-        returnId: returnIdOf(receipt.endToEndId),
+        returnId: returnIdOf(receipt.providerPaymentId),
         at,
       }),
     };
@@ -122,15 +122,17 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
   { weight: 1, arbitrary: dated('release funds', releaseFunds) },
   {
     weight: 2,
-    arbitrary: fc.tuple(endToEndId, when).map(([id, at]) => ({ name: `return ${id}`, decide: recordReturn(id, at) })),
+    arbitrary: fc
+      .tuple(providerPaymentId, when)
+      .map(([id, at]) => ({ name: `return ${id}`, decide: recordReturn(id, at) })),
   },
   {
     weight: 3,
-    arbitrary: fc.tuple(endToEndId, when).map(
+    arbitrary: fc.tuple(providerPaymentId, when).map(
       ([id, at]): Step => ({
         name: `refuse return ${id}`,
         decide: (state) => {
-          const asked = state.transaction.receipts.find((one) => one.endToEndId === id)?.returnId ?? '';
+          const asked = state.transaction.receipts.find((one) => one.providerPaymentId === id)?.returnId ?? '';
           return recordReturnRefusal(id, asked, 'no', at)(state);
         },
       }),
@@ -154,7 +156,7 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
     weight: 2,
     arbitrary: dated('return held', (at) =>
       returnHeld(
-        { returnIdOf: (id, refusals) => `${returnIdOf(id)}-${refusals}`, endToEndId: null, by: 'operator' },
+        { returnIdOf: (id, refusals) => `${returnIdOf(id)}-${refusals}`, providerPaymentId: null, by: 'operator' },
         at,
       ),
     ),

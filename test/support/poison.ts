@@ -48,7 +48,7 @@ export interface PoisonedRun {
 }
 
 const AMOUNT = 10_000;
-/** Of a Pix (decisions M1): provider 10, platform 1 %. */
+/** Of a Pix (rule M1): provider 10, platform 1 %. */
 const NET = AMOUNT - 10 - 100;
 const REFUND = 100;
 const REFUND_EVERY = 10;

@@ -63,7 +63,7 @@ export const instrument = (over: Partial<PixInstrument> = {}): PixInstrument => 
 
 export const receipt = (over: Partial<Receipt> = {}): Receipt => ({
   method: 'PIX',
-  endToEndId: END_TO_END_ID,
+  providerPaymentId: END_TO_END_ID,
   amount: toMinor(12_345),
   payer: { name: 'MARIA DE TESTE', document: LOCKED_TO },
   paidAt: PAID_AT,
@@ -120,7 +120,7 @@ export const settled = (over: Partial<Settlement> = {}): PaymentEvent => ({
 /** M1: 2.5 % + 30 and 1 % of 123.45, half-up; M2: held for two days. */
 export const settledByCard = (over: Partial<Settlement> = {}): PaymentEvent =>
   settled({
-    receipt: receipt({ method: 'CREDIT_CARD', endToEndId: 'card-1' }),
+    receipt: receipt({ method: 'CREDIT_CARD', providerPaymentId: 'card-1' }),
     method: 'CREDIT_CARD',
     providerFee: toMinor(339),
     platformFee: toMinor(123),
@@ -134,7 +134,7 @@ export const held = (over: Partial<Receipt> = {}): PaymentEvent => ({
 });
 export const heldReleased = (by = 'operator:ana', when: Timestamp = at('13:20:00')): PaymentEvent => ({
   type: 'TransactionHeldReleased',
-  data: { endToEndId: END_TO_END_ID, amount: toMinor(12_345), currency: 'BRL', by, at: when },
+  data: { providerPaymentId: END_TO_END_ID, amount: toMinor(12_345), currency: 'BRL', by, at: when },
 });
 export const heldRejected = (
   reason: 'operator' | 'cancelled',
@@ -143,7 +143,7 @@ export const heldRejected = (
 ): PaymentEvent => ({
   type: 'TransactionHeldRejected',
   data: {
-    endToEndId: END_TO_END_ID,
+    providerPaymentId: END_TO_END_ID,
     amount: toMinor(12_345),
     currency: 'BRL',
     returnId: `return-${END_TO_END_ID}`,
@@ -156,24 +156,30 @@ export const sentBack = (reason: RejectionReason, over: Partial<Receipt> = {}): 
   type: 'TransactionReceiptRejected',
   data: { receipt: receipt(over), currency: 'BRL', reason, returnId: 'return-1', at: SETTLED_AT },
 });
-export const returned = (endToEndId = END_TO_END_ID, amount = 12_345, when = at('13:05:02')): PaymentEvent => ({
+export const returned = (providerPaymentId = END_TO_END_ID, amount = 12_345, when = at('13:05:02')): PaymentEvent => ({
   type: 'TransactionReceiptReturned',
-  data: { endToEndId, amount: toMinor(amount), currency: 'BRL', at: when },
+  data: { providerPaymentId, amount: toMinor(amount), currency: 'BRL', at: when },
 });
 /** The provider refuses to send it back. */
-export const returnRefused = (over: { endToEndId?: string; amount?: number; reason?: string } = {}): PaymentEvent => ({
+export const returnRefused = (
+  over: { providerPaymentId?: string; amount?: number; reason?: string } = {},
+): PaymentEvent => ({
   type: 'TransactionReturnRefused',
   data: {
-    endToEndId: over.endToEndId ?? END_TO_END_ID,
+    providerPaymentId: over.providerPaymentId ?? END_TO_END_ID,
     amount: toMinor(over.amount ?? 12_345),
     currency: 'BRL',
     reason: over.reason ?? 'account closed',
     at: at('13:06:00'),
   },
 });
-export const returnRetried = (returnId: string, endToEndId = END_TO_END_ID, by = 'operator:ana'): PaymentEvent => ({
+export const returnRetried = (
+  returnId: string,
+  providerPaymentId = END_TO_END_ID,
+  by = 'operator:ana',
+): PaymentEvent => ({
   type: 'TransactionReturnRetried',
-  data: { endToEndId, returnId, by, at: at('13:20:00') },
+  data: { providerPaymentId, returnId, by, at: at('13:20:00') },
 });
 export const released = (amount = 12_212, when = at('14:05:01')): PaymentEvent => ({
   type: 'TransactionFundsReleased',

@@ -29,7 +29,7 @@ describe('api, projector and worker as processes of their own', function suite()
     return { status: response.status, body: (await response.json()) as Record<string, never> };
   };
 
-  /** A read waits 1 s at most for what another process wrote (design §6); the interface permits two. */
+  /** A read waits 1 s at most for what another process wrote (architecture §6); the interface permits two. */
   const read = async (api: Program, path: string, isRight: (answer: Awaited<ReturnType<typeof call>>) => boolean) => {
     const answer = await call(api, 'GET', path);
     return isRight(answer) ? answer : call(api, 'GET', path);

@@ -1,4 +1,4 @@
-// GET /v1/charges (interface.md List charges query, decisions I9, I12).
+// GET /v1/charges (contract.md List charges query, rules I9, I12).
 import { type PaymentId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
@@ -10,7 +10,7 @@ import { type Cursor, findPayment, listAfter } from '../../../projections/paymen
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { chargeListSchema } from '../../kernel/listSchema.ts';
 import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import type { Ask, Route } from '../../kernel/route.ts';
+import type { Route, RouteContext } from '../../kernel/route.ts';
 
 interface Query {
   readonly limit: number;
@@ -22,7 +22,7 @@ interface Query {
   readonly customer_id?: string;
 }
 
-const cursorOf = async ({ caller, services }: Ask, id: PaymentId): Promise<Cursor | Rejection> => {
+const cursorOf = async ({ caller, services }: RouteContext, id: PaymentId): Promise<Cursor | Rejection> => {
   const payment = await findPayment(services.db, caller.tenant, id);
   return payment
     ? { createdAt: payment.charge.terms.createdAt, id }

@@ -1,4 +1,4 @@
-// Request and response of the charge routes (interface.md Charge).
+// Request and response of the charge routes (contract.md Charge).
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import {
   accepting,

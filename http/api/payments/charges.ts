@@ -1,10 +1,10 @@
-// Charges (interface.md Charges).
+// Charges (contract.md Charges).
 import { type ChargeBody, chargeProblems, chargeRequest } from '../../../domain/charge/request.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { findPayment } from '../../../projections/payments/queries.ts';
-import type { Ask, BodyRule, Route } from '../../kernel/route.ts';
+import type { BodyRule, Route, RouteContext } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeSchema, createChargeBody } from './chargeSchema.ts';
 import { created } from './created.ts';
@@ -24,7 +24,7 @@ const body: BodyRule = {
   refine: chargeProblems,
 };
 
-const create = async (ask: Ask) => {
+const create = async (ask: RouteContext) => {
   const { caller, services, idempotencyKey, requestId } = ask;
   const done = await services.createCharge.handle({
     account: caller.account,

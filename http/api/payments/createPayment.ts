@@ -1,14 +1,17 @@
-// POST /v1/payments (interface.md Payments, decisions P1–P4).
+// POST /v1/payments (contract.md Payments, rules P1–P4).
 import { type PaymentBody, paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { createdTransactionView } from '../../../domain/presentation/transaction.ts';
-import type { BodyJudge, Route } from '../../kernel/route.ts';
+import type { Route, ValidationContext } from '../../kernel/route.ts';
 import { created } from './created.ts';
 import { createdPaymentSchema, createPaymentBody } from './paymentSchema.ts';
 
 /** Webhooks of this payment may go where those of an endpoint may (W5, W7). */
-const webhookUrlProblems = (url: string | undefined, { mode, services }: BodyJudge): readonly CodedProblem[] => {
+const webhookUrlProblems = (
+  url: string | undefined,
+  { mode, services }: ValidationContext,
+): readonly CodedProblem[] => {
   const verdict = url === undefined ? null : services.judgeWebhookUrl(url, mode);
   if (verdict === null) return [];
   return [{ code: 'invalid_url', param: 'webhookUrl', message: verdict.message.replace(/^url /, '') }];

@@ -1,8 +1,8 @@
-// What a merchant does with one payment besides paying it back, and asks of it (interface.md Payments).
+// What a merchant does with one payment besides paying it back, and asks of it (contract.md Payments).
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
-import { requesterOf } from '../../kernel/requester.ts';
+import { requesterOf } from '../../kernel/actor.ts';
 import type { Route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { transactionSchema } from '../schemas.ts';

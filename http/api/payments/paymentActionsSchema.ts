@@ -1,4 +1,4 @@
-// Responses of what is done with one payment, and asked of it (interface.md Payments; decisions W7, W8).
+// Responses of what is done with one payment, and asked of it (contract.md Payments; rules W7, W8).
 import { PUBLIC_STATUS_OF } from '../../../domain/presentation/status.ts';
 import { boolean, exactly, orNull, string } from '../../kernel/jsonSchema.ts';
 

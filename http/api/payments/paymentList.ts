@@ -1,4 +1,4 @@
-// GET /v1/payments (interface.md List payments query).
+// GET /v1/payments (contract.md List payments query).
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../../../domain/presentation/status.ts';

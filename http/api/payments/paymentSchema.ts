@@ -1,4 +1,4 @@
-// Request of POST /v1/payments, and what creation answers (interface.md Payments).
+// Request of POST /v1/payments, and what creation answers (contract.md Payments).
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import { URL_LENGTH_MAX } from '../../../domain/charge/paymentRequest.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';

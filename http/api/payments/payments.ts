@@ -1,4 +1,4 @@
-// Payments in the transaction format (interface.md Payments).
+// Payments in the transaction format (contract.md Payments).
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import type { Route } from '../../kernel/route.ts';
 import { transactionSchema } from '../schemas.ts';

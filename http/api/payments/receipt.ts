@@ -1,4 +1,4 @@
-// The receipt of a settled payment (interface.md, GET /v1/payments/{id}/receipt).
+// The receipt of a settled payment (contract.md, GET /v1/payments/{id}/receipt).
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
 import type { Route } from '../../kernel/route.ts';

@@ -1,4 +1,4 @@
-// Request and response of the refund routes, and of how the sandbox decides them (interface.md Refund, decisions X3).
+// Request and response of the refund routes, and of how the sandbox decides them (contract.md Refund, rule X3).
 import { REFUND_STATUSES } from '../../../domain/presentation/refund.ts';
 import {
   accepting,

@@ -1,4 +1,4 @@
-// Refunds (interface.md Payments).
+// Refunds (contract.md Payments).
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';

@@ -1,4 +1,4 @@
-// The sandbox: what the outside world would do (decisions X). Answers come when the effect is visible in reads.
+// The sandbox: what the outside world would do (rules X). Answers come when the effect is visible in reads.
 import type { SandboxPayment, SandboxPayResult } from '../../../application/sandbox/payInSandbox.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
@@ -9,9 +9,9 @@ import type { SettleOutcome } from '../../../domain/payment/settle.ts';
 import { isEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { findPayment } from '../../../projections/payments/queries.ts';
+import { requesterOf } from '../../kernel/actor.ts';
 import { accepting, boolean, exactly, integer, orNull, string } from '../../kernel/jsonSchema.ts';
-import { requesterOf } from '../../kernel/requester.ts';
-import type { Ask, Route } from '../../kernel/route.ts';
+import type { Route, RouteContext } from '../../kernel/route.ts';
 import { untilVisible } from '../../kernel/untilVisible.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { chargeSchema } from '../payments/chargeSchema.ts';
@@ -44,8 +44,8 @@ const payProblems = ({ end_to_end_id: id }: SandboxPayment): readonly CodedProbl
 type PayOutcome = SettleOutcome | 'refused';
 
 /** What became of a Pix, as the reads show it; null while they do not yet. */
-const outcomeOf = ({ transaction }: ExistingPayment, endToEndId: string): PayOutcome | null => {
-  const receipt = transaction.receipts.find((seen) => seen.endToEndId === endToEndId);
+const outcomeOf = ({ transaction }: ExistingPayment, id: string): PayOutcome | null => {
+  const receipt = transaction.receipts.find((seen) => seen.providerPaymentId === id);
   if (receipt === undefined || receipt.outcome === 'rejected' || receipt.outcome === 'unreturned') return null; // not back yet
   if (receipt.outcome === 'returned') return receipt.reason === 'payer_mismatch' ? 'refunded' : 'returned';
   return receipt.outcome;
@@ -53,7 +53,7 @@ const outcomeOf = ({ transaction }: ExistingPayment, endToEndId: string): PayOut
 
 /** A payment that was created a moment ago gets its Pix code from a job: waited for, like the effect. */
 const payOnceFinalised = async (
-  { services, caller, body }: Ask,
+  { services, caller, body }: RouteContext,
   id: PaymentId,
 ): Promise<Exclude<SandboxPayResult, { kind: 'notFinalised' }> | Rejection> => {
   const sent = await untilVisible(services.progress, VISIBLE_MS, async () => {
@@ -63,7 +63,7 @@ const payOnceFinalised = async (
   return sent ?? { kind: 'refused' };
 };
 
-const pay = async (ask: Ask) => {
+const pay = async (ask: RouteContext) => {
   const { caller, services } = ask;
   const id = parseId<PaymentId>(ask.params['id'] as string, PREFIX.charge);
   if (id === null) return reject('not_found', 'There is no such charge.');
@@ -115,7 +115,7 @@ export const sandboxPayRoute: Route = {
   handle: pay,
 };
 
-const clockView = async ({ caller, services }: Ask) => {
+const clockView = async ({ caller, services }: RouteContext) => {
   const account = await services.accounts.get(caller.tenant.accountId);
   const now = await services.accounts.now(caller.tenant.accountId, 'test');
   return { now, offset_seconds: account.testClock.offsetSeconds };

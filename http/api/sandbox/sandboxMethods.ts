@@ -1,4 +1,4 @@
-// The sandbox's acquirers and their payers: what happens to payments of other methods than Pix (decisions X2).
+// The sandbox's acquirers and their payers: what happens to payments of other methods than Pix (rule X2).
 
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';
@@ -7,7 +7,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { findPayment } from '../../../projections/payments/queries.ts';
 import { accepting, string } from '../../kernel/jsonSchema.ts';
-import type { Ask, BodyRule, Route } from '../../kernel/route.ts';
+import type { BodyRule, Route, RouteContext } from '../../kernel/route.ts';
 import { untilVisible } from '../../kernel/untilVisible.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { paymentIdOf, transactionBody } from '../payments/transactionBody.ts';
@@ -16,7 +16,7 @@ import { transactionSchema } from '../schemas.ts';
 /** Longest wait for the job that finalises the payment, and then for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
 
-const perform = async (ask: Ask, act: SandboxAct) => {
+const perform = async (ask: RouteContext, act: SandboxAct) => {
   const { caller, services } = ask;
   const id = paymentIdOf(ask);
   if (id === null) return NO_PAYMENT;

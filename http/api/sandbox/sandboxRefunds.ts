@@ -1,9 +1,9 @@
-// The sandbox: how its bank decides a refund (decisions X3).
+// The sandbox: how its bank decides a refund (rule X3).
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { findRefund, type RefundView } from '../../../projections/refunds/queries.ts';
-import type { Ask, Route } from '../../kernel/route.ts';
+import type { Route, RouteContext } from '../../kernel/route.ts';
 import { untilVisible } from '../../kernel/untilVisible.ts';
 import { confirmRefundBody, failRefundBody, refundSchema } from '../refunds/refundSchema.ts';
 
@@ -16,7 +16,7 @@ const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';
 const isEnded = ({ status }: RefundView): boolean => status === 'REFUNDED' || status === 'FAILED';
 
 /** `failure`: null confirms. A refund just requested may be on its way to the bank: it is waited for. */
-const decide = async ({ caller, params, services }: Ask, failure: string | null) => {
+const decide = async ({ caller, params, services }: RouteContext, failure: string | null) => {
   const { tenant } = caller;
   const id = parseId<RefundId>(params['id'] as string, PREFIX.refund);
   if (id === null) return NO_REFUND;

@@ -1,7 +1,7 @@
-// The sandbox: how it behaves for the account's test keys (decisions X3).
+// The sandbox: how it behaves for the account's test keys (rule X3).
 import type { SandboxSettings } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { requesterOf } from '../../kernel/requester.ts';
+import { requesterOf } from '../../kernel/actor.ts';
 import type { Route } from '../../kernel/route.ts';
 import { sandboxSettingsBody, sandboxSettingsSchema } from '../refunds/refundSchema.ts';
 

@@ -1,10 +1,10 @@
-// Statistics and metrics of payments (interface.md Stats and Metrics, decisions T1–T3).
+// Statistics and metrics of payments (contract.md Stats and Metrics, rules T1–T3).
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
 import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
 import { currencyCode, wholeNumber } from '../../kernel/queryRules.ts';
-import type { Ask, Route } from '../../kernel/route.ts';
+import type { Route, RouteContext } from '../../kernel/route.ts';
 import { metricsSchema, statsSchema } from './statsSchema.ts';
 
 /** Ten years (T1). */
@@ -12,7 +12,7 @@ const DAYS_MAX = 3_650;
 const days = wholeNumber(1, DAYS_MAX, 7);
 
 /** The window ends today by account time: a test clock moves it. */
-const daysOf = async ({ caller: { tenant }, query, services }: Ask): Promise<readonly string[]> => {
+const daysOf = async ({ caller: { tenant }, query, services }: RouteContext): Promise<readonly string[]> => {
   const now = await services.accounts.now(tenant.accountId, tenant.mode);
   return lastBusinessDays(saoPauloDay(now), query['days'] as number);
 };

@@ -1,4 +1,4 @@
-// Responses of statistics and metrics (interface.md Stats, decisions T3).
+// Responses of statistics and metrics (contract.md Stats, rule T3).
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import { anyInteger, anyObject, exactly, listOf, orNull, string } from '../../kernel/jsonSchema.ts';
 

@@ -1,8 +1,8 @@
-// Wallets (interface.md Wallets, decisions M3, M3a).
+// Wallets (contract.md Wallets, rules M3, M3a).
 import { StreamParked } from '../../../application/ports/readModels.ts';
 import { type CurrencyBalance, findBalances } from '../../../projections/wallet/queries.ts';
 import { currencyCode } from '../../kernel/queryRules.ts';
-import type { Ask, Route } from '../../kernel/route.ts';
+import type { Route, RouteContext } from '../../kernel/route.ts';
 import { balanceSchema, walletsSchema } from '../schemas.ts';
 
 const PRIMARY = 'BRL';
@@ -15,7 +15,7 @@ const empty = (currency: string): CurrencyBalance => ({
 });
 
 /** A new account has one BRL wallet. */
-const balancesOf = async ({ caller, services }: Ask): Promise<readonly CurrencyBalance[]> => {
+const balancesOf = async ({ caller, services }: RouteContext): Promise<readonly CurrencyBalance[]> => {
   if (services.parked.hasAnyOf('wallet', caller.tenant))
     throw new StreamParked('the wallet does not follow one of its payments');
   const balances = await findBalances(services.db, caller.tenant);

@@ -1,6 +1,6 @@
-// The secret that signs what goes to payments' own URLs (decisions W7).
+// The secret that signs what goes to payments' own URLs (rule W7).
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { requesterOf } from '../../kernel/requester.ts';
+import { requesterOf } from '../../kernel/actor.ts';
 import type { Route } from '../../kernel/route.ts';
 import { overrideSecretSchema } from '../payments/paymentActionsSchema.ts';
 

@@ -1,12 +1,12 @@
-// Webhook management (interface.md Webhook management).
+// Webhook management (contract.md Webhook management).
 import { type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE, isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES, deliveryView, endpointView } from '../../../domain/presentation/delivery.ts';
 import { type DeliveryFilter, listDeliveries } from '../../../projections/webhookDeliveries/queries.ts';
 import { listEndpoints } from '../../../projections/webhookEndpoints/queries.ts';
+import { requesterOf } from '../../kernel/actor.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import { requesterOf } from '../../kernel/requester.ts';
 import type { Route } from '../../kernel/route.ts';
 import {
   catalogueSchema,

@@ -1,5 +1,5 @@
 /**
- * Content-Security-Policy of every page under /pay (decisions I7): own files only, nothing inline, no framing (so that no
+ * Content-Security-Policy of every page under /pay (rule I7): own files only, nothing inline, no framing (so that no
  * site can put its own amount over the page), no form.
  */
 export const checkoutContentSecurityPolicy = [

@@ -1,4 +1,4 @@
-// Paying otherwise than with Pix: what each method tells the payer (decisions I8, P3).
+// Paying otherwise than with Pix: what each method tells the payer (rules I8, P3).
 import type { Instruments, OtherInstrument } from '../../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { formatBoletoLine } from '../boletoLine.ts';

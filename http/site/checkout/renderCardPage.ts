@@ -1,4 +1,4 @@
-// Where `cardRedirectUrl` of the sandbox leads: no card is asked for, the merchant says how the payment ends (decisions P3, X2).
+// Where `cardRedirectUrl` of the sandbox leads: no card is asked for, the merchant says how the payment ends (rules P3, X2).
 import { type CardInstrument, lastExpiry } from '../../../domain/charge/instruments.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { ownDueLine } from './due.ts';

@@ -1,4 +1,4 @@
-// The hosted checkout: what the payer sees at /pay/<raw> (decisions I6, I7, I8).
+// The hosted checkout: what the payer sees at /pay/<raw> (rules I6, I7, I8).
 import { type Instruments, lastExpiry } from '../../../domain/charge/instruments.ts';
 import { methodInSentence } from '../methodNames.ts';
 import { formatAmount } from './amount.ts';

@@ -1,4 +1,4 @@
-// What could be wrong with EventStoreDB, in plain words (eventstore.md). On connections of its own, so that it also finds out why a log
+// What could be wrong with EventStoreDB, in plain words (README.md). On connections of its own, so that it also finds out why a log
 // can't be opened.
 import type { Diagnosis } from '../diagnosis.ts';
 import { clock, reading, size } from './accessFindings.ts';

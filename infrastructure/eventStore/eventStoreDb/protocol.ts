@@ -1,6 +1,6 @@
 // The protocol of EventStoreDB, as the client package generates it: messages and the stub of the Streams service.
 //
-// The package's own commands (appendToStream, readStream, subscribeToAll) are not used. Most defects listed in eventstore.md sit in
+// The package's own commands (appendToStream, readStream, subscribeToAll) are not used. Most defects listed in README.md sit in
 // them and not in the protocol: one table of pending appends for the whole process, no deadline, rejections nobody can catch, JSON
 // parsed and rendered again. The package gets no more releases, so none of them will be mended.
 import shared from '@eventstore/db-client/generated/shared_pb.js';

@@ -1,4 +1,4 @@
-// The event store port on EventStoreDB (design.md §5, eventstore.md). Connections: one for appends, one for reads, one that watches for
+// The event store port on EventStoreDB (architecture §5, README.md). Connections: one for appends, one for reads, one that watches for
 // what other processes append, one for each subscription.
 import {
   type EventStore,

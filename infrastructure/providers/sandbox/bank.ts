@@ -1,5 +1,5 @@
 // The sandbox bank: the outside world of test mode. It keeps its books durably in a schema of its own, and is reached only through
-// the provider port and its notifications (design §7). Provider trouble is asked for by a charge's metadata (decisions X6).
+// the provider port and its notifications (architecture §7). Provider trouble is asked for by a charge's metadata (rule X6).
 import type {
   InstrumentRef,
   InstrumentRequest,
@@ -118,8 +118,8 @@ export class SandboxBank implements PaymentProvider {
     return { kind: 'known', value: await paymentsBetween(this.#needs.db, accountId, from, to) };
   }
 
-  async findReceipt({ accountId }: Tenant, endToEndId: string): ReturnType<PaymentProvider['findReceipt']> {
-    return { kind: 'known', value: await findPayment(this.#needs.db, accountId, endToEndId) };
+  async findReceipt({ accountId }: Tenant, providerPaymentId: string): ReturnType<PaymentProvider['findReceipt']> {
+    return { kind: 'known', value: await findPayment(this.#needs.db, accountId, providerPaymentId) };
   }
 
   /** It names every payer it knows: of one that it does not name it can say nothing. */
@@ -138,11 +138,11 @@ export class SandboxBank implements PaymentProvider {
 
   async returnReceipt(
     { accountId }: Tenant,
-    back: { endToEndId: string; returnId: string; amount: Minor },
+    back: { providerPaymentId: string; returnId: string; amount: Minor },
   ): ReturnType<PaymentProvider['returnReceipt']> {
     await this.#needs.db.query(
       'INSERT INTO sandbox_bank.returns (account_id, return_id, end_to_end_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
-      [accountId, back.returnId, back.endToEndId, back.amount],
+      [accountId, back.returnId, back.providerPaymentId, back.amount],
     );
     return { kind: 'accepted' };
   }

@@ -20,7 +20,7 @@ const COLUMNS =
   'txid, method, end_to_end_id, amount, payer_name, payer_document, (extract(epoch FROM paid_at) * 1000)::bigint AS paid_ms';
 const receiptOf = (row: PaymentRow): Receipt => ({
   method: row.method,
-  endToEndId: row.end_to_end_id,
+  providerPaymentId: row.end_to_end_id,
   amount: toMinor(row.amount),
   payer: { name: row.payer_name, document: row.payer_document },
   paidAt: fromMillis(row.paid_ms),
@@ -37,9 +37,13 @@ export const paymentsBetween = async (db: Sql, account: AccountId, from: Timesta
   return rows.map((row) => ({ txid: row.txid, receipt: receiptOf(row) }));
 };
 
-export const findPayment = async (db: Sql, account: AccountId, endToEndId: string): Promise<Receipt | null> => {
+export const findPayment = async (db: Sql, account: AccountId, providerPaymentId: string): Promise<Receipt | null> => {
   const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND end_to_end_id = $2`;
-  const { rows } = await db.query<PaymentRow>({ name: 'sandbox_find_receipt', text, values: [account, endToEndId] });
+  const { rows } = await db.query<PaymentRow>({
+    name: 'sandbox_find_receipt',
+    text,
+    values: [account, providerPaymentId],
+  });
   return rows[0] ? receiptOf(rows[0]) : null;
 };
 

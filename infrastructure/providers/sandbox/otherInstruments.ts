@@ -1,4 +1,4 @@
-// The sandbox's instruments of the methods other than Pix: real-looking, with check digits that hold (decisions P3). Everything
+// The sandbox's instruments of the methods other than Pix: real-looking, with check digits that hold (rule P3). Everything
 // comes from the request and is the same each time it is asked, so that the sandbox needs no book of them.
 import { createHash } from 'node:crypto';
 import type { InstrumentRequest } from '../../../application/ports/paymentProvider.ts';

@@ -16,7 +16,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, 
       await lockForPaying(tx, { accountId: tenant.accountId, txid });
       if (!force && (await isCancelled(tx, tenant.accountId, txid, receipt.method))) return 'cancelled';
       if (!(await book(tx, tenant, txid, receipt))) return 'duplicate';
-      const notification = { tenant, kind: 'payment', reference: receipt.endToEndId, paymentId } as const;
+      const notification = { tenant, kind: 'payment', reference: receipt.providerPaymentId, paymentId } as const;
       return (await notifications.store(notification, callbackOf(txid, receipt), tx)) ? 'booked' : 'duplicate';
     });
     jobs.wake([{ queue: 'settle', tenant }]);
@@ -44,12 +44,12 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, 
 });
 
 const book = async (tx: Sql, { accountId }: Tenant, txid: string, receipt: Receipt): Promise<boolean> => {
-  const { method, endToEndId, amount, payer, paidAt } = receipt;
+  const { method, providerPaymentId, amount, payer, paidAt } = receipt;
   const { rowCount } = await tx.query({
     name: 'sandbox_book',
     text: `INSERT INTO sandbox_bank.payments (account_id, end_to_end_id, txid, method, amount, payer_name, payer_document, paid_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
-    values: [accountId, endToEndId, txid, method, amount, payer.name, payer.document, paidAt],
+    values: [accountId, providerPaymentId, txid, method, amount, payer.name, payer.document, paidAt],
   });
   return rowCount === 1;
 };
@@ -73,5 +73,5 @@ const note = async (
 };
 
 /** As a provider would call back (pix.md): amounts are decimal strings there, the payer an extension. */
-const callbackOf = (txid: string, { endToEndId, amount, paidAt }: Receipt): string =>
+const callbackOf = (txid: string, { providerPaymentId: endToEndId, amount, paidAt }: Receipt): string =>
   JSON.stringify({ pix: [{ endToEndId, txid, valor: amountText(amount), horario: paidAt }] });

@@ -10,7 +10,7 @@ export const standardStatus = (
   isCancelled: boolean,
 ): ProviderStatus => {
   const status = payments.length > 0 ? 'CONCLUIDA' : isCancelled ? 'REMOVIDA_PELO_USUARIO_RECEBEDOR' : 'ATIVA';
-  const pix = payments.map(({ endToEndId, amount, paidAt }) => ({
+  const pix = payments.map(({ providerPaymentId: endToEndId, amount, paidAt }) => ({
     endToEndId,
     txid: request.txid,
     valor: amountText(amount),

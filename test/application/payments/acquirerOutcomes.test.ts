@@ -79,7 +79,7 @@ describe('what acquirers tell, on Postgres', () => {
   type Opened = Awaited<ReturnType<typeof open>>;
   const approved = async (...how: Parameters<typeof open>) => {
     const opened = await open(...how);
-    const arrived = receipt({ method: 'CREDIT_CARD', endToEndId: `card-${String(++cards)}` });
+    const arrived = receipt({ method: 'CREDIT_CARD', providerPaymentId: `card-${String(++cards)}` });
     core.provider.receipts.set(opened.txid, [arrived]);
     return { ...opened, arrived };
   };
@@ -217,13 +217,13 @@ describe('what acquirers tell, on Postgres', () => {
     it('of a card payment applies the facts first: in flight, then approved', async () => {
       const one = await approved();
       core.provider.facts.set(one.txid, [fact('processing')]);
-      await notify(one, { kind: 'payment', reference: one.arrived.endToEndId });
+      await notify(one, { kind: 'payment', reference: one.arrived.providerPaymentId });
       expect(await typesOf(one)).to.deep.equal(['TransactionProcessing', 'TransactionSettled']);
       expect([await statusOf(one), handled]).to.deep.equal(['APPROVED', ['settled']]);
     });
     it('of a fact that comes after its payment changes nothing of that', async () => {
       const one = await approved();
-      await notify(one, { kind: 'payment', reference: one.arrived.endToEndId });
+      await notify(one, { kind: 'payment', reference: one.arrived.providerPaymentId });
       core.provider.facts.set(one.txid, [fact('processing'), fact('refused')]);
       await notify(one, {});
       expect(await typesOf(one)).to.deep.equal(['TransactionSettled']);
@@ -232,7 +232,7 @@ describe('what acquirers tell, on Postgres', () => {
       const one = await approved();
       core.provider.facts.set(one.txid, [fact('processing')]);
       core.provider.next('factsOf', 'unknown');
-      const payment = { kind: 'payment', reference: one.arrived.endToEndId } as const;
+      const payment = { kind: 'payment', reference: one.arrived.providerPaymentId } as const;
       expect(await thrown(notify(one, payment))).to.be.instanceOf(UnknownAtProvider);
       expect([await typesOf(one), handled]).to.deep.equal([[], []]);
       await notify(one, payment);
@@ -243,7 +243,7 @@ describe('what acquirers tell, on Postgres', () => {
       core.provider.facts.set(one.txid, [fact('chargeback', { at: at('16:00:00') })]);
       await notify(one, {});
       expect([await typesOf(one), handled]).to.deep.equal([[], ['settled']]);
-      await notify(one, { kind: 'payment', reference: one.arrived.endToEndId });
+      await notify(one, { kind: 'payment', reference: one.arrived.providerPaymentId });
       expect(await typesOf(one)).to.deep.equal(['TransactionSettled', 'TransactionDisputeOpened']);
       expect(await statusOf(one)).to.equal('CHARGEBACK');
     });
@@ -253,7 +253,7 @@ describe('what acquirers tell, on Postgres', () => {
       core.spies.beforeAppend = async (_stream, events) => {
         if (events.some(({ type }) => type === 'TransactionDisputeOpened')) throw new EventStoreUnavailable('killed');
       };
-      const payment = { kind: 'payment', reference: one.arrived.endToEndId } as const;
+      const payment = { kind: 'payment', reference: one.arrived.providerPaymentId } as const;
       expect(await thrown(notify(one, payment))).to.be.instanceOf(EventStoreUnavailable);
       core.spies.beforeAppend = null;
       expect([await typesOf(one), handled]).to.deep.equal([['TransactionSettled'], []]);
@@ -272,14 +272,14 @@ describe('what acquirers tell, on Postgres', () => {
     });
     it('of a payment by a method that is known does not wait for one that is not', async () => {
       const one = await approved(['CREDIT_CARD', 'BOLETO'], ['CREDIT_CARD']);
-      await notify(one, { kind: 'payment', reference: one.arrived.endToEndId });
+      await notify(one, { kind: 'payment', reference: one.arrived.providerPaymentId });
       expect(await typesOf(one)).to.deep.equal(['TransactionSettled']);
       expect(core.provider.calls.filter((call) => call.startsWith('issue '))).to.deep.equal([]);
     });
     it('of a Pix asks for no facts', async () => {
       const txid = newId<string>();
       const id = await core.openCharge({ txid });
-      core.provider.receipts.set(txid, [receipt({ endToEndId: 'E-pix' })]);
+      core.provider.receipts.set(txid, [receipt({ providerPaymentId: 'E-pix' })]);
       await notify({ id, txid, issued: 2 }, { kind: 'payment', reference: 'E-pix' });
       expect(core.provider.calls).to.deep.equal(['findReceipt E-pix']);
       expect(await typesOf({ id, txid, issued: 2 })).to.deep.equal(['TransactionSettled']);

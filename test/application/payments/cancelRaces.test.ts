@@ -1,5 +1,5 @@
 // Cancel against pay against expire: whatever the order of every step of theirs, one wins, the others say so, and money and webhooks
-// agree with it (design §4; decisions E4, M4, M5). The processes share a store and a provider, and nothing else.
+// agree with it (architecture §4; rules E4, M4, M5). The processes share a store and a provider, and nothing else.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -24,6 +24,8 @@ import { createCharge } from '../../../domain/payment/create.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent } from '../../../domain/payment/payment.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
 import { why } from '../../support/core.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
 import { memoryEventStore } from '../../support/memoryEventStore.ts';
@@ -65,7 +67,7 @@ class FarProvider extends FakeProvider {
     const answer = await this.#far('receiptsOf', () => super.receiptsOf(tenant, txid));
     return answer ?? { kind: 'unknown' as const };
   }
-  override async returnReceipt(tenant: Tenant, back: { endToEndId: string; returnId: string; amount: number }) {
+  override async returnReceipt(tenant: Tenant, back: { providerPaymentId: string; returnId: string; amount: number }) {
     const answer = await this.#far('returnReceipt', () => super.returnReceipt(tenant, back));
     return answer ?? { kind: 'unknown' as const };
   }
@@ -118,7 +120,7 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
   const provider = new FarProvider(turn, lost);
   const clock = { now: () => toMillis(EXPIRES_AT) };
   const newProcess = () => {
-    const commands = new CommandHandler(store);
+    const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
     return { commands, accounts: new Accounts(commands, clock) };
   };
   const shared = newProcess();
@@ -168,7 +170,7 @@ const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, 
   provider.receipts.set(TXID, [pix]);
   await step('notified');
   await untilKnown(async () => void (await new Settler(needs).settle(PAYMENT_ID, pix)));
-  await untilKnown(() => returnReceipt(needs)(`${PAYMENT_ID}:${pix.endToEndId}`));
+  await untilKnown(() => returnReceipt(needs)(`${PAYMENT_ID}:${pix.providerPaymentId}`));
   return true;
 };
 
@@ -246,7 +248,7 @@ describe('cancel against pay against expire', () => {
         const [answer, taken] = await scheduler.waitFor(all);
         // A held Pix goes back when its cancellation is recorded, whoever was done by then.
         const back = returnReceipt({ ...world.process(), providers: world.provider, onRefused: () => undefined });
-        await scheduler.waitFor(untilKnown(() => back(`${PAYMENT_ID}:${receipt().endToEndId}`)));
+        await scheduler.waitFor(untilKnown(() => back(`${PAYMENT_ID}:${receipt().providerPaymentId}`)));
         ends.add(await scheduler.waitFor(judge(world, answer, taken)));
       }),
       { numRuns: RUNS },

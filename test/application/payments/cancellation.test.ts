@@ -61,7 +61,7 @@ describe('the cancellation, on Postgres', () => {
     return one;
   };
   const paid = (txid: string, over: Partial<Receipt> = {}): Receipt => {
-    const arrived = receipt({ endToEndId: `E${String(++pixes)}`, ...over });
+    const arrived = receipt({ providerPaymentId: `E${String(++pixes)}`, ...over });
     core.provider.receipts.set(txid, [arrived]);
     return arrived;
   };
@@ -69,13 +69,13 @@ describe('the cancellation, on Postgres', () => {
     (await core.eventsOf(streamName.payment(id))).slice(2).map(({ type }) => type);
   const statusOf = async (id: PaymentId) =>
     transactionStatus(assertExists((await core.commands.load(PAYMENT, streamName.payment(id))).state));
-  const sendBack = (id: PaymentId, endToEndId: string) =>
+  const sendBack = (id: PaymentId, providerPaymentId: string) =>
     returnReceipt({
       commands: core.commands,
       accounts: core.accounts,
       providers: core.provider,
       onRefused: () => undefined,
-    })(`${id}:${endToEndId}`);
+    })(`${id}:${providerPaymentId}`);
 
   it('tells the provider, then it is a fact; twice, once', async () => {
     const { id, txid } = await wished();
@@ -150,9 +150,9 @@ describe('the cancellation, on Postgres', () => {
   });
   it('paid first by somebody else than the lock names: goes back, and that is its end', async () => {
     const { id, txid } = await wished(LOCKED_TO);
-    const { endToEndId } = paid(txid, { payer: { name: 'X', document: SOMEBODY_ELSE } });
+    const { providerPaymentId } = paid(txid, { payer: { name: 'X', document: SOMEBODY_ELSE } });
     await canceller.run(id);
-    await sendBack(id, endToEndId);
+    await sendBack(id, providerPaymentId);
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal([
       'ChargeCancelRequested',
@@ -163,10 +163,10 @@ describe('the cancellation, on Postgres', () => {
   });
   it('a wrong amount in between: that goes back first, then it is cancelled', async () => {
     const { id, txid } = await wished();
-    const { endToEndId } = paid(txid, { amount: toMinor(1) });
+    const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
     expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'TransactionReceiptRejected']);
-    await sendBack(id, endToEndId);
+    await sendBack(id, providerPaymentId);
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal([
       'ChargeCancelRequested',
@@ -178,10 +178,10 @@ describe('the cancellation, on Postgres', () => {
   });
   it('a wrong amount that the provider refuses to send back is an operator’s: the cancellation does not wait for it', async () => {
     const { id, txid } = await wished();
-    const { endToEndId } = paid(txid, { amount: toMinor(1) });
+    const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
     core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
-    await sendBack(id, endToEndId);
+    await sendBack(id, providerPaymentId);
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal([
       'ChargeCancelRequested',
@@ -195,11 +195,11 @@ describe('the cancellation, on Postgres', () => {
     const kept = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
     core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
-    await sendBack(id, kept.endToEndId);
-    const { endToEndId } = paid(txid, { amount: toMinor(2) });
+    await sendBack(id, kept.providerPaymentId);
+    const { providerPaymentId } = paid(txid, { amount: toMinor(2) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
     expect((await typesOf(id)).at(-1)).to.equal('TransactionReceiptRejected');
-    await sendBack(id, endToEndId);
+    await sendBack(id, providerPaymentId);
     await canceller.run(id);
     expect((await typesOf(id)).slice(-2)).to.deep.equal(['TransactionReceiptReturned', 'ChargeCancelled']);
   });
@@ -212,7 +212,7 @@ describe('the cancellation, on Postgres', () => {
     await canceller.run(id);
     await canceller.run(id);
     expect(core.provider.calls).to.deep.equal([]);
-    await sendBack(id, arrived.endToEndId);
+    await sendBack(id, arrived.providerPaymentId);
     expect(await typesOf(id)).to.deep.equal([
       'TransactionHeld',
       'ChargeCancelRequested',
@@ -220,7 +220,9 @@ describe('the cancellation, on Postgres', () => {
       'TransactionHeldRejected',
       'TransactionReceiptReturned',
     ]);
-    expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId: arrived.endToEndId, amount: 12_345 }]);
+    expect([...core.provider.returns.values()]).to.deep.equal([
+      { providerPaymentId: arrived.providerPaymentId, amount: 12_345 },
+    ]);
     expect(await statusOf(id)).to.equal('CANCELLED');
   });
   it('a Pix that is held only now, heard of by the cancellation, goes back with it', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { CreateChargeHandler } from '../../../application/payments/createCharge.ts';
 import { CreationProcess } from '../../../application/payments/issueInstruments.ts';
+import type { Stopwatch } from '../../../application/ports/clock.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
 import type { VelocityGuard } from '../../../application/ports/velocityGuard.ts';
@@ -37,15 +38,21 @@ describe('createCharge, with a provider that must be asked', () => {
   let handler: CreateChargeHandler;
   let creation: CreationProcess;
   const timers = memoryTimers();
+  const pauses: { ms: number; end: () => void }[] = [];
+  const stopwatch: Stopwatch = {
+    elapsedMs: () => 0,
+    pause: (ms) => new Promise<void>((end) => void pauses.push({ ms, end })),
+  };
   before(async () => {
     core = await openCore();
     const { commands, accounts, clock, provider } = core;
     creation = new CreationProcess({ commands, accounts, providers: provider, timers });
-    handler = new CreateChargeHandler({ commands, clock, providers: provider, creation, velocity });
+    handler = new CreateChargeHandler({ commands, clock, stopwatch, providers: provider, creation, velocity });
   });
   after(() => core.close());
   beforeEach(() => {
     core.provider.calls.length = 0;
+    pauses.length = 0;
     core.clock.nowMs = toMillis(CREATED_AT);
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
@@ -116,6 +123,7 @@ describe('createCharge, with a provider that must be asked', () => {
     const guarded = new CreateChargeHandler({
       commands,
       clock,
+      stopwatch,
       providers,
       creation,
       velocity: guard as VelocityGuard,
@@ -154,15 +162,10 @@ describe('createCharge, with a provider that must be asked', () => {
     });
     core.provider.next('issue', () => gate);
     const first = ask(key);
-    // The bound is set before the second call returns its promise: its clock is held here and told that the time is up.
-    const real = globalThis.setTimeout;
-    const timers: { ms: number; run: () => void }[] = [];
-    globalThis.setTimeout = ((run: () => void, ms: number) =>
-      void timers.push({ run, ms })) as unknown as typeof setTimeout;
+    // The bound is set before the second call returns its promise: the stopwatch is held here and told that the time is up.
     const second = ask(key);
-    globalThis.setTimeout = real;
-    expect(timers.map(({ ms }) => ms)).to.deep.equal([10_000]);
-    timers[0]?.run();
+    expect(pauses.map(({ ms }) => ms)).to.deep.equal([10_000]);
+    pauses[0]?.end();
     const answer = await second;
     expect(isRejection(answer) && [answer.code, answer.param]).to.deep.equal([
       'idempotency_request_in_progress',
@@ -321,6 +324,7 @@ describe('createCharge, with a provider that must be asked', () => {
       core.spies.beforeAppend = null;
       core.clock.nowMs += 59_000;
       core.provider.calls.length = 0;
+      pauses.length = 0;
       return { key, id: intent.id as PaymentId };
     };
     const at = addSeconds(CREATED_AT, 59);
@@ -373,7 +377,7 @@ describe('createCharge, with a provider that must be asked', () => {
   it('without a provider for the mode it is unprocessable, and nothing is written (E5)', async () => {
     const { commands, clock } = core;
     const providers = { of: () => null };
-    const alone = new CreateChargeHandler({ commands, clock, creation, providers, velocity });
+    const alone = new CreateChargeHandler({ commands, clock, stopwatch, creation, providers, velocity });
     const head = await core.store.head();
     const answer = await alone.handle({
       account: core.account,

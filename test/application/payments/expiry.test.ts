@@ -1,4 +1,4 @@
-// The expiry of charges when the provider knows better, or does not say (decisions M4, I8a).
+// The expiry of charges when the provider knows better, or does not say (rules M4, I8a).
 import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { expireCharge } from '../../../application/payments/expiry.ts';
@@ -41,7 +41,7 @@ describe('the expiry of charges, on Postgres', () => {
   const paid = async (pix: Partial<Receipt> = {}): Promise<PaymentId> => {
     const txid = newId<string>();
     const id = await core.openCharge({ txid });
-    core.provider.receipts.set(txid, [receipt({ endToEndId: `E${String(++pixes)}`, ...pix })]);
+    core.provider.receipts.set(txid, [receipt({ providerPaymentId: `E${String(++pixes)}`, ...pix })]);
     return id;
   };
   const expire = (id: string, dueAt?: Timestamp) => {

@@ -313,14 +313,14 @@ describe('the creation process, on Postgres', () => {
     for (const api of ['charges', 'payments'] as const) {
       it(`a Pix: its instrument is recorded first, so that it settles and does not go back (${api})`, async () => {
         const { id, txid } = await cutOff('PIX', api);
-        core.provider.receipts.set(txid, [receipt({ endToEndId: `E-${txid}` })]);
+        core.provider.receipts.set(txid, [receipt({ providerPaymentId: `E-${txid}` })]);
         await notified(id, 'payment', `E-${txid}`);
         await notified(id, 'payment', `E-${txid}`);
         expect(await told(id)).to.deep.equal(['issued PIX', 'TransactionSettled']);
       });
       it(`a Pix, while the provider does not say what became of the instrument: nothing is judged (${api})`, async () => {
         const { id, txid } = await cutOff('PIX', api);
-        core.provider.receipts.set(txid, [receipt({ endToEndId: `E-${txid}` })]);
+        core.provider.receipts.set(txid, [receipt({ providerPaymentId: `E-${txid}` })]);
         core.provider.next('findInstrument', 'unknown');
         expect(await thrown(notified(id, 'payment', `E-${txid}`))).to.be.instanceOf(UnknownAtProvider);
         expect(await told(id)).to.deep.equal([]);

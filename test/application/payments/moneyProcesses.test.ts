@@ -74,12 +74,12 @@ describe('the money processes, on Postgres', () => {
   const paid = async (
     pix: Partial<Receipt> = {},
     lock: string | null = null,
-  ): Promise<{ id: PaymentId; endToEndId: string }> => {
+  ): Promise<{ id: PaymentId; providerPaymentId: string }> => {
     const txid = newId<string>();
     const id = await core.openCharge({ txid, expectedPayerTaxId: lock });
-    const endToEndId = `E${String(++pixes)}`;
-    core.provider.receipts.set(txid, [receipt({ endToEndId, ...pix })]);
-    return { id, endToEndId };
+    const providerPaymentId = `E${String(++pixes)}`;
+    core.provider.receipts.set(txid, [receipt({ providerPaymentId, ...pix })]);
+    return { id, providerPaymentId };
   };
   const killedOn = (type: string) => {
     core.spies.beforeAppend = async (_stream, events) => {
@@ -93,17 +93,20 @@ describe('the money processes, on Postgres', () => {
       const takeFacts = takeAcquirerFacts({ commands, providers });
       return { notifications: told, providers, settler, takeFacts, resumeCreation: async () => undefined };
     };
-    const settle = async ({ id, endToEndId }: { id: PaymentId; endToEndId: string }) => {
+    const settle = async ({ id, providerPaymentId }: { id: PaymentId; providerPaymentId: string }) => {
       const tenant = { accountId: core.account.accountId, mode: 'test' as const };
-      await told.store({ tenant, kind: 'payment', reference: endToEndId, paymentId: id });
-      return settleNotification(needs())(endToEndId);
+      await told.store({ tenant, kind: 'payment', reference: providerPaymentId, paymentId: id });
+      return settleNotification(needs())(providerPaymentId);
     };
     it('asks the provider again and credits what it confirms, once', async () => {
       const pix = await paid();
       await settle(pix);
       await settle(pix);
       expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
-      expect(core.provider.calls).to.deep.equal([`findReceipt ${pix.endToEndId}`, `findReceipt ${pix.endToEndId}`]);
+      expect(core.provider.calls).to.deep.equal([
+        `findReceipt ${pix.providerPaymentId}`,
+        `findReceipt ${pix.providerPaymentId}`,
+      ]);
     });
     it('records nothing while the provider does not say; the repeat settles', async () => {
       const pix = await paid();
@@ -112,11 +115,11 @@ describe('the money processes, on Postgres', () => {
       expect([await typesOf(pix.id), told.handled]).to.deep.equal([OPEN, []]);
       await settle(pix);
       expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
-      expect(told.handled).to.deep.equal([`${pix.endToEndId} settled`]);
+      expect(told.handled).to.deep.equal([`${pix.providerPaymentId} settled`]);
     });
     it('credits nothing that the provider does not know', async () => {
       const id = await core.openCharge();
-      await settle({ id, endToEndId: 'E-forged' });
+      await settle({ id, providerPaymentId: 'E-forged' });
       expect([await typesOf(id), told.handled]).to.deep.equal([OPEN, ['E-forged not_confirmed']]);
     });
     it('believes the provider’s amount, not the notification', async () => {
@@ -148,17 +151,17 @@ describe('the money processes, on Postgres', () => {
       for (const [check, type] of CHECKS)
         it(`${check}: ${type}, once`, async () => {
           const pix = await nameless();
-          core.provider.payers.set(pix.endToEndId, check);
+          core.provider.payers.set(pix.providerPaymentId, check);
           await settle(pix);
-          core.provider.payers.set(pix.endToEndId, 'match'); // decided is decided
+          core.provider.payers.set(pix.providerPaymentId, 'match'); // decided is decided
           await settle(pix);
           expect(await typesOf(pix.id)).to.deep.equal([...OPEN, type]);
-          expect(core.provider.calls).to.include(`checkPayer ${pix.endToEndId}`);
+          expect(core.provider.calls).to.include(`checkPayer ${pix.providerPaymentId}`);
         });
       it('a masked document names nobody: asked too', async () => {
         for (const [check, type] of CHECKS) {
           const pix = await paid({ payer: { name: 'X', document: '***.911.111-**' } }, LOCKED_TO);
-          core.provider.payers.set(pix.endToEndId, check);
+          core.provider.payers.set(pix.providerPaymentId, check);
           await settle(pix);
           expect(await typesOf(pix.id)).to.deep.equal([...OPEN, type]);
         }
@@ -179,11 +182,11 @@ describe('the money processes, on Postgres', () => {
   });
 
   describe('returns', () => {
-    const rejected = async (): Promise<{ id: PaymentId; endToEndId: string; item: string }> => {
-      const { id, endToEndId } = await paid({ payer: { name: 'X', document: SOMEBODY_ELSE } }, LOCKED_TO);
-      const arrived = receipt({ endToEndId, payer: { name: 'X', document: SOMEBODY_ELSE } });
+    const rejected = async (): Promise<{ id: PaymentId; providerPaymentId: string; item: string }> => {
+      const { id, providerPaymentId } = await paid({ payer: { name: 'X', document: SOMEBODY_ELSE } }, LOCKED_TO);
+      const arrived = receipt({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } });
       expect(await settler.settle(id, arrived)).to.equal('refunded');
-      return { id, endToEndId, item: `${id}:${endToEndId}` };
+      return { id, providerPaymentId, item: `${id}:${providerPaymentId}` };
     };
     const refusals: RefusedReturn[] = [];
     const back = (item: string) => {
@@ -194,11 +197,11 @@ describe('the money processes, on Postgres', () => {
     const REJECTED = [...OPEN, 'TransactionReceiptRejected'];
 
     it('sends it back in full by its end-to-end id, once', async () => {
-      const { id, endToEndId, item } = await rejected();
+      const { id, providerPaymentId, item } = await rejected();
       await back(item);
       await back(item);
       expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
-      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(1);
     });
     it('records nothing while the provider does not say; the repeat asks under the same name and returns once', async () => {
@@ -212,35 +215,35 @@ describe('the money processes, on Postgres', () => {
       expect(new Set(core.provider.calls).size).to.equal(1);
     });
     it('killed between the return and its record: the repeat returns once', async () => {
-      const { id, endToEndId, item } = await rejected();
+      const { id, providerPaymentId, item } = await rejected();
       killedOn('TransactionReceiptReturned');
       expect(await thrown(back(item))).to.be.instanceOf(EventStoreUnavailable);
       core.spies.beforeAppend = null;
       expect([await typesOf(id), core.provider.returns.size]).to.deep.equal([REJECTED, 1]);
       await back(item);
       expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
-      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(2);
     });
     it('refused by the provider: recorded and told once, and not asked again', async () => {
-      const { id, endToEndId, item } = await rejected();
+      const { id, providerPaymentId, item } = await rejected();
       core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
       await back(item);
       await back(item);
       expect((await historyOf(id)).slice(3)).to.deep.equal([
         {
           type: 'TransactionReturnRefused',
-          data: { endToEndId, amount: 12_345, currency: 'BRL', reason: 'account closed', at: SETTLED_AT },
+          data: { providerPaymentId, amount: 12_345, currency: 'BRL', reason: 'account closed', at: SETTLED_AT },
         },
       ]);
       expect(core.provider.calls).to.have.length(1);
       const { accountId } = core.account;
       expect(refusals).to.deep.equal([
-        { accountId, mode: 'test', paymentId: id, endToEndId, reason: 'account closed' },
+        { accountId, mode: 'test', paymentId: id, providerPaymentId, reason: 'account closed' },
       ]);
     });
     it('refused, and asked for again by an operator: under another name, as often as it is refused', async () => {
-      const { id, endToEndId, item } = await rejected();
+      const { id, providerPaymentId, item } = await rejected();
       for (const _ of [1, 2]) {
         core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
         await back(item);
@@ -251,7 +254,7 @@ describe('the money processes, on Postgres', () => {
       const ASKED = ['TransactionReturnRefused', 'TransactionReturnRetried'];
       expect(await typesOf(id)).to.deep.equal([...REJECTED, ...ASKED, ...ASKED, 'TransactionReceiptReturned']);
       expect(new Set(core.provider.calls).size).to.equal(3);
-      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(refusals).to.have.length(2);
     });
     it('killed between the refusal and its record: the repeat records it', async () => {
@@ -267,16 +270,16 @@ describe('the money processes, on Postgres', () => {
     });
     it('of a payment whose id has the mark of our own items in it', async () => {
       const { id } = await paid({}, LOCKED_TO);
-      const endToEndId = 'acquirer:payment:7';
-      await settler.settle(id, receipt({ endToEndId, payer: { name: 'X', document: SOMEBODY_ELSE } }));
-      await back(`${id}:${endToEndId}`);
+      const providerPaymentId = 'acquirer:payment:7';
+      await settler.settle(id, receipt({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } }));
+      await back(`${id}:${providerPaymentId}`);
       expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
-      expect([...core.provider.returns.values()]).to.deep.equal([{ endToEndId, amount: 12_345 }]);
+      expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
     });
     it('never returns what was settled', async () => {
-      const { id, endToEndId } = await paid();
-      await settler.settle(id, receipt({ endToEndId }));
-      await back(`${id}:${endToEndId}`);
+      const { id, providerPaymentId } = await paid();
+      await settler.settle(id, receipt({ providerPaymentId }));
+      await back(`${id}:${providerPaymentId}`);
       expect([await typesOf(id), core.provider.calls]).to.deep.equal([[...OPEN, 'TransactionSettled'], []]);
     });
   });
@@ -285,9 +288,9 @@ describe('the money processes, on Postgres', () => {
     const run = (id: PaymentId) => release({ commands: core.commands, accounts: core.accounts })(id);
     /** Settled on an account that holds Pix money for two days. */
     const heldFor = async (holdDays: number): Promise<PaymentId> => {
-      const { id, endToEndId } = await paid();
+      const { id, providerPaymentId } = await paid();
       const decide = settleReceipt({
-        receipt: receipt({ endToEndId }),
+        receipt: receipt({ providerPaymentId }),
         payerCheck: 'unknown',
         fees: core.account.settings.fees,
         holdDays: { ...core.account.settings.holdDays, PIX: holdDays },

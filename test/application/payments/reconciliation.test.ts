@@ -71,7 +71,7 @@ class Surroundings {
 
   /** A payment in the provider's list; for a charge of the tenant unless it is null. */
   book(name: string, paidAt: Timestamp, of: Tenant | null = TENANT): Receipt {
-    const [txid, booked] = [txidOf(name), receipt({ endToEndId: `E-${name}`, paidAt })];
+    const [txid, booked] = [txidOf(name), receipt({ providerPaymentId: `E-${name}`, paidAt })];
     this.provider.receipts.set(txid, [booked]);
     if (of !== null) this.payments.set(`${reconcileItemOf(of)} ${txid}`, `payment-${name}` as PaymentId);
     return booked;
@@ -234,7 +234,8 @@ describe('reconciliation with the provider', () => {
     });
     it('are neither looked for nor reported when no charge can have their txid', async () => {
       const txids = ['', 'SHOP1', 'x'.repeat(36), '%'.repeat(32)];
-      for (const txid of txids) all.provider.receipts.set(txid, [receipt({ endToEndId: `E ${txid}`, paidAt: NOON })]);
+      for (const txid of txids)
+        all.provider.receipts.set(txid, [receipt({ providerPaymentId: `E ${txid}`, paidAt: NOON })]);
       await all.run();
       expect([all.sought, all.strangers, all.references]).to.deep.equal([[], [], []]);
     });

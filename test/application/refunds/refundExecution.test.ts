@@ -1,4 +1,4 @@
-// A refund on its way through a provider that does not answer, and when we are killed at the worst moment (design §7; K7, M7).
+// A refund on its way through a provider that does not answer, and when we are killed at the worst moment (architecture §7; K7, M7).
 import { expect } from 'chai';
 import { Accounts } from '../../../application/accounts/accounts.ts';
 import { Settler } from '../../../application/payments/settle.ts';
@@ -58,7 +58,7 @@ describe('the refund process, on Postgres', () => {
     const paymentId = await core.openCharge();
     const { commands, accounts, provider: providers } = core;
     const settler = new Settler({ commands, accounts, providers });
-    await settler.settle(paymentId, receipt({ endToEndId: `E${String(++pixes)}` }));
+    await settler.settle(paymentId, receipt({ providerPaymentId: `E${String(++pixes)}` }));
     const { refundId } = (await ask(paymentId, body)).refund;
     return { paymentId, refundId, item: `${paymentId}:${refundId}` };
   };

@@ -1,4 +1,5 @@
-// What one job of a delivery does with what it is told, and when it is told twice, late, or after a crash (decisions W3, W4; design §7).
+// What one job of a delivery does with what it is told, and when it is told twice, late, or after a crash (rules W3, W4; architecture §7).
+
 import { expect } from 'chai';
 import { ACCOUNT, WEBHOOK_DELIVERY } from '../../../application/core/aggregates.ts';
 import { deliveryIdOf } from '../../../application/core/derivedIds.ts';
@@ -12,6 +13,8 @@ import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId, EventId } from '../../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { scheduleDelivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { CREATED_AT } from '../../support/samples.ts';
 
@@ -66,7 +69,8 @@ describe('the worker of deliveries', () => {
       commands,
       accounts,
       clock,
-      random: () => 0.5,
+      randomness: { ...systemRandomness, fraction: () => 0.5 },
+      stopwatch: systemStopwatch,
       sender,
       secrets: { find: async () => 'secret', keep: async () => undefined } as unknown as WebhookSecrets,
       targets,

@@ -1,4 +1,4 @@
-// The version of the secret that signs what goes to payments' own URLs: one per mode, each rotation the next (decisions W7).
+// The version of the secret that signs what goes to payments' own URLs: one per mode, each rotation the next (rule W7).
 import { expect } from 'chai';
 import { type AccountEvent, account, openAccount, rotateOverrideSecret } from '../../../domain/account/account.ts';
 import { given } from '../../support/given.ts';

@@ -1,4 +1,4 @@
-// Bounds of what an account may agree, and whose rate limit counts (decisions E6, E8, M2, M7a, X3).
+// Bounds of what an account may agree, and whose rate limit counts (rules E6, E8, M2, M7a, X3).
 import { expect } from 'chai';
 import { type AccountEvent, account, type OpenAccount } from '../../../domain/account/account.ts';
 import {

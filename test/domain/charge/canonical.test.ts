@@ -1,4 +1,4 @@
-// Equal requests are equal texts (decisions K2). The text is part of what was stored: it may never change under a version.
+// Equal requests are equal texts (rule K2). The text is part of what was stored: it may never change under a version.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalText } from '../../../domain/charge/canonical.ts';

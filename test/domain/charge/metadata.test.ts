@@ -1,4 +1,4 @@
-// The bounds of the merchant's metadata (domain/charge/metadata.ts, decisions I11).
+// The bounds of the merchant's metadata (domain/charge/metadata.ts, rule I11).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { keptMetadata, METADATA_BYTES_MAX, metadataProblems } from '../../../domain/charge/metadata.ts';

@@ -1,4 +1,4 @@
-// Half-up division, told again with BigInt (decisions T2, T3).
+// Half-up division, told again with BigInt (rules T2, T3).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { divideHalfUp, percentHalfUp } from '../../../domain/kernel/rounding.ts';

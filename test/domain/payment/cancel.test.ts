@@ -30,7 +30,7 @@ const OPEN = [created(), issued()];
 const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 
-/** interface.md Transitions: "WAITING_PAYMENT, PENDING, PROCESSING | cancel | only in these states". */
+/** contract.md Transitions: "WAITING_PAYMENT, PENDING, PROCESSING | cancel | only in these states". */
 const ALIVE: readonly (readonly [string, readonly PaymentEvent[]])[] = [
   ['PENDING', [created()]],
   ['WAITING_PAYMENT', OPEN],

@@ -30,7 +30,7 @@ const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
 const HELD = [...LOCKED, held()];
 const NOW = at('13:20:00');
 const TERMS = { fees: DEFAULT_FEES, holdDays: SETTINGS.holdDays };
-const second = { endToEndId: OTHER_END_TO_END_ID };
+const second = { providerPaymentId: OTHER_END_TO_END_ID };
 const nameless = { payer: { name: 'X', document: null } };
 const credited = settled({ receipt: receipt(nameless), at: NOW });
 const returnIdOf = (id: string, refusals: number) => (refusals === 0 ? `return-${id}` : `return-${id}-${refusals}`);
@@ -74,7 +74,7 @@ describe('releaseHeld (M5)', () => {
       .then(heldReleased(), credited, 'released');
   });
   it('leaves a second Pix on its way back', () => {
-    given(payment, ...HELD, sentBack('second_payment', { endToEndId: OTHER_END_TO_END_ID }))
+    given(payment, ...HELD, sentBack('second_payment', { providerPaymentId: OTHER_END_TO_END_ID }))
       .when(release)
       .then(heldReleased(), credited, 'released')
       .again('already_released');
@@ -91,7 +91,7 @@ describe('releaseHeld (M5)', () => {
 });
 
 describe('returnHeld (M5)', () => {
-  const back = returnHeld({ returnIdOf, endToEndId: null, by: 'operator:ana' }, NOW);
+  const back = returnHeld({ returnIdOf, providerPaymentId: null, by: 'operator:ana' }, NOW);
   it('sends it back, once', () => {
     given(payment, ...HELD)
       .when(back)
@@ -99,7 +99,10 @@ describe('returnHeld (M5)', () => {
       .again('already_returning');
   });
   it('again by somebody else and later is what it was, also once it has gone', () => {
-    const other = returnHeld({ returnIdOf: () => 'other', endToEndId: null, by: 'operator:bia' }, at('18:00:00'));
+    const other = returnHeld(
+      { returnIdOf: () => 'other', providerPaymentId: null, by: 'operator:bia' },
+      at('18:00:00'),
+    );
     given(payment, ...HELD, heldRejected('operator'))
       .when(other)
       .then('already_returning');
@@ -130,7 +133,8 @@ const BY_OPERATOR = [...HELD, heldRejected('operator'), returnRefused()];
 
 describe('what the provider refuses to send back', () => {
   const release = releaseHeld(TERMS, 'operator:ana', NOW);
-  const back = (endToEndId: string | null = null) => returnHeld({ returnIdOf, endToEndId, by: 'operator:ana' }, NOW);
+  const back = (providerPaymentId: string | null = null) =>
+    returnHeld({ returnIdOf, providerPaymentId, by: 'operator:ana' }, NOW);
   for (const [why, history] of Object.entries(UNRETURNED)) {
     const pix = why === 'second_payment' ? OTHER_END_TO_END_ID : END_TO_END_ID;
     it(`${why}: can’t be credited, and is sent back under another name, once`, () => {

@@ -165,7 +165,7 @@ describe('recordReturn', () => {
       .then(returned(END_TO_END_ID, 5), 'recorded');
   });
   it('is of one Pix: the settled one stays', () => {
-    const second = receipt({ endToEndId: OTHER_END_TO_END_ID });
+    const second = receipt({ providerPaymentId: OTHER_END_TO_END_ID });
     given(payment, ...OPEN, settled(), sentBack('second_payment', second))
       .when(recordReturn(OTHER_END_TO_END_ID, at('13:05:02')))
       .then(returned(OTHER_END_TO_END_ID), 'recorded')

@@ -47,7 +47,7 @@ const arriving = (over: Partial<Receipt> = {}, more: Partial<SettleReceipt> = {}
 
 const OPEN = [created(), issued()];
 const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
-const second = { endToEndId: OTHER_END_TO_END_ID };
+const second = { providerPaymentId: OTHER_END_TO_END_ID };
 const wrong = { amount: toMinor(12_344) };
 const late = { paidAt: at('14:00:01') };
 const nameless = { payer: { name: 'X', document: null } };

@@ -86,7 +86,7 @@ const settles = {
 const ends = { canonical: ['charge.failed'], legacy: ['payment.failed', 'payment.status_changed'] };
 const changes = { canonical: [], legacy: ['payment.status_changed'] };
 
-/** decisions W9 and W9a, row by row, as far as there are such transitions. */
+/** rules W9 and W9a, row by row, as far as there are such transitions. */
 const W9: Readonly<Record<string, Row>> = {
   created: row([created()], issued(), '13:00:00', {
     canonical: ['charge.created'],
@@ -293,7 +293,7 @@ describe('messagesOf: the table of W9', () => {
     ['the release of funds', [...OPEN, settled()], released()],
     ['a wrong amount', OPEN, sentBack('wrong_amount')],
     ['a wrong amount that went back', [...OPEN, sentBack('wrong_amount')], returned()],
-    ['a second Pix', [...OPEN, settled()], sentBack('second_payment', { endToEndId: 'E2' })],
+    ['a second Pix', [...OPEN, settled()], sentBack('second_payment', { providerPaymentId: 'E2' })],
     ['a late Pix', [...OPEN, expired()], sentBack('charge_ended')],
     ['the return after the payer lock, repeated', [...BACK, returned()], returned()],
     ['another instrument after the first', [TWO[0]!, TWO[1]!], TWO[2]!],

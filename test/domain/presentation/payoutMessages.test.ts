@@ -1,4 +1,4 @@
-// The Pix-out of a cash-out refund, as webhooks and views show it (decisions M6, W9).
+// The Pix-out of a cash-out refund, as webhooks and views show it (rules M6, W9).
 import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import type { EventId } from '../../../domain/kernel/ids.ts';

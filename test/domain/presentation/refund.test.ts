@@ -22,7 +22,7 @@ const record = (over: Partial<RefundRecord> = {}): RefundRecord => ({
 const completed: RefundRecord['outcome'] = { status: 'completed', endToEndId: 'E-out-1', at: REFUNDED_AT };
 const failed: RefundRecord['outcome'] = { status: 'failed', reason: 'account closed', at: REFUNDED_AT };
 
-describe('interface.md, Refund status: PENDING, then IN_PROGRESS, then REFUNDED or FAILED', () => {
+describe('contract.md, Refund status: PENDING, then IN_PROGRESS, then REFUNDED or FAILED', () => {
   const WAYS: readonly (readonly [RefundState['status'] | undefined, RefundRecord['outcome'], string])[] = [
     [undefined, { status: 'reserved' }, 'PENDING'],
     ['absent', { status: 'reserved' }, 'PENDING'],

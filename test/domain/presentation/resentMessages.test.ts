@@ -1,4 +1,4 @@
-// What is told again of a transition: its pair, without the alias that goes with every change, and without payouts (decisions W8, W9).
+// What is told again of a transition: its pair, without the alias that goes with every change, and without payouts (rules W8, W9).
 import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';

@@ -47,7 +47,7 @@ const APPROVED = [...CARD, settledByCard()];
 const PART = { refundId: OTHER_REFUND_ID, amount: toMinor(12_000) };
 const REST = { amount: toMinor(345) };
 
-/** interface.md "Transaction statuses and their public charge status": each row, and the histories that lead to it. */
+/** contract.md "Transaction statuses and their public charge status": each row, and the histories that lead to it. */
 const TABLE: Readonly<Record<string, readonly (readonly [string, readonly PaymentEvent[]])[]>> = {
   'PENDING | Internal, being created. Rarely surfaced. | pending': [
     ['created', [created()]],
@@ -82,8 +82,11 @@ const TABLE: Readonly<Record<string, readonly (readonly [string, readonly Paymen
     ['let pass by an operator', [...OPEN, held(), heldReleased(), settled()]],
     ['expired, one paid in time heard of late', [...OPEN, expired(), settled()]],
     ['wanted cancelled, paid first', [...OPEN, cancelRequested(), settled()]],
-    ['second Pix came', [...OPEN, settled(), sentBack('second_payment', { endToEndId: 'E2' })]],
-    ['second Pix went back', [...OPEN, settled(), sentBack('second_payment', { endToEndId: 'E2' }), returned('E2')]],
+    ['second Pix came', [...OPEN, settled(), sentBack('second_payment', { providerPaymentId: 'E2' })]],
+    [
+      'second Pix went back',
+      [...OPEN, settled(), sentBack('second_payment', { providerPaymentId: 'E2' }), returned('E2')],
+    ],
     ['refund on its way', [...OPEN, settled(), refundReserved()]],
     ['refund failed', [...OPEN, settled(), refundReserved(), refundReleased()]],
     ['partly refunded', [...OPEN, settled(), refundReserved(PART), refundCompleted(PART)]],
@@ -155,7 +158,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [string, readonly Paymen
   ],
 };
 
-describe('interface.md, Transaction statuses and their public charge status', () => {
+describe('contract.md, Transaction statuses and their public charge status', () => {
   for (const [row, histories] of Object.entries(TABLE)) {
     const [status, , shown] = row.split(' | ') as [TransactionStatus, string, string];
     describe(row, () => {

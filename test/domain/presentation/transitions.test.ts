@@ -1,4 +1,4 @@
-// interface.md "Transitions shown", row by row: what a trigger makes of a payment, and what is told of it.
+// contract.md "Transitions shown", row by row: what a trigger makes of a payment, and what is told of it.
 import { expect } from 'chai';
 import { type Decision, fold } from '../../../domain/kernel/decider.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
@@ -90,7 +90,7 @@ const refunds = (amount: number | null, n = 1): Trigger[] => {
   return [reserveRefund({ ...wish, ...way }, at('15:00:00')), completeRefund(refundId, 'E-out', at('15:00:02'))];
 };
 
-describe('interface.md, Transitions shown', () => {
+describe('contract.md, Transitions shown', () => {
   it('(none) | create charge | valid request | pending (transaction WAITING_PAYMENT) | Event charge.created.', () => {
     const create = createCharge({
       terms: terms(),
@@ -188,7 +188,7 @@ describe('interface.md, Transitions shown', () => {
       [
         {
           method: 'PIX',
-          endToEndId: END_TO_END_ID,
+          providerPaymentId: END_TO_END_ID,
           amount: 12_345,
           outcome: 'returned',
           reason: 'payer_mismatch',

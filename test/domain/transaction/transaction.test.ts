@@ -43,7 +43,7 @@ const settlementOf = (event: PaymentEvent) => {
 
 const seen = (over: Partial<ReceiptRecord> = {}): ReceiptRecord => ({
   method: 'PIX',
-  endToEndId: END_TO_END_ID,
+  providerPaymentId: END_TO_END_ID,
   amount: toMinor(12_345),
   outcome: 'settled',
   reason: null,
@@ -136,7 +136,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     'a second one that went back first leaves it on its way',
     [
       sentBack('payer_mismatch'),
-      sentBack('second_payment', { endToEndId: OTHER_END_TO_END_ID }),
+      sentBack('second_payment', { providerPaymentId: OTHER_END_TO_END_ID }),
       returned(OTHER_END_TO_END_ID),
     ],
     {
@@ -144,7 +144,12 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
       status: 'returning',
       receipts: [
         seen({ outcome: 'rejected', reason: 'payer_mismatch', returnId: 'return-1' }),
-        seen({ endToEndId: OTHER_END_TO_END_ID, outcome: 'returned', reason: 'second_payment', returnId: 'return-1' }),
+        seen({
+          providerPaymentId: OTHER_END_TO_END_ID,
+          outcome: 'returned',
+          reason: 'second_payment',
+          returnId: 'return-1',
+        }),
       ],
       receipt: receipt(),
     },
@@ -203,7 +208,7 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
     [processing(), refused('BOLETO', false), settledByCard()],
     {
       ...SETTLED,
-      receipts: [seen({ method: 'CREDIT_CARD', endToEndId: 'card-1' })],
+      receipts: [seen({ method: 'CREDIT_CARD', providerPaymentId: 'card-1' })],
       declined: ['BOLETO'],
       settlement: settlementOf(settledByCard()),
     },
@@ -255,12 +260,17 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
   ],
   [
     'a second one that went back',
-    [settled(), sentBack('second_payment', { endToEndId: OTHER_END_TO_END_ID }), returned(OTHER_END_TO_END_ID)],
+    [settled(), sentBack('second_payment', { providerPaymentId: OTHER_END_TO_END_ID }), returned(OTHER_END_TO_END_ID)],
     {
       ...SETTLED,
       receipts: [
         seen(),
-        seen({ endToEndId: OTHER_END_TO_END_ID, outcome: 'returned', reason: 'second_payment', returnId: 'return-1' }),
+        seen({
+          providerPaymentId: OTHER_END_TO_END_ID,
+          outcome: 'returned',
+          reason: 'second_payment',
+          returnId: 'return-1',
+        }),
       ],
     },
   ],

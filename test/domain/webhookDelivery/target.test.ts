@@ -1,4 +1,4 @@
-// What deliveries share that succeed or fail together (decisions W3, W7).
+// What deliveries share that succeed or fail together (rules W3, W7).
 import { expect } from 'chai';
 import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import { targetOf } from '../../../domain/webhookDelivery/webhookDelivery.ts';

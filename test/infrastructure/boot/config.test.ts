@@ -1,4 +1,4 @@
-// Every variable: its default, empty as unset, what is right, and what is wrong by name (decisions S1, S6).
+// Every variable: its default, empty as unset, what is right, and what is wrong by name (rules S1, S6).
 
 import { resolve } from 'node:path';
 import { expect } from 'chai';

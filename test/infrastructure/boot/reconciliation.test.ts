@@ -200,7 +200,7 @@ describe('reconciliation', function suite() {
     const one = await charge(shop.tenant.liveKey);
     const reference = newReference();
     live.receipts.set(one.txid, [
-      receipt({ endToEndId: reference, amount: toMinor(1234), paidAt: fromMillis(clock.now()) }),
+      receipt({ providerPaymentId: reference, amount: toMinor(1234), paidAt: fromMillis(clock.now()) }),
     ]);
     live.next('receiptsBetween', 'unknown');
     await run();

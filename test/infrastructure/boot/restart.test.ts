@@ -1,4 +1,4 @@
-// Starting on a data directory that was used before (decisions S2, S4, S6).
+// Starting on a data directory that was used before (rules S2, S4, S6).
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// Starting and stopping as an operator does (decisions S1–S6).
+// Starting and stopping as an operator does (rules S1–S6).
 
 import { readdir, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// Work that nobody is doing is found and done: a lost job is never lost work (design §7).
+// Work that nobody is doing is found and done: a lost job is never lost work (architecture §7).
 import { expect } from 'chai';
 import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';

@@ -1,4 +1,4 @@
-// The operator's commands beside the running program (decisions O1): held, ledger show, account list and settings.
+// The operator's commands beside the running program (rule O1): held, ledger show, account list and settings.
 import { expect } from 'chai';
 import { SETTING_BOUNDS } from '../../../domain/account/settings.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
@@ -67,7 +67,7 @@ describe('the command line', () => {
     const reply = await gateway.post(`/v1/sandbox/charges/${id}/pay`, payer);
     expect([reply.status, reply.body['outcome']], reply.text).to.deep.equal([200, outcome]);
     await projected();
-    return { id, tx: `tx_${rawIdOf(id) as PaymentId}`, endToEndId: reply.body['end_to_end_id'] as string };
+    return { id, tx: `tx_${rawIdOf(id) as PaymentId}`, providerPaymentId: reply.body['end_to_end_id'] as string };
   };
   const held = () =>
     paid(
@@ -88,13 +88,13 @@ describe('the command line', () => {
     it('list, release, return; the second word of each changes nothing, the other one is refused', async () => {
       const [one, two] = [await held(), await held()];
       const list = await good<{ held: Body[]; total: number }>('held', 'list');
-      const shown = ({ tx, endToEndId }: typeof one) => ({
+      const shown = ({ tx, providerPaymentId }: typeof one) => ({
         paymentId: tx,
         accountId: account,
         mode: 'test',
         amount: 10_000,
         currency: 'BRL',
-        endToEndId,
+        providerPaymentId,
         payerName: 'ANA S',
         expectedPayerTaxId: '12345678909',
         reason: 'no_payer_document',
@@ -103,7 +103,7 @@ describe('the command line', () => {
       expect(list.held.map(({ heldSince: _, ...rest }) => rest)).to.deep.equal([one, two].map(shown));
       expect(list.total).to.equal(2);
       const { out } = await run('held', 'list');
-      const line = `${list.held[0]?.['heldSince']}  ${one.tx}  ${account}  test  BRL 100.00  ${one.endToEndId}  payer ANA S, expected 12345678909\n`;
+      const line = `${list.held[0]?.['heldSince']}  ${one.tx}  ${account}  test  BRL 100.00  ${one.providerPaymentId}  payer ANA S, expected 12345678909\n`;
       expect(out.slice(0, line.length)).to.equal(line);
 
       const released = { paymentId: one.tx, status: 'PAID' };
@@ -128,7 +128,7 @@ describe('the command line', () => {
       postings.map(({ event, account: on, amount, sum }) => [event, on, amount, sum]);
 
     it('explains every cent of a Pix that was held and released', async () => {
-      const { id, tx, endToEndId } = await held();
+      const { id, tx, providerPaymentId } = await held();
       await good('held', 'release', id);
       await projected();
       const shown = await good<Shown>('ledger', 'show', id);
@@ -144,14 +144,14 @@ describe('the command line', () => {
         ['TransactionSettled', 'platform_fees', 100, 100],
       ]);
       expect(shown.postings.map(({ what }) => what)).to.deep.equal([
-        `the provider holds it for us: held for review (${endToEndId})`,
-        `owed to the payer: held for review (${endToEndId})`,
+        `the provider holds it for us: held for review (${providerPaymentId})`,
+        `owed to the payer: held for review (${providerPaymentId})`,
         `no longer owed to the payer: ${operatorOf()} let the held Pix pass`,
         `the provider gave it out of what it holds for us: ${operatorOf()} let the held Pix pass`,
-        `the provider holds it for us: the payer paid by PIX (${endToEndId})`,
-        `into the merchant’s available balance: the payer paid by PIX (${endToEndId})`,
-        `the provider’s fee: the payer paid by PIX (${endToEndId})`,
-        `the platform’s fee: the payer paid by PIX (${endToEndId})`,
+        `the provider holds it for us: the payer paid by PIX (${providerPaymentId})`,
+        `into the merchant’s available balance: the payer paid by PIX (${providerPaymentId})`,
+        `the provider’s fee: the payer paid by PIX (${providerPaymentId})`,
+        `the platform’s fee: the payer paid by PIX (${providerPaymentId})`,
       ]);
       const { code, out } = await run('ledger', 'show', id);
       expect(code).to.equal(0);

@@ -1,4 +1,4 @@
-// The JobQueue port on pg-boss: durable with its transaction, woken fast, fair between groups, never lost (design §7).
+// The JobQueue port on pg-boss: durable with its transaction, woken fast, fair between groups, never lost (architecture §7).
 import { expect } from 'chai';
 import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';

@@ -148,7 +148,7 @@ describe('leadership', () => {
     expect(await backends.of('quita leader under test')).to.deep.equal([]);
   });
 
-  it('passes on within the 10 s of design §6', () => {
+  it('passes on within the 10 s of architecture §6', () => {
     const { renewMs, leaseMs, lookMs } = LEASE_TIMINGS;
     expect(renewMs + leaseMs + lookMs).to.be.below(8_000);
     expect(leaseMs).to.be.at.least(5 * renewMs); // a renewal or two may be late

@@ -1,4 +1,4 @@
-// Secrets at rest (decisions S6): only the same key, place and bytes give the text back.
+// Secrets at rest (rule S6): only the same key, place and bytes give the text back.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { seal, unseal } from '../../../infrastructure/secrets/seal.ts';

@@ -1,4 +1,4 @@
-// Hot queries use an index at 100,000 rows (design §6). The texts are those that the product sends: they are caught on their way.
+// Hot queries use an index at 100,000 rows (architecture §6). The texts are those that the product sends: they are caught on their way.
 // Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';

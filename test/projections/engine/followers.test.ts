@@ -1,4 +1,4 @@
-// One reader of the log for many consumers: nothing skipped, nothing twice, whatever happens to the leader (design §6).
+// One reader of the log for many consumers: nothing skipped, nothing twice, whatever happens to the leader (architecture §6).
 import { expect } from 'chai';
 import { type EventStore, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';

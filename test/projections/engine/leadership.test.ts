@@ -1,4 +1,4 @@
-// Two that lead at once, for whatever reason, never both commit; and one that stood still comes back as a standby (design §6).
+// Two that lead at once, for whatever reason, never both commit; and one that stood still comes back as a standby (architecture §6).
 import { expect } from 'chai';
 import type { OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../../application/ports/logConsumer.ts';

@@ -1,5 +1,5 @@
 // An event that a consumer can't take parks its stream for that consumer; what fails as a whole goes aside; the weather parks nothing
-// (design §6, §7).
+// (architecture §6, §7).
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -1,4 +1,5 @@
-// How many events of one batch may be to blame before it is who takes them (design §7). Without a database: savepoints are its own tests.
+// How many events of one batch may be to blame before it is who takes them (architecture §7). Without a database: savepoints are its
+// own tests.
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../../application/ports/sql.ts';

@@ -1,4 +1,4 @@
-// A read model is built anew beside the live one, which is read and followed meanwhile, and swapped without a gap (design §6).
+// A read model is built anew beside the live one, which is read and followed meanwhile, and swapped without a gap (architecture §6).
 import { expect } from 'chai';
 import { prepareLiveCopies } from '../../../infrastructure/boot/liveCopies.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';

@@ -1,4 +1,4 @@
-// The read models against a replay from zero: 0 differences is the only good answer, and whatever was changed is found (design §6).
+// The read models against a replay from zero: 0 differences is the only good answer, and whatever was changed is found (architecture §6).
 import { expect } from 'chai';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { rebuild } from '../../../projections/engine/rebuild.ts';

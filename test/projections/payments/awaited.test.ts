@@ -1,4 +1,4 @@
-// What a payment waits for by itself: what the watchdog finds when its job was lost (design §7).
+// What a payment waits for by itself: what the watchdog finds when its job was lost (architecture §7).
 import { expect } from 'chai';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { allAwaited, awaited } from '../../../projections/payments/awaited.ts';

@@ -1,5 +1,5 @@
 // What is counted as payments change is what counting whole payments would give, whatever happened to them and however their events
-// fall into batches (decisions T1–T3).
+// fall into batches (rules T1–T3).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';

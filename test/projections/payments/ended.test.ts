@@ -1,4 +1,4 @@
-// Which charges free their places at the velocity guard (decisions E6).
+// Which charges free their places at the velocity guard (rule E6).
 import { expect } from 'chai';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { endedPayments } from '../../../projections/payments/ended.ts';

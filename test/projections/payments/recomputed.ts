@@ -1,4 +1,4 @@
-// Statistics and metrics told again from whole payments, the slow and simple way (decisions T1–T3).
+// Statistics and metrics told again from whole payments, the slow and simple way (rules T1–T3).
 import type { MetricsView } from '../../../domain/presentation/metrics.ts';
 import { type TransactionStatus, transactionStatus } from '../../../domain/presentation/status.ts';
 import type { MixedPayment } from './mixedPayments.ts';

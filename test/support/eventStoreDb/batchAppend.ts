@@ -75,7 +75,7 @@ const refusalsOf = (node: Node, call: Call, append: Pending, request: BatchAppen
   try {
     for (const message of request.getProposedMessagesList()) events.push(proposedEvent(message));
   } catch (error) {
-    // The real server does say it twice (eventstore.md, seen 4).
+    // The real server does say it twice (eventStoreDb/README.md, seen 4).
     const { message } = error as Error;
     return [packedBadRequest(message), packedBadRequest(message)];
   }

@@ -1,4 +1,4 @@
-// The log in memory, with the server's rules about expected revisions, repeats, soft deletes and tombstones (eventstore.md).
+// The log in memory, with the server's rules about expected revisions, repeats, soft deletes and tombstones (eventStoreDb/README.md).
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { IdCache } from './idCache.ts';

@@ -1,4 +1,4 @@
-// An EventStoreDB for tests of the adapter, in memory: the protocol and the rules of a real server (23.10) as eventstore.md
+// An EventStoreDB for tests of the adapter, in memory: the protocol and the rules of a real server (23.10) as eventStoreDb/README.md
 // tells them, with switches for its faults. It proves nothing about durability, quorum or speed: "restart" keeps an array.
 // Positions of stream reads are given as servers since 22.6 do. Not modelled: persistent subscriptions, projections, links,
 // $maxCount/$maxAge/$acl in stream metadata (a soft delete is state of its own), scavenging.

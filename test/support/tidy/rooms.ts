@@ -1,4 +1,4 @@
-// Who may import whom (design §2).
+// Who may import whom (architecture §2).
 import { importsOf, type Problem, type Source } from './source.ts';
 
 /** Folders, or files, of ours; `packages`: which packages and node: modules; null: any. */
@@ -8,7 +8,7 @@ interface Allowance {
 }
 const ALLOWED: Readonly<Record<string, Allowance>> = {
   domain: { ours: ['domain/'], packages: [] },
-  application: { ours: ['domain/', 'application/'], packages: ['node:crypto', 'node:timers/promises'] },
+  application: { ours: ['domain/', 'application/'], packages: ['node:crypto'] },
   projections: { ours: ['domain/', 'application/ports/', 'projections/'], packages: ['knex'] },
   http: { ours: ['domain/', 'application/', 'http/', 'projections/*/queries.ts'], packages: null },
   infrastructure: { ours: ['domain/', 'application/ports/', 'infrastructure/'], packages: null },

@@ -24,12 +24,21 @@ export const TIMERS_ALLOWED: Readonly<Record<string, string>> = {
   'test/support/program.ts': 'a time-out on a wait for a line of output',
   'test/infrastructure/webhookSender/send.test.ts': 'a server that drips its answer: slowness is what is tested',
   'test/support/eventStoreDb/timers.ts': 'delayed answers and the write time-out of the test server',
-  'test/application/payments/createCharge.test.ts': 'holds the 10 s bound of K4 in its hand: no timer is started',
 };
 
 const BANS: readonly Ban[] = [
   { pattern: /\bDate\.now\b/, where: isCore, instead: 'take the time as an argument, or from the port Clock' },
-  { pattern: /\bMath\.random\b/, where: isCore, instead: 'take randomness as an argument: `random: () => number`' },
+  {
+    pattern: /\bMath\.random\b/,
+    where: isCore,
+    instead: 'take randomness as an argument, or from the port Randomness',
+  },
+  {
+    pattern:
+      /\b(?:random(?:UUID|Bytes|Int)|set(?:Timeout|Interval|Immediate)|performance\.now)\b|\bAbortSignal\.timeout\b/,
+    where: (path) => /^(domain|application)\//.test(path),
+    instead: 'take chance from the port Randomness, passing time from the port Stopwatch',
+  },
   { pattern: /\bnew Date\(\)/, where: isCore, instead: 'take the time as an argument, or from the port Clock' },
   { pattern: /\b(?:TODO|FIXME|XXX|HACK)\b/, where: everywhere, instead: 'do it, or open an issue' },
   { pattern: /\bfor now\b/i, where: everywhere, instead: 'do it right, or say why it is right' },

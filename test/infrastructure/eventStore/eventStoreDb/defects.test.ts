@@ -1,4 +1,4 @@
-// The defects of the client package (eventstore.md, "Client defects"): each shown on its own commands, and what the adapter does there.
+// The defects of the client package (README.md, "Client defects"): each shown on its own commands, and what the adapter does there.
 import { once } from 'node:events';
 import { EventStoreDBClient, STREAM_NAME } from '@eventstore/db-client';
 import { expect } from 'chai';

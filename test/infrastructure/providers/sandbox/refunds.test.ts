@@ -1,4 +1,4 @@
-// How the sandbox bank decides refunds, and how it names them as the network does (pix.md, Ids; decisions M6, X3).
+// How the sandbox bank decides refunds, and how it names them as the network does (pix.md, Ids; rules M6, X3).
 import { expect } from 'chai';
 import { toMinor } from '../../../../domain/kernel/money.ts';
 import { isEndToEndId, isReturnId } from '../../../../domain/pix/endToEndId.ts';

@@ -1,0 +1,58 @@
+// A switch on the type of an event names every event type there is: a new one does not compile until each consumer has said what it
+// means to it (design §2).
+import type { Problem, Source } from './source.ts';
+
+/** Files that still hold switches with an open `default:`, and how many. It only gets shorter. */
+export const OPEN_DEFAULTS: Readonly<Record<string, number>> = {
+  'application/payments/expiry.ts': 1,
+  'application/payments/issueInstruments.ts': 1,
+};
+
+const SWITCH = /^( *).*\bswitch \((?:[\w.]+\.)?type\) \{$/;
+/** What the end of an exhaustive switch says: the compiler proves it unreachable. */
+const NEVER = /\bsatisfies never\b|\b(?:ignore|unreachable)\(/;
+
+interface OpenDefault {
+  readonly path: string;
+  readonly line: number;
+}
+
+const openDefaultsOf = ({ path, text }: Source): readonly OpenDefault[] => {
+  const lines = text.split('\n');
+  return lines.flatMap((line, at) => {
+    const indent = SWITCH.exec(line)?.[1];
+    if (indent === undefined) return [];
+    const rest = lines.slice(at + 1);
+    const body = rest.slice(0, rest.indexOf(`${indent}}`));
+    const start = body.findIndex((one) => one.startsWith(`${indent}  default:`));
+    return start < 0 || NEVER.test(body.slice(start).join('\n')) ? [] : [{ path, line: at + 2 + start }];
+  });
+};
+
+/** Refuses a `default:` that is not `never` in a switch on an event's type. `allowed`: how many of them by file. */
+export const totalityProblems = (
+  sources: readonly Source[],
+  allowed: Readonly<Record<string, number>> = OPEN_DEFAULTS,
+): readonly Problem[] =>
+  sources.flatMap((source) => {
+    const found = openDefaultsOf(source);
+    return found.length <= (allowed[source.path] ?? 0)
+      ? []
+      : found.map(
+          ({ path, line }) =>
+            `${path}:${line}: a default in a switch on an event type: name what is ignored, and end in \`satisfies never\``,
+        );
+  });
+
+/** Names of the list that have fewer open defaults than it says. */
+export const staleOpenDefaults = (
+  sources: readonly Source[],
+  allowed: Readonly<Record<string, number>> = OPEN_DEFAULTS,
+): readonly Problem[] =>
+  Object.entries(allowed).flatMap(([path, count]) => {
+    const source = sources.find((one) => one.path === path);
+    const found = source === undefined ? 0 : openDefaultsOf(source).length;
+    return found < count
+      ? [`${path} has ${found} open defaults: take it off the list in test/support/tidy/totality.ts`]
+      : [];
+  });
