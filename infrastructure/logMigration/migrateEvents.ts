@@ -28,7 +28,9 @@ const ONE_IS_NEEDED =
 const COMMAND: CommandWords = {
   name: 'npm run migrate-events --',
   summary:
-    'Moves the event log of this deployment between PostgreSQL (DATABASE_URL, or the embedded one in DATA_DIR) and an EventStoreDB (esdb://… or esdb+discover://…, or the same with kurrentdb), event by event with its id and its time. Stop the program first. Killed half-way, the same command goes on; repeated when it is done, it changes nothing.',
+    'Moves the event log of this deployment between PostgreSQL (DATABASE_URL, or the embedded one in DATA_DIR) and an EventStoreDB ' +
+    '(esdb://… or esdb+discover://…, or the same with kurrentdb), event by event with its id and its time. Stop the program first. ' +
+    'Killed half-way, the same command goes on; repeated when it is done, it changes nothing.',
   args: [],
   takes: ONE_IS_NEEDED,
   options: {
