@@ -79,7 +79,7 @@ const UNTOLD = [
   'TransactionReturnRefused', // the operators are told: it is theirs to decide
   'TransactionReturnRetried',
   'TransactionFundsReleased',
-  'TransactionDisputeRaised',
+  'TransactionDisputeHoldIncreased',
 ] as const satisfies readonly PaymentEvent['type'][];
 const UNTOLD_TYPES: ReadonlySet<string> = new Set(UNTOLD);
 
@@ -110,9 +110,9 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
       return endMessages(transition(event.data.at), 'charge.paid', 'payment.completed');
     case 'TransactionProcessing':
     case 'TransactionHeld':
-    case 'TransactionReceiptRejected':
+    case 'TransactionPaymentRejected':
       return withStatusChanged(transition(event.data.at), []);
-    case 'TransactionReceiptReturned': {
+    case 'TransactionPaymentReturned': {
       const told = transition(event.data.at);
       const refunded = transactionStatus(after) === 'REFUNDED' && statusBefore(told) !== 'REFUNDED';
       const { amount } = event.data;

@@ -55,17 +55,17 @@ type OfType<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: T
 
 /** Why money moved. Events that move none are not here. */
 const WHY: { readonly [Type in PaymentEvent['type']]?: (event: OfType<Type>) => string } = {
-  TransactionSettled: ({ data }) => `the payer paid by ${data.method} (${data.receipt.providerPaymentId})`,
+  TransactionSettled: ({ data }) => `the payer paid by ${data.method} (${data.incoming.providerPaymentId})`,
   TransactionFundsReleased: () => 'the hold on settled money ended',
-  TransactionHeld: ({ data }) => `held for review (${data.receipt.providerPaymentId})`,
+  TransactionHeld: ({ data }) => `held for review (${data.incoming.providerPaymentId})`,
   TransactionHeldReleased: ({ data }) => `${data.by} let the held Pix pass`,
-  TransactionReceiptRejected: ({ data }) => `must not be credited: ${data.reason} (${data.receipt.providerPaymentId})`,
-  TransactionReceiptReturned: ({ data }) => `went back to the payer (${data.providerPaymentId})`,
+  TransactionPaymentRejected: ({ data }) => `must not be credited: ${data.reason} (${data.incoming.providerPaymentId})`,
+  TransactionPaymentReturned: ({ data }) => `went back to the payer (${data.providerPaymentId})`,
   TransactionRefundReserved: ({ data }) => `refund rf_${data.refundId} was requested`,
   TransactionRefundCompleted: ({ data }) => `refund rf_${data.refundId} reached the payer`,
   TransactionRefundReleased: ({ data }) => `refund rf_${data.refundId} failed: ${data.reason}`,
   TransactionDisputeOpened: ({ data }) => `${data.kind.toLowerCase()} opened`,
-  TransactionDisputeRaised: () => 'what a failed refund gave back is held for the dispute',
+  TransactionDisputeHoldIncreased: () => 'what a failed refund gave back is held for the dispute',
 };
 
 /** What a posting does to its account: when it is a credit, and when it is a debit. */

@@ -20,7 +20,7 @@ import { AMOUNT_MAX, toMinor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 
 const YEAR_2100_MS = Date.parse('2100-01-01T00:00:00.000Z');
 
@@ -48,7 +48,7 @@ const customer: fc.Arbitrary<Customer> = fc.record({
 });
 /** Few end-to-end ids, so that histories meet them again. */
 const providerPaymentId = fc.constantFrom('E1', 'E2', 'E3');
-const receipt: fc.Arbitrary<Receipt> = fc.record({
+const incoming: fc.Arbitrary<IncomingPayment> = fc.record({
   method,
   providerPaymentId,
   amount: anyAmount,
@@ -130,7 +130,7 @@ export const ANY_DATA: DataOf = {
   }),
   TransactionSettled: fc
     .record({
-      receipt,
+      incoming,
       method,
       currency: fc.constantFrom('BRL', 'EUR'),
       availableAt: orNull(anyTime),
@@ -139,9 +139,9 @@ export const ANY_DATA: DataOf = {
       b: fc.nat(1_000),
     })
     .map(({ a, b, ...rest }) => {
-      const providerFee = Math.min(a, rest.receipt.amount);
-      const platformFee = Math.min(b, rest.receipt.amount - providerFee);
-      const netAmount = rest.receipt.amount - providerFee - platformFee;
+      const providerFee = Math.min(a, rest.incoming.amount);
+      const platformFee = Math.min(b, rest.incoming.amount - providerFee);
+      const netAmount = rest.incoming.amount - providerFee - platformFee;
       return {
         ...rest,
         providerFee: toMinor(providerFee),
@@ -149,9 +149,9 @@ export const ANY_DATA: DataOf = {
         netAmount: toMinor(netAmount),
       };
     }),
-  TransactionHeld: fc.record({ receipt, currency: anyText, at: anyTime }),
-  TransactionReceiptRejected: fc.record({
-    receipt,
+  TransactionHeld: fc.record({ incoming, currency: anyText, at: anyTime }),
+  TransactionPaymentRejected: fc.record({
+    incoming,
     currency: anyText,
     reason: fc.constantFrom(
       'wrong_amount' as const,
@@ -162,7 +162,7 @@ export const ANY_DATA: DataOf = {
     returnId: anyText,
     at: anyTime,
   }),
-  TransactionReceiptReturned: fc.record({ providerPaymentId, ...moved }),
+  TransactionPaymentReturned: fc.record({ providerPaymentId, ...moved }),
   TransactionReturnRefused: fc.record({ providerPaymentId, ...moved, reason: anyText }),
   TransactionReturnRetried: fc.record({ providerPaymentId, returnId: anyText, by: anyText, at: anyTime }),
   TransactionHeldReleased: fc.record({ providerPaymentId, ...moved, by: anyText }),
@@ -174,7 +174,7 @@ export const ANY_DATA: DataOf = {
     by: anyText,
   }),
   TransactionFundsReleased: fc.record(moved),
-  TransactionDisputeRaised: fc.record(moved),
+  TransactionDisputeHoldIncreased: fc.record(moved),
   TransactionRefundReserved: fc.record({
     refundId,
     ...moved,
