@@ -6,8 +6,8 @@ import type { Checkpoint } from '../../projections/engine/checkpoints.ts';
 import { checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/movedLog.ts';
 import { UsageError } from '../cli/command.ts';
 import { type Comparison, compareLogs, eventsUpTo } from '../eventStore/compareLogs.ts';
-import { IN_USE } from '../eventStore/logUse.ts';
-import type { MovableLog } from '../eventStore/movableLog.ts';
+import { IN_USE } from '../eventStore/logState.ts';
+import type { MigratableLog } from '../eventStore/migratableLog.ts';
 import { routeOf } from './route.ts';
 
 export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';
@@ -18,8 +18,8 @@ export type News =
   | { readonly kind: 'step'; readonly step: Step };
 
 export interface Move {
-  readonly source: MovableLog;
-  readonly target: MovableLog;
+  readonly source: MigratableLog;
+  readonly target: MigratableLog;
   /** Holds the leadership of projector and reactor, on the database of the checkpoints. */
   readonly session: LeaderSession;
   /** Rejects when another process works on this database. */
@@ -48,9 +48,9 @@ export const moveLog = async (move: Move): Promise<MoveReport> => {
   const route = await routeOf(source, target);
   if (route.isDone) return { wasDone: true, compared: 0, copied: 0, checkpoints: 0 };
   await checkpointsToMove(session, source.name.storeId, await source.store.head(), target.name.storeId);
-  if (!route.isTargetMarked) await target.setUse({ kind: 'copy', other: source.name });
+  if (!route.isTargetMarked) await target.setState({ kind: 'copy', other: source.name });
   step('marked');
-  if (!route.isSourceSealed) await source.setUse({ kind: 'sealed', other: target.name });
+  if (!route.isSourceSealed) await source.setState({ kind: 'sealed', other: target.name });
   step('sealed');
   await assertAlone(); // who opened the log before it was sealed may not have heard of it; nobody can open it any more
   const { checkpoints, comparison, copied } = await level(move);
@@ -60,9 +60,9 @@ export const moveLog = async (move: Move): Promise<MoveReport> => {
     await moveCheckpointsTo(tx, checkpoints, target.name.storeId, comparison.positions);
   });
   step('translated');
-  if (!route.isMoved) await source.setUse({ kind: 'moved', other: target.name });
+  if (!route.isMoved) await source.setState({ kind: 'moved', other: target.name });
   step('moved');
-  await target.setUse(IN_USE);
+  await target.setState(IN_USE);
   step('inUse');
   return { wasDone: false, compared: comparison.events, copied, checkpoints: checkpoints.length };
 };
@@ -97,8 +97,8 @@ const level = async ({ source, target, session, signal, tell }: Move): Promise<L
 };
 
 /** The source is written to again; false: it was not sealed. Throws UsageError when the copy has taken its place. */
-export const unseal = async (source: MovableLog, session: LeaderSession): Promise<boolean> => {
-  const use = await source.use();
+export const unseal = async (source: MigratableLog, session: LeaderSession): Promise<boolean> => {
+  const use = await source.state();
   if (use.kind === 'inUse') return false;
   if (use.kind === 'copy') throw new UsageError('this event log is a copy itself: there is no seal to break');
   const { address, storeId } = use.other;
@@ -107,6 +107,6 @@ export const unseal = async (source: MovableLog, session: LeaderSession): Promis
     throw new UsageError(
       `too late to give it up: the checkpoints stand in the log at ${address} already. Finish with npm run migrate-events; the way back is to copy that log here`,
     );
-  await source.setUse(IN_USE);
+  await source.setState(IN_USE);
   return true;
 };
