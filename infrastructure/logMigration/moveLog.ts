@@ -51,7 +51,8 @@ interface Route {
   readonly isMoved: boolean;
 }
 
-const isAbout = (state: LogState, { storeId }: LogName): boolean => state.kind !== 'inUse' && state.other.storeId === storeId;
+const isAbout = (state: LogState, { storeId }: LogName): boolean =>
+  state.kind !== 'inUse' && state.other.storeId === storeId;
 
 const checkSource = (state: LogState, target: LogName): void => {
   if (state.kind === 'inUse') return;
