@@ -7,8 +7,8 @@ export interface Endpoint {
 }
 
 /**
- * `notSent`: nothing was written, try again. `outcomeUnknown`: it may or may not have been written. `refused`: nothing was written, and asking
- * again soon is of no use (access, version). `invalid`: nothing was written, and the same request fails for ever.
+ * `notSent`: nothing was written, and another try may succeed. `outcomeUnknown`: it may or may not have been written. `refused`:
+ * nothing was written, and another try soon fails alike (access, version). `invalid`: the same request fails for ever.
  */
 export type FailureKind = 'notSent' | 'outcomeUnknown' | 'refused' | 'invalid';
 
