@@ -1,12 +1,12 @@
 // GET /v1/charges (contract.md List charges query, rules I9, I12).
+
+import type { Cursor } from '../../../application/ports/readModels/payments.ts';
 import { type PaymentId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { documentKeyOf } from '../../../domain/pix/taxId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { PUBLIC_STATUSES, type PublicStatus, transactionStatusesOf } from '../../../domain/presentation/status.ts';
-
-import { type Cursor, findPayment, listAfter } from '../../../projections/payments/queries.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { chargeListSchema } from '../../kernel/listSchema.ts';
 import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
@@ -23,7 +23,7 @@ interface Query {
 }
 
 const cursorOf = async ({ caller, services }: RouteContext, id: PaymentId): Promise<Cursor | Rejection> => {
-  const payment = await findPayment(services.db, caller.tenant, id);
+  const payment = await services.views.payments.find(caller.tenant, id);
   return payment
     ? { createdAt: payment.charge.terms.createdAt, id }
     : reject('invalid_cursor', 'starting_after is not one of your charges.', { param: 'starting_after' });
@@ -63,9 +63,9 @@ export const listChargesRoute: Route = {
       to: query.created_before ?? null,
       documentKey: query.customer_id ?? null,
     };
-    const { db } = ask.services;
+    const { payments } = ask.services.views;
     // One more than asked for tells whether there are more.
-    const found = await listAfter(db, ask.caller.tenant, filter, after, query.limit + 1);
+    const found = await payments.listAfter(ask.caller.tenant, filter, after, query.limit + 1);
     const data = found.slice(0, query.limit).map(chargeView);
     const hasMore = found.length > query.limit;
     const next = hasMore ? (data.at(-1)?.id ?? null) : null;

@@ -3,7 +3,6 @@ import { type ChargeBody, chargeProblems, chargeRequest } from '../../../domain/
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
-import { findPayment } from '../../../projections/payments/queries.ts';
 import type { BodyRule, Route, RouteContext } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeSchema, createChargeBody } from './chargeSchema.ts';
@@ -85,7 +84,7 @@ export const getChargeRoute: Route = {
   handle: async ({ caller, params, services }) => {
     const id = parseId<PaymentId>(params['id'] as string, PREFIX.charge);
     if (id) assertShown({ services, caller }, id);
-    const payment = id && (await findPayment(services.db, caller.tenant, id));
+    const payment = id && (await services.views.payments.find(caller.tenant, id));
     return payment ? { status: 200, body: chargeView(payment) } : reject('not_found', 'There is no such charge.');
   },
 };

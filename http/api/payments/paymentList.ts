@@ -1,15 +1,10 @@
 // GET /v1/payments (contract.md List payments query).
+
+import { type PageOrder, SORT_FIELDS, type SortField } from '../../../application/ports/readModels/payments.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../../../domain/presentation/status.ts';
 import { transactionView } from '../../../domain/presentation/transaction.ts';
-import {
-  countPayments,
-  listPage,
-  type PageOrder,
-  SORT_FIELDS,
-  type SortField,
-} from '../../../projections/payments/queries.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { paymentListSchema } from '../../kernel/listSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
@@ -47,7 +42,7 @@ export const listPaymentsRoute: Route = {
   refusesUnknownQuery: true,
   responses: { 200: { description: 'A page of payments, with how many there are.', schema: paymentListSchema } },
   errors: ['invalid_filter'],
-  handle: async ({ caller, query, services: { db } }) => {
+  handle: async ({ caller, query, services: { views } }) => {
     const { page, limit, status, startDate, endDate, sortBy, sortOrder } = query as unknown as Query;
     const filter = {
       statuses: status === undefined ? null : [status],
@@ -57,8 +52,8 @@ export const listPaymentsRoute: Route = {
     };
     const order: PageOrder = { by: sortBy ?? 'createdAt', direction: sortOrder ?? 'desc' };
     const [payments, total] = await Promise.all([
-      listPage(db, caller.tenant, filter, order, { page, limit }),
-      countPayments(db, caller.tenant, filter),
+      views.payments.listPage(caller.tenant, filter, order, { page, limit }),
+      views.payments.count(caller.tenant, filter),
     ]);
     const data = payments.map((payment) => {
       const view = transactionView(payment);

@@ -2,7 +2,6 @@
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
-import { findPayment } from '../../../projections/payments/queries.ts';
 import type { RouteContext } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
@@ -15,7 +14,7 @@ export const paymentIdOf = ({ params }: Pick<RouteContext, 'params'>): PaymentId
 export const paymentAsked = async (ask: RouteContext): Promise<ExistingPayment | null> => {
   const id = paymentIdOf(ask);
   if (id) assertShown(ask, id);
-  return id && findPayment(ask.services.db, ask.caller.tenant, id);
+  return id && ask.services.views.payments.find(ask.caller.tenant, id);
 };
 
 /** With the QR code, which lists leave out. */

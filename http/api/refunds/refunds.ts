@@ -3,7 +3,6 @@ import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';
 import { type RefundBody, refundProblems } from '../../../domain/refund/request.ts';
-import { listRefunds } from '../../../projections/refunds/queries.ts';
 import type { Route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { created } from '../payments/created.ts';
@@ -59,7 +58,7 @@ export const listRefundsRoute: Route = {
   handle: async ({ caller, params, services }) => {
     const id = paymentIdOf({ params });
     if (id) assertShown({ services, caller }, id);
-    const data = id && (await listRefunds(services.db, caller.tenant, id));
+    const data = id && (await services.views.refunds.list(caller.tenant, id));
     return data === null ? NO_PAYMENT : { status: 200, body: { data } };
   },
 };

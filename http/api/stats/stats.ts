@@ -2,7 +2,6 @@
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
-import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
 import { currencyCode, wholeNumber } from '../../kernel/queryRules.ts';
 import type { Route, RouteContext } from '../../kernel/route.ts';
 import { metricsSchema, statsSchema } from './statsSchema.ts';
@@ -29,7 +28,7 @@ export const paymentStatsRoute: Route = {
   errors: ['invalid_filter'],
   handle: async (ask) => {
     const window = await daysOf(ask);
-    const rows = await findDayRows(ask.services.db, ask.caller.tenant, { days: window, currency: null });
+    const rows = await ask.services.views.stats.dayRows(ask.caller.tenant, { days: window, currency: null });
     return { status: 200, body: statsView(window, rows) };
   },
 };
@@ -48,8 +47,8 @@ export const paymentMetricsRoute: Route = {
     const { caller, query, services } = ask;
     const window = { days: await daysOf(ask), currency: (query['currency'] as string | undefined) ?? null };
     const [rows, timeToPay] = await Promise.all([
-      findDayRows(services.db, caller.tenant, window),
-      findTimeToPay(services.db, caller.tenant, window),
+      services.views.stats.dayRows(caller.tenant, window),
+      services.views.stats.timeToPay(caller.tenant, window),
     ]);
     return { status: 200, body: metricsView(window, rows, timeToPay) };
   },

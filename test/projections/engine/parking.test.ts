@@ -130,7 +130,7 @@ describe('parking', () => {
     const stream = streamName.payment(await scene.appendPayment());
     await scene.appendPayments(2);
     await scene.log.sql.query('DELETE FROM event_store.events WHERE stream = $1 AND revision = 1', [stream]);
-    const followed = follow({ consumers: [consumer] });
+    const followed = follow({ consumers: [consumer], store: await scene.log.connect() }); // one that remembers no events
     await followed.caughtUp();
     expect(await parked()).to.deep.equal([`gap ${stream}@2`]);
     expect((await readParked(scene.log.sql, null)).map(({ error }) => error)).to.deep.equal([
