@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { AccountSettings } from '../../domain/account/account.ts';
 import type { Customer } from '../../domain/charge/charge.ts';
-import type { OtherInstrument } from '../../domain/charge/instruments.ts';
+import type { AcquirerInstrument } from '../../domain/charge/instruments.ts';
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import type { AnyEvent, EventOf } from '../../domain/events.ts';
 import type { Category } from '../../domain/kernel/event.ts';
@@ -70,7 +70,7 @@ const settings: fc.Arbitrary<AccountSettings> = fc.record({
   cashoutDestinations: orNull(fc.array(anyText, { maxLength: 3 })),
 });
 const bound = { provider: anyText, reference: anyText, expiresAt: anyTime };
-const instrument: fc.Arbitrary<OtherInstrument> = fc.oneof(
+const instrument: fc.Arbitrary<AcquirerInstrument> = fc.oneof(
   fc.record({ method: fc.constant('CREDIT_CARD' as const), ...bound, redirectUrl: anyText }),
   fc.record({ method: fc.constant('MBWAY' as const), ...bound, phone: anyText }),
   fc.record({ method: fc.constant('MULTIBANCO' as const), ...bound, entity: anyText, mbReference: anyText }),

@@ -16,7 +16,7 @@ import type { RefundOrder } from '../../../domain/refund/refund.ts';
 import { factsOf, findPayment, isCancelled, paymentsBetween, paymentsOf } from './books.ts';
 import { cancelInstrument } from './cancel.ts';
 import { sandboxInstrument } from './instrument.ts';
-import { sandboxOtherInstrument } from './otherInstruments.ts';
+import { sandboxAcquirerInstrument } from './otherInstruments.ts';
 import { findRefund, takeRefund } from './refunds.ts';
 import { standardStatus } from './status.ts';
 
@@ -33,7 +33,7 @@ const issuedOf = (request: InstrumentRequest): Issued => {
   const { method } = request;
   return method === 'PIX'
     ? { method, instrument: sandboxInstrument(request) }
-    : { method, instrument: sandboxOtherInstrument({ ...request, method }) };
+    : { method, instrument: sandboxAcquirerInstrument({ ...request, method }) };
 };
 
 export interface SandboxBankNeeds {
