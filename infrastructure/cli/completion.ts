@@ -94,10 +94,8 @@ ${cases(
     case "$path" in
 ${cases(vocabulary.options, '      ')}    esac
   else
-    case "$path" in
-${cases(vocabulary.words, '      ')}    esac
     case "$path $count" in
-${cases(vocabulary.arguments, '      ')}    esac
+${cases([...vocabulary.words.map(([path, words]): Pair => [`${path} 0`, words]), ...vocabulary.arguments], '      ')}    esac
   fi
   COMPREPLY=($(compgen -W "$list" -- "$cur"))
 }

@@ -70,7 +70,7 @@ describe('the completion of the shell', () => {
     ];
     expect(completed(words, '_quita_npm')).to.deep.equal([['release', 'return'], ['doctor'], []]);
     const other = 'other() { COMPREPLY=(theirs); }; complete -F other npm';
-    const asked = 'COMP_WORDS=(npm in); COMP_CWORD=1; _quita_npm; echo "${COMPREPLY[*]}"';
+    const asked = 'COMP_WORDS=(npm in); COMP_CWORD=1; _quita_npm; echo "$COMPREPLY"';
     const input = [other, completionScript('bash', COMMANDS, ROOT), asked].join('\n');
     expect(execFileSync('bash', ['--norc'], { input, encoding: 'utf8' })).to.equal('theirs\n');
   });
