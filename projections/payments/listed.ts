@@ -37,7 +37,7 @@ const COLUMNS: readonly ListedColumn[] = [
   { name: 'amount', type: 'bigint', of: ({ charge }) => charge.terms.amount },
   { name: 'provider_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.providerFee ?? null },
   { name: 'platform_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.platformFee ?? null },
-  { name: 'paid_at', type: 'timestamptz', of: (payment) => settlementOf(payment)?.receipt.paidAt ?? null },
+  { name: 'paid_at', type: 'timestamptz', of: (payment) => settlementOf(payment)?.incoming.paidAt ?? null },
   {
     name: 'customer_hash',
     type: 'bigint',

@@ -1,26 +1,9 @@
 import { expect } from 'chai';
 import { ROUTES } from '../../http/api/routes.ts';
 import type { Route } from '../../http/kernel/route.ts';
-import { compileResponse } from '../../http/kernel/validation.ts';
-import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
-import { answerSchemaOf, EXAMPLES, exampleOf, type Made, makeOnce, NO_ID, type Owned, URL } from './routeExamples.ts';
+import { type CallOptions, newKey, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { EXAMPLES, exampleOf, type Made, makeOnce, NO_ID, type Owned, URL } from './routeExamples.ts';
 import { type ErrorReply, expectError, openReady } from './support.ts';
-
-/** Every answer is one that the route declares: its schema, or a code it may answer. */
-const expectDeclared = (route: Route, reply: Reply<unknown>): void => {
-  const schema = answerSchemaOf(route, reply.status);
-  if (schema) {
-    const validate = compileResponse(schema);
-    expect(validate(reply.body), `${route.operationId}: ${JSON.stringify(validate.errors)}`).to.equal(true);
-    expect(reply.headers.get('content-type')).to.equal('application/json; charset=utf-8');
-    expect(reply.headers.get('cache-control')).to.equal('no-store');
-    return;
-  }
-  const code = (reply.body as ErrorReply).error?.code;
-  expect([...route.errors, 'method_not_allowed'], `${route.operationId}: ${reply.status} ${reply.text}`).to.include(
-    code,
-  );
-};
 
 describe('every route of the table', () => {
   let gateway: TestGateway;
@@ -81,14 +64,12 @@ describe('every route of the table', () => {
     describe(`${route.method} ${route.path}`, () => {
       it('answers a test key as declared, with a request id', async () => {
         const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1' } });
-        expectDeclared(route, reply);
         expect(Object.keys(route.responses).map(Number), reply.text).to.include(reply.status);
         expect(reply.headers.get('x-request-id')).to.equal('mine-1');
       });
 
       it('answers a live key as declared', async () => {
         const reply = await call(route, pathOf(route), { key: gateway.tenant.liveKey });
-        expectDeclared(route, reply);
         expect(reply.status).to.equal(exampleOf(route).live);
         if (route.principal === 'testKey') expectError(reply, 403, 'mode_not_allowed');
         const made = reply.body as { id?: string };
@@ -101,7 +82,6 @@ describe('every route of the table', () => {
           for (const key of [null, 'nonsense']) {
             const reply = await call(route, pathOf(route), { key });
             expect(reply.status).to.equal(200);
-            expectDeclared(route, reply);
           }
         });
 
@@ -124,7 +104,6 @@ describe('every route of the table', () => {
           for (const key of wrong) {
             const reply = await call(route, pathOf(route), { key });
             expectError(reply, 401, 'unauthorized');
-            expectDeclared(route, reply);
           }
           const asBearer = await call(route, pathOf(route), {
             key: null,
@@ -154,7 +133,6 @@ describe('every route of the table', () => {
           const id = { 'x-request-id': 'same' };
           const never = await call(route, absent, { headers: id });
           expectError(never, 404, 'not_found');
-          expectDeclared(route, never);
           const own = pathOf(route);
           const others = [
             await call(route, own, { headers: id, key: stranger.testKey }),
