@@ -3,7 +3,7 @@ import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { ApiKeys } from './apiKeys.ts';
 
-export const followAnnouncements = async (
+export const followCacheInvalidation = async (
   store: EventStore,
   commands: CommandHandler,
   keys: ApiKeys,

@@ -2,12 +2,12 @@
 // what was in our hands a moment ago. Every subscription gets the same objects.
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 
-export interface TailBounds {
+export interface RecentEventsBounds {
   readonly eventsMax: number;
   /** UTF-16 units of data and metadata. */
   readonly lengthMax: number;
 }
-const BOUNDS: TailBounds = { eventsMax: 4_096, lengthMax: 8_000_000 };
+const BOUNDS: RecentEventsBounds = { eventsMax: 4_096, lengthMax: 8_000_000 };
 
 const lengthOf = (event: RecordedEvent): number => event.data.length + event.metadata.length;
 
@@ -15,8 +15,8 @@ const lengthOf = (event: RecordedEvent): number => event.data.length + event.met
  * One run of events without a hole. When another process wrote in between, the run starts anew behind the hole: a reader before it
  * finds its next place missing here and asks the database.
  */
-export class Tail {
-  readonly #bounds: TailBounds;
+export class RecentEvents {
+  readonly #bounds: RecentEventsBounds;
   #events: RecordedEvent[] = [];
   /** Index of the oldest event still offered; those before it await compaction. */
   #begin = 0;
@@ -24,7 +24,7 @@ export class Tail {
   /** Place of the last event. */
   #last = 0;
 
-  constructor(bounds: TailBounds = BOUNDS) {
+  constructor(bounds: RecentEventsBounds = BOUNDS) {
     this.#bounds = bounds;
   }
 

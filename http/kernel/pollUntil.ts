@@ -4,7 +4,7 @@ import type { Progress } from '../../application/ports/readModels.ts';
 const LOOK_MS = 250;
 
 /** What `look` finds, or null after `timeoutMs`. */
-export const untilVisible = async <T>(
+export const pollUntil = async <T>(
   progress: Pick<Progress, 'onMove'>,
   timeoutMs: number,
   look: () => Promise<T | null>,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
 import { positionOf } from '../../../../infrastructure/eventStore/postgres/position.ts';
-import { Tail } from '../../../../infrastructure/eventStore/postgres/tail.ts';
+import { RecentEvents } from '../../../../infrastructure/eventStore/postgres/recentEvents.ts';
 import { newEvent, newStream } from '../../../conformance/eventStore/harness.ts';
 
 const recorded = (place: number, data = '{}'): RecordedEvent => ({
@@ -16,7 +16,7 @@ const run = (first: number, count: number, data?: string): RecordedEvent[] =>
 
 describe('tail', () => {
   it('gives the very objects that were added, behind any place in it', () => {
-    const tail = new Tail();
+    const tail = new RecentEvents();
     const events = run(1, 5);
     tail.add(1, events.slice(0, 2));
     tail.add(3, events.slice(2));
@@ -27,7 +27,7 @@ describe('tail', () => {
   });
 
   it('has nothing behind its end or before its beginning', () => {
-    const tail = new Tail();
+    const tail = new RecentEvents();
     expect(tail.after(0, 1)).to.equal(null);
     tail.add(4, run(4, 3));
     expect([2, 3, 5, 6, 7].map((place) => tail.after(place, 9)?.length ?? null)).to.deep.equal([
@@ -40,7 +40,7 @@ describe('tail', () => {
   });
 
   it('forgets what stood before a hole: another process wrote there', () => {
-    const tail = new Tail();
+    const tail = new RecentEvents();
     tail.add(1, run(1, 3));
     const later = run(6, 2);
     tail.add(6, later);
@@ -49,7 +49,7 @@ describe('tail', () => {
   });
 
   it('ignores what it has already, and nothing at all', () => {
-    const tail = new Tail();
+    const tail = new RecentEvents();
     const events = run(1, 3);
     tail.add(1, events);
     tail.add(1, run(1, 3));
@@ -58,10 +58,10 @@ describe('tail', () => {
   });
 
   it('keeps the newest within its bounds of count and of length', () => {
-    const few = new Tail({ eventsMax: 4, lengthMax: 1_000 });
+    const few = new RecentEvents({ eventsMax: 4, lengthMax: 1_000 });
     for (let place = 1; place <= 100; place += 3) few.add(place, run(place, 3));
     expect([97, 98, 101].map((place) => few.after(place, 9)?.length ?? null)).to.deep.equal([null, 4, 1]);
-    const short = new Tail({ eventsMax: 100, lengthMax: 100 });
+    const short = new RecentEvents({ eventsMax: 100, lengthMax: 100 });
     const [small, large] = ['{}', `{"a":"${'x'.repeat(60)}"}`];
     short.add(1, [recorded(1, small), recorded(2, large), recorded(3, small), recorded(4, small)]);
     expect(short.after(0, 9)).to.have.length(4);

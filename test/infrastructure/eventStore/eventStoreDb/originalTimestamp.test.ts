@@ -1,16 +1,19 @@
 // The first time of a copied event, in its metadata and out of it again.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { readKeptTime, withKeptTime } from '../../../../infrastructure/eventStore/eventStoreDb/keptTime.ts';
+import {
+  readOriginalTimestamp,
+  withOriginalTimestamp,
+} from '../../../../infrastructure/eventStore/eventStoreDb/originalTimestamp.ts';
 
 const AT = '2026-11-21T12:00:00.120Z';
 
 describe('the kept time', () => {
   it('is the last key of the metadata', () => {
-    expect(withKeptTime('{"mode":"test"}', AT)).to.equal(`{"mode":"test","quita_recordedAt":"${AT}"}`);
-    expect(withKeptTime('{}', AT)).to.equal(`{"quita_recordedAt":"${AT}"}`);
-    expect(withKeptTime('{ }', AT)).to.equal(`{ "quita_recordedAt":"${AT}"}`);
-    expect(JSON.parse(withKeptTime('{ \n "a" : 1 \n }', AT))).to.deep.equal({ a: 1, quita_recordedAt: AT });
+    expect(withOriginalTimestamp('{"mode":"test"}', AT)).to.equal(`{"mode":"test","quita_recordedAt":"${AT}"}`);
+    expect(withOriginalTimestamp('{}', AT)).to.equal(`{"quita_recordedAt":"${AT}"}`);
+    expect(withOriginalTimestamp('{ }', AT)).to.equal(`{ "quita_recordedAt":"${AT}"}`);
+    expect(JSON.parse(withOriginalTimestamp('{ \n "a" : 1 \n }', AT))).to.deep.equal({ a: 1, quita_recordedAt: AT });
   });
 
   it('is taken out with nothing left of it', () => {
@@ -22,12 +25,12 @@ describe('the kept time', () => {
       '{"b":1,"a":2,"b":3}',
       '{"ã":"\\ud800"}',
     ])
-      expect(readKeptTime(withKeptTime(metadata, AT))).to.deep.equal({ metadata, recordedAt: AT });
+      expect(readOriginalTimestamp(withOriginalTimestamp(metadata, AT))).to.deep.equal({ metadata, recordedAt: AT });
   });
 
   it('kept twice is taken out once: the second one is the outer', () => {
-    const once = withKeptTime('{"a":1}', AT);
-    expect(readKeptTime(withKeptTime(once, '2027-01-01T00:00:00.000Z'))).to.deep.equal({
+    const once = withOriginalTimestamp('{"a":1}', AT);
+    expect(readOriginalTimestamp(withOriginalTimestamp(once, '2027-01-01T00:00:00.000Z'))).to.deep.equal({
       metadata: once,
       recordedAt: '2027-01-01T00:00:00.000Z',
     });
@@ -43,7 +46,8 @@ describe('the kept time', () => {
       JSON.stringify({ said: `"quita_recordedAt":"${AT}"` }),
       '{"quita_recordedAt":"2026-11-21T12:00:00Z"}',
     ];
-    for (const metadata of untouched) expect(readKeptTime(metadata)).to.deep.equal({ metadata, recordedAt: null });
+    for (const metadata of untouched)
+      expect(readOriginalTimestamp(metadata)).to.deep.equal({ metadata, recordedAt: null });
   });
 
   it('leaves every object as it was, byte for byte, whatever is in it (law)', () => {
@@ -53,8 +57,11 @@ describe('the kept time', () => {
       fc.property(objects, fc.constantFrom(undefined, ' ', '\t'), times, (object, space, time) => {
         const metadata = JSON.stringify(object, null, space);
         const recordedAt = time.toISOString();
-        expect(readKeptTime(metadata)).to.deep.equal({ metadata, recordedAt: null });
-        expect(readKeptTime(withKeptTime(metadata, recordedAt))).to.deep.equal({ metadata, recordedAt });
+        expect(readOriginalTimestamp(metadata)).to.deep.equal({ metadata, recordedAt: null });
+        expect(readOriginalTimestamp(withOriginalTimestamp(metadata, recordedAt))).to.deep.equal({
+          metadata,
+          recordedAt,
+        });
       }),
     );
   });

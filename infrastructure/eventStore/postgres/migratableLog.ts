@@ -2,8 +2,8 @@
 import type pg from 'pg';
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { SessionWatch } from '../../postgres/sessionWatch.ts';
-import type { LogName, LogUse } from '../logUse.ts';
-import { type MovableLog, runsOf } from '../movableLog.ts';
+import type { LogName, LogState } from '../logState.ts';
+import { type MigratableLog, runsOf } from '../migratableLog.ts';
 import { int8Array, textArray, uuidArray } from './binaryArrays.ts';
 import { WRITER_SETTINGS } from './flushCall.ts';
 import { Reader } from './reader.ts';
@@ -54,26 +54,26 @@ const addressOf = (connectionString: string): string => {
 };
 
 /** Of a migrated database. Throws EventStoreUnavailable. */
-export const openMovablePostgresLog = async (
+export const openMigratablePostgresLog = async (
   connectionString: string,
   onError: (error: unknown) => void,
-): Promise<MovableLog> => {
+): Promise<MigratableLog> => {
   const name = 'quita event store: copies';
   const watch = new SessionWatch({ connectionString, application_name: name });
   const session = await openSession({ connectionString, watch, name, settings: WRITER_SETTINGS });
-  const opening = openPostgresEventStore({ connectionString, watch, poolSize: 1, inAnyUse: true, onError });
+  const opening = openPostgresEventStore({ connectionString, watch, poolSize: 1, inAnyState: true, onError });
   const store = await opening.catch(async (error: unknown) => {
     await closeSession(session);
     throw error;
   });
   const reader = new Reader({ connectionString, watch, poolSize: 1, onError });
   const logName: LogName = { storeId: store.storeId, address: addressOf(connectionString) };
-  const use = async (): Promise<LogUse> => (await reader.store()).use;
+  const use = async (): Promise<LogState> => (await reader.store()).use;
   return {
     name: logName,
     store,
-    use,
-    async setUse(next) {
+    state: use,
+    async setState(next) {
       const other = next.kind === 'inUse' ? null : next.other;
       const values = [next.kind, other?.storeId ?? null, other?.address ?? null];
       await underLock(session, [{ text: SET_USE, values }]);

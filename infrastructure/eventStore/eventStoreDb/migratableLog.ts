@@ -2,16 +2,16 @@
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
-import type { LogName } from '../logUse.ts';
-import { type MovableLog, runsOf } from '../movableLog.ts';
+import type { LogName } from '../logState.ts';
+import { type MigratableLog, runsOf } from '../migratableLog.ts';
 import { Appender } from './appender.ts';
 import { Connector } from './connection.ts';
 import { readConnectionString } from './connectionString.ts';
-import { withKeptTime } from './keptTime.ts';
+import { readState, writeState } from './logState.ts';
+import { withOriginalTimestamp } from './originalTimestamp.ts';
 import { Reader } from './reader.ts';
 import { openEventStoreDb } from './store.ts';
 import { TIMINGS } from './timings.ts';
-import { readUse, writeUse } from './use.ts';
 
 const inOneStream = (before: RecordedEvent, event: RecordedEvent): boolean =>
   before.stream === event.stream && before.revision + 1 === event.revision;
@@ -25,7 +25,7 @@ const asAppend = (run: readonly RecordedEvent[]): CheckedAppend => {
     id,
     type,
     data,
-    metadata: withKeptTime(metadata, recordedAt),
+    metadata: withOriginalTimestamp(metadata, recordedAt),
   }));
   const bytes = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   return {
@@ -40,11 +40,11 @@ const asAppend = (run: readonly RecordedEvent[]): CheckedAppend => {
 const addressOf = (connectionString: string): string => connectionString.replace(/\/\/[^/?]*@/, '//');
 
 /** Throws BadConnectionString, EventStoreUnavailable. */
-export const openMovableEventStoreDbLog = async (
+export const openMigratableEventStoreDbLog = async (
   connectionString: string,
   onError: (error: Error) => void,
-): Promise<MovableLog> => {
-  const store = await openEventStoreDb({ connectionString, inAnyUse: true, onError });
+): Promise<MigratableLog> => {
+  const store = await openEventStoreDb({ connectionString, inAnyState: true, onError });
   const connector = new Connector(readConnectionString(connectionString));
   const reader = new Reader({ connector, timings: TIMINGS, onError });
   const appender = new Appender({ connector, reader, timings: TIMINGS, onError });
@@ -52,8 +52,8 @@ export const openMovableEventStoreDbLog = async (
   return {
     name,
     store,
-    use: async () => (await readUse(reader)).use,
-    setUse: (use) => writeUse(reader, appender, use),
+    state: async () => (await readState(reader)).state,
+    setState: (use) => writeState(reader, appender, use),
     async write(events, onWritten) {
       // One after the other: nothing promises that appends in flight together are written in the order in which they were sent.
       for (const run of runsOf(events, inOneStream)) {

@@ -1,13 +1,13 @@
 // A connection that many calls share, opened when it is first needed and replaced as soon as anything was wrong with it: a client that
 // has seen a failure is never trusted again.
 
-export interface Shared {
+export interface SharedConnection {
   /** Nothing more is begun on it; what runs may end. */
-  retire(): void;
+  drain(): void;
   close(): void;
 }
 
-export class Slot<T extends Shared> {
+export class ReplaceableConnection<T extends SharedConnection> {
   readonly #open: () => Promise<T>;
   #current: Promise<T> | null = null;
   readonly #opened = new Set<T>();
@@ -27,7 +27,7 @@ export class Slot<T extends Shared> {
   replace(shared: T): void {
     if (!this.#opened.delete(shared)) return;
     this.#current = null;
-    shared.retire();
+    shared.drain();
   }
 
   close(): void {

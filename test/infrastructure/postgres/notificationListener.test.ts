@@ -1,6 +1,6 @@
 // LISTEN with one connection: what was missed while it was away is looked for by everybody.
 import { expect } from 'chai';
-import { Notices } from '../../../infrastructure/postgres/notices.ts';
+import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { startTcpProxy } from '../../support/tcpProxy.ts';
@@ -26,11 +26,11 @@ class Heard {
 describe('notices', () => {
   let database: TestDatabase;
   let backends: Backends;
-  let notices: Notices;
+  let notices: NotificationListener;
   beforeEach(async () => {
     database = await emptyDatabase();
     backends = await watchBackends(database.connectionString);
-    notices = new Notices(connectionConfig(database.connectionString, NAME));
+    notices = new NotificationListener(connectionConfig(database.connectionString, NAME));
   });
   afterEach(async () => {
     await notices.close();
@@ -90,7 +90,7 @@ describe('notices', () => {
     const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
     url.hostname = '127.0.0.1';
     url.port = String(proxy.port);
-    notices = new Notices(connectionConfig(url.href, NAME));
+    notices = new NotificationListener(connectionConfig(url.href, NAME));
     const heard = new Heard();
     await notices.on('a', heard.listener);
     await notices.open();

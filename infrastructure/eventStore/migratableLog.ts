@@ -1,18 +1,18 @@
 // A log as whoever copies it needs it: read through the port, written in its original order with its original ids and times.
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LogName, LogUse } from './logUse.ts';
+import type { LogName, LogState } from './logState.ts';
 
-export interface MovableLog {
+export interface MigratableLog {
   readonly name: LogName;
   /** For reading only, whatever the log's use is. */
   readonly store: EventStore;
   /** Throws EventStoreUnavailable. */
-  use(): Promise<LogUse>;
+  state(): Promise<LogState>;
   /**
    * Postgres: when it returns, no append is under way that has not obeyed it. EventStoreDB: processes that have the log open obey as
    * soon as they hear of it, which is within milliseconds; those that open it later obey at once.
    */
-  setUse(use: LogUse): Promise<void>;
+  setState(use: LogState): Promise<void>;
   /**
    * Events that follow what the log holds, in log order, each with the id, the revision and the time it has. Whoever calls has made
    * the log a `copy`. `onWritten` is told how many were written, as it goes. Rejects when anything stands in the way; what was

@@ -6,7 +6,7 @@ type Listener = (payload: string) => void;
 
 const RECONNECT_MS = 250;
 
-export class Notices {
+export class NotificationListener {
   readonly #config: SessionConfig;
   readonly #listeners = new Map<string, Set<Listener>>();
   #session: PgSession | null = null;

@@ -4,10 +4,10 @@ import type pg from 'pg';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../backoff.ts';
 import type { HeadWatch } from './headWatch.ts';
-import { answered, closeSession, openSession } from './session.ts';
+import { closeSession, openSession, withQueryTimeout } from './session.ts';
 import { HEAD_TEXT } from './statements.ts';
 
-export interface AnnouncementsOptions {
+export interface HeadAnnouncementsOptions {
   readonly connectionString: string;
   readonly watch: SessionWatch;
   readonly head: HeadWatch;
@@ -34,23 +34,23 @@ const pauseUnless = async (ms: number, signal: AbortSignal): Promise<void> => {
 };
 
 /** Returns when the connection is lost (by rejecting) or the signal is given. */
-const listen = async (session: pg.Client, { head, isOwnWriter, signal }: AnnouncementsOptions): Promise<void> => {
+const listen = async (session: pg.Client, { head, isOwnWriter, signal }: HeadAnnouncementsOptions): Promise<void> => {
   const lost = new AbortController();
   session.once('end', () => lost.abort());
   session.on('notification', ({ payload, processId }) => {
     if (!isOwnWriter(processId)) head.learn(Number(payload));
   });
-  await answered(session, session.query('LISTEN quita_events'), ANSWER_MS_MAX);
+  await withQueryTimeout(session, session.query('LISTEN quita_events'), ANSWER_MS_MAX);
   const either = AbortSignal.any([signal, lost.signal]);
   while (!signal.aborted) {
-    const { rows } = await answered(session, session.query<[string]>(HEAD), ANSWER_MS_MAX);
+    const { rows } = await withQueryTimeout(session, session.query<[string]>(HEAD), ANSWER_MS_MAX);
     head.learn(Number(rows[0]![0]));
     await pauseUnless(LOOK_EVERY_MS, either);
   }
 };
 
 /** Runs until the signal, through any number of lost connections. Never rejects. */
-export const followAnnouncements = async (options: AnnouncementsOptions): Promise<void> => {
+export const followHeadAnnouncements = async (options: HeadAnnouncementsOptions): Promise<void> => {
   const { connectionString, watch, onError, signal } = options;
   for (let attempt = 0; !signal.aborted; attempt++) {
     let session: pg.Client | null = null;

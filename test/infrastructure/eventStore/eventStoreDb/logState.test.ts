@@ -1,24 +1,24 @@
 // A log in EventStoreDB that is sealed, moved, or an unfinished copy.
 import { expect } from 'chai';
 import { type EventStore, LogNotInUse, type RecordedEvent } from '../../../../application/ports/eventStore.ts';
-import { openMovableEventStoreDbLog } from '../../../../infrastructure/eventStore/eventStoreDb/movable.ts';
+import { STATE_STREAM } from '../../../../infrastructure/eventStore/eventStoreDb/logState.ts';
+import { openMigratableEventStoreDbLog } from '../../../../infrastructure/eventStore/eventStoreDb/migratableLog.ts';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
-import { USE_STREAM } from '../../../../infrastructure/eventStore/eventStoreDb/use.ts';
-import { IN_USE, type LogUse } from '../../../../infrastructure/eventStore/logUse.ts';
-import type { MovableLog } from '../../../../infrastructure/eventStore/movableLog.ts';
+import { IN_USE, type LogState } from '../../../../infrastructure/eventStore/logState.ts';
+import type { MigratableLog } from '../../../../infrastructure/eventStore/migratableLog.ts';
 import { movedEvent, movedEvents } from '../movedEvents.ts';
 import { rejection, startWorld, type World } from './support.ts';
 
 const other = { storeId: 'other', address: 'postgres://127.0.0.1:5432/quita' };
-const SEALED: LogUse = { kind: 'sealed', other };
+const SEALED: LogState = { kind: 'sealed', other };
 const nobody = (): void => undefined;
 
 describe('the use of a log in EventStoreDB', () => {
   let world: World;
-  let log: MovableLog;
+  let log: MigratableLog;
   beforeEach(async () => {
     world = await startWorld();
-    log = await openMovableEventStoreDbLog(world.server.connectionString, nobody);
+    log = await openMigratableEventStoreDbLog(world.server.connectionString, nobody);
   });
   afterEach(async () => {
     await log.close();
@@ -40,19 +40,19 @@ describe('the use of a log in EventStoreDB', () => {
     });
 
   it('is nobody else’s business while it is in use: nothing is written for it', async () => {
-    expect(await log.use()).to.deep.equal(IN_USE);
-    expect(world.server.events.map(({ stream }) => stream)).to.not.include(USE_STREAM);
+    expect(await log.state()).to.deep.equal(IN_USE);
+    expect(world.server.events.map(({ stream }) => stream)).to.not.include(STATE_STREAM);
   });
 
   it('is what was said last', async () => {
-    const said: LogUse[] = [SEALED, IN_USE, { kind: 'copy', other }, { kind: 'moved', other }, SEALED, SEALED];
+    const said: LogState[] = [SEALED, IN_USE, { kind: 'copy', other }, { kind: 'moved', other }, SEALED, SEALED];
     for (const use of said) {
-      await log.setUse(use);
-      expect(await log.use()).to.deep.equal(use);
+      await log.setState(use);
+      expect(await log.state()).to.deep.equal(use);
     }
   });
 
-  const refusals: readonly [Exclude<LogUse['kind'], 'inUse'>, string][] = [
+  const refusals: readonly [Exclude<LogState['kind'], 'inUse'>, string][] = [
     [
       'sealed',
       'this event log is sealed, it is being copied to postgres://127.0.0.1:5432/quita: finish that with npm run migrate-events, or give it up with its --unseal',
@@ -65,11 +65,11 @@ describe('the use of a log in EventStoreDB', () => {
   ];
   for (const [kind, message] of refusals)
     it(`${kind}: it can't be opened`, async () => {
-      await log.setUse({ kind, other });
+      await log.setState({ kind, other });
       const error = await openError();
       expect(error).to.be.instanceOf(LogNotInUse);
       expect(error.message).to.equal(message);
-      await log.setUse(IN_USE);
+      await log.setState(IN_USE);
       await (await world.open()).close();
     });
 
@@ -81,14 +81,14 @@ describe('the use of a log in EventStoreDB', () => {
       await heard;
     };
     expect(await world.store.refusal()).to.equal(null);
-    await log.setUse(SEALED);
+    await log.setState(SEALED);
     await next(1);
     expect(await world.store.refusal()).to.be.instanceOf(LogNotInUse);
     const written = world.server.events;
     expect(await rejection(append(world.store, 2))).to.be.instanceOf(LogNotInUse);
     expect(await rejection(append(world.store, 2))).to.be.instanceOf(LogNotInUse);
     expect(world.server.events).to.deep.equal(written);
-    await log.setUse(IN_USE);
+    await log.setState(IN_USE);
     await next(2);
     expect(await world.store.refusal()).to.equal(null);
     expect(await append(world.store, 3)).to.include({ ok: true, revision: 1 });
@@ -97,8 +97,8 @@ describe('the use of a log in EventStoreDB', () => {
   it('does not show: neither as head nor as an event of a subscription', async () => {
     await append(world.store, 0);
     const head = await world.store.head();
-    await log.setUse(SEALED);
-    await log.setUse(IN_USE);
+    await log.setState(SEALED);
+    await log.setState(IN_USE);
     expect(await world.store.head()).to.equal(head);
     const store = await world.open();
     const given: string[] = [];

@@ -6,7 +6,7 @@ import { dirname } from 'node:path';
 import { codeOf, dataDirUnreachable, EmbeddedPostgresError } from './error.ts';
 import type { Layout } from './layout.ts';
 
-export interface Account {
+export interface OsUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
@@ -16,24 +16,24 @@ export interface Account {
 export const CHILD_ENV: NodeJS.ProcessEnv = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C', LC_ALL: 'C', TZ: 'UTC' };
 
 /** For spawn(): libuv drops the supplementary groups together with root. */
-export const spawnAs = (account: Account | null): { uid?: number; gid?: number } =>
-  account === null ? {} : { uid: account.uid, gid: account.gid };
+export const spawnAs = (osUser: OsUser | null): { uid?: number; gid?: number } =>
+  osUser === null ? {} : { uid: osUser.uid, gid: osUser.gid };
 
 /** Who runs the server: null for ourselves; for root the owner of the database, else `postgres`, else `nobody`. */
-export const serverAccount = async (layout: Layout): Promise<Account | null> => {
+export const serverUser = async (layout: Layout): Promise<OsUser | null> => {
   if (process.getuid?.() !== 0) return null;
   const owner = await stat(layout.clusterDir).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
   });
-  const accounts = await readAccounts();
+  const users = await readUsers();
   if (owner !== null && owner.uid !== 0) {
-    const name = accounts.find((account) => account.uid === owner.uid)?.name ?? `uid ${owner.uid}`;
+    const name = users.find((osUser) => osUser.uid === owner.uid)?.name ?? `uid ${owner.uid}`;
     return { name, uid: owner.uid, gid: owner.gid };
   }
   for (const name of ['postgres', 'nobody']) {
-    const account = accounts.find((candidate) => candidate.name === name && candidate.uid !== 0);
-    if (account !== undefined) return account;
+    const osUser = users.find((candidate) => candidate.name === name && candidate.uid !== 0);
+    if (osUser !== undefined) return osUser;
   }
   throw new EmbeddedPostgresError(
     'cannot_start',
@@ -41,7 +41,7 @@ export const serverAccount = async (layout: Layout): Promise<Account | null> => 
   );
 };
 
-const readAccounts = async (): Promise<Account[]> => {
+const readUsers = async (): Promise<OsUser[]> => {
   const content = await readFile('/etc/passwd', 'utf8').catch(() => '');
   return content.split('\n').flatMap((line) => {
     const [name, , uid, gid] = line.split(':');
@@ -57,12 +57,12 @@ export const withAncestors = (path: string): string[] => {
   return parent === path ? [path] : [...withAncestors(parent), path];
 };
 
-/** The first of the absolute paths that the account can't enter (a folder) or execute (a file); null when it can all. */
-export const firstBarred = async (account: Account, paths: readonly string[]): Promise<string | null> => {
+/** The first of the absolute paths that the user can't enter (a folder) or execute (a file); null when it can all. */
+export const firstUnreachable = async (osUser: OsUser, paths: readonly string[]): Promise<string | null> => {
   // Asked as that user, because mode bits alone miss access lists, mount options and security modules.
   const ask = 'for path do [ -x "$path" ] || { printf %s "$path"; exit 1; }; done';
   const child = spawn('/bin/sh', ['-c', ask, 'sh', ...paths], {
-    ...spawnAs(account),
+    ...spawnAs(osUser),
     env: CHILD_ENV,
     cwd: '/',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -76,12 +76,12 @@ export const firstBarred = async (account: Account, paths: readonly string[]): P
 };
 
 /** @throws EmbeddedPostgresError data_dir_unreachable, naming the folder that bars the way */
-export const assertReachable = async (layout: Layout, account: Account | null): Promise<void> => {
-  if (account === null) return;
-  const barred = await firstBarred(account, withAncestors(layout.dataDir));
+export const assertReachable = async (layout: Layout, osUser: OsUser | null): Promise<void> => {
+  if (osUser === null) return;
+  const barred = await firstUnreachable(osUser, withAncestors(layout.dataDir));
   if (barred === null) return;
   throw dataDirUnreachable(
     layout.dataDir,
-    `started by root, PostgreSQL runs as the user ${account.name}, who can't enter ${barred}`,
+    `started by root, PostgreSQL runs as the user ${osUser.name}, who can't enter ${barred}`,
   );
 };

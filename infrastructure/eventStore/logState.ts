@@ -13,11 +13,11 @@ export interface LogName {
  * `sealed`: it is being copied to `other`. `moved`: that is done, `other` took its place. `copy`: it is an unfinished copy of `other`.
  * Of these only `sealed` goes back to `inUse` by the operator's will.
  */
-export type LogUse =
+export type LogState =
   | { readonly kind: 'inUse' }
   | { readonly kind: 'sealed' | 'moved' | 'copy'; readonly other: LogName };
 
-export const IN_USE: LogUse = { kind: 'inUse' };
+export const IN_USE: LogState = { kind: 'inUse' };
 
 const isEventStoreDb = (address: string): boolean => /^(esdb|kurrentdb)/.test(address);
 
@@ -27,7 +27,7 @@ export const startOn = (address: string): string =>
 const startThere = (address: string): string =>
   `start the program ${isEventStoreDb(address) ? 'with EVENTSTORE_URL set to it' : 'without EVENTSTORE_URL'}`;
 
-const says = (use: Exclude<LogUse, { kind: 'inUse' }>): string => {
+const says = (use: Exclude<LogState, { kind: 'inUse' }>): string => {
   const { address } = use.other;
   switch (use.kind) {
     case 'moved':
@@ -40,5 +40,5 @@ const says = (use: Exclude<LogUse, { kind: 'inUse' }>): string => {
 };
 
 /** null: it may be written to. */
-export const refusalOf = (use: LogUse): LogNotInUse | null =>
+export const refusalOf = (use: LogState): LogNotInUse | null =>
   use.kind === 'inUse' ? null : new LogNotInUse(says(use));
