@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>
   knex.raw(`
-    CREATE SCHEMA log_followers;
-    CREATE TABLE log_followers.checkpoints (
+    CREATE SCHEMA subscriptions;
+    CREATE TABLE subscriptions.checkpoints (
       name text PRIMARY KEY,
       version integer NOT NULL,
       store_id text NOT NULL,

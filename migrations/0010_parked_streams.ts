@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 
 export const up = (knex: Knex): Promise<unknown> =>
   knex.raw(`
-    CREATE TABLE log_followers.parked_streams (
+    CREATE TABLE subscriptions.parked_streams (
       -- A read model, a process, or a copy of a read model that is being built.
       consumer text COLLATE "C" NOT NULL,
       stream text COLLATE "C" NOT NULL,
@@ -20,10 +20,10 @@ export const up = (knex: Knex): Promise<unknown> =>
       retry_asked_at timestamptz,
       PRIMARY KEY (consumer, stream)
     );
-    CREATE INDEX ON log_followers.parked_streams (consumer) WHERE retry_asked_at IS NOT NULL;
+    CREATE INDEX ON subscriptions.parked_streams (consumer) WHERE retry_asked_at IS NOT NULL;
     -- How often a copy built beside was swapped in. It is part of the compare-and-set: a leader must not go on with what it knew of the
     -- copy before.
-    ALTER TABLE log_followers.checkpoints ADD COLUMN swaps integer NOT NULL DEFAULT 0;`);
+    ALTER TABLE subscriptions.checkpoints ADD COLUMN swaps integer NOT NULL DEFAULT 0;`);
 
 export const down = (): never => {
   throw new Error('migrations go forward only');

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 export const up = (knex: Knex): Promise<unknown> =>
   knex.raw(`
     -- Beside the advisory lock of the role, which ends with its session: a frozen or unreachable leader's session does not end by itself.
-    CREATE TABLE log_followers.leaderships (
+    CREATE TABLE subscriptions.leaderships (
       role text COLLATE "C" PRIMARY KEY,
       -- The server process that holds the lock. Process ids are used again; the start tells them apart.
       pid integer NOT NULL,

@@ -10,7 +10,7 @@ import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
 import { mountDocs } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
-import type { Followers } from '../../projections/engine/followers.ts';
+import type { Subscriptions } from '../../projections/engine/followers.ts';
 import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
 import { securityLog } from '../log/securityLog.ts';
@@ -113,7 +113,7 @@ const readyToServe = async (
 };
 
 /** One that failed as a whole is not waited for: the others serve, and /health/ready tells of it. */
-const untilLevel = async (progress: LogProgress, followers: Followers | null): Promise<void> => {
+const untilLevel = async (progress: LogProgress, followers: Subscriptions | null): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
   const isWell = (name: string): boolean => !followers?.faults().some((fault) => fault.name === name);
   while (!(await progress.caughtUp(LOOK_MS)) && performance.now() < deadline)

@@ -38,7 +38,7 @@ export const categoriesOf = (recorded: readonly RecordedEvent[]): readonly strin
   recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
 
 /** What the leader tells of its work. */
-export interface Telling {
+export interface LeaderHooks {
   readonly role: string;
   readonly store: EventStore;
   /** After each commit of this process, before the notice reaches others. */
@@ -56,7 +56,7 @@ export interface Took {
 
 /** Parks what could not be taken and moves the checkpoints, in the transaction of the rows. */
 export const conclude = async (
-  { role, store }: Telling,
+  { role, store }: LeaderHooks,
   took: readonly Took[],
   to: Position,
   tx: Sql,
@@ -71,8 +71,8 @@ export const conclude = async (
 };
 
 /** The transaction is committed. */
-export const told = (
-  { onMoved, onParked }: Telling,
+export const announceTaken = (
+  { onMoved, onParked }: LeaderHooks,
   took: readonly Took[],
   to: Position,
   parked: readonly ParkedStream[],

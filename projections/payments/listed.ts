@@ -5,7 +5,7 @@ import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
-import type { Beside, Folded, FoldedChange } from '../engine/foldedTable.ts';
+import type { AggregateChange, AggregateRow, DerivedTable } from '../engine/foldedTable.ts';
 import { otherFieldsOf } from './sortFields.ts';
 
 /** Characters of the metadata's JSON that sorting by it looks at: an object has no order of its own. */
@@ -88,7 +88,7 @@ const ddl = (schema: string): string => {
     CREATE INDEX ON ${schema}.listed USING hash (txid);`;
 };
 
-type Existing = Folded<PaymentState> & { readonly state: ExistingPayment };
+type Existing = AggregateRow<PaymentState> & { readonly state: ExistingPayment };
 type Rows = readonly (readonly [id: string, row: Existing])[];
 
 interface Statement {
@@ -124,8 +124,8 @@ const write = async (statement: Statement, rows: Rows, tx: Sql): Promise<void> =
 };
 
 /** Creation apart, whatever is listed of a payment changes with its status or its instruments. */
-const isListedOtherwise = (before: Folded<PaymentState> | undefined, { mark, state }: Existing): boolean =>
-  before?.mark !== mark ||
+const isListedOtherwise = (before: AggregateRow<PaymentState> | undefined, { status, state }: Existing): boolean =>
+  before?.status !== status ||
   (before.state.charge.status !== 'absent' && before.state.charge.instruments !== state.charge.instruments);
 
 class ListedWriter {
@@ -139,7 +139,7 @@ class ListedWriter {
 
   reset(): void {} // nothing is remembered
 
-  async apply(changes: readonly FoldedChange<'payment', PaymentState>[], tx: Sql): Promise<void> {
+  async apply(changes: readonly AggregateChange<'payment', PaymentState>[], tx: Sql): Promise<void> {
     const created = new Map<string, Existing>();
     const changed = new Map<string, Existing>();
     for (const { subject, before, after } of changes) {
@@ -152,7 +152,7 @@ class ListedWriter {
   }
 }
 
-export const listedPayments: Beside<'payment', PaymentState> = {
+export const listedPayments: DerivedTable<'payment', PaymentState> = {
   tables: [{ name: 'listed', key: KEY }],
   ddl,
   writer: (schema) => new ListedWriter(schema),

@@ -7,7 +7,7 @@ import { transactionStatus } from '../../domain/presentation/status.ts';
 const happenedAt = (event: PaymentEvent): Timestamp =>
   event.type === 'ChargeCreated' ? event.data.createdAt : event.data.at;
 
-export const statusMark = {
+export const datedStatus = {
   of: (state: PaymentState) => (exists(state) ? transactionStatus(state) : null),
   at: happenedAt,
 };

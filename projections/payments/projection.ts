@@ -1,15 +1,15 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
 import { type PaymentState, payment } from '../../domain/payment/payment.ts';
-import { foldedTable } from '../engine/foldedTable.ts';
+import { aggregateTable } from '../engine/foldedTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
 import { awaited } from './awaited.ts';
 import { heldSince } from './held.ts';
 import { listedPayments } from './listed.ts';
-import { statusMark } from './mark.ts';
+import { datedStatus } from './mark.ts';
 import { statusCounts } from './statusCounts.ts';
 
-export const paymentsProjection = foldedTable<'payment', PaymentState>({
+export const paymentsProjection = aggregateTable<'payment', PaymentState>({
   name: 'payments',
   version: 5,
   category: 'payment',
@@ -24,6 +24,6 @@ export const paymentsProjection = foldedTable<'payment', PaymentState>({
     { columns: 'account_id, mode, awaits_at', where: 'awaits_at IS NOT NULL' },
     { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
   ],
-  mark: statusMark,
-  beside: [listedPayments, statusCounts, dayCounts, timeToPay],
+  status: datedStatus,
+  derived: [listedPayments, statusCounts, dayCounts, timeToPay],
 });

@@ -13,7 +13,7 @@ import { LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 import type { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
-import { Followers, type FollowersOptions } from '../../../projections/engine/followers.ts';
+import { Subscriptions, type SubscriptionsOptions } from '../../../projections/engine/followers.ts';
 import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
@@ -89,7 +89,7 @@ export class Scene {
   }
 
   async checkpoint(name: string): Promise<string | null | undefined> {
-    const text = 'SELECT position FROM log_followers.checkpoints WHERE name = $1';
+    const text = 'SELECT position FROM subscriptions.checkpoints WHERE name = $1';
     return (await this.log.sql.query<{ position: string | null }>(text, [name])).rows[0]?.position;
   }
 
@@ -117,7 +117,7 @@ export const taker = (
 
 /** Followers with all they tell, and waiting for it. */
 export class Followed {
-  readonly followers: Followers;
+  readonly followers: Subscriptions;
   readonly faults: string[] = [];
   readonly restarts: Error[] = [];
   readonly moves: Position[] = [];
@@ -128,7 +128,7 @@ export class Followed {
   readonly #progress: LogProgress;
   readonly #store: EventStore;
 
-  constructor(scene: Scene, options: Partial<FollowersOptions> & Pick<FollowersOptions, 'consumers'>) {
+  constructor(scene: Scene, options: Partial<SubscriptionsOptions> & Pick<SubscriptionsOptions, 'consumers'>) {
     this.#store = scene.store;
     this.#progress = new LogProgress(
       () => performance.now(),
@@ -138,7 +138,7 @@ export class Followed {
     this.mismatch = new Promise((resolve) => {
       mismatched = resolve;
     });
-    this.followers = new Followers({
+    this.followers = new Subscriptions({
       role: 'projector',
       store: scene.store,
       openSession: scene.openSession,
