@@ -1,6 +1,7 @@
 // The two groups of followers: the projector writes read models, the reactor turns events into jobs and timers.
-import { Subscriptions } from '../../projections/engine/followers.ts';
+
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
+import { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { EndpointBook } from '../reactions/endpointBook.ts';
 import { Reactor } from '../reactions/reactor.ts';

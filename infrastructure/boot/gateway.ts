@@ -6,7 +6,7 @@ import type { PaymentProvider } from '../../application/ports/paymentProvider.ts
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { Services } from '../../http/kernel/services.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
-import type { Subscriptions } from '../../projections/engine/followers.ts';
+import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
 import type { ParkedSet } from '../subscriptions/parkedSet.ts';

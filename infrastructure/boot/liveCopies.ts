@@ -1,9 +1,9 @@
 // Before the projector leads: every read model has tables of this version.
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import { ensureLive } from '../../projections/engine/copies.ts';
 import type { Projection } from '../../projections/engine/projection.ts';
 import { rebuild } from '../../projections/engine/rebuild.ts';
+import { ensureLive } from '../../projections/engine/schemaVersions.ts';
 
 /** Missing ones are created empty and caught up live; those of another version are rebuilt beside the old copy, which is read meanwhile. */
 export const prepareLiveCopies =

@@ -10,7 +10,7 @@ import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
 import { mountDocs } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
-import type { Subscriptions } from '../../projections/engine/followers.ts';
+import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
 import { securityLog } from '../log/securityLog.ts';

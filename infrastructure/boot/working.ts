@@ -1,7 +1,7 @@
 // What a worker process runs: the reactor, the workers of all queues, the timer scan, the watchdog and the schedule of reconciliation.
 
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
-import type { Subscriptions } from '../../projections/engine/followers.ts';
+import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { failingTargets } from '../operations/failingTargets.ts';
 import { TimerScan } from '../timers/timerScan.ts';
 import { type Core, warnings } from './core.ts';

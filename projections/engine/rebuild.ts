@@ -3,12 +3,12 @@
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { moveCheckpoints } from './checkpoints.ts';
-import { ensureNext, swap } from './copies.ts';
 import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
 import { replay } from './replay.ts';
+import { ensureNext, swap } from './schemaVersions.ts';
 
 export interface RebuildReport {
   readonly projection: string;

@@ -5,7 +5,7 @@ import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
-import type { AggregateChange, AggregateRow, DerivedTable } from '../engine/foldedTable.ts';
+import type { AggregateChange, AggregateRow, DerivedTable } from '../engine/aggregateTable.ts';
 import { otherFieldsOf } from './sortFields.ts';
 
 /** Characters of the metadata's JSON that sorting by it looks at: an object has no order of its own. */

@@ -1,6 +1,6 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
 import { type PaymentState, payment } from '../../domain/payment/payment.ts';
-import { aggregateTable } from '../engine/foldedTable.ts';
+import { aggregateTable } from '../engine/aggregateTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
 import { awaited } from './awaited.ts';

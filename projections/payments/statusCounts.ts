@@ -1,7 +1,7 @@
 // How many payments have which status, by the UTC day of their creation: totals of lists without counting rows.
 import { exists, type PaymentState } from '../../domain/payment/payment.ts';
-import { Additions, type CounterTable, counterTable } from '../engine/countedTable.ts';
-import type { AggregateChange } from '../engine/foldedTable.ts';
+import type { AggregateChange } from '../engine/aggregateTable.ts';
+import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 
 const TABLE: CounterTable<'payments'> = {
   name: 'status_counts',

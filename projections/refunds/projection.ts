@@ -1,6 +1,6 @@
 // Read model of refunds: how far each one is on its way through the provider. What it means for the payment is in the payments' rows.
 import { type RefundState, refund } from '../../domain/refund/refund.ts';
-import { aggregateTable } from '../engine/foldedTable.ts';
+import { aggregateTable } from '../engine/aggregateTable.ts';
 
 export const refundsProjection = aggregateTable<'refund', RefundState>({
   name: 'refunds',

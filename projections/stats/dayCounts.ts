@@ -5,8 +5,8 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { stageOf } from '../../domain/presentation/dayCounts.ts';
 import type { TransactionStatus } from '../../domain/presentation/status.ts';
-import { Additions, type CounterTable, counterTable } from '../engine/countedTable.ts';
-import type { AggregateChange, AggregateRow } from '../engine/foldedTable.ts';
+import type { AggregateChange, AggregateRow } from '../engine/aggregateTable.ts';
+import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 import { isCounted } from './counted.ts';
 
 const STAGE_COLUMN = {

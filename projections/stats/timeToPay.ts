@@ -5,7 +5,7 @@ import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
 import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
-import type { AggregateChange, DerivedTable } from '../engine/foldedTable.ts';
+import type { AggregateChange, DerivedTable } from '../engine/aggregateTable.ts';
 import { isCounted } from './counted.ts';
 import { decodeHistogram, encodeHistogram, type Histogram } from './histogram.ts';
 

@@ -2,7 +2,7 @@
 
 import { deliveryStatus } from '../../domain/presentation/delivery.ts';
 import { targetOf, type WebhookDeliveryState, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { aggregateTable } from '../engine/foldedTable.ts';
+import { aggregateTable } from '../engine/aggregateTable.ts';
 
 export const webhookDeliveriesProjection = aggregateTable<'webhookDelivery', WebhookDeliveryState>({
   name: 'webhookDeliveries',

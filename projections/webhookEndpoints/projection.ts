@@ -1,6 +1,6 @@
 // Read model of webhook endpoints.
 import { type WebhookEndpointState, webhookEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { aggregateTable } from '../engine/foldedTable.ts';
+import { aggregateTable } from '../engine/aggregateTable.ts';
 
 export const webhookEndpointsProjection = aggregateTable<'webhookEndpoint', WebhookEndpointState>({
   name: 'webhookEndpoints',

@@ -1,7 +1,7 @@
 // A table of counters that only ever add up: what the steps of a batch change is summed here, then added in one statement.
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { Category } from '../../domain/kernel/event.ts';
-import type { AggregateChange, DerivedTable } from './foldedTable.ts';
+import type { AggregateChange, DerivedTable } from './aggregateTable.ts';
 
 export interface CounterTable<Count extends string> {
   readonly name: string;
