@@ -11,7 +11,7 @@ import { statusCounts } from './statusCounts.ts';
 
 export const paymentsProjection = aggregateTable<'payment', PaymentState>({
   name: 'payments',
-  version: 5,
+  version: 6,
   category: 'payment',
   decider: payment,
   table: 'payments',
