@@ -44,7 +44,7 @@ const rebuildCommand: CliCommand = {
     const reports = [];
     for (const projection of chosen) {
       try {
-        reports.push(await rebuild(projection, storage.store, storage.openSession, signal));
+        reports.push(await rebuild(projection, storage, storage.openSession, signal));
       } catch (error) {
         if (error instanceof RebuildRunning) throw new UsageError(error.message);
         throw error;
@@ -64,7 +64,7 @@ const verifyCommand: CliCommand = {
   args: [],
   options: {},
   run: async ({ storage }) => {
-    const { position, rows, differences, parked } = await verify(PROJECTIONS, storage.store, storage.openSession);
+    const { position, rows, differences, parked } = await verify(PROJECTIONS, storage, storage.openSession);
     const lines = differences.map(
       ({ table, live, replayed }) =>
         `${table}\n  live     ${live ?? '(missing)'}\n  replayed ${replayed ?? '(missing)'}`,
