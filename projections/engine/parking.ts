@@ -80,9 +80,16 @@ export const decodeAll = async (
     if (poisoned.size > 0 && poisoned.has(stream)) continue;
     if (one instanceof UnreadableEvent)
       poisoned.set(stream, { recorded: one.recorded, ...tenantOf(one.recorded), error: one.reason });
-    else events.push(one);
+    else events.push(takesAll ? one : afterSkipped(one, leftOut));
   }
   return { events, poisoned: [...poisoned.values()] };
+};
+
+/** Tells the events behind skipped ones which event they follow. */
+const afterSkipped = (logged: LoggedEvent, leftOut: LeftOut): LoggedEvent => {
+  let previousRevision = logged.revision - 1;
+  while (leftOut.isSkipped(logged.stream, previousRevision)) previousRevision--;
+  return previousRevision === logged.revision - 1 ? logged : { ...logged, previousRevision };
 };
 
 const tenantOf = ({ metadata }: RecordedEvent): Pick<Poison, 'account' | 'mode'> => {

@@ -8,7 +8,7 @@ import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
-import { replay } from './replay.ts';
+import { type Replay, replay } from './replay.ts';
 
 export interface RebuildReport {
   readonly projection: string;
@@ -31,8 +31,9 @@ export const rebuild = async (
   log: EventLog,
   openSession: OpenLeaderSession,
   signal?: AbortSignal,
+  onTaken?: Replay['onTaken'],
 ): Promise<RebuildReport> => {
-  const { store } = log;
+  const { store, codec } = log;
   const started = performance.now();
   const session = await openSession('rebuild');
   try {
@@ -46,7 +47,8 @@ export const rebuild = async (
     const catchUp = async () => {
       signal?.throwIfAborted();
       const done = await replay({
-        ...log,
+        store,
+        codec,
         session,
         projection,
         writer,
@@ -58,6 +60,7 @@ export const rebuild = async (
           await moveCheckpoints(tx, 'rebuild', [{ ...copy, position: from }], to);
         },
         ...(signal && { signal }),
+        ...(onTaken && { onTaken: (to, count) => onTaken(to, events + count) }),
       });
       position = done.position;
       events += done.events;
