@@ -6,7 +6,6 @@ import { isRawId } from '../../domain/kernel/ids.ts';
 import { type ErrorCode, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
-import { findPaymentsForPayer } from '../../projections/payments/queries.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
 import { exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
 import { matching } from '../kernel/queryRules.ts';
@@ -48,7 +47,7 @@ type PayerContext = Pick<RouteContext<'public', typeof payerParam>, 'params' | '
 const paymentAsked = async ({ params: { id }, services }: PayerContext): Promise<ExistingPayment | null> => {
   if (id === null) return null;
   assertShown({ services, caller: null }, id);
-  return (await findPaymentsForPayer(services.db, [id])).get(id) ?? null;
+  return (await services.views.payments.findForPayer([id])).get(id) ?? null;
 };
 
 const nowOf = ({ charge: { terms } }: ExistingPayment, { accounts }: Services) =>
@@ -67,7 +66,7 @@ const statusOf = async (payment: ExistingPayment, services: Services) =>
 /** Of the pages that are open in this process. */
 export const openStatusStreams = (services: Services): StatusStreams =>
   new StatusStreams(services.progress, async (ids) => {
-    const found = await findPaymentsForPayer(services.db, ids);
+    const found = await services.views.payments.findForPayer(ids);
     const statuses = [...found].map(async ([id, payment]) => [id, await statusOf(payment, services)] as const);
     return new Map(await Promise.all(statuses));
   });
