@@ -5,8 +5,8 @@ import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
+import { methodFields, type TransactionView } from '../../domain/presentation/transaction.ts';
 import type { AggregateChange, AggregateRow, DerivedTable } from '../engine/aggregateTable.ts';
-import { otherFieldsOf } from './sortFields.ts';
 
 /** Characters of the metadata's JSON that sorting by it looks at: an object has no order of its own. */
 const METADATA_START = 64;
@@ -26,6 +26,21 @@ export const customerHash = ({ accountId, mode }: Tenant, documentKey: string): 
     high = Math.imul(high ^ text.charCodeAt(n), 0x85ebca6b);
   }
   return (high >>> 11) * 2 ** 32 + (low >>> 0);
+};
+
+/** Values of the methods that most payments don't name, kept in one column that is null for a Pix. */
+type OtherField = Extract<
+  keyof TransactionView,
+  `card${string}` | `mb${string}` | `boleto${string}` | `crypto${string}`
+>;
+
+/** null: the payment has no instrument but Pix. */
+const otherFieldsOf = ({
+  charge: { instruments },
+}: ExistingPayment): { readonly [F in OtherField]: string | null } | null => {
+  if (instruments.acquirerInstruments.length === 0) return null;
+  const { pixQrCode: _qr, pixCopyPaste: _code, pixExpiresAt: _expiry, ...others } = methodFields(instruments);
+  return others;
 };
 
 const settlementOf = ({ transaction }: ExistingPayment) =>

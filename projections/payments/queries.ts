@@ -5,9 +5,8 @@ import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { listHeld } from './held.ts';
-import { listAfter, listPage } from './lists.ts';
+import { countPayments, listAfter, listPage } from './lists.ts';
 import { paymentOf } from './row.ts';
-import { countPayments } from './totals.ts';
 
 export { findPaymentsByTxid } from './byTxid.ts';
 export { overduePayments } from './overdue.ts';
