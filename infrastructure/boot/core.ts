@@ -1,6 +1,7 @@
 // What every role needs: commands, accounts, how far the followers are, the job queue, and the adapters of the outside world.
 import { Accounts } from '../../application/accounts/accounts.ts';
 import { ApiKeys } from '../../application/accounts/apiKeys.ts';
+import { followCacheInvalidation } from '../../application/accounts/cacheInvalidation.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { CreationProcess } from '../../application/payments/issueInstruments.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
@@ -26,7 +27,6 @@ import { systemStopwatch } from '../system/stopwatch.ts';
 import { creationTimers } from '../timers/timerTable.ts';
 import { openWebhookSender } from '../webhookSender/webhookSender.ts';
 import { AtRest } from './atRest.ts';
-import { followCacheInvalidation } from './cacheInvalidation.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { PROCESSES } from './processManagers.ts';

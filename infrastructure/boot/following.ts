@@ -1,13 +1,13 @@
 // The two groups of followers: the projector writes read models, the reactor turns events into jobs and timers.
 
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
+import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
 import { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { EndpointBook } from '../reactions/endpointBook.ts';
 import { Reactor } from '../reactions/reactor.ts';
 import { type Core, warnings } from './core.ts';
 import type { GatewayOptions } from './gateway.ts';
-import { prepareLiveCopies } from './liveCopies.ts';
 import { KEEPS_ENDPOINTS, PROCESSES } from './processManagers.ts';
 
 const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) => ({

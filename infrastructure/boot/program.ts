@@ -9,7 +9,9 @@ import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
+import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
 import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
 import { securityLog } from '../log/securityLog.ts';
@@ -23,9 +25,7 @@ import { type Database, openDatabase } from './database.ts';
 import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import { createMetrics } from './metrics.ts';
-import { Openings } from './openings.ts';
 import { unreadiness } from './readiness.ts';
-import { untilReadModelsExist } from './readModelsExist.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /** What is in flight at a stop may take this long. */
@@ -47,16 +47,16 @@ export interface Program {
 export const ALL_ROLES: Roles = { serves: true, projects: true, works: true };
 
 export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_ROLES): Promise<Program> => {
-  const openings = new Openings();
+  const opened = new AsyncDisposableStack();
   let breakProgram: (error: Error) => void = () => undefined;
   const broken = new Promise<Error>((resolve) => {
     breakProgram = resolve;
   });
   try {
     const server = await listen(config.host, config.port);
-    openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
+    opened.defer(() => server.stop(REQUESTS_GRACE_MS));
     const database = await openDatabase(config, log, breakProgram);
-    openings.onClose(() => database.close());
+    opened.defer(() => database.close());
     await migrate(database.connectionString);
     let isOpen = false;
     // Until both stores have answered once, their last word tells what is wrong, in one line.
@@ -64,9 +64,9 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       log[isOpen ? 'warn' : 'debug']({ err }, 'a connection to a store failed'),
     );
     isOpen = true;
-    openings.onClose(() => storage.close());
+    opened.defer(() => storage.close());
     const clock = await openClock(storage.operations, log);
-    openings.onClose(() => clock.close());
+    opened.defer(() => clock.close());
     const gateway = await openGateway({
       storage,
       secretsKey: await secretsKeyOf(config),
@@ -80,18 +80,18 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       liveProvider: null,
       onMismatch: breakProgram,
     });
-    openings.onClose(() => gateway.stop(JOBS_GRACE_MS));
-    if (roles.serves || roles.works) await untilReadModelsExist(storage.reads);
+    opened.defer(() => gateway.stop(JOBS_GRACE_MS));
+    if (roles.serves || roles.works) await untilReadModelsExist(storage.reads, PROJECTIONS);
     const demo = await readyToServe(config, database, gateway, roles);
     const streams = serve(config, log, server, storage, gateway, roles);
     // Requests end before the processes they wait for do.
-    openings.onClose(async () => {
+    opened.defer(async () => {
       streams.close();
       await server.stop(REQUESTS_GRACE_MS);
     });
-    return { demo, broken, stop: () => openings.close() };
+    return { demo, broken, stop: () => opened.disposeAsync() };
   } catch (error) {
-    await openings.close();
+    await opened.disposeAsync();
     throw error;
   }
 };

@@ -6,7 +6,6 @@ import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import { type Config, judgeEventStoreUrl, loadToolConfig } from '../boot/config.ts';
 import { type Database, openDatabase } from '../boot/database.ts';
 import { outcomeOf } from '../boot/explain.ts';
-import { Openings } from '../boot/openings.ts';
 import { type CliInput, type CommandWords, UsageError } from '../cli/command.ts';
 import { type Out, type Progress, progressOn, screenOf } from '../cli/output.ts';
 import { readOnly } from '../cli/program.ts';
@@ -139,9 +138,13 @@ interface Opened {
 const quiet = (): void => undefined;
 
 /** Alone with the migrated database. Whatever is opened is closed with `openings`. */
-const openAlone = async (config: Config, openings: Openings, onLost: (error: Error) => void): Promise<Opened> => {
+const openAlone = async (
+  config: Config,
+  openings: AsyncDisposableStack,
+  onLost: (error: Error) => void,
+): Promise<Opened> => {
   const opened = <T extends { close(): Promise<void> }>(thing: T): T => {
-    openings.onClose(() => thing.close());
+    openings.defer(() => thing.close());
     return thing;
   };
   const { connectionString: theirs } = opened(await openExisting(config, onLost));
@@ -187,7 +190,7 @@ const unsealed = async (url: string | null, { session, postgres, eventStoreDb }:
 };
 
 const perform = async (config: Config, task: Task, tell: Tell, signal: AbortSignal): Promise<Finding> => {
-  const openings = new Openings();
+  const openings = new AsyncDisposableStack();
   let lose: (error: Error) => void = quiet;
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
@@ -198,7 +201,7 @@ const perform = async (config: Config, task: Task, tell: Tell, signal: AbortSign
     const work = task.kind === 'unseal' ? unsealed(task.url, opened) : moved(task.kind, task.url, opened, tell, signal);
     return await Promise.race([work, lost, opened.session.lost]);
   } finally {
-    await openings.close();
+    await openings.disposeAsync();
   }
 };
 

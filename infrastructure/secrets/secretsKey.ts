@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../boot/config.ts';
-import { readIfThere, writeWhole } from '../boot/files.ts';
+import { readIfThere, writeWhole } from './privateFiles.ts';
 
 const BYTES = 32;
 
