@@ -1,6 +1,5 @@
 // What lists of payments search and sort by, one narrow row a payment, beside the wide one that holds its state: sorting a million
 // payments by any field reads these rows only. No index by id: a payment's row is found by its creation time, as lists read it.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
@@ -17,16 +16,12 @@ interface ListedColumn {
   readonly of: (payment: ExistingPayment) => string | number | null;
 }
 
-/** 53 bits of an account's customer, so that its index stays small: who searches by it compares the document too. FNV-1a, twice. */
-export const customerHash = ({ accountId, mode }: Tenant, documentKey: string): number => {
-  const text = `${accountId}${mode}${documentKey}`;
-  let [low, high] = [0x811c9dc5, 0x1000193];
-  for (let n = 0; n < text.length; n++) {
-    low = Math.imul(low ^ text.charCodeAt(n), 0x01000193);
-    high = Math.imul(high ^ text.charCodeAt(n), 0x85ebca6b);
-  }
-  return (high >>> 11) * 2 ** 32 + (low >>> 0);
-};
+/**
+ * Finds a tenant's customer, newest payment first, by an index on a hash that PostgreSQL keeps, so that the index stays small; the key
+ * decides. `tenantAndKey` is the placeholder of account, mode and key in one text, `key` that of the key alone.
+ */
+export const isOfCustomer = (tenantAndKey: string, key: string): string =>
+  `customer_hash = hashtextextended(${tenantAndKey}, 0) AND customer_key = ${key}`;
 
 /** Values of the methods that most payments don't name, kept in one column that is null for a Pix. */
 type OtherField = Extract<
@@ -53,14 +48,6 @@ const COLUMNS: readonly ListedColumn[] = [
   { name: 'provider_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.providerFee ?? null },
   { name: 'platform_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.platformFee ?? null },
   { name: 'paid_at', type: 'timestamptz', of: (payment) => settlementOf(payment)?.incoming.paidAt ?? null },
-  {
-    name: 'customer_hash',
-    type: 'bigint',
-    of: ({ charge: { terms } }) => {
-      const key = documentKeyOf(terms.customer.document ?? '');
-      return key === null ? null : customerHash(terms, key);
-    },
-  },
   { name: 'pix_expires_at', type: 'timestamptz', of: ({ charge }) => charge.instruments.pix?.expiresAt ?? null },
   { name: 'status', type: 'text', of: transactionStatus },
   { name: 'currency', type: 'text', of: ({ charge }) => charge.terms.currency },
@@ -68,6 +55,7 @@ const COLUMNS: readonly ListedColumn[] = [
   { name: 'paid_with', type: 'text', of: (payment) => settlementOf(payment)?.method ?? null },
   { name: 'customer_name', type: 'text', of: ({ charge }) => charge.terms.customer.name },
   { name: 'customer_document', type: 'text', of: ({ charge }) => charge.terms.customer.document },
+  { name: 'customer_key', type: 'text', of: ({ charge }) => documentKeyOf(charge.terms.customer.document ?? '') },
   { name: 'customer_email', type: 'text', of: ({ charge }) => charge.terms.customer.email },
   { name: 'pix_copy_paste', type: 'text', of: ({ charge }) => charge.instruments.pix?.brCode ?? null },
   {
@@ -95,8 +83,9 @@ const ddl = (schema: string): string => {
   const [createdAt, ...others] = COLUMNS.map(
     ({ name, type }) => `${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`,
   );
-  return `CREATE TABLE ${schema}.listed (${createdAt} NOT NULL, ${others.slice(0, 6)}, id text COLLATE "C" NOT NULL,
-      account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, ${others.slice(6)});
+  return `CREATE TABLE ${schema}.listed (${createdAt} NOT NULL, ${others.slice(0, 5)},
+      customer_hash bigint GENERATED ALWAYS AS (hashtextextended(account_id || mode || customer_key, 0)) STORED, id text COLLATE "C" NOT NULL,
+      account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, ${others.slice(5)});
     CREATE UNIQUE INDEX ON ${schema}.listed (account_id, mode, created_at, id DESC);
     CREATE INDEX ON ${schema}.listed (account_id, mode, status, created_at, id DESC);
     CREATE INDEX ON ${schema}.listed (customer_hash, created_at) WHERE customer_hash IS NOT NULL;

@@ -11,7 +11,7 @@ import type {
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { DAY_MS, fromMillis, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { customerHash } from './listed.ts';
+import { isOfCustomer } from './listed.ts';
 import { paymentOf } from './row.ts';
 
 // --- Which payments a list shows ---
@@ -24,18 +24,15 @@ class Values {
   }
 }
 
-/** The hash finds them by index, the document itself decides. */
-const ofCustomer = (tenant: Tenant, documentKey: string, values: Values): string =>
-  `customer_hash = ${values.of(customerHash(tenant, documentKey))}
-   AND upper(regexp_replace(customer_document, '[^0-9A-Za-z]', '', 'g')) = ${values.of(documentKey)}`;
-
 /** One SELECT a status, so that each comes from its index in order and they are merged; the search stops with the page. */
 const rowsOf = (tenant: Tenant, { statuses, from, to, documentKey }: PaymentFilter, values: Values): string => {
   const conditions = [
     `account_id = ${values.of(tenant.accountId)} AND mode = ${values.of(tenant.mode)}`,
     ...(from === null ? [] : [`created_at >= ${values.of(from)}`]),
     ...(to === null ? [] : [`created_at <= ${values.of(to)}`]),
-    ...(documentKey === null ? [] : [ofCustomer(tenant, documentKey, values)]),
+    ...(documentKey === null
+      ? []
+      : [isOfCustomer(values.of(`${tenant.accountId}${tenant.mode}${documentKey}`), values.of(documentKey))]),
   ].join(' AND ');
   const select = `SELECT * FROM rm_payments.listed WHERE ${conditions}`;
   if (statuses === null) return select;

@@ -37,7 +37,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable<'payment', PaymentState>({
   name: 'payments',
-  version: 6,
+  version: 7,
   category: 'payment',
   decider: payment,
   table: 'payments',
