@@ -8,7 +8,7 @@ import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts'
 import { ReadModelsBehind } from '../../application/ports/readModels.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type Admission, admit, admitPage, admitProbe, OVERLOADED } from './admission.ts';
-import { requestIdOf, sendError, sendJson } from './errors.ts';
+import { PUBLIC_URL, requestIdOf, sendError, sendJson } from './errors.ts';
 import { warnOfForwarding } from './forwarding.ts';
 import { idempotencyKeyOf } from './idempotencyKey.ts';
 import { readJsonBody } from './jsonBody.ts';
@@ -36,10 +36,11 @@ export const createApp = (options: AppOptions): Express => {
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.set('trust proxy', options.trustProxy);
+  app.set(PUBLIC_URL, options.services.baseUrl);
   app.use(requestId);
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
   app.use('/health/ready', admitProbe(options));
-  app.use(['/pay', '/openapi.json'], admitPage(options));
+  app.use(['/pay', '/docs', '/openapi.json'], admitPage(options));
   options.extend?.(app);
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));

@@ -11,7 +11,7 @@ import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
 import { mountDocs } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
-import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
+import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
 import { securityLog } from '../log/securityLog.ts';
 import { migrate } from '../postgres/migrate.ts';
@@ -54,7 +54,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     breakProgram = resolve;
   });
   try {
-    const server = await listen(config.host, config.port);
+    const server = await listen(config.host, config.port, config.publicUrl);
     openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
     const database = await openDatabase(config, log, breakProgram);
     openings.onClose(() => database.close());
@@ -84,7 +84,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     openings.onClose(() => gateway.stop(JOBS_GRACE_MS));
     if (roles.serves || roles.works) await untilReadModelsExist(storage.reads);
     const demo = await readyToServe(config, database, gateway, roles);
-    const streams = serve(config, log, server, storage, gateway, roles);
+    const streams = serve(config, log, server, storage, gateway, roles, demo);
     // Requests end before the processes they wait for do.
     openings.onClose(async () => {
       streams?.close();
@@ -127,8 +127,10 @@ const serve = (
   storage: Storage,
   gateway: Gateway,
   roles: Roles,
+  demo: DemoAccount | null,
 ): StatusStreams | null => {
   const { services } = gateway;
+  const isLocal = isLoopbackHost(new URL(config.publicUrl).hostname);
   const metrics = createMetrics(gateway);
   let streams: StatusStreams | null = null;
   const app = createApp({
@@ -147,11 +149,15 @@ const serve = (
         parkedStreams: () => gateway.parked.streams,
         metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
         metricsToken: config.metricsToken,
-        metricsOnLoopback: isLoopbackHost(new URL(config.publicUrl).hostname),
+        metricsOnLoopback: isLocal,
       });
       if (!roles.serves) return;
       streams = mountCheckout(express, services);
-      mountDocs(express, ROUTES, config.publicUrl);
+      mountDocs(express, {
+        routes: ROUTES,
+        publicUrl: config.publicUrl,
+        demoFile: isLocal && demo ? demoFile(config.dataDir) : null,
+      });
     },
   });
   server.serve(app);

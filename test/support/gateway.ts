@@ -136,7 +136,7 @@ export class TestGateway {
       onFault: (error) => faults.push(error),
       extend: (express) => {
         streams = mountCheckout(express, gateway.services);
-        mountDocs(express, ROUTES, options.publicUrl ?? baseUrl);
+        mountDocs(express, { routes: ROUTES, publicUrl: options.publicUrl ?? baseUrl, demoFile: null });
       },
     });
     adoptMessages(app, classes);
