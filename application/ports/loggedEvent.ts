@@ -30,6 +30,8 @@ export interface LoggedEvent<C extends Category = Category> {
   readonly subject: string;
   readonly id: string;
   readonly revision: number;
+  /** Of the event before it that its reader takes; default: one less. Events that an operator had skipped may lie between. */
+  readonly previousRevision?: number;
   readonly position: Position;
   readonly account: AccountId;
   readonly mode: Mode;

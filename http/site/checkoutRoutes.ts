@@ -7,7 +7,6 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRawId } from '../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
-import { findPaymentsForPayer } from '../../projections/payments/queries.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
 import { sendError, sendJson } from '../kernel/errors.ts';
 import type { Services } from '../kernel/services.ts';
@@ -62,7 +61,7 @@ export const mountCheckout = (app: Express, services: Services): StatusStreams =
     if (!isRawId(id)) return null;
     await untilLevel(services, ['payments']);
     assertShown({ services, caller: null }, id as PaymentId);
-    return (await findPaymentsForPayer(services.db, [id as PaymentId])).get(id as PaymentId) ?? null;
+    return (await services.views.payments.findForPayer([id as PaymentId])).get(id as PaymentId) ?? null;
   };
   const nowOf = ({ charge: { terms } }: ExistingPayment) => services.accounts.now(terms.accountId, terms.mode);
   const contextOf = async (payment: ExistingPayment): Promise<PageContext> => {
@@ -74,7 +73,7 @@ export const mountCheckout = (app: Express, services: Services): StatusStreams =
   const viewOf = async (payment: ExistingPayment) => checkoutViewOf(payment, await contextOf(payment));
   const statusOf = async (payment: ExistingPayment) => liveStatusOf(payment, await nowOf(payment));
   const streams = new StatusStreams(services.progress, async (ids) => {
-    const found = await findPaymentsForPayer(services.db, ids);
+    const found = await services.views.payments.findForPayer(ids);
     return new Map(await Promise.all([...found].map(async ([id, payment]) => [id, await statusOf(payment)] as const)));
   });
 

@@ -17,7 +17,7 @@ import { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.
 import { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
 import { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
 import type { Services } from '../../http/kernel/services.ts';
-import { listEndpoints } from '../../projections/webhookEndpoints/queries.ts';
+import { viewsOf } from '../../projections/views.ts';
 import { tellingOfChanges } from '../log/securityTelling.ts';
 import { velocityGuard } from '../operations/velocityGuard.ts';
 import { sandboxPayer } from '../providers/sandbox/payer.ts';
@@ -62,6 +62,7 @@ const servicesOf = ({ storage, publicUrl, clock, log }: GatewayOptions, core: Co
   const { commands, accounts, projected, keys, providers, creation, notifications, jobs, secrets, sender, atRest } =
     core;
   const { store, reads, operations } = storage;
+  const views = viewsOf(reads);
   const [randomness, stopwatch] = [systemRandomness, systemStopwatch];
   const settler = new Settler({ commands, accounts, providers });
   const canceller = new Canceller({ commands, accounts, providers, settler });
@@ -70,7 +71,7 @@ const servicesOf = ({ storage, publicUrl, clock, log }: GatewayOptions, core: Co
   const bank = sandboxPayer(operations, notifications, jobs);
   return {
     baseUrl: publicUrl,
-    db: reads,
+    views,
     accounts,
     progress: projected,
     parked: core.parked,
@@ -87,7 +88,7 @@ const servicesOf = ({ storage, publicUrl, clock, log }: GatewayOptions, core: Co
     resendWebhook: resendWebhook({
       commands,
       accounts,
-      subscriptionsOf: async (tenant) => (await listEndpoints(reads, tenant)).map(({ events }) => events),
+      subscriptionsOf: async (tenant) => (await views.endpoints.list(tenant)).map(({ events }) => events),
     }),
     providerStatus: providerStatus({ accounts, providers }),
     exposesReceipts: (mode) => providers.of(mode)?.exposesReceipts === true,

@@ -1,5 +1,6 @@
 // What every role needs: commands, accounts, how far the followers are, the job queue, and the adapters of the outside world.
 import { Accounts } from '../../application/accounts/accounts.ts';
+import { ApiKeys } from '../../application/accounts/apiKeys.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { CreationProcess } from '../../application/payments/issueInstruments.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
@@ -7,6 +8,7 @@ import type { ProviderNotifications } from '../../application/ports/providerNoti
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
+import { keyViews } from '../../projections/keyring/queries.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
@@ -23,7 +25,6 @@ import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
 import { creationTimers } from '../timers/timerTable.ts';
 import { openWebhookSender } from '../webhookSender/webhookSender.ts';
-import { ApiKeys } from './apiKeys.ts';
 import { AtRest } from './atRest.ts';
 import { followCacheInvalidation } from './cacheInvalidation.ts';
 import { ConfigError } from './config.ts';
@@ -100,7 +101,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     for (const look of leaders) look();
   });
   await parked.follow(notices);
-  const keys = new ApiKeys(reads, projected);
+  const keys = new ApiKeys(keyViews(reads), projected);
   const stopping = new AbortController();
   await followCacheInvalidation(
     store,

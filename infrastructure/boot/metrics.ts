@@ -1,7 +1,6 @@
 // Metrics for Prometheus (architecture §9): what an operator watches. No labels that grow with merchants.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { QUEUES } from '../../application/ports/jobs.ts';
-import { listHeld } from '../../projections/payments/held.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import type { Gateway } from './gateway.ts';
 
@@ -77,7 +76,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     for (const queue of QUEUES) set({ queue }, await gateway.jobs.open(queue));
   });
   gauge('quita_held_payments', 'Payments that wait for an operator (`held list`).', [], async (set) => {
-    set({}, (await listHeld(gateway.services.db, 0)).total);
+    set({}, (await gateway.services.views.payments.listHeld(0)).total);
   });
   return {
     registry,

@@ -1,12 +1,13 @@
 // The ledger: whether it balances, and every posting of one payment with its words. The ledger explains every number.
 import { decodeEvent } from '../../application/ports/loggedEvent.ts';
+import type { KeptPosting } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { journalEntry, type LedgerAccount } from '../../domain/ledger/postings.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
-import { findPostings, type KeptPosting } from '../../projections/wallet/postings.ts';
+import { walletViews } from '../../projections/wallet/queries.ts';
 import type { Storage } from '../boot/storage.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
@@ -130,7 +131,7 @@ const posting = ({ revision, line, account, currency, amount }: KeptPosting): st
 
 /** What is in only one of both: the ledger as it is kept, and as it follows from the events. */
 const differencesOf = async (reads: Sql, id: PaymentId, lines: readonly Line[]): Promise<readonly string[]> => {
-  const kept = new Set((await findPostings(reads, id)).map(posting));
+  const kept = new Set((await walletViews(reads).postings(id)).map(posting));
   const right = new Set(lines.map(posting));
   return [
     ...[...right].filter((one) => !kept.has(one)).map((one) => `not in the ledger: ${one}`),

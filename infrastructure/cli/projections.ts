@@ -1,9 +1,11 @@
 // Read models: how far they are, building them anew, and comparing them with the events.
+import type { Position } from '../../application/ports/eventStore.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { RebuildRunning, rebuild } from '../../projections/engine/rebuild.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { PROCESSES } from '../boot/processManagers.ts';
+import { shareOf } from '../eventStore/share.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 
@@ -39,12 +41,15 @@ const rebuildCommand: CliCommand = {
   args: [{ name: 'name', choice: { what: 'read model', names: [...PROJECTIONS.map(({ name }) => name), 'all'] } }],
   options: {},
   changes: 'always',
-  run: async ({ storage, signal }, { args: [name] }) => {
+  run: async ({ storage, signal }, { args: [name] }, { progress }) => {
     const chosen = PROJECTIONS.filter((projection) => name === 'all' || projection.name === name);
     const reports = [];
     for (const projection of chosen) {
       try {
-        reports.push(await rebuild(projection, storage.store, storage.openSession, signal));
+        const head = await storage.store.head();
+        const onTaken = (position: Position, events: number) =>
+          progress.show(shareOf(position, head), `${projection.name}: ${events} events`);
+        reports.push(await rebuild(projection, storage.store, storage.openSession, signal, onTaken));
       } catch (error) {
         if (error instanceof RebuildRunning) throw new UsageError(error.message);
         throw error;
@@ -64,20 +69,22 @@ const verifyCommand: CliCommand = {
   args: [],
   options: {},
   run: async ({ storage }) => {
-    const { position, rows, differences, parked } = await verify(PROJECTIONS, storage.store, storage.openSession);
+    const report = await verify(PROJECTIONS, storage.store, storage.openSession);
+    const { position, rows, differences, differenceCount, parked } = report;
     const lines = differences.map(
       ({ table, live, replayed }) =>
         `${table}\n  live     ${live ?? '(missing)'}\n  replayed ${replayed ?? '(missing)'}`,
     );
     const text = [
       ...lines,
+      ...(differenceCount > differences.length ? [`and ${differenceCount - differences.length} more differences`] : []),
       ...parked.map(({ consumer, stream, revision }) => `${consumer} has parked ${stream} from event ${revision} on`),
-      `${rows} rows compared at ${position ?? 'an empty log'}: ${differences.length} differences${parked.length > 0 ? `, ${parked.length} parked streams left out` : ''}`,
+      `${rows} rows compared at ${position ?? 'an empty log'}: ${differenceCount} differences${parked.length > 0 ? `, ${parked.length} parked streams left out` : ''}`,
     ].join('\n');
     return {
-      json: { position, rows, differences, parked },
+      json: report,
       text,
-      isBad: differences.length > 0 || parked.length > 0,
+      isBad: differenceCount > 0 || parked.length > 0,
     };
   },
 };

@@ -64,7 +64,7 @@ export interface Readable {
   readonly poisoned: readonly Poison[];
 }
 
-export const decodeAll = (recorded: readonly RecordedEvent[], leftOut: Pick<LeftOut, 'isEmpty' | 'has'>): Readable => {
+export const decodeAll = (recorded: readonly RecordedEvent[], leftOut: LeftOut): Readable => {
   const events: LoggedEvent[] = [];
   const poisoned = new Map<string, Poison>();
   const takesAll = leftOut.isEmpty;
@@ -72,12 +72,19 @@ export const decodeAll = (recorded: readonly RecordedEvent[], leftOut: Pick<Left
     if (!takesAll && leftOut.has(one)) continue;
     if (poisoned.size > 0 && poisoned.has(one.stream)) continue;
     try {
-      events.push(decodeEvent(one));
+      events.push(takesAll ? decodeEvent(one) : afterSkipped(decodeEvent(one), leftOut));
     } catch (error) {
       poisoned.set(one.stream, { recorded: one, ...tenantOf(one), error });
     }
   }
   return { events, poisoned: [...poisoned.values()] };
+};
+
+/** Tells the events behind skipped ones which event they follow. */
+const afterSkipped = (logged: LoggedEvent, leftOut: LeftOut): LoggedEvent => {
+  let previousRevision = logged.revision - 1;
+  while (leftOut.isSkipped(logged.stream, previousRevision)) previousRevision--;
+  return previousRevision === logged.revision - 1 ? logged : { ...logged, previousRevision };
 };
 
 const tenantOf = ({ metadata }: RecordedEvent): Pick<Poison, 'account' | 'mode'> => {

@@ -8,7 +8,7 @@ import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
-import { replay } from './replay.ts';
+import { type Replay, replay } from './replay.ts';
 
 export interface RebuildReport {
   readonly projection: string;
@@ -31,6 +31,7 @@ export const rebuild = async (
   store: EventStore,
   openSession: OpenLeaderSession,
   signal?: AbortSignal,
+  onTaken?: Replay['onTaken'],
 ): Promise<RebuildReport> => {
   const started = performance.now();
   const session = await openSession('rebuild');
@@ -57,6 +58,7 @@ export const rebuild = async (
           await moveCheckpoints(tx, 'rebuild', [{ ...copy, position: from }], to);
         },
         ...(signal && { signal }),
+        ...(onTaken && { onTaken: (to, count) => onTaken(to, events + count) }),
       });
       position = done.position;
       events += done.events;

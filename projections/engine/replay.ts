@@ -21,6 +21,8 @@ export interface Replay {
   readonly until: Position | null;
   /** In the transaction of each batch, after its rows. */
   readonly onBatch?: (tx: Sql, position: Position, from: Position | null, poisoned: readonly Poison[]) => Promise<void>;
+  /** It is told of each batch that was taken: up to where, and how many events were read until then. */
+  readonly onTaken?: (position: Position, events: number) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -46,6 +48,7 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
     await takeBatch(options, recorded, to, position);
     position = to;
     events += recorded.length;
+    options.onTaken?.(position, events);
     if (position >= end) break;
   }
   stop.abort();

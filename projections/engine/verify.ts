@@ -5,9 +5,6 @@ import type { EventStore, Position } from '../../application/ports/eventStore.ts
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
-import { payment } from '../../domain/payment/payment.ts';
-import { refund } from '../../domain/refund/refund.ts';
-import { webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { readCheckpoints } from './checkpoints.ts';
 import { createVerifyCopy, dropSchema } from './copies.ts';
 import { faultText } from './faults.ts';
@@ -25,30 +22,68 @@ export interface Difference {
 export interface VerifyReport {
   readonly position: Position | null;
   readonly rows: number;
+  /** The first hundred. */
   readonly differences: readonly Difference[];
+  /** Of all of them. */
+  readonly differenceCount: number;
   /** Streams that some read model shows as they last stood: left out of the comparison from there on. */
   readonly parked: readonly ParkedRow[];
 }
 
 const PAGE = 2_000;
-/** Enough to see what is wrong; the count in the report goes on. */
+/** Enough to see what is wrong; all of them are counted. */
 const DIFFERENCES_MAX = 100;
 
-/** Rows of a table in key order, as text. Reads what the session's transaction sees. */
-async function* rowsOf(session: LeaderSession, schema: string, { name, key }: Projection['tables'][number]) {
+type KeyValue = string | number;
+interface Row {
+  readonly key: readonly KeyValue[];
+  readonly text: string;
+}
+
+/** Numbers by value, everything else by the bytes of its text, as an index with `COLLATE "C"` has it. */
+const compareKeys = (one: readonly KeyValue[], other: readonly KeyValue[]): number => {
+  for (const [n, value] of one.entries()) {
+    const against = other[n] as KeyValue;
+    const order =
+      typeof value === 'number' && typeof against === 'number'
+        ? value - against
+        : Buffer.compare(Buffer.from(String(value)), Buffer.from(String(against)));
+    if (order !== 0) return order;
+  }
+  return 0;
+};
+
+/** Rows of a table in key order. Reads what the session's transaction sees. */
+async function* rowsOf(
+  session: LeaderSession,
+  schema: string,
+  { name, key }: Projection['tables'][number],
+): AsyncGenerator<Row> {
   const cursor = `verify_${schema}_${name}`;
+  // An instant is compared in microseconds: its text is not ordered as it is.
+  const types = await session.query<{ column: string; isInstant: boolean }>(
+    `SELECT attname AS "column", atttypid = 'timestamptz'::regtype AS "isInstant" FROM pg_attribute
+      WHERE attrelid = '${schema}.${name}'::regclass AND attname = ANY($1::text[])`,
+    [key],
+  );
+  const instants = new Set(types.rows.filter(({ isInstant }) => isInstant).map(({ column }) => column));
+  const values = key.map((column, n) =>
+    instants.has(column) ? `(extract(epoch FROM t.${column}) * 1000000)::bigint AS k${n}` : `t.${column} AS k${n}`,
+  );
   await session.query(
-    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ROW(${key})::text AS key, t::text AS text FROM ${schema}.${name} t ORDER BY ${key.map((k) => `t.${k}`)}`,
+    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${values}, t::text AS text FROM ${schema}.${name} t ORDER BY ${key.map((k) => `t.${k}`)}`,
   );
   for (;;) {
-    const { rows } = await session.query<{ key: string; text: string }>(`FETCH ${PAGE} FROM ${cursor}`);
-    yield* rows;
+    const { rows } = await session.query<{ text: string } & { [key: `k${number}`]: KeyValue }>(
+      `FETCH ${PAGE} FROM ${cursor}`,
+    );
+    for (const row of rows) yield { key: key.map((_, n) => row[`k${n}`] as KeyValue), text: row.text };
     if (rows.length < PAGE) break;
   }
   await session.query(`CLOSE ${cursor}`);
 }
 
-/** Both sides into maps page by page would not be bounded; both are sorted alike, so a merge is enough. */
+/** Both sides come in the order of their keys and are merged: a page of each is held at a time, however many differ. */
 async function* differencesOf(
   live: LeaderSession,
   copy: LeaderSession,
@@ -59,69 +94,41 @@ async function* differencesOf(
   const name = `${projection.name}.${table.name}`;
   const left = rowsOf(live, liveSchema(projection.name), table);
   const right = rowsOf(copy, verifySchema(projection.name), table);
-  const pending = new Map<string, { side: 'live' | 'replayed'; text: string }>();
-  const take = (side: 'live' | 'replayed', row: { key: string; text: string }): Difference | null => {
-    const twin = pending.get(row.key);
-    if (twin === undefined || twin.side === side) {
-      pending.set(row.key, { side, text: row.text });
-      return null;
-    }
-    pending.delete(row.key);
-    if (twin.text === row.text) return null;
-    return side === 'live'
-      ? { table: name, live: row.text, replayed: twin.text }
-      : { table: name, live: twin.text, replayed: row.text };
-  };
-  for (let l = await left.next(), r = await right.next(); !l.done || !r.done; ) {
-    if (!l.done) {
+  let [one, other] = [await left.next(), await right.next()];
+  while (!one.done || !other.done) {
+    const order = one.done ? 1 : other.done ? -1 : compareKeys(one.value.key, other.value.key);
+    const here = order <= 0 ? (one.value as Row) : null;
+    const there = order >= 0 ? (other.value as Row) : null;
+    if (here?.text !== there?.text) yield { table: name, live: here?.text ?? null, replayed: there?.text ?? null };
+    if (here !== null) {
       count();
-      const found = take('live', l.value);
-      if (found) yield found;
-      l = await left.next();
+      one = await left.next();
     }
-    if (!r.done) {
-      const found = take('replayed', r.value);
-      if (found) yield found;
-      r = await right.next();
-    }
+    if (there !== null) other = await right.next();
   }
-  for (const { side, text } of pending.values())
-    yield { table: name, live: side === 'live' ? text : null, replayed: side === 'replayed' ? text : null };
 }
-
-const FOLDED = [
-  { name: 'payments', schema: 'rm_payments', table: 'payments', category: 'payment', decider: payment },
-  { name: 'refunds', schema: 'rm_refunds', table: 'refunds', category: 'refund', decider: refund },
-  {
-    name: 'webhookDeliveries',
-    schema: 'rm_webhook_deliveries',
-    table: 'deliveries',
-    category: 'webhookDelivery',
-    decider: webhookDelivery,
-  },
-] as const;
 
 /** Each row against the fold of its stream by the decider, read stream by stream: independent of the projections' own code. */
 async function* foldDifferences(
   session: LeaderSession,
   store: EventStore,
-  leftOut: ReadonlyMap<string, LeftOut>,
+  { name, aggregates = [] }: Projection,
+  leftOut: LeftOut,
 ): AsyncGenerator<Difference> {
-  for (const { name, schema, table, category, decider } of FOLDED) {
-    const fold = decider as { initial: unknown; evolve(state: unknown, event: unknown): unknown };
+  for (const { table, category, decider } of aggregates) {
     for (let after = ''; ; ) {
       const { rows } = await session.query<{ id: string; revision: number; state: string }>(
-        `SELECT id, revision, state FROM ${schema}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
+        `SELECT id, revision, state FROM ${liveSchema(name)}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
         [after],
       );
       for (const { id, revision, state } of rows) {
-        let folded = fold.initial;
+        let folded = decider.initial;
         let unreadable: unknown = null;
         for await (const recorded of store.readStream(`${category}-${id}` as StreamName)) {
           if (recorded.revision > revision) break;
-          if (leftOut.get(name)?.has(recorded)) continue;
+          if (leftOut.has(recorded)) continue;
           try {
-            folded = fold.evolve(folded, decodeEvent(recorded).event);
+            folded = decider.evolve(folded, decodeEvent(recorded).event);
           } catch (error) {
             unreadable = error;
           }
@@ -162,7 +169,10 @@ export const verify = async (
     );
     const differences: Difference[] = [];
     let rows = 0;
-    const note = (difference: Difference) => differences.length < DIFFERENCES_MAX && differences.push(difference);
+    let differenceCount = 0;
+    const note = (difference: Difference) => {
+      if (differenceCount++ < DIFFERENCES_MAX) differences.push(difference);
+    };
     for (const projection of projections) {
       const position = checkpoints.get(projection.name)?.position ?? null;
       const writer = projection.writer(await createVerifyCopy(copy, projection));
@@ -182,10 +192,12 @@ export const verify = async (
       await copy.query('COMMIT');
       await dropSchema(copy, verifySchema(projection.name));
     }
-    for await (const found of foldDifferences(live, store, leftOut)) note(found);
+    for (const projection of projections)
+      for await (const found of foldDifferences(live, store, projection, leftOut.get(projection.name) as LeftOut))
+        note(found);
     const positions = [...checkpoints.values()].map(({ position }) => position);
     const position = positions.includes(null) ? null : (positions.toSorted()[0] ?? null);
-    return { position, rows, differences, parked };
+    return { position, rows, differences, differenceCount, parked };
   } finally {
     await live.close();
     await copy.close();

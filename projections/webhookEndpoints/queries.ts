@@ -1,9 +1,7 @@
 // Reads of webhook endpoints, always of one account and mode.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { ActiveEndpoint, EndpointViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-
-export type ActiveEndpoint = Extract<WebhookEndpointState, { status: 'active' }>;
 
 /** Oldest first. */
 export const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly ActiveEndpoint[]> => {
@@ -13,3 +11,5 @@ export const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promi
   );
   return rows.map(({ state }) => JSON.parse(state) as ActiveEndpoint);
 };
+
+export const endpointViews = (db: Sql): EndpointViews => ({ list: (tenant) => listEndpoints(db, tenant) });

@@ -3,8 +3,6 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../kernel/errors.ts';
 import type { Route } from '../../kernel/route.ts';
-import { errorCodesOf } from '../../openapi/errorCodes.ts';
-import { tagOf } from '../../openapi/vocabulary.ts';
 import { html, type Markup } from '../html.ts';
 import { codeBlock, GUIDE_LINKS, markdown } from './guides.ts';
 import { docsPage } from './layout.ts';
@@ -35,10 +33,10 @@ lists everything that a validation found. \`request_id\` is also in the header \
 const OPERATIONS_NAMED = 6;
 
 const operations = (code: ErrorCode, routes: readonly Route[]): Markup | null => {
-  const answering = routes.filter((route) => errorCodesOf(route).includes(code));
+  const answering = routes.filter((route) => route.errors.includes(code));
   if (answering.length === 0 || answering.length > OPERATIONS_NAMED) return null;
   const named = answering.map(
-    (route) => html`<a href="/docs#/${tagOf(route)}/${route.operationId}"><code>${route.operationId}</code></a> `,
+    (route) => html`<a href="/docs#/${route.tag}/${route.operationId}"><code>${route.operationId}</code></a> `,
   );
   return html`<p class="from">${named}</p>`;
 };

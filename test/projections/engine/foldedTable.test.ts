@@ -95,6 +95,19 @@ describe('a folded table', () => {
     );
   });
 
+  it('refuses an event that does not follow what the row has taken, also of a stream that has no row', async () => {
+    const gapBefore = async (at: number) =>
+      writer.apply(events.slice(at), session).catch((error: Error) => `${error.name}: ${error.message}`);
+    expect(await gapBefore(1)).to.equal(`RevisionGap: payment-${paymentId}: event 1 after event none`);
+    await writer.apply(events.slice(0, 1), session);
+    writer.reset();
+    expect(await gapBefore(2)).to.equal(`RevisionGap: payment-${paymentId}: event 2 after event 0`);
+    writer.reset();
+    expect((await rows()).map(({ revision }) => revision)).to.deep.equal([0]);
+    await writer.apply([{ ...(events[2] as LoggedEvent), previousRevision: 0 }], session); // an operator had one skipped
+    expect((await rows()).map(({ revision }) => revision)).to.deep.equal([2]);
+  });
+
   it('forgets what a rolled-back batch made of it', async () => {
     await writer.apply(events.slice(0, 1), session);
     const rolledBack = session.transaction(async (tx) => {

@@ -84,7 +84,13 @@ describe('verify', function suite() {
     // What the last deliveries left to be done may still come.
     while ((await store.head()) !== head) ({ head, rows, reports } = await look());
     for (const report of reports)
-      expect(report).to.deep.equal({ position: head, rows: Number(rows[0]?.n), differences: [], parked: [] });
+      expect(report).to.deep.equal({
+        position: head,
+        rows: Number(rows[0]?.n),
+        differences: [],
+        differenceCount: 0,
+        parked: [],
+      });
     expect(Number(rows[0]?.n)).to.be.greaterThan(CHARGES * 3);
     expect((await backends.sql.query("SELECT FROM pg_namespace WHERE nspname LIKE '%verify'")).rowCount).to.equal(0);
   });
@@ -183,6 +189,31 @@ describe('verify', function suite() {
       live: '{}',
       replayed: state,
     });
+  });
+
+  it('finds a changed endpoint, against the replay and against the fold of its stream', async () => {
+    const id = await rowOf('SELECT id AS row FROM rm_webhook_endpoints.endpoints');
+    const state = await rowOf('SELECT state AS row FROM rm_webhook_endpoints.endpoints');
+    const differences = await found(
+      `UPDATE rm_webhook_endpoints.endpoints SET state = replace(state, '"secretVersion":1', '"secretVersion":2')`,
+    );
+    expect(differences.map(({ table }) => table)).to.deep.equal([
+      'webhookEndpoints.endpoints',
+      `endpoints (fold of webhookEndpoint-${id})`,
+    ]);
+    expect(differences[1]).to.deep.include({
+      live: state.replace('"secretVersion":1', '"secretVersion":2'),
+      replayed: state,
+    });
+  });
+
+  it('counts all differences, and tells of the first hundred', async () => {
+    const values = `SELECT 'x' || n, 0, 0, 'a', 'test', 'fees', 'BRL', 1, '2026-11-21T13:00:00Z' FROM generate_series(1, 130) n`;
+    await backends.sql.query(`INSERT INTO rm_wallet.postings ${values}`);
+    const { differences, differenceCount } = await check();
+    await backends.sql.query("DELETE FROM rm_wallet.postings WHERE account_id = 'a'");
+    expect([differences.length, differenceCount]).to.deep.equal([100, 130]);
+    expect(differences.every(({ table, replayed }) => table === 'wallet.postings' && replayed === null)).to.equal(true);
   });
 
   it('refuses to run twice at once', async () => {

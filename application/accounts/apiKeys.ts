@@ -1,22 +1,21 @@
 // Whom a presented key belongs to: the keyring read model, remembered until some keyring changes.
 import { LRUCache } from 'lru-cache';
-import { keyFingerprint } from '../../application/accounts/openAccount.ts';
-import { type Progress, ReadModelsBehind } from '../../application/ports/readModels.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import { findKey, type KnownKey } from '../../projections/keyring/queries.ts';
+import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
+import { type Progress, ReadModelsBehind } from '../ports/readModels.ts';
+import { keyFingerprint } from './openAccount.ts';
 
 const REMEMBERED = 10_000;
 /** A key issued a moment ago must work: its event is waited for. */
 const CATCH_UP_MS = 1_000;
 
 export class ApiKeys {
-  readonly #db: Sql;
+  readonly #views: KeyViews;
   readonly #progress: Progress;
   readonly #known = new LRUCache<string, KnownKey>({ max: REMEMBERED });
   #generation = 0;
 
-  constructor(db: Sql, progress: Progress) {
-    this.#db = db;
+  constructor(views: KeyViews, progress: Progress) {
+    this.#views = views;
     this.#progress = progress;
   }
 
@@ -31,7 +30,7 @@ export class ApiKeys {
     const remembered = this.#known.get(fingerprint);
     if (remembered) return remembered;
     const generation = this.#generation;
-    const key = (await findKey(this.#db, fingerprint)) ?? (await this.#afterCatchUp(fingerprint));
+    const key = (await this.#views.find(fingerprint)) ?? (await this.#afterCatchUp(fingerprint));
     if (key && generation === this.#generation) this.#known.set(fingerprint, key);
     return key;
   }
@@ -39,6 +38,6 @@ export class ApiKeys {
   async #afterCatchUp(fingerprint: string): Promise<KnownKey | null> {
     if (!(await this.#progress.caughtUp(CATCH_UP_MS, ['keyring'])))
       throw new ReadModelsBehind('whether the key is known can’t be told');
-    return findKey(this.#db, fingerprint);
+    return this.#views.find(fingerprint);
   }
 }
