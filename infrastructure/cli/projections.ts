@@ -49,7 +49,7 @@ const rebuildCommand: CliCommand = {
         const head = await storage.store.head();
         const onTaken = (position: Position, events: number) =>
           progress.show(shareOf(position, head), `${projection.name}: ${events} events`);
-        reports.push(await rebuild(projection, storage.store, storage.openSession, signal, onTaken));
+        reports.push(await rebuild(projection, storage, storage.openSession, signal, onTaken));
       } catch (error) {
         if (error instanceof RebuildRunning) throw new UsageError(error.message);
         throw error;
@@ -69,7 +69,7 @@ const verifyCommand: CliCommand = {
   args: [],
   options: {},
   run: async ({ storage }) => {
-    const report = await verify(PROJECTIONS, storage.store, storage.openSession);
+    const report = await verify(PROJECTIONS, storage, storage.openSession);
     const { position, rows, differences, differenceCount, parked } = report;
     const lines = differences.map(
       ({ table, live, replayed }) =>

@@ -38,7 +38,7 @@ describe('verify', function suite() {
     await database.drop();
   });
 
-  const check = () => verify(PROJECTIONS, gateway.storage.store, gateway.storage.openSession);
+  const check = () => verify(PROJECTIONS, gateway.storage, gateway.storage.openSession);
   const rowOf = async (text: string): Promise<string> => {
     const { rows } = await backends.sql.query<{ row: string }>(text);
     expect(rows).to.have.length(1);
@@ -48,7 +48,7 @@ describe('verify', function suite() {
   const found = async (damage: string): Promise<readonly Difference[]> => {
     await backends.sql.query(damage);
     const { differences } = await check();
-    for (const projection of PROJECTIONS) await rebuild(projection, gateway.storage.store, gateway.storage.openSession);
+    for (const projection of PROJECTIONS) await rebuild(projection, gateway.storage, gateway.storage.openSession);
     expect((await check()).differences).to.deep.equal([]);
     return differences;
   };
@@ -113,7 +113,7 @@ describe('verify', function suite() {
 
   it('has nothing to say while a read model is rebuilt and swapped', async () => {
     const gate = new Gate();
-    const checking = verify(PROJECTIONS, gateway.storage.store, async (role) => {
+    const checking = verify(PROJECTIONS, gateway.storage, async (role) => {
       const session = await gateway.storage.openSession(role);
       const query: typeof session.query = async (statement, values) => {
         const result = await session.query(statement as string, values);
@@ -130,7 +130,7 @@ describe('verify', function suite() {
     });
     await gate.reached;
     let isSwapped = false;
-    const rebuilding = rebuild(paymentsProjection, gateway.storage.store, gateway.storage.openSession).then(() => {
+    const rebuilding = rebuild(paymentsProjection, gateway.storage, gateway.storage.openSession).then(() => {
       isSwapped = true;
     });
     const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'rm_payments.payments'::regclass";
