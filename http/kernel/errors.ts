@@ -1,6 +1,7 @@
 // The one error table: the source of statuses and types, of the reference page and of its tests (contract.md Errors, rules E).
 import type { Request, Response } from 'express';
 import type { ErrorCode, Problem, Rejection } from '../../domain/kernel/rejection.ts';
+import type { Refusal } from './route.ts';
 
 export type ErrorType =
   | 'invalid_request_error'
@@ -141,7 +142,8 @@ export const errorBody = (
   request_id: requestId,
 });
 
-export const sendError = (req: Request, res: Response, rejection: Omit<Rejection, 'rejected'>): void => {
+export const sendError = (req: Request, res: Response, rejection: Omit<Refusal, 'rejected'>): void => {
+  for (const [name, value] of Object.entries(rejection.headers ?? {})) res.setHeader(name, value);
   const retryAfter = RETRY_AFTER_SECONDS[rejection.code];
   if (retryAfter !== undefined && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', retryAfter);
   sendJson(res, ERRORS[rejection.code].status, errorBody(rejection, requestIdOf(req)));

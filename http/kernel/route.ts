@@ -6,7 +6,7 @@ import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
 import type { JsonSchema } from './jsonSchema.ts';
-import type { Services } from './services.ts';
+import type { AppServices, Services } from './services.ts';
 
 export type Tag = 'Charges' | 'Payments' | 'Refunds' | 'Wallets' | 'Webhooks' | 'Sandbox' | 'Checkout' | 'Operations';
 
@@ -179,7 +179,7 @@ export interface RouteContext<
   readonly requestId: string;
   /** Where the request comes from, as limits count it. */
   readonly address: string;
-  readonly services: Services;
+  readonly services: AppServices;
 }
 /** What routes for API keys have in common, for what several of them do. */
 export type KeyContext<Params extends ParamRules = ParamRules> = Omit<RouteContext<'apiKey', Params>, 'query' | 'body'>;

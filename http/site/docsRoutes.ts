@@ -1,19 +1,28 @@
 // What is for developers: the OpenAPI document of this server. All of it is made at start and kept in memory.
-import type { Express } from 'express';
-import type { Route } from '../kernel/route.ts';
+import { type Route, route } from '../kernel/route.ts';
 import { openApiDocument } from '../openapi/document.ts';
 
 /** Pages and document change only with a start: a browser may keep them so long. */
 const FRESH_SECONDS = 300;
 
-export const mountDocs = (app: Express, routes: readonly Route[], publicUrl: string): void => {
-  const document = JSON.stringify(openApiDocument(routes, publicUrl));
-  app.get('/openapi.json', (_req, res) => {
-    res.setHeader('Content-Type', 'application/json; charset=utf-8');
-    res.setHeader('Cache-Control', `public, max-age=${FRESH_SECONDS}`);
-    res.setHeader('X-Content-Type-Options', 'nosniff');
+/** `routes`: those that the document describes. */
+export const docsRoutes = (routes: readonly Route[], publicUrl: string): readonly Route[] => {
+  const bytes = JSON.stringify(openApiDocument(routes, publicUrl));
+  const headers = {
+    'Cache-Control': `public, max-age=${FRESH_SECONDS}`,
     // It is the same for everybody and holds no secret: tools on other sites may read it.
-    res.setHeader('Access-Control-Allow-Origin', '*');
-    res.end(document);
+    'Access-Control-Allow-Origin': '*',
+  };
+  const documentRoute = route({
+    method: 'GET',
+    path: '/openapi.json',
+    operationId: 'getOpenApiDocument',
+    summary: 'The OpenAPI document of this server',
+    tag: 'Operations',
+    principal: 'public',
+    responses: { 200: { kind: 'bytes', description: 'OpenAPI 3.1.', contentTypes: ['application/json'] } },
+    errors: [],
+    handle: async () => ({ status: 200, headers, contentType: 'application/json; charset=utf-8', bytes }),
   });
+  return [documentRoute];
 };

@@ -1,14 +1,13 @@
 // The whole program in one process: database, API, projector, reactor and workers (rules S1–S6).
-import type { Express } from 'express';
-import { ROUTES } from '../../http/api/routes.ts';
+import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import { addressLimit } from '../../http/kernel/addressLimit.ts';
 import { createApp } from '../../http/kernel/app.ts';
-import { mountOperations } from '../../http/kernel/health.ts';
+import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
 import { isLoopbackHost } from '../../http/kernel/loopback.ts';
 import { Overload } from '../../http/kernel/overload.ts';
 import { rateLimit } from '../../http/kernel/rateLimit.ts';
-import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
-import { mountDocs } from '../../http/site/docsRoutes.ts';
+import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
+import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
 import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
@@ -87,7 +86,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     const streams = serve(config, log, server, storage, gateway, roles);
     // Requests end before the processes they wait for do.
     openings.onClose(async () => {
-      streams?.close();
+      streams.close();
       await server.stop(REQUESTS_GRACE_MS);
     });
     return { demo, broken, stop: () => openings.close() };
@@ -127,13 +126,19 @@ const serve = (
   storage: Storage,
   gateway: Gateway,
   roles: Roles,
-): StatusStreams | null => {
-  const { services } = gateway;
+): StatusStreams => {
   const metrics = createMetrics(gateway);
-  let streams: StatusStreams | null = null;
+  const statusStreams = openStatusStreams(gateway.services);
+  const operations: Operations = {
+    unreadiness: () => unreadiness(storage, gateway),
+    parkedStreams: () => gateway.parked.streams,
+    metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+    metricsToken: config.metricsToken,
+    metricsOnLoopback: isLoopbackHost(new URL(config.publicUrl).hostname),
+  };
   const app = createApp({
-    services,
-    routes: roles.serves ? ROUTES : [],
+    services: { ...gateway.services, operations, statusStreams },
+    routes: roles.serves ? [...ROUTES, ...docsRoutes(API_ROUTES, config.publicUrl)] : OPERATIONS_ROUTES,
     rateLimit: rateLimit(config.rateLimitPerMinute),
     addressLimit: addressLimit(),
     overload: new Overload(),
@@ -141,19 +146,7 @@ const serve = (
     trustProxy: config.trustProxy,
     onFault: (err, requestId) => log.error({ err, requestId }, 'a request failed'),
     onAnswer: metrics.onAnswer,
-    extend: (express: Express) => {
-      mountOperations(express, {
-        unreadiness: () => unreadiness(storage, gateway),
-        parkedStreams: () => gateway.parked.streams,
-        metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
-        metricsToken: config.metricsToken,
-        metricsOnLoopback: isLoopbackHost(new URL(config.publicUrl).hostname),
-      });
-      if (!roles.serves) return;
-      streams = mountCheckout(express, services);
-      mountDocs(express, ROUTES, config.publicUrl);
-    },
   });
   server.serve(app);
-  return streams;
+  return statusStreams;
 };
