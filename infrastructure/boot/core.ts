@@ -89,10 +89,10 @@ const parkedSetOf = ({ storage, log }: GatewayOptions, onChange: () => void): Pa
 
 export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const { storage, log, clock, clockFault = () => null } = options;
-  const { store, reads, operations, derived, notices } = storage;
+  const { store, codec, reads, operations, derived, notices } = storage;
   if (!(await isRightSecretsKey(operations, options.secretsKey)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
-  const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
+  const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
   const accounts = new Accounts(commands, clock);
   const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', PROJECTION_NAMES);
   const { progress: reacted, stop: stopReacted } = await progressOf(options, 'reactor', PROCESS_NAMES);

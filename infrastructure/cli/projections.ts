@@ -49,7 +49,7 @@ const rebuildCommand: CliCommand = {
         const head = await storage.store.head();
         const onTaken = (position: Position, events: number) =>
           progress.show(shareOf(position, head), `${projection.name}: ${events} events`);
-        reports.push(await rebuild(projection, storage.store, storage.openSession, signal, onTaken));
+        reports.push(await rebuild(projection, storage, storage.openSession, signal, onTaken));
       } catch (error) {
         if (error instanceof RebuildRunning) throw new UsageError(error.message);
         throw error;
@@ -76,7 +76,7 @@ const verifyCommand: CliCommand = {
   options: {},
   run: async ({ storage }, _, { progress }) => {
     const head = await storage.store.head();
-    const report = await verify(PROJECTIONS, storage.store, storage.openSession, (at) => {
+    const report = await verify(PROJECTIONS, storage, storage.openSession, (at) => {
       const share = at.position === null ? 0 : shareOf(at.position, head);
       progress.show((at.step + share) / at.steps, `${at.projection}: ${WORK[at.work](at.count)}`);
     });

@@ -27,6 +27,7 @@ const connect = async (
   const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
   const commands = new CommandHandler({
     store: storage.store,
+    codec: storage.codec,
     randomness: systemRandomness,
     stopwatch: systemStopwatch,
   });

@@ -1,9 +1,9 @@
 // Compares the live read models with a replay of the log from zero, and each folded row with the fold of its stream. 0 differences is
 // the only good answer (architecture §6).
 
-import type { EventStore, Position } from '../../application/ports/eventStore.ts';
+import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
+import type { Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { readCheckpoints } from './checkpoints.ts';
 import { createVerifyCopy, dropSchema } from './copies.ts';
@@ -126,7 +126,7 @@ async function* differencesOf(
 /** Each row against the fold of its stream by the decider, read stream by stream: independent of the projections' own code. */
 async function* foldDifferences(
   session: LeaderSession,
-  store: EventStore,
+  log: EventLog,
   { name, aggregates = [] }: Projection,
   leftOut: LeftOut,
   onPage: (rows: number) => void,
@@ -141,13 +141,12 @@ async function* foldDifferences(
       for (const { id, revision, state } of rows) {
         let folded = decider.initial;
         let unreadable: unknown = null;
-        for await (const recorded of store.readStream(`${category}-${id}` as StreamName)) {
-          if (recorded.revision > revision) break;
-          if (leftOut.has(recorded)) continue;
-          try {
-            folded = decider.evolve(folded, decodeEvent(recorded).event);
-          } catch (error) {
-            unreadable = error;
+        for await (const page of readDecoded(log, `${category}-${id}` as StreamName)) {
+          for (const one of page) {
+            const recorded = one instanceof UnreadableEvent ? one.recorded : one;
+            if (recorded.revision > revision || leftOut.has(recorded)) continue;
+            if (one instanceof UnreadableEvent) unreadable = one.reason;
+            else folded = decider.evolve(folded, one.event);
           }
         }
         const text = unreadable === null ? JSON.stringify(folded) : faultText(unreadable);
@@ -164,7 +163,7 @@ async function* foldDifferences(
 
 export const verify = async (
   projections: readonly Projection[],
-  store: EventStore,
+  log: EventLog,
   openSession: OpenLeaderSession,
   onProgress: (progress: VerifyProgress) => void = () => undefined,
 ): Promise<VerifyReport> => {
@@ -183,7 +182,7 @@ export const verify = async (
       projections.map(({ name }) => name),
     );
     const leftOut = new Map<string, LeftOut>();
-    for (const { name } of projections) leftOut.set(name, await readLeftOut(live, store, name));
+    for (const { name } of projections) leftOut.set(name, await readLeftOut(live, log, name));
     const parked = await readParked(
       live,
       projections.map(({ name }) => name),
@@ -206,7 +205,8 @@ export const verify = async (
       const writer = projection.writer(await createVerifyCopy(copy, projection));
       if (position !== null)
         await replay({
-          store,
+          store: log.store,
+          codec: log.codec,
           session: copy,
           projection,
           writer,
@@ -224,7 +224,7 @@ export const verify = async (
         for await (const found of differencesOf(live, copy, projection, table, count)) note(found);
       await copy.query('COMMIT');
       await dropSchema(copy, verifySchema(projection.name));
-      const folded = foldDifferences(live, store, projection, left, telling('fold', projection, index));
+      const folded = foldDifferences(live, log, projection, left, telling('fold', projection, index));
       for await (const found of folded) note(found);
     }
     const positions = [...checkpoints.values()].map(({ position }) => position);

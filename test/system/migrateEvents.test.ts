@@ -63,7 +63,7 @@ describe('an event log that moves to another store', function suite() {
   };
   const differences = async ({ storage, gateway }: TestGateway) => {
     await gateway.projected.caughtUp(5_000);
-    return (await verify(PROJECTIONS, storage.store, storage.openSession)).differences;
+    return (await verify(PROJECTIONS, storage, storage.openSession)).differences;
   };
   const startError = async (env: Record<string, string>): Promise<{ code: number | null; output: string }> => {
     const dataDir = await newDataDir();
