@@ -10,7 +10,7 @@ import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
-import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
+import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
 import { securityLog } from '../log/securityLog.ts';
 import { migrate } from '../postgres/migrate.ts';
@@ -53,7 +53,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     breakProgram = resolve;
   });
   try {
-    const server = await listen(config.host, config.port);
+    const server = await listen(config.host, config.port, config.publicUrl);
     openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
     const database = await openDatabase(config, log, breakProgram);
     openings.onClose(() => database.close());
@@ -83,7 +83,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     openings.onClose(() => gateway.stop(JOBS_GRACE_MS));
     if (roles.serves || roles.works) await untilReadModelsExist(storage.reads);
     const demo = await readyToServe(config, database, gateway, roles);
-    const streams = serve(config, log, server, storage, gateway, roles);
+    const streams = serve(config, log, server, storage, gateway, roles, demo);
     // Requests end before the processes they wait for do.
     openings.onClose(async () => {
       streams.close();
@@ -126,7 +126,10 @@ const serve = (
   storage: Storage,
   gateway: Gateway,
   roles: Roles,
+  demo: DemoAccount | null,
 ): StatusStreams => {
+  const isLocal = isLoopbackHost(new URL(config.publicUrl).hostname);
+  const site = { publicUrl: config.publicUrl, demoFile: isLocal && demo ? demoFile(config.dataDir) : null };
   const metrics = createMetrics(gateway);
   const statusStreams = openStatusStreams(gateway.services);
   const operations: Operations = {
@@ -134,11 +137,11 @@ const serve = (
     parkedStreams: () => gateway.parked.streams,
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
     metricsToken: config.metricsToken,
-    metricsOnLoopback: isLoopbackHost(new URL(config.publicUrl).hostname),
+    metricsOnLoopback: isLocal,
   };
   const app = createApp({
     services: { ...gateway.services, operations, statusStreams },
-    routes: roles.serves ? [...ROUTES, ...docsRoutes(API_ROUTES, config.publicUrl)] : OPERATIONS_ROUTES,
+    routes: roles.serves ? [...ROUTES, ...docsRoutes(API_ROUTES, site)] : OPERATIONS_ROUTES,
     rateLimit: rateLimit(config.rateLimitPerMinute),
     addressLimit: addressLimit(),
     overload: new Overload(),
