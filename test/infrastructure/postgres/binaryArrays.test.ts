@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  int8Array,
-  nullableTextArray,
-  textArray,
-  uuidArray,
-} from '../../../../infrastructure/eventStore/postgres/binaryArrays.ts';
-import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
+import { int8Array, nullableTextArray, textArray, uuidArray } from '../../../infrastructure/postgres/binaryArrays.ts';
+import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 
 const ARRAY_OF_ONE = [0, 0, 0, 1, 0, 0, 0, 0];
 
@@ -101,7 +96,6 @@ describe('binary arrays', () => {
 
   it('of texts come back from the server with their nulls, and empty', async () => {
     const any = fc.string({ unit: 'binary' });
-    // Columns of ASCII alone are written another way; some of their texts need two bytes for their length.
     const ascii = fc.oneof(fc.string(), fc.constantFrom('x'.repeat(255), 'x'.repeat(256), 'x'.repeat(300)));
     const column = (text: fc.Arbitrary<string>) => fc.array(fc.option(text.filter((one) => !one.includes('\0'))));
     await fc.assert(

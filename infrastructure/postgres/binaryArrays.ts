@@ -21,27 +21,6 @@ const arrayBuffer = (elementOid: number, count: number, payloadBytes: number): B
   return buffer;
 };
 
-/** Above this mean length a text is worth a write of its own. */
-const SHORT_CHARS = 200;
-const NOT_ASCII = /[^\0-\x7f]/;
-const lengthPrefix = (length: number): string =>
-  String.fromCharCode(length >>> 24, (length >>> 16) & 255, (length >>> 8) & 255, length & 255);
-const SHORT_PREFIXES: readonly string[] = Array.from({ length: 256 }, (_, length) => lengthPrefix(length));
-const NULL_PREFIX = lengthPrefix(-1);
-
-/**
- * Lengths and texts one after the other, a byte a character, or null where a text is not ASCII or they are long. A column of short
- * texts is then written by one call into the runtime instead of two a text.
- */
-const asciiElements = (values: readonly (string | null)[]): string | null => {
-  const all = values.join('');
-  if (all.length > values.length * SHORT_CHARS || NOT_ASCII.test(all)) return null;
-  let elements = '';
-  for (const value of values)
-    elements += value === null ? NULL_PREFIX : (SHORT_PREFIXES[value.length] ?? lengthPrefix(value.length)) + value;
-  return elements;
-};
-
 const utf8Bytes = (values: readonly string[]): number => {
   let bytes = 0;
   for (const value of values) bytes += Buffer.byteLength(value);
@@ -68,13 +47,6 @@ const NULL_LENGTH = -1;
 /** `text[]` that may be empty and may hold nulls. */
 export const nullableTextArray = (values: readonly (string | null)[]): Buffer | string => {
   if (values.length === 0) return '{}'; // as text: the binary format gives an empty array no dimension
-  const elements = asciiElements(values);
-  if (elements !== null) {
-    const buffer = arrayBuffer(TEXT_OID, values.length, elements.length - values.length * LENGTH_BYTES);
-    buffer.writeInt32BE(1, 4);
-    buffer.write(elements, HEADER_BYTES, 'latin1');
-    return buffer;
-  }
   let bytes = 0;
   for (const value of values) if (value !== null) bytes += Buffer.byteLength(value);
   const buffer = arrayBuffer(TEXT_OID, values.length, bytes);

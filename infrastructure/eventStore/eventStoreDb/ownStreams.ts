@@ -1,10 +1,37 @@
-// Whether the log is the one in use: events in a stream of the adapter's own, the last of which counts. Its category is that of the
-// log's identity, which no stream of the domain can have.
+// What the adapter keeps in the log itself, in two streams of a category that no stream of the domain can have:
+// - the log's identity, written once by whoever comes first; it lives and dies with the log, so that a checkpoint of another log is
+//   recognised;
+// - the log's state (in use, sealed, moved, a copy): the last event counts.
 import { randomUUID } from 'node:crypto';
-import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
+import {
+  AppendOutcomeUnknown,
+  EMPTY_STREAM,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from '../../../application/ports/eventStore.ts';
 import { IN_USE, type LogState } from '../logState.ts';
 import type { Appender } from './appender.ts';
 import type { Reader } from './reader.ts';
+
+export const IDENTITY_STREAM = 'quita_store-identity';
+const TRIES = 3;
+
+/** Throws EventStoreUnavailable. */
+export const identityOf = async (reader: Reader, appender: Appender): Promise<string> => {
+  const data = JSON.stringify({ storeId: randomUUID() });
+  const event = { id: randomUUID(), type: 'StoreIdentified', data, metadata: '{}' };
+  const sizes = { dataBytes: Buffer.byteLength(data), metadataBytes: 2 };
+  for (let n = 0; n < TRIES; n++) {
+    const [first] = await reader.pageSoon(IDENTITY_STREAM, 0, 1);
+    if (first !== undefined) return (JSON.parse(first.data) as { storeId: string }).storeId;
+    try {
+      await appender.append({ stream: IDENTITY_STREAM, expected: EMPTY_STREAM, events: [event], ...sizes });
+    } catch (error) {
+      if (!(error instanceof AppendOutcomeUnknown)) throw error;
+    }
+  }
+  throw new EventStoreUnavailable('the identity of the log could not be written');
+};
 
 export const OWN_CATEGORY = 'quita_store';
 export const STATE_STREAM = `${OWN_CATEGORY}-use`;
