@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
+import type { Stopwatch } from '../../application/ports/clock.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { listen } from '../../infrastructure/boot/httpServer.ts';
+import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { RefundDesk } from './refundDesk.ts';
@@ -178,22 +180,19 @@ export const whileServiceThrows = async <T>(gateway: TestGateway, error: Error, 
   }
 };
 
-/** K4: a slow first request, and a twin whose patience (a timer of 10 s of creationParts.ts) is made to end at once. */
+/** K4: a slow first request, and a twin whose patience of 10 s (creationParts.ts) is made to end at once. */
 export const twinThatWaitedTooLong = async (gateway: TestGateway) => {
-  const real = globalThis.setTimeout;
-  const impatient = ((run: (...args: unknown[]) => void, ms?: number, ...rest: unknown[]) => {
-    const isPatience = ms === 10_000 && (new Error().stack ?? '').includes('creationParts.ts');
-    return real(() => run(...rest), isPatience ? 0 : ms);
-  }) as typeof setTimeout;
+  const stopwatch: { pause: Stopwatch['pause'] } = systemStopwatch;
+  const { pause } = stopwatch;
   const idempotencyKey = newKey();
   const ask = () => gateway.charge({ metadata: { sandbox_provider: 'slow' } }, { idempotencyKey });
-  globalThis.setTimeout = impatient;
+  stopwatch.pause = (ms, signal) => pause(ms === 10_000 ? 0 : ms, signal);
   try {
     const both = [ask(), ask()];
     const twin = await Promise.race(both);
     return { twin, replies: await Promise.all(both), ask };
   } finally {
-    globalThis.setTimeout = real;
+    stopwatch.pause = pause;
   }
 };
 
