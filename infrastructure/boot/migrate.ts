@@ -15,7 +15,7 @@ import * as leaderships from '../../migrations/0011_leaderships.ts';
 import * as owed from '../../migrations/0012_owed.ts';
 import * as failingTargets from '../../migrations/0013_failing_targets.ts';
 import * as instrumentExpiry from '../../migrations/0014_instrument_expiry.ts';
-import { connectionConfig, PgSession } from './session.ts';
+import { connectionConfig, PgSession } from '../postgres/session.ts';
 
 const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0001_events': events,
