@@ -7,7 +7,7 @@ import {
   BadConnectionString,
   type ConnectionSettings,
   readConnectionString,
-} from '../eventStore/eventStoreDb/connectionString.ts';
+} from '../eventStore/eventStoreDb/eventStoreDb.ts';
 
 /** Names the variable; the program stops with exit code 2. */
 export class ConfigError extends Error {
