@@ -208,7 +208,8 @@ const boletoRoute = route({
   operationId: 'getCheckoutBoleto',
   summary: 'The boleto, with the payer’s name: for whoever has the link that the merchant got',
   query: {
-    token: matching('The token of the merchant’s link.', 'the token of the link', (text) => text, 'not_found'),
+    // Sent twice it is no token, like a wrong one.
+    token: { ...matching('The token of the merchant’s link.', 'a token', (text) => text), refusal: noSuch('boleto') },
   },
   responses: pdf('The boleto, while there is something to pay.'),
   handle: async (context) => {
