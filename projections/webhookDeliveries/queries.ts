@@ -1,8 +1,8 @@
 // Reads of webhook deliveries, always of one account and mode.
-import type { JobRequest } from '../../application/ports/jobs.ts';
+import type { OverdueDelivery } from '../../application/ports/overdueWork.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { AccountId, EndpointId, Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, DeliveryId, EndpointId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../domain/presentation/delivery.ts';
 
@@ -104,7 +104,7 @@ export const deliveriesOnTheirWay = async (
 
 interface OverdueRow {
   readonly next_attempt_at: string;
-  readonly id: string;
+  readonly id: DeliveryId;
   readonly target: string;
   readonly account_id: AccountId;
   readonly mode: Mode;
@@ -131,16 +131,15 @@ export async function* overdueDeliveries(
   db: Sql,
   before: Timestamp,
   page: number,
-): AsyncGenerator<readonly JobRequest[]> {
+): AsyncGenerator<readonly OverdueDelivery[]> {
   for (let after = { next_attempt_at: '-infinity', id: '' }; ; ) {
     const { rows } = await db.query<OverdueRow>({
       ...OVERDUE_PAGE,
       values: [before, after.next_attempt_at, after.id, page],
     });
-    yield rows.map(({ id, target, account_id: accountId, mode }) => ({
-      queue: 'deliver',
+    yield rows.map(({ id: deliveryId, target, account_id: accountId, mode }) => ({
       tenant: { accountId, mode },
-      item: id,
+      deliveryId,
       target,
     }));
     const last = rows.at(-1);
