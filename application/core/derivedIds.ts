@@ -72,5 +72,5 @@ export const returnIdOf = (paymentId: PaymentId, providerPaymentId: string, refu
   hashed(`return\n${paymentId}\n${providerPaymentId}${refusals === 0 ? '' : `\n${refusals}`}`).toString('hex', 0, 16);
 
 /** The sandbox acquirer's id of the one payment by a method that it ever makes: paying twice is paying once (X2). */
-export const sandboxReceiptIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>
+export const sandboxPaymentIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>
   `sbx_pay_${hashed(`authorize\n${paymentId}\n${method}`).toString('hex', 0, 16)}`;

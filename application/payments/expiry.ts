@@ -37,7 +37,7 @@ export const expiry = processManager({
       ChargeCancelled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
       TransactionSettled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
       TransactionHeld: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
-      TransactionReceiptRejected: (logged) =>
+      TransactionPaymentRejected: (logged) =>
         logged.event.data.reason === 'payer_mismatch' ? [clearTimer(expire, { paymentId: paymentOf(logged) })] : [],
       ...ignoring(
         'ChargeCreated',
@@ -50,7 +50,7 @@ export const expiry = processManager({
         'TransactionRefused',
         'TransactionHeldReleased',
         'TransactionHeldRejected',
-        'TransactionReceiptReturned',
+        'TransactionPaymentReturned',
         'TransactionReturnRefused',
         'TransactionReturnRetried',
         'TransactionFundsReleased',
@@ -58,7 +58,7 @@ export const expiry = processManager({
         'TransactionRefundCompleted',
         'TransactionRefundReleased',
         'TransactionDisputeOpened',
-        'TransactionDisputeRaised',
+        'TransactionDisputeHoldIncreased',
       ),
     },
   },

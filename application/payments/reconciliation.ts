@@ -5,13 +5,13 @@ import { jobKind } from '../core/capability.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/txid.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProvider, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';
-import type { PaymentReads } from '../ports/paymentReads.ts';
+import type { PaymentReads } from '../ports/readModels/payments.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
 
 /** A first run looks back this far; the longest period asked for at once, because the standard API bounds periods. */
@@ -29,7 +29,7 @@ export const reconcile = jobKind({
 
 interface Listed {
   readonly txid: string;
-  readonly receipt: Receipt;
+  readonly incoming: IncomingPayment;
 }
 interface Period {
   readonly from: Timestamp;
@@ -59,13 +59,13 @@ export const compareWithProvider =
     const until = believable(await reconciliations.reconciledUntil(tenant), now);
     if (until !== null && now < addMillis(until, FRESH_MS)) return;
     const from = until === null ? addMillis(now, -PERIOD_MS) : addMillis(until, -OVERLAP_MS);
-    const isNew = ({ receipt }: Listed) => until === null || receipt.paidAt > until;
+    const isNew = ({ incoming }: Listed) => until === null || incoming.paidAt > until;
     const unmatched = new Set<string>();
     try {
       for (const period of periodsOf(from, now)) {
         const untold = await untoldIn(needs, provider, tenant, period);
         for (const one of await tell(needs, tenant, untold))
-          if (isNew(one)) unmatched.add(one.receipt.providerPaymentId);
+          if (isNew(one)) unmatched.add(one.incoming.providerPaymentId);
         await reconciliations.saveReconciledUntil(tenant, period.to);
       }
     } finally {
@@ -91,12 +91,12 @@ const untoldIn = async (
   tenant: Tenant,
   { from, to }: Period,
 ): Promise<readonly Listed[]> => {
-  const listed = await provider.receiptsBetween(tenant, from, to);
+  const listed = await provider.paymentsBetween(tenant, from, to);
   if (listed.kind !== 'known') throw new UnknownAtProvider(`payments of ${reconcile.subjectOf(tenant)} from ${from}`);
   if (listed.value.length === 0) return [];
-  const references = listed.value.map(({ receipt }) => receipt.providerPaymentId);
+  const references = listed.value.map(({ incoming }) => incoming.providerPaymentId);
   const untold = await notifications.untold(tenant, references);
-  return listed.value.filter(({ receipt }) => untold.has(receipt.providerPaymentId));
+  return listed.value.filter(({ incoming }) => untold.has(incoming.providerPaymentId));
 };
 
 /** Returns those whose txid a charge could have, and none of the tenant has. */
@@ -112,7 +112,7 @@ const tell = async (
   const unmatched: Listed[] = [];
   for (const one of forCharges) {
     const paymentId = payments.get(one.txid);
-    const reference = one.receipt.providerPaymentId;
+    const reference = one.incoming.providerPaymentId;
     if (paymentId === undefined) unmatched.push(one);
     else await notifications.store({ tenant, kind: 'payment', reference, paymentId }, rawOf(one));
   }
@@ -120,4 +120,4 @@ const tell = async (
 };
 
 /** As the provider listed it, and how we came to know. */
-const rawOf = ({ txid, receipt }: Listed): string => JSON.stringify({ foundBy: 'reconciliation', txid, receipt });
+const rawOf = ({ txid, incoming }: Listed): string => JSON.stringify({ foundBy: 'reconciliation', txid, incoming });

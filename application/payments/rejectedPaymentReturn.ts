@@ -29,7 +29,7 @@ export const rejectedPaymentReturn = processManager({
   movesMoney: true,
   reactions: {
     payment: {
-      TransactionReceiptRejected: (logged) => giveBack(logged, logged.event.data.receipt.providerPaymentId),
+      TransactionPaymentRejected: (logged) => giveBack(logged, logged.event.data.incoming.providerPaymentId),
       TransactionHeldRejected: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
       TransactionReturnRetried: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
       ...ignoring(
@@ -47,14 +47,14 @@ export const rejectedPaymentReturn = processManager({
         'TransactionSettled',
         'TransactionHeld',
         'TransactionHeldReleased',
-        'TransactionReceiptReturned',
+        'TransactionPaymentReturned',
         'TransactionReturnRefused',
         'TransactionFundsReleased',
         'TransactionRefundReserved',
         'TransactionRefundCompleted',
         'TransactionRefundReleased',
         'TransactionDisputeOpened',
-        'TransactionDisputeRaised',
+        'TransactionDisputeHoldIncreased',
       ),
     },
   },
@@ -76,13 +76,13 @@ export const sendBack =
   async ({ paymentId, providerPaymentId }: PayloadOf<typeof returnPayment>): Promise<void> => {
     const stream = streamName.payment(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
-    const receipt = state.transaction.receipts.find((seen) => seen.providerPaymentId === providerPaymentId);
-    if (state.charge.status === 'absent' || receipt?.outcome !== 'rejected' || receipt.returnId === null) return;
+    const incoming = state.transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
+    if (state.charge.status === 'absent' || incoming?.outcome !== 'rejected' || incoming.returnId === null) return;
     const { terms } = state.charge;
-    const { method, returnId, amount } = receipt;
+    const { method, returnId, amount } = incoming;
     const outcome = await providers
       .of(terms.mode)
-      ?.returnReceipt(terms, { method, providerPaymentId, returnId, amount });
+      ?.returnPayment(terms, { method, providerPaymentId, returnId, amount });
     if (outcome === undefined || outcome.kind === 'unknown')
       throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     const { accountId, mode } = terms;

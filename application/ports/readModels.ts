@@ -1,4 +1,5 @@
 // How far the read models and the processes are, as this process knows it (architecture §6 "read your writes").
+import type { Position } from './eventStore.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { Tenant } from './paymentProvider.ts';
 
@@ -37,3 +38,12 @@ export interface ParkedStreams {
   /** Whether any stream of the tenant is parked there. */
   hasAnyOf(model: ReadModelName, tenant: Tenant): boolean;
 }
+
+/**
+ * Waits at most `timeoutMs` until the read model has passed whatever was in the log at the call, and holds no connection. `head`: the
+ * newest event then; null: the log is empty. Throws EventStoreUnavailable.
+ */
+export type CaughtUp = (
+  model: ReadModelName,
+  timeoutMs: number,
+) => Promise<{ readonly head: Position | null; readonly isCaughtUp: boolean }>;

@@ -46,25 +46,25 @@ export const EXPIRES_IN_SECONDS_MAX = 86_400;
 /** Rules beyond types, in the order in which they are told (E2, E3, I11). */
 export const chargeProblems = (body: ChargeBody): readonly CodedProblem[] => {
   const problems: CodedProblem[] = [];
-  const tell = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
+  const report = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
   const document = body.customer?.document;
   const documentTaxId = document === undefined ? null : taxIdOf(document);
   if (document !== undefined && documentTaxId === null)
-    tell('invalid_customer', 'customer.document', 'must be a CPF or CNPJ with valid check digits');
+    report('invalid_customer', 'customer.document', 'must be a CPF or CNPJ with valid check digits');
   for (const { param, message } of metadataProblems(body.metadata, body.description !== undefined))
-    tell('invalid_metadata', param, message);
+    report('invalid_metadata', param, message);
   const lock = body.expected_payer_tax_id;
   if (lock === undefined) return problems;
   if (!isStrictTaxId(lock))
-    tell(
+    report(
       'invalid_payer_tax_id',
       'expected_payer_tax_id',
       'must be a bare CPF (11 digits) or CNPJ (14 characters) with valid check digits',
     );
   else if (documentTaxId !== null && documentTaxId !== lock)
-    tell('payer_tax_id_mismatch', 'expected_payer_tax_id', 'must equal customer.document when both are sent');
+    report('payer_tax_id_mismatch', 'expected_payer_tax_id', 'must equal customer.document when both are sent');
   if (!body.customer?.name?.trim())
-    tell('customer_name_required', 'customer.name', 'is required when expected_payer_tax_id is set');
+    report('customer_name_required', 'customer.name', 'is required when expected_payer_tax_id is set');
   return problems;
 };
 

@@ -16,12 +16,12 @@ import {
 } from '../kernel/serde.ts';
 import type { ChargeEvent, ChargeTerms, Customer, Fingerprint } from './charge.ts';
 import type {
+  AcquirerInstrument,
   BoletoInstrument,
   CardInstrument,
   CryptoInstrument,
   MbWayInstrument,
   MultibancoInstrument,
-  OtherInstrument,
 } from './instruments.ts';
 import { PAYMENT_METHODS } from './methods.ts';
 
@@ -36,7 +36,7 @@ const customer = record<Customer>({
 const fingerprint = record<Fingerprint>({ version: integer, hash: text() });
 
 const bound = { provider: text(), reference: text(), expiresAt: time };
-const otherInstrument = taggedBy<'method', OtherInstrument>('method', {
+const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method', {
   CREDIT_CARD: record<CardInstrument>({ method: oneOf('CREDIT_CARD'), ...bound, redirectUrl: text() }),
   MBWAY: record<MbWayInstrument>({ method: oneOf('MBWAY'), ...bound, phone: text() }),
   MULTIBANCO: record<MultibancoInstrument>({
@@ -97,7 +97,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   },
   ChargeInstrumentIssued: {
     version: 1,
-    shape: record({ instrument: otherInstrument, at: time }),
+    shape: record({ instrument: acquirerInstrument, at: time }),
     personal: ['instrument'],
   },
   ChargeInstrumentRefused: {

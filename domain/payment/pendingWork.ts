@@ -30,7 +30,7 @@ export const pendingSince = (state: PaymentState): Timestamp | null => {
 /** Returns all that it waits for, each on its own: a refund that takes its time must not hide that funds should have been released. */
 export const pendingWork = (payment: ExistingPayment): readonly PendingWork[] => {
   const { charge, transaction } = payment;
-  const returns = transaction.receipts.flatMap(({ outcome, providerPaymentId }): readonly PendingWork[] =>
+  const returns = transaction.incomingPayments.flatMap(({ outcome, providerPaymentId }): readonly PendingWork[] =>
     outcome === 'rejected' ? [{ kind: 'returnPayment', at: charge.terms.createdAt, providerPaymentId }] : [],
   );
   const next = transaction.status === 'settled' ? ofSettled(payment) : ofUnpaid(payment);

@@ -28,10 +28,10 @@ export interface RefundRequest {
 /** A devolution goes back where the Pix came from: money is never sent elsewhere than asked, so the contradiction is told. */
 export const refundProblems = ({ strategy, destinationKey }: RefundBody): readonly CodedProblem[] => {
   if (destinationKey === undefined) return [];
-  const tell = (message: string) => [{ code: 'invalid_request' as const, param: 'destinationKey', message }];
+  const problem = (message: string) => [{ code: 'invalid_request' as const, param: 'destinationKey', message }];
   if (!isPixKey(destinationKey))
-    return tell('must be a Pix key: a bare CPF or CNPJ, a +55 phone, a lower-case e-mail or UUID');
-  return strategy === 'devolution' ? tell('is for cashout refunds: a devolution goes back to the payer') : [];
+    return problem('must be a Pix key: a bare CPF or CNPJ, a +55 phone, a lower-case e-mail or UUID');
+  return strategy === 'devolution' ? problem('is for cashout refunds: a devolution goes back to the payer') : [];
 };
 
 /** Only for a body without problems. */

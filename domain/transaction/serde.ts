@@ -1,10 +1,10 @@
 // Stored format of transaction events.
 import { PAYMENT_METHODS } from '../charge/methods.ts';
 import { flag, type Json, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
-import type { Payer, Receipt, TransactionEvent } from './transaction.ts';
+import type { IncomingPayment, Payer, TransactionEvent } from './transaction.ts';
 
 const method = oneOf(...PAYMENT_METHODS);
-const receipt = record<Receipt>({
+const incoming = record<IncomingPayment>({
   method,
   providerPaymentId: text(),
   amount: money,
@@ -13,10 +13,10 @@ const receipt = record<Receipt>({
 });
 /** Version 1 knew Pix only. */
 const ofPix = (data: Json): Json => {
-  const { receipt, ...rest } = data as { receipt: object };
-  return { ...rest, receipt: { method: 'PIX', ...receipt } } as Json;
+  const { incoming, ...rest } = data as { incoming: object };
+  return { ...rest, incoming: { method: 'PIX', ...incoming } } as Json;
 };
-const receiptUpcast = { version: 2, upcasts: { 1: ofPix }, personal: ['receipt.payer'] } as const;
+const incomingUpcast = { version: 2, upcasts: { 1: ofPix }, personal: ['incoming.payer'] } as const;
 
 const moved = { amount: money, currency: text(), at: time };
 const refundFee = { fee: money, feePaidBy: oneOf('merchant', 'platform') };
@@ -29,9 +29,9 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     personal: [],
   },
   TransactionSettled: {
-    ...receiptUpcast,
+    ...incomingUpcast,
     shape: record({
-      receipt,
+      incoming,
       method,
       currency: text(),
       providerFee: money,
@@ -41,7 +41,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       at: time,
     }),
   },
-  TransactionHeld: { ...receiptUpcast, shape: record({ receipt, currency: text(), at: time }) },
+  TransactionHeld: { ...incomingUpcast, shape: record({ incoming, currency: text(), at: time }) },
   TransactionHeldReleased: {
     version: 1,
     shape: record({ providerPaymentId: text(), ...moved, by: text() }),
@@ -58,17 +58,17 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     }),
     personal: [],
   },
-  TransactionReceiptRejected: {
-    ...receiptUpcast,
+  TransactionPaymentRejected: {
+    ...incomingUpcast,
     shape: record({
-      receipt,
+      incoming,
       currency: text(),
       reason: oneOf('wrong_amount', 'second_payment', 'charge_ended', 'payer_mismatch'),
       returnId: text(),
       at: time,
     }),
   },
-  TransactionReceiptReturned: { version: 1, shape: record({ providerPaymentId: text(), ...moved }), personal: [] },
+  TransactionPaymentReturned: { version: 1, shape: record({ providerPaymentId: text(), ...moved }), personal: [] },
   TransactionReturnRefused: {
     version: 1,
     shape: record({ providerPaymentId: text(), ...moved, reason: text() }),
@@ -108,7 +108,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     shape: record({ refundId: text(), ...moved, ...refundFee, reason: text() }),
     personal: [],
   },
-  TransactionDisputeRaised: { version: 1, shape: record(moved), personal: [] },
+  TransactionDisputeHoldIncreased: { version: 1, shape: record(moved), personal: [] },
   TransactionDisputeOpened: {
     version: 1,
     shape: record({ kind: oneOf('CHARGEBACK', 'DISPUTE'), ...moved, reason: nullable(text()) }),

@@ -12,7 +12,7 @@ import { countDueDeliveries, deliveriesOnTheirWay } from '../../projections/webh
 import type { LogProgress } from '../subscriptions/progress.ts';
 
 /** What is done for payments at once: without waiting for a timer. */
-const AT_ONCE: readonly QueueName[] = ['settle', 'returnReceipt', 'finalise', 'cancel', 'refund'];
+const AT_ONCE: readonly QueueName[] = ['settle', 'returnPayment', 'finalise', 'cancel', 'refund'];
 
 /** Messages on their way that are looked at one by one. */
 const LISTED_MAX = 1_000;

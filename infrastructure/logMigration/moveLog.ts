@@ -6,9 +6,8 @@ import type { Checkpoint } from '../../projections/engine/checkpoints.ts';
 import { checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/movedLog.ts';
 import { UsageError } from '../cli/command.ts';
 import { type Comparison, compareLogs, eventsUpTo } from '../eventStore/compareLogs.ts';
-import { IN_USE } from '../eventStore/logUse.ts';
+import { IN_USE, type LogName, type LogUse, refusalOf } from '../eventStore/logUse.ts';
 import type { MovableLog } from '../eventStore/movableLog.ts';
-import { routeOf } from './route.ts';
 
 export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';
 
@@ -40,6 +39,48 @@ export interface MoveReport {
   /** Checkpoints that this run has translated. */
   readonly checkpoints: number;
 }
+
+/* Which log may be copied into which: what both say of themselves decides, so that a killed run is gone on with and nothing is mixed. */
+
+interface Route {
+  /** It was finished before: nothing is to be done. */
+  readonly isDone: boolean;
+  readonly isTargetMarked: boolean;
+  readonly isSourceSealed: boolean;
+  /** The checkpoints may be translated already. */
+  readonly isMoved: boolean;
+}
+
+const isAbout = (use: LogUse, { storeId }: LogName): boolean => use.kind !== 'inUse' && use.other.storeId === storeId;
+
+const checkSource = (use: LogUse, target: LogName): void => {
+  if (use.kind === 'inUse') return;
+  if (use.kind === 'copy' || !isAbout(use, target))
+    throw new UsageError(`${refusalOf(use)?.message ?? ''}. Nothing was copied to ${target.address}`);
+};
+
+/** `moved`: it was the original once, and what it holds is the beginning of its copy, which now comes back. */
+const checkTarget = async ({ store, name }: MovableLog, use: LogUse, source: LogName): Promise<void> => {
+  if (use.kind === 'inUse') {
+    if ((await store.head()) === null) return;
+    throw new UsageError(
+      `the event log at ${name.address} holds events of its own: only an empty one can become a copy`,
+    );
+  }
+  if (use.kind === 'sealed' || !isAbout(use, source))
+    throw new UsageError(`the event log at ${name.address} can't become a copy: ${refusalOf(use)?.message ?? ''}`);
+};
+
+/** Throws UsageError. */
+const routeOf = async (source: MovableLog, target: MovableLog): Promise<Route> => {
+  if (source.name.storeId === target.name.storeId) throw new UsageError('both are the same event log');
+  const [from, to] = [await source.use(), await target.use()];
+  checkSource(from, target.name);
+  const isMoved = from.kind === 'moved';
+  const isDone = isMoved && to.kind === 'inUse';
+  if (!isDone) await checkTarget(target, to, source.name);
+  return { isDone, isTargetMarked: to.kind === 'copy', isSourceSealed: from.kind !== 'inUse', isMoved };
+};
 
 /** Throws UsageError, CheckpointMismatch, LogsDiffer, EventStoreUnavailable. Another run goes on where this one ended. */
 export const moveLog = async (move: Move): Promise<MoveReport> => {

@@ -1,5 +1,5 @@
 // What should have happened to payments by itself and has not: the watchdog's view (architecture §7).
-import type { OverduePayment } from '../../application/ports/overdueWork.ts';
+import type { OverduePayment } from '../../application/ports/readModels/overdueWork.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { pendingWork } from '../../domain/payment/pendingWork.ts';

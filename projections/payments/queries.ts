@@ -1,11 +1,14 @@
 // Reads of payments: of one account and mode, but for the payer's page, the watchdog and the schedule of reconciliation.
+import type { PaymentReads } from '../../application/ports/readModels/payments.ts';
+import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { paymentOf } from './row.ts';
 
-export { findPaymentsByTxid } from './byTxid.ts';
+import { findPaymentsByTxid } from './byTxid.ts';
+import { endedPayments } from './ended.ts';
 export { type Cursor, listAfter, listPage, type PageOrder, type PaymentFilter } from './lists.ts';
 export { overduePayments } from './overdue.ts';
 export { SORT_FIELDS, type SortField } from './sortFields.ts';
@@ -41,3 +44,22 @@ export const findPaymentsForPayer = async (
   });
   return new Map(rows.map(({ id, state }) => [id, paymentOf(state)]));
 };
+
+/** Nobody waits for a comparison; beyond it the job comes again. */
+const COMPARED_MS = 10_000;
+/** A merchant that just cancelled a charge may make another at once: worst case of a read model. */
+const ENDED_MS = 1_000;
+
+export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
+  byTxid: async (tenant, txids) => {
+    if (!(await caughtUp('payments', COMPARED_MS)).isCaughtUp)
+      throw new ReadModelsBehind('payments could not be looked for by their txids');
+    return findPaymentsByTxid(db, tenant, txids);
+  },
+  tenantsSince: (day) => tenantsWithPaymentsSince(db, day),
+  endedAmong: async (ids) => {
+    const { isCaughtUp } = await caughtUp('payments', ENDED_MS);
+    const { ended, unknown } = await endedPayments(db, ids);
+    return { ended, unknown: isCaughtUp ? unknown : [] };
+  },
+});

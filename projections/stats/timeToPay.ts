@@ -24,7 +24,7 @@ const paidAtOf = (event: PaymentEvent): Timestamp | null => {
   if (!isCounted(event)) return null;
   switch (event.type) {
     case 'TransactionSettled':
-      return event.data.receipt.paidAt;
+      return event.data.incoming.paidAt;
     case 'ChargeCreated':
     case 'TransactionRefundCompleted':
       return null;

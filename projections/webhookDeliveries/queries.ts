@@ -1,5 +1,6 @@
 // Reads of webhook deliveries, always of one account and mode.
-import type { OverdueDelivery } from '../../application/ports/overdueWork.ts';
+import type { DeliveryReads, MessageUnderWay } from '../../application/ports/readModels/webhookDeliveries.ts';
+import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode } from '../../domain/kernel/ids.ts';
@@ -67,7 +68,7 @@ export const listDeliveries = async (
  * Deliveries of a tenant that should have been attempted by `now` (account time), or are in the jobs that run now (`running`), and are
  * not at their end; and those held back.
  */
-export const countDueDeliveries = async (
+const countDueDeliveries = async (
   db: Sql,
   { accountId, mode }: Tenant,
   now: Timestamp,
@@ -85,13 +86,13 @@ export const countDueDeliveries = async (
 };
 
 /** Deliveries of a tenant that are due by `until`, or among `sent`, and wait for no timer: the earliest of them. */
-export const deliveriesOnTheirWay = async (
+const deliveriesUnderWay = async (
   db: Sql,
   { accountId, mode }: Tenant,
   until: Timestamp,
   sent: readonly string[],
   limit: number,
-): Promise<readonly { id: string; target: string; dueAt: Timestamp }[]> => {
+): Promise<readonly MessageUnderWay[]> => {
   const { rows } = await db.query<{ id: string; target: string; due_ms: number }>(
     `SELECT d.id, d.target, (extract(epoch FROM d.next_attempt_at) * 1000)::bigint AS due_ms FROM rm_webhook_deliveries.deliveries d
      WHERE d.account_id = $1 AND d.mode = $2 AND d.next_attempt_at IS NOT NULL AND (d.next_attempt_at <= $3 OR d.id = ANY($4::text[]))
@@ -147,3 +148,8 @@ export async function* overdueDeliveries(
     after = last;
   }
 }
+
+export const deliveryReads = (db: Sql): DeliveryReads => ({
+  countDue: (tenant, now, running) => countDueDeliveries(db, tenant, now, running),
+  underWay: (tenant, until, sent, limit) => deliveriesUnderWay(db, tenant, until, sent, limit),
+});

@@ -175,7 +175,7 @@ describe('cancelling a payment', () => {
     expect((await pay(id, { late: true })).body['outcome']).to.equal('returned');
     expect((await read(id))['status']).to.equal('CANCELLED');
     expect((await shop.get<Body>('/v1/wallets/balance')).body['available']).to.equal(0);
-    expect(await events(id)).to.include.members(['TransactionReceiptRejected', 'TransactionReceiptReturned']);
+    expect(await events(id)).to.include.members(['TransactionPaymentRejected', 'TransactionPaymentReturned']);
   });
 
   it('after a Pix of another amount went back', async () => {
@@ -198,7 +198,7 @@ describe('cancelling a payment', () => {
       ['payment.status_changed', ['WAITING_PAYMENT', 'PROCESSING']],
     ]);
     const isReturned = await untilVisible(gateway.gateway.projected, 5_000, async () =>
-      (await events(id)).includes('TransactionReceiptReturned') ? true : null,
+      (await events(id)).includes('TransactionPaymentReturned') ? true : null,
     );
     expect(isReturned).to.equal(true);
     expect((await read(id))['status']).to.equal('CANCELLED');

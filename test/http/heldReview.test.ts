@@ -119,7 +119,7 @@ describe('held for review', () => {
     expect(await decide('return', id)).to.deep.equal(['PROCESSING', true]);
     await until(id, 'refunded');
     expect(await balance()).to.deep.equal([0, 0]);
-    expect(await events(id)).to.deep.equal([...HELD, 'TransactionHeldRejected', 'TransactionReceiptReturned']);
+    expect(await events(id)).to.deep.equal([...HELD, 'TransactionHeldRejected', 'TransactionPaymentReturned']);
     expect(await told()).to.deep.equal(
       [...CREATED, PROCESSING, 'payment.refunded', 'payment.status_changed'].toSorted(),
     );

@@ -5,13 +5,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { accountCommands } from '../../infrastructure/cli/account.ts';
 import type { CliCommand } from '../../infrastructure/cli/command.ts';
-import { doctorCommands } from '../../infrastructure/cli/doctor.ts';
-import { eventCommands } from '../../infrastructure/cli/events.ts';
-import { heldCommands } from '../../infrastructure/cli/held.ts';
-import { ledgerCommands } from '../../infrastructure/cli/ledger.ts';
-import { projectionCommands } from '../../infrastructure/cli/projections.ts';
+import { COMMANDS as ALL } from '../../infrastructure/cli/commands.ts';
 import { runCli } from '../../infrastructure/cli/run.ts';
 import { emptyDatabase, migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { freePort } from '../support/program.ts';
@@ -22,18 +17,11 @@ const PASSWORD = 'geheimes-Wort';
 /** Of a server that takes the connection and says nothing 4 s are waited for; the rest is a start on a machine that is busy. */
 const SECONDS_MAX = 10;
 
-const COMMANDS: readonly CliCommand[] = [
-  ...accountCommands,
-  ...heldCommands,
-  ...projectionCommands,
-  ...eventCommands,
-  ...ledgerCommands,
-  ...doctorCommands,
-];
+const COMMANDS = ALL.filter(({ isLocal }) => !isLocal);
 /** As little as the command takes. */
 const wordsOf = ({ name, args, options }: CliCommand): string[] => [
   ...name.split(' '),
-  ...args.map(() => '00000000000000000000000000'),
+  ...args.map(({ choice }) => choice?.names[0] ?? '00000000000000000000000000'),
   ...Object.entries(options).flatMap(([option, { required }]) => (required ? [`--${option}`, 'x@example.com'] : [])),
 ];
 

@@ -45,10 +45,10 @@ type PayOutcome = SettleOutcome | 'refused';
 
 /** What became of a Pix, as the reads show it; null while they do not yet. */
 const outcomeOf = ({ transaction }: ExistingPayment, id: string): PayOutcome | null => {
-  const receipt = transaction.receipts.find((seen) => seen.providerPaymentId === id);
-  if (receipt === undefined || receipt.outcome === 'rejected' || receipt.outcome === 'unreturned') return null; // not back yet
-  if (receipt.outcome === 'returned') return receipt.reason === 'payer_mismatch' ? 'refunded' : 'returned';
-  return receipt.outcome;
+  const incoming = transaction.incomingPayments.find((seen) => seen.providerPaymentId === id);
+  if (incoming === undefined || incoming.outcome === 'rejected' || incoming.outcome === 'unreturned') return null; // not back yet
+  if (incoming.outcome === 'returned') return incoming.reason === 'payer_mismatch' ? 'refunded' : 'returned';
+  return incoming.outcome;
 };
 
 /** A payment that was created a moment ago gets its Pix code from a job: waited for, like the effect. */

@@ -10,15 +10,15 @@ import { pageState } from './states.ts';
 import { statusPage } from './statusPage.ts';
 import { type CheckoutView, pagePath } from './view.ts';
 
-const heading = ({ pix, others }: Instruments): string => {
-  const names = [...(pix ? (['PIX'] as const) : []), ...others.map(({ method }) => method)];
+const heading = ({ pix, acquirerInstruments }: Instruments): string => {
+  const names = [...(pix ? (['PIX'] as const) : []), ...acquirerInstruments.map(({ method }) => method)];
   return names.length === 1 ? `Pagamento com ${methodInSentence(names[0]!)}` : 'Pagamento';
 };
 
 const paySection = (view: CheckoutView, amount: string, expiresAt: string): Markup => {
   const { instruments, now } = view;
   const base = pagePath(view.rawId);
-  if (instruments.others.length > 0)
+  if (instruments.acquirerInstruments.length > 0)
     return methodsSection(instruments, { base, amount, expiresAt, now, payerLock: view.payerLock });
   return html`<section class="pay" data-pay aria-label="Pagar com Pix">
 ${pixPayment({ base, brCode: instruments.pix!.brCode, amount, due: dueLine(expiresAt), payerLock: view.payerLock })}</section>

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { projectionCommands } from '../../../infrastructure/cli/projections.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
-import { runMigrateEvents } from '../../../infrastructure/logMigration/run.ts';
+import { runMigrateEvents } from '../../../infrastructure/logMigration/migrateEvents.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { MovingWorld } from './support.ts';

@@ -1,8 +1,8 @@
 // What the read models show to be overdue, of all tenants: what the watchdog looks for (architecture §7).
-import type { DeliveryId, PaymentId } from '../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { PendingWork } from '../../domain/payment/pendingWork.ts';
-import type { Tenant } from './paymentProvider.ts';
+import type { DeliveryId, PaymentId } from '../../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
+import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
+import type { Tenant } from '../paymentProvider.ts';
 
 export interface OverduePayment {
   readonly tenant: Tenant;

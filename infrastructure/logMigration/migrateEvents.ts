@@ -7,7 +7,9 @@ import { type Config, judgeEventStoreUrl, loadToolConfig } from '../boot/config.
 import { type Database, openDatabase } from '../boot/database.ts';
 import { outcomeOf } from '../boot/explain.ts';
 import { Openings } from '../boot/openings.ts';
-import { UsageError } from '../cli/command.ts';
+import { type CliInput, type CommandWords, UsageError } from '../cli/command.ts';
+import { type Out, screenOf } from '../cli/output.ts';
+import { readOnly } from '../cli/program.ts';
 import { LogsDiffer } from '../eventStore/compareLogs.ts';
 import { openMovableEventStoreDbLog } from '../eventStore/eventStoreDb/movable.ts';
 import { startOn } from '../eventStore/logUse.ts';
@@ -18,12 +20,77 @@ import { leaderSessions } from '../postgres/leaderSession.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { connectionConfig } from '../postgres/session.ts';
 import { assertAlone, leadInstead, named, OWN_NAME } from './alone.ts';
-import { type Input, readInput } from './input.ts';
-import { moveLog, unseal } from './moveLog.ts';
-import { progressLines } from './progressLines.ts';
+import { moveLog, type News, type Step, unseal } from './moveLog.ts';
 
-type Out = { write(text: string): unknown };
-type Asked = Exclude<Input, { kind: 'text' }>;
+const ONE_IS_NEEDED =
+  'one of --to, --from and --unseal [--from] is needed; npm run migrate-events -- --help explains them';
+
+const COMMAND: CommandWords = {
+  name: 'npm run migrate-events --',
+  summary:
+    'Moves the event log of this deployment between PostgreSQL (DATABASE_URL, or the embedded one in DATA_DIR) and an EventStoreDB ' +
+    '(esdb://… or esdb+discover://…, or the same with kurrentdb), event by event with its id and its time. Stop the program first. ' +
+    'Killed half-way, the same command goes on; repeated when it is done, it changes nothing.',
+  args: [],
+  takes: ONE_IS_NEEDED,
+  options: {
+    to: { description: 'from PostgreSQL into the EventStoreDB at this address, which must hold no events of Quita' },
+    from: {
+      description:
+        'from the EventStoreDB at this address into PostgreSQL, which must hold no events, or those that were copied from it to there',
+    },
+    unseal: {
+      description:
+        'give an unfinished copy up: the original (PostgreSQL, or with --from that EventStoreDB) is the log in use again',
+      flag: true,
+    },
+  },
+};
+
+type Task =
+  | { readonly kind: 'to' | 'from'; readonly url: string }
+  /** `url` null: of PostgreSQL. */
+  | { readonly kind: 'unseal'; readonly url: string | null };
+
+/** Throws UsageError. */
+const taskOf = ({ options }: CliInput): Task => {
+  const { to, from, unseal } = options;
+  if (unseal && to === undefined) return { kind: 'unseal', url: typeof from === 'string' ? from : null };
+  if (typeof to === 'string' && from === undefined && !unseal) return { kind: 'to', url: to };
+  if (typeof from === 'string' && to === undefined) return { kind: 'from', url: from };
+  throw new UsageError(ONE_IS_NEEDED);
+};
+
+const LINE_EVERY_MS = 1_000;
+
+const STEPS: { readonly [S in Step]: string | null } = {
+  marked: null,
+  sealed: 'The log is sealed: nothing is appended to it any more.',
+  verified: 'The copy is equal to the log, event by event.',
+  translated: 'The checkpoints of read models and processes point into the copy.',
+  moved: null,
+  inUse: null,
+};
+
+/** `nowMs`: a clock that only goes forward. */
+export const progressLines = (print: (line: string) => void, nowMs: () => number): ((news: News) => void) => {
+  let printedAtMs = nowMs();
+  let copyingSinceMs: number | null = null;
+  return (news) => {
+    if (news.kind === 'step') {
+      const line = STEPS[news.step];
+      if (line !== null) print(line);
+      return;
+    }
+    if (news.kind === 'copied') copyingSinceMs ??= nowMs();
+    if (nowMs() - printedAtMs < LINE_EVERY_MS) return;
+    printedAtMs = nowMs();
+    const rate = news.events / Math.max((nowMs() - (copyingSinceMs ?? 0)) / 1_000, 0.001);
+    print(
+      news.kind === 'copied' ? `${news.events} events copied, ${Math.round(rate)}/s` : `${news.events} events compared`,
+    );
+  };
+};
 
 interface Finding {
   readonly json: unknown;
@@ -101,7 +168,7 @@ const unsealed = async (url: string | null, { session, postgres, eventStoreDb }:
 
 const perform = async (
   config: Config,
-  asked: Asked,
+  task: Task,
   print: (line: string) => void,
   signal: AbortSignal,
 ): Promise<Finding> => {
@@ -114,7 +181,7 @@ const perform = async (
   try {
     const opened = await openAlone(config, openings, lose);
     const work =
-      asked.kind === 'unseal' ? unsealed(asked.url, opened) : moved(asked.kind, asked.url, opened, print, signal);
+      task.kind === 'unseal' ? unsealed(task.url, opened) : moved(task.kind, task.url, opened, print, signal);
     return await Promise.race([work, lost, opened.session.lost]);
   } finally {
     await openings.close();
@@ -142,17 +209,19 @@ export const runMigrateEvents = async (
   signal: AbortSignal,
 ): Promise<number> => {
   try {
-    const input = readInput(words);
-    if (input.kind === 'text') {
-      out.write(input.text);
+    const asked = readOnly(COMMAND, words, screenOf(out, env));
+    if (asked.kind === 'text') {
+      out.write(asked.text);
       return 0;
     }
+    const { isJson } = asked.input;
+    const task = taskOf(asked.input);
     const config = loadToolConfig(env);
-    const trouble = input.url === null ? null : judgeEventStoreUrl(input.url, config);
-    if (trouble !== null) throw new UsageError(`--${input.kind === 'to' ? 'to' : 'from'} ${trouble}`);
-    const print = (line: string): void => void (input.isJson ? err : out).write(`${line}\n`);
-    const { json, text } = await perform(config, input, print, signal);
-    out.write(`${input.isJson ? JSON.stringify(json) : text}\n`);
+    const trouble = task.url === null ? null : judgeEventStoreUrl(task.url, config);
+    if (trouble !== null) throw new UsageError(`--${task.kind === 'to' ? 'to' : 'from'} ${trouble}`);
+    const print = (line: string): void => void (isJson ? err : out).write(`${line}\n`);
+    const { json, text } = await perform(config, task, print, signal);
+    out.write(`${isJson ? JSON.stringify(json) : text}\n`);
     return 0;
   } catch (error) {
     const { code, says } = explain(error, signal.aborted);

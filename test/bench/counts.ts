@@ -1,0 +1,84 @@
+// `npm run counts [-- <another checkout>]`: how far apart in the code things stand that belong together. The same questions, asked of any
+// checkout of this repository: which files name a thing, and which files and functions a POST /v1/charges runs through.
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { type Profiler, Session } from 'node:inspector/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = resolve(process.argv[2] ?? '.');
+const ROOMS = ['domain', 'application', 'projections', 'infrastructure', 'http', 'migrations'];
+
+const filesOf = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+const product = (await Promise.all(ROOMS.map(filesOf))).flat();
+const textOf = new Map(product.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
+const naming = (pattern: RegExp): number => product.filter((path) => pattern.test(textOf.get(path) as string)).length;
+
+/** What everybody may build on: ports and the core. */
+const isShared = (folder: string): boolean => /^application(\/(ports|core)\b.*)?$/.test(folder);
+
+/** Imports in application from one folder into another that is not shared, and between how many pairs of folders. */
+const arrows = (): { imports: number; pairs: number } => {
+  const found: string[] = [];
+  for (const path of product.filter((one) => one.startsWith('application/')))
+    for (const [, spec = ''] of (textOf.get(path) as string).matchAll(/from '(\.[^']+)'/g)) {
+      const [from, to] = [dirname(path), dirname(join(dirname(path), spec))];
+      if (to.startsWith('application') && from !== to && !isShared(to) && !isShared(from)) found.push(`${from} ${to}`);
+    }
+  return { imports: found.length, pairs: new Set(found).size };
+};
+
+/** Files and functions of ours that run for one creation, from the socket to the append and back. */
+const creationPath = async (): Promise<{ files: number; functions: number }> => {
+  const { TestGateway } = (await import(
+    pathToFileURL(join(ROOT, 'test/support/gateway.ts')).href
+  )) as typeof import('../support/gateway.ts');
+  // Only what serves: no projector and no worker beside it.
+  const gateway = await TestGateway.open({ roles: { serves: true, projects: true, works: false } });
+  const create = (n: number) =>
+    gateway.call('POST', '/v1/charges', {
+      key: gateway.tenant.testKey,
+      idempotencyKey: `a-key-of-its-own-${n}`,
+      body: { amount: 1000, payment_method: 'pix' },
+    });
+  for (let n = 0; n < 3; n++) await create(n); // key and account are remembered from here on
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await session.post('Profiler.takePreciseCoverage');
+  const answer = await create(9);
+  const { result } = (await session.post('Profiler.takePreciseCoverage')) as Profiler.TakePreciseCoverageReturnType;
+  await gateway.close();
+  if (answer.status !== 201) throw new Error(`the creation answered ${answer.status}`);
+  const prefixes = ['domain', 'application', 'infrastructure', 'http'].map(
+    (room) => pathToFileURL(join(ROOT, room)).href,
+  );
+  const ran = result
+    .filter(({ url }) => prefixes.some((prefix) => url.startsWith(`${prefix}/`)))
+    .map(({ functions }) => functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0).length)
+    .filter((functions) => functions > 0);
+  return { files: ran.length, functions: ran.reduce((sum, functions) => sum + functions, 0) };
+};
+
+const path = await creationPath();
+const { imports, pairs } = arrows();
+const rows: readonly (readonly [string, number])[] = [
+  ['files of the product', product.length],
+  ['lines of the product', [...textOf.values()].reduce((sum, text) => sum + text.split('\n').length, 0)],
+  ['files that name refunds', naming(/refund/i)],
+  ['files that name reconciliation', naming(/reconcil/i)],
+  ['files that name one queue (releaseFunds)', naming(/releaseFunds/)],
+  ['files that name one event (TransactionHeldRejected)', naming(/TransactionHeldRejected/)],
+  ['files that name one route (/v1/payments/{id}/cancel)', naming(/\/v1\/payments\/[{:]id\}?\/cancel|\/:id\/cancel/)],
+  ['files in infrastructure/boot', product.filter((one) => one.startsWith('infrastructure/boot/')).length],
+  ['files that a POST /v1/charges runs through', path.files],
+  ['functions that it runs through', path.functions],
+  ['imports from one folder of application into another', imports],
+  ['pairs of such folders', pairs],
+];
+for (const [what, count] of rows) process.stdout.write(`${String(count).padStart(7)}  ${what}\n`);
+process.exit(0);
