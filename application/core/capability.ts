@@ -2,27 +2,37 @@
 // a test clock is drained, metrics and operators' commands are derived from the list of capabilities; none is written a second time.
 import type { Static, TObject } from 'typebox';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { type JobHandler, type JobKind, type JobPayload, type JobRequest, PayloadsFailed, type Places } from '../ports/jobs.ts';
+import {
+  type JobHandler,
+  type JobKind,
+  type JobPayload,
+  type JobRequest,
+  PayloadsFailed,
+  type Places,
+} from '../ports/jobs.ts';
 import { consumerName, type ProcessManager } from '../ports/processManager.ts';
 import type { TimedKind, TimerRule } from '../ports/timers.ts';
+
+/** What a payload of the schema is. */
+type Fitting<Schema extends TObject> = Static<Schema> extends JobPayload ? Static<Schema> : never;
 
 interface KindDescription<Schema extends TObject> {
   readonly name: string;
   readonly payload: Schema;
-  readonly subjectOf: (payload: Static<Schema>) => string;
+  readonly subjectOf: (payload: Fitting<Schema>) => string;
 }
 
 export const jobKind = <Schema extends TObject>({
   name,
   payload: schema,
   subjectOf,
-}: KindDescription<Schema>): JobKind<Static<Schema>> => ({ name, schema, subjectOf, timer: null });
+}: KindDescription<Schema>): JobKind<Fitting<Schema>> => ({ name, schema, subjectOf, timer: null });
 
 /** A kind whose jobs timers become. Default: one timer for each subject, with the job's payload. */
 export const timedKind = <Schema extends TObject>({
   timer = {},
   ...kind
-}: KindDescription<Schema> & { readonly timer?: Partial<TimerRule<Static<Schema>>> }): TimedKind<Static<Schema>> => ({
+}: KindDescription<Schema> & { readonly timer?: Partial<TimerRule<Fitting<Schema>>> }): TimedKind<Fitting<Schema>> => ({
   ...jobKind(kind),
   timer: {
     keyOf: kind.subjectOf,
@@ -118,9 +128,11 @@ export interface Job<Needs, Payload extends JobPayload = JobPayload> {
   readonly routine?: string;
 }
 
-/** Forgets the payload's type, so that jobs of one capability stand in one list. */
-export const job = <Needs, Payload extends JobPayload>(declared: Job<Needs, Payload>): Job<Needs> =>
-  declared as unknown as Job<Needs>;
+/** Declares a job. The payload's type is forgotten outside, so that jobs of one capability stand in one list. */
+export const job = <Needs, Payload extends JobPayload>(
+  kind: JobKind<Payload>,
+  declared: Omit<Job<Needs, NoInfer<Payload>>, 'kind'>,
+): Job<Needs> => ({ kind, ...declared }) as unknown as Job<Needs>;
 
 /** Upkeep that comes round by the clock in every worker. */
 export interface Upkeep<Needs> {

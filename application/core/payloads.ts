@@ -1,7 +1,6 @@
 // Pieces of the schemas of job payloads.
 import Type, { type TProperties, type TUnsafe } from 'typebox';
-import type { RawId } from '../../domain/kernel/ids.ts';
-import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Mode, RawId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 
 /** Nothing else is in it. */
@@ -11,4 +10,6 @@ export const payloadOf = <Properties extends TProperties>(properties: Properties
 export const idOf = <Id extends RawId>(): TUnsafe<Id> => Type.Unsafe<Id>(Type.String({ minLength: 1 }));
 export const text = Type.String({ minLength: 1 });
 export const mode = Type.Unsafe<Mode>(Type.String({ enum: ['test', 'live'] }));
-export const instant = Type.Unsafe<Timestamp>(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }));
+export const instant = Type.Unsafe<Timestamp>(
+  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
+);

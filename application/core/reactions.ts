@@ -1,8 +1,9 @@
 // How a process manager is written down: what it does at each type of event of the streams it follows. A new type of event does not
 // compile until every process that follows its streams has handled or ignored it.
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+
 import type { EventOf } from '../../domain/events.ts';
 import type { Category } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { JobKind, JobPayload } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { ProcessManager, Reaction, Subscriptions } from '../ports/processManager.ts';

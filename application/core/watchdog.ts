@@ -30,8 +30,7 @@ async function* owedWork<Needs extends WatchdogNeeds>(
   page: number,
 ): AsyncGenerator<readonly JobRequest[]> {
   const look: Look = { before: fromMillis(needs.clock.now() - CUTOFF_MS), ageMs: CUTOFF_MS, page };
-  for (const { kind, owed } of jobs)
-    if (owed.by === 'row') yield* needs.jobs.owedByRow(kind.name, look.ageMs, page);
+  for (const { kind, owed } of jobs) if (owed.by === 'row') yield* needs.jobs.owedByRow(kind.name, look.ageMs, page);
   // Jobs that share a source are found by one reading of it.
   for (const [source, members] of bySource(jobs))
     for await (const found of source(needs, look)) yield await withoutTimer(needs, jobs, requestsOf(members, found));

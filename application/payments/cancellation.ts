@@ -1,8 +1,6 @@
 // POST /v1/payments/{id}/cancel: the wish in the stream, then the provider, whose word becomes the fact. An unknown answer is resolved by
 // asking again, and money that was faster wins (contract.md Transitions; rules E4, M5).
-import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
-import { timedKind } from '../core/capability.ts';
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -12,9 +10,12 @@ import { assertExists, type ExistingPayment, exists } from '../../domain/payment
 import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
 import { type Actor, byProcess, byRequest } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { isOwn, NO_PAYMENT } from './ownPayment.ts';

@@ -1,8 +1,5 @@
 // A charge nobody paid in time expires; the provider is asked first, because it may know better (M4).
 import Type from 'typebox';
-import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
-import { idOf, payloadOf, text } from '../core/payloads.ts';
-import { timedKind } from '../core/capability.ts';
 import { instrumentExpiry, lastExpiry } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
@@ -11,8 +8,11 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { expire as decideExpiry } from '../../domain/payment/lifecycle.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf, text } from '../core/payloads.ts';
+import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { Settler } from './settle.ts';
 
@@ -29,7 +29,9 @@ export const expiry = processManager({
   movesMoney: true,
   reactions: {
     payment: {
-      ChargePixIssued: (logged) => [setTimer(expire, { paymentId: paymentOf(logged) }, logged, logged.event.data.expiresAt)],
+      ChargePixIssued: (logged) => [
+        setTimer(expire, { paymentId: paymentOf(logged) }, logged, logged.event.data.expiresAt),
+      ],
       ChargeInstrumentIssued: (logged) => {
         const { method, expiresAt } = logged.event.data.instrument;
         return [setTimer(expire, { paymentId: paymentOf(logged), method }, logged, expiresAt)];
@@ -90,5 +92,10 @@ export const expireCharge =
     const now = await (isOfLast ? accounts.actingAt(accountId, mode, expiresAt) : accounts.now(accountId, mode));
     if (now < expiresAt) return; // another method can still be paid with
     await settler.settleAll(terms);
-    await commands.record(PAYMENT, stream, decideExpiry(now), byProcess('expiry', terms, terms.paymentId, terms.paymentId));
+    await commands.record(
+      PAYMENT,
+      stream,
+      decideExpiry(now),
+      byProcess('expiry', terms, terms.paymentId, terms.paymentId),
+    );
   };

@@ -1,14 +1,15 @@
 // Settled money that is held becomes available when its hold ends (M2).
-import { ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
-import { timedKind } from '../core/capability.ts';
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const releaseFunds = timedKind({
@@ -24,7 +25,9 @@ export const fundsRelease = processManager({
     payment: {
       TransactionSettled: (logged) => {
         const { availableAt } = logged.event.data;
-        return availableAt === null ? [] : [setTimer(releaseFunds, { paymentId: paymentOf(logged) }, logged, availableAt)];
+        return availableAt === null
+          ? []
+          : [setTimer(releaseFunds, { paymentId: paymentOf(logged) }, logged, availableAt)];
       },
       ...ignoring(
         'ChargeCreated',

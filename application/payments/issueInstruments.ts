@@ -1,10 +1,6 @@
 // Instruments: issued in the request of a charge, by a job for a payment (P4), and brought to an end by itself when that was cut
 // off (K7).
 import Type from 'typebox';
-import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
-import { clearTimer, enqueue, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
-import { jobKind, timedKind } from '../core/capability.ts';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
@@ -14,11 +10,15 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addMillis, earlier, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { jobKind, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
 import { byProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { clearTimer, enqueue, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type {
   InstrumentOutcome,
   InstrumentRequest,
@@ -47,7 +47,9 @@ export const resumeIssuing = timedKind({
   timer: { keyOf: ({ paymentId, ofAll }) => (ofAll ? `${paymentId} all` : paymentId), onlyLater: true },
 });
 
-const isIssued = (logged: { readonly subject: string }) => [clearTimer(resumeIssuing, { paymentId: paymentOf(logged) })];
+const isIssued = (logged: { readonly subject: string }) => [
+  clearTimer(resumeIssuing, { paymentId: paymentOf(logged) }),
+];
 
 export const instrumentIssuing = processManager({
   name: 'instrumentIssuing',

@@ -1,12 +1,13 @@
 // A payment whose notification was lost is found in the provider's own list, told as if the provider had called, and settled like any
 // other (pix.md, "missed callbacks"). Nothing is decided here.
-import { idOf, mode, payloadOf } from '../core/payloads.ts';
-import { jobKind } from '../core/capability.ts';
+
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/txid.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { jobKind } from '../core/capability.ts';
+import { idOf, mode, payloadOf } from '../core/payloads.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProvider, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';

@@ -1,14 +1,15 @@
 // A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
-import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
-import { idOf, payloadOf, text } from '../core/payloads.ts';
-import { jobKind } from '../core/capability.ts';
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf, text } from '../core/payloads.ts';
+import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';

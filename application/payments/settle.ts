@@ -1,8 +1,6 @@
 // What happens when a payment arrives, or an acquirer tells something else: the notification is stored, the provider is asked again,
 // the decision falls on the payment.
-import type { PayloadOf } from '../ports/jobs.ts';
-import { idOf, mode, payloadOf, text } from '../core/payloads.ts';
-import { jobKind } from '../core/capability.ts';
+
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
@@ -12,9 +10,12 @@ import { payerTaxId } from '../../domain/transaction/payer.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
 import { byProcess } from '../core/eventMetadata.ts';
+import { idOf, mode, payloadOf, text } from '../core/payloads.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { NotificationKey, ProviderNotification, ProviderNotifications } from '../ports/providerNotifications.ts';

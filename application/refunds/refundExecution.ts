@@ -1,8 +1,6 @@
 // A refund that was reserved is brought to the payer: opened, given to the provider, asked for until its end is known, and its end
 // recorded in the payment (architecture §4; rules M5–M7).
-import { clearTimer, enqueue, fireNow, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
-import { timedKind } from '../core/capability.ts';
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import {
@@ -25,8 +23,11 @@ import {
 } from '../../domain/refund/refund.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT, REFUND } from '../core/aggregates.ts';
+import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { clearTimer, enqueue, fireNow, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';

@@ -1,21 +1,22 @@
 // The test clock jumped: what it jumped over happens in order of due time, each at its own instant, with what arises on the way (X5).
-import type { Stopwatch } from '../ports/clock.ts';
-import type { Quiescence } from '../core/quiescence.ts';
-import { enqueue, ignoring, processManager } from '../core/reactions.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
-import { jobKind } from '../core/capability.ts';
-import { type Actor, byRequest } from '../core/eventMetadata.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
-import { ACCOUNT } from '../core/aggregates.ts';
-import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+
 import { advanceTestClock } from '../../domain/account/account.ts';
+import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { ACCOUNT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Actor, byRequest } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import type { Quiescence } from '../core/quiescence.ts';
+import { enqueue, ignoring, processManager } from '../core/reactions.ts';
+import type { Stopwatch } from '../ports/clock.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
-import type { Progress } from '../ports/readModels.ts';
 import type { DeliveryReads, MessageUnderWay } from '../ports/readModels/webhookDeliveries.ts';
+import type { Progress } from '../ports/readModels.ts';
 import type { TestTimers, Timer } from '../ports/timers.ts';
 import { type AwaitedMessages, messagesUnderWay } from '../webhooks/messagesUnderWay.ts';
 

@@ -1,5 +1,5 @@
 // POST /v1/payments/{id}/resend-webhook (rule W8): the messages of the transition into the present status, as fresh deliveries.
-import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -14,6 +14,7 @@ import type { Around, CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, byRequest } from '../core/eventMetadata.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
+import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 
 interface Needs {
   readonly commands: CommandHandler;

@@ -1,8 +1,5 @@
 // A scheduled delivery is attempted until the endpoint takes it, its attempts are used up, or the endpoint is gone (W3, W4, W6).
 import Type from 'typebox';
-import { clearTimer, enqueue, fireNow, ignoring, processManager, setTimer } from '../core/reactions.ts';
-import { idOf, instant, payloadOf } from '../core/payloads.ts';
-import { runAll, timedKind } from '../core/capability.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
@@ -16,9 +13,12 @@ import {
 import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
+import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf } from '../core/derivedIds.ts';
 import { byProcess } from '../core/eventMetadata.ts';
+import { idOf, instant, payloadOf } from '../core/payloads.ts';
+import { clearTimer, enqueue, fireNow, ignoring, processManager, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import { DELIVERY_QUEUE, type FailingTargets, type FirstAttempt } from '../ports/failingTargets.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
@@ -139,9 +139,9 @@ export class DeliveryWorker {
 
   /** The instant of the attempt that the job asks for: of a retry, its time or before (W3). null: that attempt was made. */
   async #askedFor({ delivery, attempts, nextAttemptAt, updatedAt }: Pending, { dueAt }: Wanted) {
-    // All timers of the target were hurried, whatever time it is.
+    // All timers of the target were fired, whatever time it is.
     const at = dueAt === EPOCH ? await this.#needs.accounts.now(delivery.accountId, delivery.mode) : dueAt;
-    if (at !== null && at > updatedAt) return at;
+    if (at !== undefined && at > updatedAt) return at;
     return attempts === 0 ? nextAttemptAt : null;
   }
 

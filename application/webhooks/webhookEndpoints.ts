@@ -1,6 +1,5 @@
 // Registering and deleting webhook endpoints (contract.md Webhook management, rules W5, W6).
-import type { WithTenantLock } from '../ports/tenantLock.ts';
-import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
+
 import { streamName } from '../../domain/kernel/event.ts';
 import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -12,7 +11,9 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, byRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
+import type { WithTenantLock } from '../ports/tenantLock.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 
 export const ENDPOINTS_MAX = 16;

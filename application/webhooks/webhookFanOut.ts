@@ -1,9 +1,6 @@
 // An event of a payment becomes one delivery per message and endpoint that wants it, with the payload frozen (W2, W9); with a webhookUrl,
 // one per message to that (W7). Asked for again, the messages of the event that led to the present status become new ones (W8).
 import Type from 'typebox';
-import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
-import { jobKind } from '../core/capability.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -18,9 +15,12 @@ import { isPublished, messagesOf, resentMessagesOf } from '../../domain/presenta
 import { type ScheduledDelivery, scheduleDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf, eventIdOf } from '../core/derivedIds.ts';
 import { byProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 /** What nobody is told of costs no job, unless it has something else told again. */

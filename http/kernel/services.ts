@@ -1,6 +1,6 @@
 // What the routes can call. Composed in infrastructure/boot.
 import type { Accounts } from '../../application/accounts/accounts.ts';
-import type { cancelPayment } from '../../application/payments/cancelPayment.ts';
+import type { cancelPayment } from '../../application/payments/cancellation.ts';
 import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
 import type { providerStatus } from '../../application/payments/providerStatus.ts';
@@ -10,7 +10,7 @@ import type { SqlPool } from '../../application/ports/sql.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import type { requestRefund } from '../../application/refunds/requestRefund.ts';
 import type { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
-import type { advanceClock } from '../../application/sandbox/advanceTestClock.ts';
+import type { advanceClock } from '../../application/sandbox/testClock.ts';
 import type { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import type { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
 import type { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
