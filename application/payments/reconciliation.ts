@@ -8,6 +8,7 @@ import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, mode, payloadOf } from '../core/payloads.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProvider, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
@@ -52,7 +53,7 @@ interface Needs {
  */
 export const compareWithProvider =
   (needs: Needs) =>
-  async (tenant: Tenant): Promise<void> => {
+  async (tenant: PayloadOf<typeof reconcile>): Promise<void> => {
     const { accounts, providers, reconciliations, alerts } = needs;
     const provider = providers.of(tenant.mode);
     if (provider === null) return;

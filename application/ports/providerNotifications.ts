@@ -22,6 +22,8 @@ export interface RefundRef {
 
 /** The jobs that follow from what providers tell. */
 export interface NotifiedWork {
+  /** All their queues. */
+  readonly queues: readonly string[];
   settlement(key: NotificationKey): JobRequest;
   refund(tenant: Tenant, refund: RefundRef): JobRequest;
 }

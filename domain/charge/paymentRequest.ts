@@ -4,7 +4,6 @@ import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode } from '../kernel/rejection.ts';
 import type { Json } from '../kernel/serde.ts';
 import { isE164 } from '../methods/phone.ts';
-import { canonicalText } from './canonical.ts';
 import type { Customer } from './charge.ts';
 import { isEmailAddress } from './email.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';
@@ -87,10 +86,10 @@ export const paymentRequest = (body: PaymentBody): PaymentRequest => {
 /** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
 export const PAYMENT_FINGERPRINT_VERSION = 1;
 
-/** The known fields as sent, key order and whitespace aside: equal texts are equal requests (K2). */
-export const canonicalPaymentRequest = ({ sent }: PaymentRequest, version: number): string => {
+/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+export const paymentFingerprintFields = ({ sent }: PaymentRequest): object => {
   const { amount, currency, paymentMethods, metadata, webhookUrl } = sent;
   const { customerId, customerName, customerDocument, customerEmail } = sent;
   const customer = { customerId, customerName, customerDocument, customerEmail };
-  return canonicalText(version, { amount, currency, paymentMethods, metadata, webhookUrl, ...customer });
+  return { amount, currency, paymentMethods, metadata, webhookUrl, ...customer };
 };

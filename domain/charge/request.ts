@@ -4,7 +4,6 @@ import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode, Problem } from '../kernel/rejection.ts';
 import type { Json } from '../kernel/serde.ts';
 import { isStrictTaxId, taxIdOf } from '../pix/taxId.ts';
-import { canonicalText } from './canonical.ts';
 import type { Customer } from './charge.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';
 
@@ -87,10 +86,10 @@ export const chargeRequest = (body: ChargeBody): ChargeRequest => {
 /** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
 export const CHARGE_FINGERPRINT_VERSION = 1;
 
-/** The known fields as sent, key order and whitespace aside: equal texts are equal requests (K2). */
-export const canonicalRequest = ({ sent }: ChargeRequest, version: number): string => {
+/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+export const chargeFingerprintFields = ({ sent }: ChargeRequest): object => {
   const { amount, currency, payment_method, description, expires_in, customer, expected_payer_tax_id, metadata } = sent;
   const known = { amount, currency, payment_method, description, expires_in, expected_payer_tax_id, metadata };
   const { name, document, email, phone } = customer ?? {};
-  return canonicalText(version, { ...known, ...(customer && { customer: { name, document, email, phone } }) });
+  return { ...known, ...(customer && { customer: { name, document, email, phone } }) };
 };

@@ -3,7 +3,6 @@ import {
   flag,
   freeForm,
   integer,
-  type Json,
   listOf,
   money,
   nullable,
@@ -62,13 +61,9 @@ const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method', {
   }),
 });
 
-/** Before there was a second family of routes, everything came through /v1/charges. */
-const withoutOrigin = (data: Json): Json => ({ ...(data as object), api: 'charges', webhookUrl: null });
-
 export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeCreated: {
-    version: 2,
-    upcasts: { 1: withoutOrigin },
+    version: 1,
     shape: record<ChargeTerms & { fingerprint: Fingerprint }>({
       paymentId: text(),
       accountId: text(),
@@ -110,8 +105,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeCancelRequested: { version: 1, shape: record({ at: time }), personal: [] },
   ChargeCancelled: { version: 1, shape: record({ at: time }), personal: [] },
   ChargeWebhookResendRequested: {
-    version: 2,
-    upcasts: { 1: (data) => ({ ...(data as object), isWanted: true }) as Json }, // others were not written
+    version: 1,
     shape: record({ ofRevision: integer, number: integer, isWanted: flag, at: time }),
     personal: [],
   },

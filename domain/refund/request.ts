@@ -46,6 +46,8 @@ export const refundRequest = (body: RefundBody): RefundRequest => ({
 /** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
 export const REFUND_FINGERPRINT_VERSION = 1;
 
-/** The known fields as sent, before defaults: equal texts are equal requests (K2). */
-export const canonicalRefund = ({ amount, reason, strategy, passFeeToTenant, destinationKey }: RefundBody): string =>
-  JSON.stringify({ amount, reason, strategy, passFeeToTenant, destinationKey });
+/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+export const refundFingerprintFields = (body: RefundBody): object => {
+  const { amount, reason, strategy, passFeeToTenant, destinationKey } = body;
+  return { amount, reason, strategy, passFeeToTenant, destinationKey };
+};

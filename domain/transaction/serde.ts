@@ -1,6 +1,6 @@
 // Stored format of transaction events.
 import { PAYMENT_METHODS } from '../charge/methods.ts';
-import { flag, type Json, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
+import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { IncomingPayment, Payer, TransactionEvent } from './transaction.ts';
 
 const method = oneOf(...PAYMENT_METHODS);
@@ -11,13 +11,6 @@ const incoming = record<IncomingPayment>({
   payer: record<Payer>({ name: nullable(text()), document: nullable(text()) }),
   paidAt: time,
 });
-/** Version 1 knew Pix only. */
-const ofPix = (data: Json): Json => {
-  const { incoming, ...rest } = data as { incoming: object };
-  return { ...rest, incoming: { method: 'PIX', ...incoming } } as Json;
-};
-const incomingUpcast = { version: 2, upcasts: { 1: ofPix }, personal: ['incoming.payer'] } as const;
-
 const moved = { amount: money, currency: text(), at: time };
 const refundFee = { fee: money, feePaidBy: oneOf('merchant', 'platform') };
 
@@ -29,7 +22,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     personal: [],
   },
   TransactionSettled: {
-    ...incomingUpcast,
+    version: 1,
     shape: record({
       incoming,
       method,
@@ -40,8 +33,13 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       availableAt: nullable(time),
       at: time,
     }),
+    personal: ['incoming.payer'],
   },
-  TransactionHeld: { ...incomingUpcast, shape: record({ incoming, currency: text(), at: time }) },
+  TransactionHeld: {
+    version: 1,
+    shape: record({ incoming, currency: text(), at: time }),
+    personal: ['incoming.payer'],
+  },
   TransactionHeldReleased: {
     version: 1,
     shape: record({ providerPaymentId: text(), ...moved, by: text() }),
@@ -59,7 +57,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     personal: [],
   },
   TransactionPaymentRejected: {
-    ...incomingUpcast,
+    version: 1,
     shape: record({
       incoming,
       currency: text(),
@@ -67,6 +65,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       returnId: text(),
       at: time,
     }),
+    personal: ['incoming.payer'],
   },
   TransactionPaymentReturned: { version: 1, shape: record({ providerPaymentId: text(), ...moved }), personal: [] },
   TransactionReturnRefused: {
@@ -81,9 +80,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
   },
   TransactionFundsReleased: { version: 1, shape: record(moved), personal: [] },
   TransactionRefundReserved: {
-    version: 2,
-    // Version 1 did not tell the two apart: what may be the payer's document is not shown.
-    upcasts: { 1: (data) => ({ ...(data as object), namedByMerchant: false }) as Json },
+    version: 1,
     shape: record({
       refundId: text(),
       amount: money,

@@ -39,7 +39,7 @@ export const createApp = (options: AppOptions): Express => {
   app.use(requestId);
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
   app.use('/health/ready', admitProbe(options));
-  app.use('/pay', admitPage(options));
+  app.use(['/pay', '/openapi.json'], admitPage(options));
   options.extend?.(app);
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));

@@ -1,4 +1,5 @@
 // Every command there is, in the order in which --help lists them.
+import { demoCommand } from '../demo/tour.ts';
 import { accountCommands } from './account.ts';
 import type { CliCommand } from './command.ts';
 import { doctorCommands } from './doctor.ts';
@@ -6,6 +7,7 @@ import { eventCommands } from './events.ts';
 import { heldCommands } from './held.ts';
 import { jobCommands } from './jobs.ts';
 import { ledgerCommands } from './ledger.ts';
+import { listenCommand } from './listen.ts';
 import { parkedCommands } from './parked.ts';
 import { projectionCommands } from './projections.ts';
 
@@ -18,4 +20,6 @@ export const COMMANDS: readonly CliCommand[] = [
   ...eventCommands,
   ...ledgerCommands,
   ...doctorCommands,
+  listenCommand,
+  demoCommand,
 ];

@@ -4,32 +4,33 @@
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
 import {
-  ItemsFailed,
   type JobHandler,
+  type JobKind,
+  type JobPayload,
   type JobPlace,
   type JobQueue,
   type JobRequest,
-  QUEUES,
-  type QueueName,
-  subjectOf,
+  PayloadsFailed,
+  type Places,
 } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
-import type { Notices } from '../postgres/notices.ts';
-import { ClaimBeats } from './claimBeats.ts';
+import type { NotificationListener } from '../postgres/notificationListener.ts';
 import { completeTables, refuseNewerTables } from './installation.ts';
-import { type Claim, type ClaimedJob, type Claims, JobLoop, type Limits, type Room } from './jobLoop.ts';
+import { type Claim, type ClaimedJob, type Claims, JobLoop, type Room } from './jobLoop.ts';
 import { LANES, type Lane, laneBounds, laneOf, tenantKey, tenantOf } from './lanes.ts';
+import { LeaseKeeper } from './leaseKeeper.ts';
 import { JOBS_CHANNEL, lanesOf, noticeOf } from './notice.ts';
+import { type KnownQueue, knownQueues, MalformedPayload, type QueueKind } from './payloads.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 import * as statements from './statements.ts';
 
-/** Ids a job carries at most. */
-const ITEMS_PER_JOB = 20;
+/** Payloads a job carries at most. */
+const PAYLOADS_PER_JOB = 20;
 
 /** Claims of a worker that is dead, frozen or cut off are open again after five of these at most: 9.5 s. */
-const BEAT_MS = 1_900;
+const HEARTBEAT_MS = 1_900;
 
 /**
  * A job that hangs in a live worker fails after this, and comes again: far longer than the longest work (a drained test clock may have a
@@ -39,7 +40,7 @@ const HANGS_MS = 15 * 60_000;
 
 const DAY_SECONDS = 86_400;
 const QUEUE_OPTIONS = {
-  // pg-boss counts from the claim, however alive the job is. What ends a claim counts from its last beat (BEAT_MS) and from HANGS_MS;
+  // pg-boss counts from the claim, however alive the job is. What ends a claim counts from its last heartbeat (HEARTBEAT_MS) and from HANGS_MS;
   // this must be beyond both.
   expireInSeconds: DAY_SECONDS,
   retryLimit: 30,
@@ -54,26 +55,34 @@ const QUEUE_OPTIONS = {
 /** What a failure says is kept up to this length. */
 const MESSAGE_MAX = 500;
 
+/** As it is stored in a job. */
+export interface PayloadFailure {
+  readonly payload: JobPayload;
+  readonly error: string;
+}
+
 export interface JobFailure {
   readonly queue: string;
-  /** Item → what went wrong; empty when it was not the work of a job that failed. */
-  readonly items: Readonly<Record<string, string>>;
+  /** Whose work failed, and why; empty when it was not the work of a job that failed. */
+  readonly failures: readonly PayloadFailure[];
   /** No attempt follows by itself. */
   readonly isFinal: boolean;
 }
 
 export interface PgBossJobsOptions {
+  /** Every kind of job that this program knows. */
+  readonly queues: readonly QueueKind[];
   /** Jobs are derived data: its sessions need not wait for the disk. */
   readonly pool: SqlPool;
-  readonly notices: Notices;
+  readonly notices: NotificationListener;
   /** Whether this process may take work, asked before each claim; default: always. What waits is found by the next poll. */
   readonly mayClaim?: () => boolean;
   readonly onError: (error: Error, failure: JobFailure) => void;
   /** How often pg-boss sweeps what is old, in seconds; default 30. */
   readonly superviseSeconds?: number;
-  /** How often a worker says that it is alive, and looks for claims of those that died (ClaimBeats); default 1,900. */
-  readonly beatMs?: number;
-  /** How long a job may run; default 15 minutes. Looked at with each beat. */
+  /** How often a worker says that it is alive, and looks for claims of those that died (LeaseKeeper); default 1,900. */
+  readonly heartbeatMs?: number;
+  /** How long a job may run; default 15 minutes. Looked at with each heartbeat. */
   readonly hangsMs?: number;
 }
 
@@ -81,14 +90,18 @@ export class PgBossJobs implements JobQueue {
   readonly #boss: PgBoss;
   readonly #options: PgBossJobsOptions;
   readonly #loops = new Map<Lane, JobLoop>();
-  readonly #beats: ClaimBeats;
+  readonly #queues: ReadonlyMap<string, KnownQueue>;
+  readonly #owedByRow: readonly string[];
+  readonly #leases: LeaseKeeper;
   readonly #settled = new Set<() => void>();
   /** Our own notices come back to us; we have woken our loops by then. */
   readonly #self = randomUUID();
 
   private constructor(options: PgBossJobsOptions) {
     this.#options = options;
+    this.#queues = knownQueues(options.queues);
     const { superviseSeconds = 30, hangsMs = HANGS_MS } = options;
+    this.#owedByRow = options.queues.filter(({ isOwedByRow }) => isOwedByRow).map(({ kind }) => kind.name);
     this.#boss = new PgBoss({
       db: { executeSql: (text, values) => options.pool.query(text, values) },
       schema: JOBS_SCHEMA,
@@ -98,9 +111,10 @@ export class PgBossJobs implements JobQueue {
       maintenanceIntervalSeconds: 3600,
     });
     this.#boss.on('error', (error) => this.#onError('pg-boss')(error as Error));
-    this.#beats = new ClaimBeats({
+    this.#leases = new LeaseKeeper({
       pool: options.pool,
-      beatMs: options.beatMs ?? BEAT_MS,
+      queues: [...this.#queues.keys()],
+      heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
       running: () => {
         const loops = [...this.#loops.values()];
         for (const loop of loops) loop.giveUp(hangsMs);
@@ -134,7 +148,7 @@ export class PgBossJobs implements JobQueue {
   /** Options reach queues that are there already; jobs keep those they were written with. */
   async #setQueues(): Promise<void> {
     const existing = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
-    for (const name of QUEUES) {
+    for (const name of this.#queues.keys()) {
       const queue = existing.get(name);
       const differs = ([option, value]: [string, unknown]) => queue?.[option as keyof typeof queue] !== value;
       if (queue === undefined) await this.#boss.createQueue(name, QUEUE_OPTIONS);
@@ -144,7 +158,7 @@ export class PgBossJobs implements JobQueue {
 
   /** Only while no other worker is alive: claims of killed ones are open again at once. */
   async releaseClaims(): Promise<void> {
-    await this.#options.pool.query(statements.RELEASE_ALL, [QUEUES]);
+    await this.#options.pool.query(statements.RELEASE_ALL, [[...this.#queues.keys()]]);
   }
 
   async enqueue(requests: readonly JobRequest[], tx?: Sql): Promise<void> {
@@ -156,40 +170,50 @@ export class PgBossJobs implements JobQueue {
         new TextArray(rows.map(({ queue }) => queue)),
         new TextArray(rows.map(({ tenant }) => tenantKey(tenant))),
         new TextArray(rows.map(({ target }) => target)),
-        new TextArray(rows.map(({ items }) => JSON.stringify(items))),
+        new TextArray(rows.map(({ payloads }) => `[${payloads.join(',')}]`)),
         JOBS_CHANNEL,
         this.#notice(requests),
+        this.#owedByRow,
       ],
     });
     if (!tx) this.wake(requests);
   }
 
   async ensure(requests: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]> {
-    const open = new Map<QueueName, Set<string>>();
+    const open = new Map<string, Set<string | null>>();
     const taken: JobRequest[] = [];
     for await (const page of requests)
       for (const [queue, members] of Map.groupBy(page, (request) => request.queue)) {
-        const isOpen = open.get(queue) ?? (await this.#openItems(queue));
+        const isOpen = open.get(queue) ?? (await this.#openSubjects(queue));
         open.set(queue, isOpen);
-        const lost = members.filter(({ item }) => !isOpen.has(subjectOf(queue, item)));
-        for (const { item } of lost) isOpen.add(subjectOf(queue, item));
+        const lost = members.filter(({ payload }) => {
+          const subject = this.#subjectOf(queue, payload);
+          const isLost = !isOpen.has(subject);
+          isOpen.add(subject);
+          return isLost;
+        });
         if (lost.length > 0) await this.#reopen(queue, lost);
         taken.push(...lost);
       }
     return taken;
   }
 
-  async #openItems(queue: QueueName): Promise<Set<string>> {
-    const { rows } = await this.#options.pool.query<{ item: string }>(statements.OPEN_ITEMS, [queue]);
-    return new Set(rows.map(({ item }) => subjectOf(queue, item)));
+  /** null: of a stored payload that does not fit. */
+  #subjectOf(queue: string, payload: JobPayload): string | null {
+    return this.#queues.get(queue)?.subjectOf(payload) ?? null;
+  }
+
+  async #openSubjects(queue: string): Promise<Set<string | null>> {
+    const { rows } = await this.#options.pool.query<{ payload: JobPayload }>(statements.OPEN_PAYLOADS, [queue]);
+    return new Set(rows.map(({ payload }) => this.#subjectOf(queue, payload)));
   }
 
   /** What failed has its attempts again; what was lost is written anew. */
-  async #reopen(queue: QueueName, lost: readonly JobRequest[]): Promise<void> {
+  async #reopen(queue: string, lost: readonly JobRequest[]): Promise<void> {
     const { pool } = this.#options;
-    const wanted = new Set(lost.map(({ item }) => subjectOf(queue, item)));
-    const failed = (await pool.query<FailedRow>(statements.FAILED_ITEMS, [queue])).rows
-      .map(({ id, items }) => ({ id, subjects: items.map((item) => subjectOf(queue, item)) }))
+    const wanted = new Set(lost.map(({ payload }) => this.#subjectOf(queue, payload)));
+    const failed = (await pool.query<FailedRow>(statements.FAILED_PAYLOADS, [queue])).rows
+      .map(({ id, payloads }) => ({ id, subjects: payloads.map((payload) => this.#subjectOf(queue, payload)) }))
       .filter(({ subjects }) => subjects.some((subject) => wanted.has(subject)));
     if (failed.length > 0) {
       await pool.query(statements.REOPEN, [failed.map(({ id }) => id), null]);
@@ -197,7 +221,22 @@ export class PgBossJobs implements JobQueue {
       await pool.query('SELECT pg_notify($1, $2)', [JOBS_CHANNEL, this.#notice(lost)]);
     }
     const reopened = new Set(failed.flatMap(({ subjects }) => subjects));
-    await this.enqueue(lost.filter(({ item }) => !reopened.has(subjectOf(queue, item))));
+    await this.enqueue(lost.filter(({ payload }) => !reopened.has(this.#subjectOf(queue, payload))));
+  }
+
+  async *owedByRow(queue: string, ageMs: number, page: number): AsyncGenerator<readonly JobRequest[]> {
+    for (let after = { since: '-infinity', payload: '' }; ; ) {
+      const values = [queue, ageMs, after.since, after.payload, page];
+      const { rows } = await this.#options.pool.query<OwedRow>(statements.OWED_PAGE, values);
+      yield rows.map(({ payload, tenant }) => ({
+        queue,
+        tenant: tenantOf(tenant),
+        payload: JSON.parse(payload) as JobPayload,
+      }));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < page) return;
+      after = last;
+    }
   }
 
   #notice(places: Iterable<JobPlace>): string {
@@ -205,16 +244,17 @@ export class PgBossJobs implements JobQueue {
   }
 
   #onError(queue: string): (error: Error) => void {
-    return (error) => this.#options.onError(error, { queue, items: {}, isFinal: false });
+    return (error) => this.#options.onError(error, { queue, failures: [], isFinal: false });
   }
 
   wake(places: Iterable<JobPlace>): void {
     for (const lane of lanesOf(places)) this.#loops.get(lane)?.wake();
   }
 
-  work(queue: QueueName, handler: JobHandler, limits: Limits): void {
+  work(queue: string, handler: JobHandler, places: Places): void {
+    const known = this.#known(queue);
     for (const lane of LANES) {
-      const loop = new JobLoop(this.#claimsOf(queue, lane), handler, limits, {
+      const loop = new JobLoop(this.#claimsOf(known, lane), known.checked(handler), places, {
         onSettled: () => {
           for (const listener of this.#settled) listener();
         },
@@ -223,11 +263,18 @@ export class PgBossJobs implements JobQueue {
       this.#loops.set(`${queue}/${lane}`, loop);
       loop.start();
     }
-    this.#beats.start();
+    this.#leases.start();
   }
 
-  #claimsOf(queue: QueueName, lane: Mode): Claims {
+  #known(queue: string): KnownQueue {
+    const known = this.#queues.get(queue);
+    if (known === undefined) throw new Error(`there is no queue ${queue}`);
+    return known;
+  }
+
+  #claimsOf(known: KnownQueue, lane: Mode): Claims {
     const { pool, onError, mayClaim } = this.#options;
+    const { name: queue, isOwedByRow } = known;
     const ended = (claims: readonly Claim[]) => [
       queue,
       claims.map(({ id }) => id),
@@ -236,32 +283,34 @@ export class PgBossJobs implements JobQueue {
     return {
       claim: async (room) => (mayClaim?.() === false ? { jobs: [], lost: 0 } : claim(pool, queue, lane, room)),
       done: async (claims) => {
-        const statement = statements.OWED_BY_ROW.has(queue) ? statements.DONE_OWED : statements.DONE;
+        const statement = isOwedByRow ? statements.DONE_OWED : statements.DONE;
         await pool.query({ ...statement, values: ended(claims) });
       },
       failed: async (job, error) => {
-        const isFinal = await recordFailure(pool, queue, job, error);
-        onError(error, { queue, items: failuresOf(job, error), isFinal });
+        const failures = failuresOf(job, error);
+        const isFinal = await recordFailure(pool, known, job, error, failures);
+        onError(error, { queue, failures: failures.map(stored), isFinal });
       },
       release: async (claims) => void (await pool.query(statements.RELEASE, ended(claims))),
     };
   }
 
-  async open(queue: QueueName, tenant?: Tenant): Promise<number> {
+  async open(queue: string, tenant?: Tenant): Promise<number> {
     const values = [queue, tenant ? tenantKey(tenant) : null];
     const { rows } = await this.#options.pool.query<{ open: number }>(statements.COUNT_OPEN, values);
     return rows[0]?.open ?? 0;
   }
 
-  async underWay(queues: readonly QueueName[], tenant: Tenant): Promise<number> {
+  async underWay(queues: readonly string[], tenant: Tenant): Promise<number> {
     const values = [queues, tenantKey(tenant)];
     const { rows } = await this.#options.pool.query<{ open: number }>(statements.COUNT_UNDER_WAY, values);
     return rows[0]?.open ?? 0;
   }
 
-  async running(queue: QueueName): Promise<readonly string[]> {
-    const { rows } = await this.#options.pool.query<{ item: string }>({ ...statements.RUNNING_ITEMS, values: [queue] });
-    return rows.map(({ item }) => item);
+  async running<Payload extends JobPayload>({ name }: JobKind<Payload>): Promise<readonly Payload[]> {
+    const statement = { ...statements.RUNNING_PAYLOADS, values: [name] };
+    const { rows } = await this.#options.pool.query<{ payload: Payload }>(statement);
+    return rows.map(({ payload }) => payload).filter((payload) => this.#subjectOf(name, payload) !== null);
   }
 
   onSettled(listener: () => void): () => void {
@@ -272,19 +321,20 @@ export class PgBossJobs implements JobQueue {
   /** What runs is finished, within `graceMs`; what was claimed and not begun is open again. */
   async stop(graceMs: number): Promise<void> {
     await Promise.all([...this.#loops.values()].map((loop) => loop.stop(graceMs)));
-    await this.#beats.stop(); // until here: what is finished is ours
+    await this.#leases.stop(); // until here: what is finished is ours
     await this.#boss.stop({ graceful: false, close: false });
   }
 }
 
 interface Row {
-  readonly queue: QueueName;
+  readonly queue: string;
   readonly tenant: Tenant;
   readonly target: string;
-  readonly items: readonly string[];
+  /** As JSON. */
+  readonly payloads: readonly string[];
 }
 
-/** Jobs of at most 20 items, each of one queue, tenant and target. */
+/** Jobs of at most 20 payloads, each of one queue, tenant and target. */
 const rowsOf = (requests: readonly JobRequest[]): readonly Row[] => {
   const groups = Map.groupBy(
     requests,
@@ -292,24 +342,30 @@ const rowsOf = (requests: readonly JobRequest[]): readonly Row[] => {
   );
   return [...groups.values()].flatMap((members) => {
     const { queue, tenant, target = '' } = members[0] as JobRequest;
-    const items = [...new Set(members.map(({ item }) => item))];
-    return chunks(items, ITEMS_PER_JOB).map((chunk) => ({ queue, tenant, target, items: chunk }));
+    const payloads = [...new Set(members.map(({ payload }) => JSON.stringify(payload)))];
+    return chunks(payloads, PAYLOADS_PER_JOB).map((chunk) => ({ queue, tenant, target, payloads: chunk }));
   });
 };
 
 interface FailedRow {
   readonly id: string;
-  readonly items: readonly string[];
+  readonly payloads: readonly JobPayload[];
+}
+
+interface OwedRow {
+  readonly payload: string;
+  readonly tenant: string;
+  readonly since: string;
 }
 
 interface ClaimedRow extends Claim {
   /** null: claimed by another worker meanwhile. */
-  readonly items: readonly string[] | null;
+  readonly payloads: readonly JobPayload[] | null;
   readonly tenant: string;
   readonly target: string;
 }
 
-const claim = async (db: Sql, queue: QueueName, lane: Mode, room: Room): ReturnType<Claims['claim']> => {
+const claim = async (db: Sql, queue: string, lane: Mode, room: Room): ReturnType<Claims['claim']> => {
   const { rows } = await db.query<ClaimedRow>({
     ...statements.CLAIM,
     values: [
@@ -326,27 +382,35 @@ const claim = async (db: Sql, queue: QueueName, lane: Mode, room: Room): ReturnT
       room.targets.map((target) => target.room),
     ],
   });
-  const jobs = rows.filter((row): row is ClaimedRow & ClaimedJob => row.items !== null);
+  const jobs = rows.filter((row): row is ClaimedRow & ClaimedJob => row.payloads !== null);
   return { jobs, lost: rows.length - jobs.length };
 };
 
 const said = (error: Error): string => error.message.slice(0, MESSAGE_MAX);
 
-const failuresOf = (job: ClaimedJob, error: Error): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    error instanceof ItemsFailed
-      ? error.failures.map((failure) => [failure.item, said(failure.error)])
-      : job.items.map((item) => [item, said(error)]),
-  );
+type Failures = PayloadsFailed['failures'];
+
+const failuresOf = (job: ClaimedJob, error: Error): Failures =>
+  error instanceof PayloadsFailed ? error.failures : job.payloads.map((payload) => ({ payload, error }));
+
+const stored = ({ payload, error }: Failures[number]): PayloadFailure => ({ payload, error: said(error) });
 
 /** Whether no attempt follows. A claim that was lost meanwhile is nobody's failure any more. */
-const recordFailure = async (db: Sql, queue: QueueName, job: ClaimedJob, error: Error): Promise<boolean> => {
-  const failures = failuresOf(job, error);
-  const output = JSON.stringify({ message: said(error), items: failures });
-  const values = [queue, job.id, job.attempt, JSON.stringify(Object.keys(failures)), output];
+const recordFailure = async (
+  db: Sql,
+  { name, isOwedByRow }: KnownQueue,
+  job: ClaimedJob,
+  error: Error,
+  failures: Failures,
+): Promise<boolean> => {
+  const output = JSON.stringify({ message: said(error), failures: failures.map(stored) });
+  const left = JSON.stringify(failures.map(({ payload }) => payload));
+  const isInVain = failures.every((failure) => failure.error instanceof MalformedPayload);
+  const values = [name, job.id, job.attempt, left, output, isInVain];
   const { rows } = await db.query<{ state: string }>({ ...statements.FAIL, values });
-  const isDone = job.items.filter((item) => !Object.hasOwn(failures, item));
-  if (statements.OWED_BY_ROW.has(queue) && isDone.length > 0) await db.query(statements.NOT_OWED, [queue, isDone]);
+  const failed = new Set(failures.map(({ payload }) => JSON.stringify(payload)));
+  const done = job.payloads.map((payload) => JSON.stringify(payload)).filter((payload) => !failed.has(payload));
+  if (isOwedByRow && done.length > 0) await db.query(statements.NOT_OWED, [name, done]);
   return rows[0]?.state === 'failed';
 };
 

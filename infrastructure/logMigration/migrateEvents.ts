@@ -11,10 +11,10 @@ import { type CliInput, type CommandWords, UsageError } from '../cli/command.ts'
 import { type Out, screenOf } from '../cli/output.ts';
 import { readOnly } from '../cli/program.ts';
 import { LogsDiffer } from '../eventStore/compareLogs.ts';
-import { openMovableEventStoreDbLog } from '../eventStore/eventStoreDb/movable.ts';
-import { startOn } from '../eventStore/logUse.ts';
-import type { MovableLog } from '../eventStore/movableLog.ts';
-import { openMovablePostgresLog } from '../eventStore/postgres/movable.ts';
+import { openMigratableEventStoreDbLog } from '../eventStore/eventStoreDb/migratableLog.ts';
+import { startOn } from '../eventStore/logState.ts';
+import type { MigratableLog } from '../eventStore/migratableLog.ts';
+import { openMigratablePostgresLog } from '../eventStore/postgres/migratableLog.ts';
 import { openLog } from '../log/log.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';
 import { migrate } from '../postgres/migrate.ts';
@@ -111,8 +111,8 @@ interface Opened {
   /** Leads in the place of projector and reactor, on the database of the checkpoints. */
   readonly session: LeaderSession;
   readonly assertAlone: () => Promise<void>;
-  postgres(): Promise<MovableLog>;
-  eventStoreDb(url: string): Promise<MovableLog>;
+  postgres(): Promise<MigratableLog>;
+  eventStoreDb(url: string): Promise<MigratableLog>;
 }
 
 const quiet = (): void => undefined;
@@ -133,8 +133,8 @@ const openAlone = async (config: Config, openings: Openings, onLost: (error: Err
   return {
     session,
     assertAlone: () => assertAlone(session, theirs),
-    postgres: () => openMovablePostgresLog(connectionString, quiet).then(opened),
-    eventStoreDb: (url) => openMovableEventStoreDbLog(url, quiet).then(opened),
+    postgres: () => openMigratablePostgresLog(connectionString, quiet).then(opened),
+    eventStoreDb: (url) => openMigratableEventStoreDbLog(url, quiet).then(opened),
   };
 };
 

@@ -4,10 +4,7 @@ import type { CaughtUp, ReadModelName } from '../../application/ports/readModels
 import type { LogProgress } from './progress.ts';
 
 export const caughtUp =
-  (
-    store: Pick<EventStore, 'head'>,
-    progress: Pick<LogProgress<ReadModelName>, 'sawHead' | 'caughtUp'>,
-  ): CaughtUp =>
+  (store: Pick<EventStore, 'head'>, progress: Pick<LogProgress<ReadModelName>, 'sawHead' | 'caughtUp'>): CaughtUp =>
   async (model, timeoutMs) => {
     const head = await store.head();
     if (head !== null) progress.sawHead(head); // what another process wrote may not have been announced yet

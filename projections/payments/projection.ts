@@ -1,6 +1,7 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
-import { pendingSince } from '../../domain/payment/pendingWork.ts';
+
 import { type PaymentState, payment } from '../../domain/payment/payment.ts';
+import { pendingSince } from '../../domain/payment/pendingWork.ts';
 import { foldedTable } from '../engine/foldedTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';

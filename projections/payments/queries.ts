@@ -1,14 +1,15 @@
 // Reads of payments: of one account and mode, but for the payer's page, the watchdog and the schedule of reconciliation.
+
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { PaymentReads } from '../../application/ports/readModels/payments.ts';
 import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { paymentOf } from './row.ts';
-
 import { findPaymentsByTxid } from './byTxid.ts';
 import { endedPayments } from './ended.ts';
+import { paymentOf } from './row.ts';
+
 export { type Cursor, listAfter, listPage, type PageOrder, type PaymentFilter } from './lists.ts';
 export { overduePayments } from './overdue.ts';
 export { SORT_FIELDS, type SortField } from './sortFields.ts';

@@ -1,7 +1,8 @@
 // Reads of webhook deliveries, always of one account and mode.
-import type { DeliveryReads, MessageUnderWay } from '../../application/ports/readModels/webhookDeliveries.ts';
-import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
+import { DELIVERY_QUEUE } from '../../application/ports/failingTargets.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
+import type { DeliveryReads, MessageUnderWay } from '../../application/ports/readModels/webhookDeliveries.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
@@ -23,7 +24,7 @@ export interface ListedDelivery {
 
 /** Begun, and what came of it is not known yet: of the jobs that run now, and no timer of it is set. $1: what is in those jobs. */
 const UNDER_WAY = `(d.status = 'PENDING' AND d.id = ANY($1::text[])
-  AND NOT EXISTS (SELECT FROM operations.timers u WHERE u.kind = 'deliver' AND u.key = d.id))`;
+  AND NOT EXISTS (SELECT FROM operations.timers u WHERE u.kind = '${DELIVERY_QUEUE}' AND u.key = d.id))`;
 
 const isOfStatus = (status: DeliveryStatus, add: (value: unknown) => string): string => {
   if (status === 'PROCESSING') return UNDER_WAY;
@@ -51,7 +52,7 @@ export const listDeliveries = async (
   const { rows } = await db.query<Row>(
     `SELECT d.state, ${UNDER_WAY} AS is_under_way, (extract(epoch FROM (
        SELECT CASE WHEN t.held THEN (SELECT min(n.due_at) FROM operations.timers n WHERE n.group_id = t.group_id) ELSE t.due_at END
-       FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id)) * 1000)::bigint AS due_ms
+       FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id)) * 1000)::bigint AS due_ms
      FROM (SELECT d.* ${from} ${page}) d ORDER BY d.created_at DESC, d.id`,
     values,
   );
@@ -77,8 +78,8 @@ const countDueDeliveries = async (
   const { rows } = await db.query<{ due: number; held: number }>(
     `SELECT (SELECT count(*) FROM rm_webhook_deliveries.deliveries d WHERE d.account_id = $1 AND d.mode = $2
          AND d.next_attempt_at IS NOT NULL AND (d.next_attempt_at <= $3 OR d.id = ANY($4::text[]))
-         AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id))
-       + (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.kind = 'deliver' AND t.due_at <= $3) AS due,
+         AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id))
+       + (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.kind = '${DELIVERY_QUEUE}' AND t.due_at <= $3) AS due,
        (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.held AND t.due_at > $3) AS held`,
     [accountId, mode, now, running],
   );
@@ -96,7 +97,7 @@ const deliveriesUnderWay = async (
   const { rows } = await db.query<{ id: string; target: string; due_ms: number }>(
     `SELECT d.id, d.target, (extract(epoch FROM d.next_attempt_at) * 1000)::bigint AS due_ms FROM rm_webhook_deliveries.deliveries d
      WHERE d.account_id = $1 AND d.mode = $2 AND d.next_attempt_at IS NOT NULL AND (d.next_attempt_at <= $3 OR d.id = ANY($4::text[]))
-       AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id)
+       AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id)
      ORDER BY d.next_attempt_at LIMIT $5`,
     [accountId, mode, until, sent, limit],
   );
@@ -123,7 +124,7 @@ const OVERDUE_PAGE = {
         AND d.next_attempt_at < $1 + c.offset_seconds * interval '1 s'
       WHERE NOT c.draining) AS d
     WHERE (next_attempt_at, id) > ($2::timestamptz, $3)
-      AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id)
+      AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id)
     ORDER BY next_attempt_at, id LIMIT $4`,
 };
 

@@ -1,7 +1,8 @@
 // Reads of webhook endpoints, always of one account and mode.
+
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { EndpointReads } from '../../application/ports/readModels/webhookEndpoints.ts';
 import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels.ts';
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 

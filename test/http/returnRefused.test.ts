@@ -8,7 +8,7 @@ import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { createMetrics } from '../../infrastructure/boot/metrics.ts';
 import { providerNotifications } from '../../infrastructure/operations/providerNotifications.ts';
 import { heldMoney, listHeld } from '../../projections/payments/held.ts';
@@ -64,7 +64,7 @@ describe('a provider that refuses to send money back', () => {
   /** Once this is the last of its events and the reads show it. */
   const until = async (id: PaymentId, type: string): Promise<readonly string[]> => {
     const look = async () => ((await events(id)).at(-1) === type ? true : null);
-    expect(await untilVisible(gateway.gateway.projected, 5_000, look), `${type} within 5 s`).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 5_000, look), `${type} within 5 s`).to.equal(true);
     await gateway.gateway.projected.caughtUp(5_000);
     return events(id);
   };

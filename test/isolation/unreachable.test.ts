@@ -121,7 +121,7 @@ describe('a store that does not answer', function suite() {
 
   it('is not asked by the two that need the embedded default: they say so', async () => {
     const env = { DATABASE_URL: urls['silence'] as string };
-    for (const one of await Promise.all([run(['demo.ts'], env), run(['listen.ts'], env)]))
+    for (const one of await Promise.all([run(['cli.ts', 'demo'], env), run(['cli.ts', 'listen'], env)]))
       expectOneLine(one, /^quita: DATABASE_URL is set: the demo/, 'demo, listen');
   });
 

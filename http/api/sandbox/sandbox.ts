@@ -11,8 +11,8 @@ import { chargeView } from '../../../domain/presentation/charge.ts';
 import { findPayment } from '../../../projections/payments/queries.ts';
 import { requesterOf } from '../../kernel/actor.ts';
 import { accepting, boolean, exactly, integer, orNull, string } from '../../kernel/jsonSchema.ts';
+import { pollUntil } from '../../kernel/pollUntil.ts';
 import type { Route, RouteContext } from '../../kernel/route.ts';
-import { untilVisible } from '../../kernel/untilVisible.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { chargeSchema } from '../payments/chargeSchema.ts';
 import { advanceBody, clockSchema, flushSchema } from '../schemas.ts';
@@ -56,7 +56,7 @@ const payOnceFinalised = async (
   { services, caller, body }: RouteContext,
   id: PaymentId,
 ): Promise<Exclude<SandboxPayResult, { kind: 'notFinalised' }> | Rejection> => {
-  const sent = await untilVisible(services.progress, VISIBLE_MS, async () => {
+  const sent = await pollUntil(services.progress, VISIBLE_MS, async () => {
     const result = await services.payInSandbox(caller.tenant, id, body as SandboxPayment);
     return !isRejection(result) && result.kind === 'notFinalised' ? null : result;
   });
@@ -83,7 +83,7 @@ const pay = async (ask: RouteContext) => {
     },
   });
   if (sent.kind !== 'sent') return answer(await read(), sent.kind);
-  const seen = await untilVisible(services.progress, VISIBLE_MS, async () => {
+  const seen = await pollUntil(services.progress, VISIBLE_MS, async () => {
     const payment = await findPayment(services.db, caller.tenant, id);
     const outcome = payment && outcomeOf(payment, sent.endToEndId);
     return payment && outcome ? { payment, outcome } : null;

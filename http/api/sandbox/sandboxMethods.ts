@@ -7,8 +7,8 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { findPayment } from '../../../projections/payments/queries.ts';
 import { accepting, string } from '../../kernel/jsonSchema.ts';
+import { pollUntil } from '../../kernel/pollUntil.ts';
 import type { BodyRule, Route, RouteContext } from '../../kernel/route.ts';
-import { untilVisible } from '../../kernel/untilVisible.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { paymentIdOf, transactionBody } from '../payments/transactionBody.ts';
 import { transactionSchema } from '../schemas.ts';
@@ -21,14 +21,14 @@ const perform = async (ask: RouteContext, act: SandboxAct) => {
   const id = paymentIdOf(ask);
   if (id === null) return NO_PAYMENT;
   assertFollowed(ask, id);
-  const told = await untilVisible(services.progress, VISIBLE_MS, async () => {
+  const told = await pollUntil(services.progress, VISIBLE_MS, async () => {
     const result = await services.actInSandbox(caller.tenant, id, act);
     return isRejection(result) || result.kind === 'told' ? result : null;
   });
   if (told === null) return NOT_FINALISED;
   if (isRejection(told)) return told;
   let seen: ExistingPayment | null = null;
-  const isVisible = await untilVisible(services.progress, VISIBLE_MS, async () => {
+  const isVisible = await pollUntil(services.progress, VISIBLE_MS, async () => {
     seen = await findPayment(services.db, caller.tenant, id);
     return seen !== null && told.isVisible(seen) ? true : null;
   });

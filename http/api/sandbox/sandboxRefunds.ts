@@ -3,8 +3,8 @@ import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { findRefund, type RefundView } from '../../../projections/refunds/queries.ts';
+import { pollUntil } from '../../kernel/pollUntil.ts';
 import type { Route, RouteContext } from '../../kernel/route.ts';
-import { untilVisible } from '../../kernel/untilVisible.ts';
 import { confirmRefundBody, failRefundBody, refundSchema } from '../refunds/refundSchema.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
@@ -33,7 +33,7 @@ const decide = async ({ caller, params, services }: RouteContext, failure: strin
     const refund = await findRefund(services.db, tenant, id);
     return refund && isEnded(refund) ? refund : null;
   };
-  const seen = await untilVisible(services.progress, VISIBLE_MS, look);
+  const seen = await pollUntil(services.progress, VISIBLE_MS, look);
   if (isRejection(seen)) return seen;
   if (seen !== null) return { status: 200, body: seen };
   const sofar = await findRefund(services.db, tenant, id);

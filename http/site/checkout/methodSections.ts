@@ -2,11 +2,11 @@
 import type { AcquirerInstrument, Instruments } from '../../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { formatBoletoLine } from '../boletoLine.ts';
+import { html, type Markup } from '../html.ts';
+import { ICON } from '../icons.ts';
 import { METHOD_NAME } from '../methodNames.ts';
 import { copyBlock } from './copying.ts';
 import { dueDayLine, dueLine, ownDueLine } from './due.ts';
-import { html, type Markup } from './html.ts';
-import { ICON } from './icons.ts';
 import { pixPayment } from './pixSection.ts';
 import type { CheckoutView } from './view.ts';
 

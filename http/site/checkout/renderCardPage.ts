@@ -1,8 +1,8 @@
 // Where `cardRedirectUrl` of the sandbox leads: no card is asked for, the merchant says how the payment ends (rules P3, X2).
 import { type CardInstrument, lastExpiry } from '../../../domain/charge/instruments.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { html, type Markup } from '../html.ts';
 import { ownDueLine } from './due.ts';
-import { html, type Markup } from './html.ts';
 import { soleMethod } from './methodSections.ts';
 import { isLive, pageState } from './states.ts';
 import { statusPage } from './statusPage.ts';

@@ -1,9 +1,9 @@
 // The hosted checkout: what the payer sees at /pay/<raw> (rules I6, I7, I8).
 import { type Instruments, lastExpiry } from '../../../domain/charge/instruments.ts';
+import { html, type Markup } from '../html.ts';
 import { methodInSentence } from '../methodNames.ts';
 import { formatAmount } from './amount.ts';
 import { dueLine } from './due.ts';
-import { html, type Markup } from './html.ts';
 import { methodsSection } from './methodSections.ts';
 import { pixPayment } from './pixSection.ts';
 import { pageState } from './states.ts';

@@ -1,7 +1,7 @@
 // A page that shows amount and status of a payment, and follows the status while it may change.
 import { lastExpiry } from '../../../domain/charge/instruments.ts';
+import { html, type Markup } from '../html.ts';
 import { formatAmount } from './amount.ts';
-import { html, type Markup } from './html.ts';
 import { layout } from './layout.ts';
 import { isLive, type PanelFacts, pageState, stateHeading, statePanel, stateTemplates } from './states.ts';
 import { type CheckoutView, pagePath } from './view.ts';

@@ -6,7 +6,7 @@ import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
-import { untilVisible } from '../../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../../http/kernel/pollUntil.ts';
 import { paymentsByTxid } from '../../../infrastructure/boot/paymentsByTxid.ts';
 import { enqueueReconciliations } from '../../../infrastructure/boot/reconciliationSchedule.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
@@ -73,7 +73,7 @@ describe('reconciliation', function suite() {
     const { jobs } = test.gateway;
     // What it tells of live payments is settled when nothing waits for that either.
     const look = async () => ((await jobs.open('reconcile')) === 0 && (await jobs.open('settle')) === 0 ? true : null);
-    expect(await untilVisible({ onMove: (listener) => jobs.onSettled(listener) }, 10_000, look)).to.equal(true);
+    expect(await pollUntil({ onMove: (listener) => jobs.onSettled(listener) }, 10_000, look)).to.equal(true);
   };
   /** Ten minutes later the schedule comes round; all that follows of it for the accounts has happened. */
   const run = async (...accounts: readonly AccountId[]): Promise<void> => {

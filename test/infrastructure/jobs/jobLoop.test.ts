@@ -15,7 +15,7 @@ import { Gate } from '../../projections/engine/scene.ts';
 const job = (id: string, tenant = 'live/t', target = ''): ClaimedJob => ({
   id,
   attempt: 0,
-  items: [id],
+  payloads: [{ id }],
   tenant,
   target,
 });
