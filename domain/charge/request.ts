@@ -43,7 +43,7 @@ export interface CodedProblem extends Problem {
 export const EXPIRES_IN_SECONDS_MAX = 86_400;
 
 /** Rules beyond types, in the order in which they are told (E2, E3, I11). */
-export const chargeProblems = (body: ChargeBody): readonly CodedProblem[] => {
+export const chargeProblems = (body: Partial<ChargeBody>): readonly CodedProblem[] => {
   const problems: CodedProblem[] = [];
   const report = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
   const document = body.customer?.document;

@@ -26,7 +26,7 @@ export interface RefundRequest {
 }
 
 /** A devolution goes back where the Pix came from: money is never sent elsewhere than asked, so the contradiction is told. */
-export const refundProblems = ({ strategy, destinationKey }: RefundBody): readonly CodedProblem[] => {
+export const refundProblems = ({ strategy, destinationKey }: Partial<RefundBody>): readonly CodedProblem[] => {
   if (destinationKey === undefined) return [];
   const problem = (message: string) => [{ code: 'invalid_request' as const, param: 'destinationKey', message }];
   if (!isPixKey(destinationKey))

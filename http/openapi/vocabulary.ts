@@ -4,31 +4,22 @@ import { createdPaymentSchema } from '../api/payments/paymentSchema.ts';
 import { refundSchema } from '../api/refunds/refundSchema.ts';
 import { transactionSchema } from '../api/schemas.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
-import type { Route } from '../kernel/route.ts';
+import type { Tag } from '../kernel/route.ts';
 import { medCaseSchema, payoutSchema } from './webhooks.ts';
 
-const TAGS = {
+const TAGS: Readonly<Record<Tag | 'Webhook events', string>> = {
   Charges: 'Pix charges: the code to copy and its QR image come with the answer.',
   Payments: 'The transaction format: several methods, cancellation, receipts, statistics.',
   Refunds: 'Giving a settled payment back, in full or in part.',
   Wallets: 'What a merchant may dispose of, and what is still held.',
   Webhooks: 'Where events are sent, and what was sent.',
   Sandbox: 'What payers, banks and time do. For test keys only.',
+  Checkout: 'The payer’s page and what belongs to it. The raw id in the path is the credential.',
+  Operations: 'Health and metrics, for whoever runs this server.',
   'Webhook events': 'What Quita sends to the endpoints of a merchant.',
-} as const;
-export type Tag = keyof typeof TAGS;
+};
 
 export const TAG_OBJECTS = Object.entries(TAGS).map(([name, description]) => ({ name, description }));
-
-const BY_PATH: readonly (readonly [RegExp, Tag])[] = [
-  [/^\/v1\/sandbox/, 'Sandbox'],
-  [/\/refunds?$/, 'Refunds'],
-  [/^\/v1\/payments/, 'Payments'],
-  [/^\/v1\/wallets/, 'Wallets'],
-  [/^\/v1\/webhooks/, 'Webhooks'],
-];
-export const tagOf = ({ path }: Pick<Route, 'path'>): Tag =>
-  BY_PATH.find(([pattern]) => pattern.test(path))?.[1] ?? 'Charges';
 
 const NAMED: { readonly [name: string]: JsonSchema } = {
   Charge: chargeSchema,

@@ -2,6 +2,7 @@
 import { demoCommand } from '../demo/tour.ts';
 import { accountCommands } from './account.ts';
 import type { CliCommand } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { doctorCommands } from './doctor.ts';
 import { eventCommands } from './events.ts';
 import { heldCommands } from './held.ts';
@@ -22,4 +23,5 @@ export const COMMANDS: readonly CliCommand[] = [
   ...doctorCommands,
   listenCommand,
   demoCommand,
+  completionCommand(() => COMMANDS),
 ];

@@ -27,20 +27,23 @@ export const screenOf = ({ isTTY = false, columns }: Out, env: NodeJS.ProcessEnv
 };
 
 const GAP = '  ';
+/** So much of a column stays, and of the last, which is free text, before others give way. */
 const COLUMN_MIN = 6;
+const LAST_MIN = 16;
 /** A name or a message of somebody else must not steer the terminal. */
-const printable = (text: string): string => text.replace(/\p{Cc}/gu, '?');
+const printable = (text: string): string => text.replace(/\p{Cc}/gu, '?').trim();
 const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
+const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?$/.test(text);
 
-/** Widths of the columns: the last ones give way first, where all together are wider than the terminal. */
+/** Widths of the columns. Where all together are wider than the terminal, the last gives way first, and then the widest. */
 const fitted = (rows: readonly (readonly string[])[], width: number): readonly number[] => {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  let excess = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;
-  for (let i = widths.length - 1; i >= 0 && excess > 0; i--) {
-    const given = Math.max(0, Math.min(excess, (widths[i] as number) - COLUMN_MIN));
-    widths[i] = (widths[i] as number) - given;
-    excess -= given;
-  }
+  const last = widths.length - 1;
+  const room = width - GAP.length * last;
+  const excess = () => widths.reduce((sum, each) => sum + each, 0) - room;
+  widths[last] = Math.max(Math.min(widths[last] as number, LAST_MIN), (widths[last] as number) - Math.max(0, excess()));
+  for (let widest = Math.max(...widths); excess() > 0 && widest > COLUMN_MIN; widest = Math.max(...widths))
+    widths[widths.indexOf(widest)] = widest - 1;
   return widths;
 };
 
@@ -54,17 +57,16 @@ export const table = (
   rows: readonly (readonly string[])[],
 ): string => {
   if (width === null || rows.length === 0) return rows.map((row) => row.join(GAP)).join('\n');
-  const shown = [head, ...rows.map((row) => row.map((cell) => printable(cell)))];
-  const widths = fitted(shown, width);
-  const lines = shown.map((row) =>
-    cut(
-      row
-        .map((cell, i) => cut(cell, widths[i] as number).padEnd(widths[i] as number))
-        .join(GAP)
-        .trimEnd(),
-      width,
-    ),
-  );
+  const shown = rows.map((row) => row.map(printable));
+  const widths = fitted([head, ...shown], width);
+  const areNumbers = head.map((_, i) => shown.every((row) => isNumber(row[i] ?? '')));
+  const lines = [head, ...shown].map((row) => {
+    const cells = row.map((cell, i) => {
+      const wide = widths[i] as number;
+      return areNumbers[i] ? cut(cell, wide).padStart(wide) : cut(cell, wide).padEnd(wide);
+    });
+    return cut(cells.join(GAP).trimEnd(), width);
+  });
   return [colours.bold(lines[0] as string), ...lines.slice(1)].join('\n');
 };
 

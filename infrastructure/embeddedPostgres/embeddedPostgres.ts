@@ -32,17 +32,19 @@ export interface EmbeddedPostgres {
  * Starts the database in `dataDir` (made when missing, together with the database in it: about a second), or adopts the
  * one that a killed program left running. When it resolves, this program alone owns the directory, the server accepts,
  * and should this program die by any means, the server shuts down by itself.
+ * `instead`: settings of PostgreSQL that replace the usual ones, when the data may be lost (tests).
  * @throws EmbeddedPostgresError: nothing is left running that was not running before
  */
 export async function startEmbeddedPostgres(options: {
   dataDir: string;
   log?: (line: string) => void;
+  instead?: Readonly<Record<string, string>>;
 }): Promise<EmbeddedPostgres> {
   const log = options.log ?? (() => undefined);
   const layout = await openDataDir(options.dataDir);
   const directoryLock = await lockDirectory(layout);
   try {
-    const server = await startOwned(layout, log);
+    const server = await startOwned(layout, log, options.instead ?? {});
     let stopped: Promise<void> | undefined;
     return {
       connectionString: server.connectionString,
@@ -59,13 +61,17 @@ export async function startEmbeddedPostgres(options: {
 }
 
 /** The rest of the start, by the owner of the directory. */
-const startOwned = async (layout: Layout, log: (line: string) => void): Promise<EmbeddedPostgres> => {
+const startOwned = async (
+  layout: Layout,
+  log: (line: string) => void,
+  instead: Readonly<Record<string, string>>,
+): Promise<EmbeddedPostgres> => {
   const osUser = await serverUser(layout);
   await assertReachable(layout, osUser);
   for (const path of await removeUnfinished(layout)) log(`could not remove ${path}: the next start tries again`);
   const settings = await loadSettings(layout);
   const binaries = await locateBinaries(osUser);
-  const context: ServerContext = { layout, binaries, osUser: osUser, log };
+  const context: ServerContext = { layout, binaries, osUser, log, instead };
   if (!(await exists(layout.clusterDir))) await initialiseCluster(layout, settings, binaries, osUser, log);
 
   const adopted = await adoptServer(context, settings);

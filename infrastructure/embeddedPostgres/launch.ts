@@ -44,7 +44,7 @@ const cannotStart = ({ layout }: ServerContext, outcome: 'gone' | 'silent', said
   );
 
 const spawnServer = async (context: ServerContext, socketDir: string, guard: Guard): Promise<Postmaster> => {
-  const { layout, osUser, binaries } = context;
+  const { layout, osUser, binaries, instead } = context;
   const occupant = await findOccupant(layout.clusterDir);
   // PostgreSQL takes a postmaster.pid for stale when no process of its user has that pid. After a reboot or in a
   // container another one often has it, and so has a zombie. This variable, made for pg_ctl, names one more pid that
@@ -52,7 +52,7 @@ const spawnServer = async (context: ServerContext, socketDir: string, guard: Gua
   const env = occupant.kind === 'stale' ? { ...CHILD_ENV, PG_GRANDPARENT_PID: String(occupant.pid) } : CHILD_ENV;
   const logFile = await openServerLog(layout.logFile, osUser);
   try {
-    const child = spawn(binaries.postgres, serverArguments(layout.clusterDir, socketDir), {
+    const child = spawn(binaries.postgres, serverArguments(layout.clusterDir, socketDir, instead), {
       ...spawnAs(osUser),
       env,
       cwd: '/',

@@ -12,6 +12,8 @@ export interface ServerContext {
   readonly binaries: Binaries;
   readonly osUser: OsUser | null;
   readonly log: (line: string) => void;
+  /** Settings of a server to be launched that replace the usual ones. */
+  readonly instead: Readonly<Record<string, string>>;
 }
 
 export interface RunningServer {

@@ -15,7 +15,7 @@ describe('every route of the table', () => {
     const { body } = exampleOf(route);
     return gateway.call<unknown>(route.method, path, {
       ...(body !== undefined && { body }),
-      ...(route.idempotent && { idempotencyKey: newKey() }),
+      ...(Object.hasOwn(route.headers, 'Idempotency-Key') && { idempotencyKey: newKey() }),
       ...options,
     });
   };
@@ -49,8 +49,18 @@ describe('every route of the table', () => {
     expect(new Set(ROUTES.map(({ method, path }) => `${method} ${path}`)).size).to.equal(ROUTES.length);
   });
 
+  it('declares what its path names', () => {
+    for (const { path, params } of ROUTES)
+      expect(Object.keys(params), path).to.deep.equal([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+  });
+
+  it('that asks for a key can be 401 and 429', () => {
+    for (const { principal, errors, operationId } of ROUTES)
+      if (principal !== 'public') expect(errors, operationId).to.include.members(['unauthorized', 'rate_limited']);
+  });
+
   for (const route of ROUTES) {
-    const needsKey = route.auth !== 'none';
+    const needsKey = route.principal !== 'public';
     describe(`${route.method} ${route.path}`, () => {
       it('answers a test key as declared, with a request id', async () => {
         const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1' } });
@@ -61,7 +71,7 @@ describe('every route of the table', () => {
       it('answers a live key as declared', async () => {
         const reply = await call(route, pathOf(route), { key: gateway.tenant.liveKey });
         expect(reply.status).to.equal(exampleOf(route).live);
-        if (route.auth === 'testKey') expectError(reply, 403, 'mode_not_allowed');
+        if (route.principal === 'testKey') expectError(reply, 403, 'mode_not_allowed');
         const made = reply.body as { id?: string };
         if (reply.status === 201)
           await gateway.call('DELETE', `${route.path}/${made.id}`, { key: gateway.tenant.liveKey });
@@ -126,7 +136,7 @@ describe('every route of the table', () => {
           const own = pathOf(route);
           const others = [
             await call(route, own, { headers: id, key: stranger.testKey }),
-            ...(route.auth === 'testKey'
+            ...(route.principal === 'testKey'
               ? []
               : [
                   await call(route, own, { headers: id, key: gateway.tenant.liveKey }),

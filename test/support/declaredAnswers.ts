@@ -5,7 +5,6 @@ import { ROUTES } from '../../http/api/routes.ts';
 import { ERRORS } from '../../http/kernel/errors.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import { compileResponse } from '../../http/kernel/validation.ts';
-import { errorCodesOf } from '../../http/openapi/errorCodes.ts';
 
 interface Answer {
   readonly status: number;
@@ -26,7 +25,7 @@ interface Declared {
 const DECLARED: readonly Declared[] = ROUTES.map((route) => ({
   route,
   pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-  codes: new Set(errorCodesOf(route)),
+  codes: new Set(route.errors),
   validators: new Map(),
 }));
 
@@ -38,9 +37,9 @@ export const routeOf = (method: string, path: string): Declared | undefined => {
 };
 
 const validatorOf = ({ route, validators }: Declared, status: number) => {
-  const schema = route.responses[status]?.schema;
-  if (schema === undefined) return undefined;
-  const validate = validators.get(status) ?? compileResponse(schema);
+  const response = route.responses[status];
+  if (response?.kind !== 'json') return undefined;
+  const validate = validators.get(status) ?? compileResponse(response.schema);
   validators.set(status, validate);
   return validate;
 };

@@ -50,7 +50,7 @@ export const startOwnPostgres = async (): Promise<OwnPostgres> => {
   await initialiseCluster(layout, settings, binaries, account, () => undefined);
   const server = spawn(
     binaries.postgres,
-    [...serverArguments(layout.clusterDir, layout.clusterDir), '-c', `max_connections=${CONNECTIONS_MAX}`],
+    serverArguments(layout.clusterDir, layout.clusterDir, { max_connections: String(CONNECTIONS_MAX) }),
     { ...spawnAs(account), env: CHILD_ENV, cwd: '/', stdio: 'ignore' },
   );
   const kill = () => server.kill('SIGQUIT');
