@@ -49,9 +49,7 @@ export type Idle =
   | 'awaited'
   /** Writes messages down: waited for as long as one is open, between two attempts too. */
   | 'writesMessages'
-  /** A message: what is due goes out by its queue, and is waited for as long as its receiver is not slow. */
-  | 'message'
-  /** Nobody waits for it. A timer of it that the clock jumped over is worked off by the drain itself. */
+  /** Nobody waits for the job itself: its timers are worked off by the drain, or its messages are looked at one by one. */
   | 'apart';
 
 /** How a look for owed work is made. */
@@ -93,7 +91,7 @@ export const owedBy = <Needs, Found, Payload extends JobPayload>(
 export type RunOne<Payload> = (payload: Payload, dueAt?: Timestamp) => Promise<void>;
 
 export interface Handler<Payload extends JobPayload> extends JobHandler<Payload> {
-  /** Absent: its timers become jobs, whatever the clock does. */
+  /** Absent: its timers become jobs whatever a test clock does, because its work may be slow (messages). */
   readonly runOne?: RunOne<Payload>;
 }
 

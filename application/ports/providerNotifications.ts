@@ -22,10 +22,8 @@ export interface RefundRef {
 
 /** The jobs that follow from what providers tell. */
 export interface NotifiedWork {
-  /** All their queues. */
-  readonly queues: readonly string[];
-  settlement(key: NotificationKey): JobRequest;
-  refund(tenant: Tenant, refund: RefundRef): JobRequest;
+  readonly settlement: { readonly queue: string; readonly requestOf: (key: NotificationKey) => JobRequest };
+  readonly refund: { readonly queue: string; readonly requestOf: (tenant: Tenant, refund: RefundRef) => JobRequest };
 }
 
 export interface ProviderNotifications {
@@ -37,7 +35,7 @@ export interface ProviderNotifications {
   store(notification: ProviderNotification, raw: string, tx?: Sql): Promise<boolean>;
   /** The provider has moved a refund: it is asked about it, durably; inside `tx`, whose owner calls `wake` after the commit. */
   refundMoved(tenant: Tenant, refund: RefundRef, tx: Sql): Promise<void>;
-  wake(tenant: Tenant): void;
+  wake(tenant: Tenant, what: keyof NotifiedWork): void;
   /** Of these references: those under which nothing is stored, or only what the provider did not know of when it was asked. */
   untold(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
   find(key: NotificationKey): Promise<ProviderNotification | null>;

@@ -1,11 +1,13 @@
 // The sandbox: what payers, acquirers and time do in test mode.
+
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
+import type { TimerWork } from '../core/handlers.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import type { DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
 import type { TestTimers } from '../ports/timers.ts';
-import { drain, drainClock, type TimerWork, testClock } from './testClock.ts';
+import { drain, drainClock, testClock } from './testClock.ts';
 
 export interface SandboxNeeds {
   readonly accounts: Accounts;

@@ -10,6 +10,7 @@ import { ACCOUNT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, byRequest } from '../core/eventMetadata.ts';
+import type { TimerWork } from '../core/handlers.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import { enqueue, ignoring, processManager } from '../core/reactions.ts';
@@ -47,14 +48,6 @@ export const testClock = processManager({
     },
   },
 });
-
-/** The work of timers, as the capabilities declare it. */
-export interface TimerWork {
-  /** Whether timers of the kind become jobs of their queue, whatever the clock does: messages, which may be slow. */
-  isSent(kind: string): boolean;
-  /** Does the work of a timer here and now, at its instant. */
-  run(timer: Timer): Promise<void>;
-}
 
 interface Needs {
   readonly accounts: Accounts;

@@ -46,7 +46,7 @@ export const webhooks: Capability<WebhooksNeeds> = {
       },
       // Places are idle awaits, for up to 30 s each: many endpoints may be silent at once.
       places: { places: 256, perTarget: 8 },
-      idle: 'message',
+      idle: 'apart',
       owed: owedBy(overdueDeliveries, ({ tenant, deliveryId, target }) => ({
         tenant,
         payload: { deliveryId },

@@ -145,6 +145,11 @@ export class PgBossJobs implements JobQueue {
     return jobs;
   }
 
+  /** Names of all. */
+  get queues(): readonly string[] {
+    return [...this.#queues.keys()];
+  }
+
   /** Options reach queues that are there already; jobs keep those they were written with. */
   async #setQueues(): Promise<void> {
     const existing = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));

@@ -24,12 +24,12 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
          WHERE n.outcome = 'not_confirmed'`,
         [tenant.accountId, tenant.mode, reference, kind, paymentId, raw],
       );
-      if (rowCount === 1) await jobs.enqueue([work.settlement(notification)], tx);
+      if (rowCount === 1) await jobs.enqueue([work.settlement.requestOf(notification)], tx);
       return rowCount === 1;
     };
     if (outer) return write(outer);
     const isNew = await db.transaction(write);
-    jobs.wake([work.settlement(notification)]);
+    jobs.wake([work.settlement.requestOf(notification)]);
     return isNew;
   },
   untold: async ({ accountId, mode }, references) => {
@@ -40,8 +40,8 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
     );
     return new Set(rows.map(({ reference }) => reference));
   },
-  refundMoved: async (tenant, refund, tx) => jobs.enqueue([work.refund(tenant, refund)], tx),
-  wake: (tenant) => jobs.wake(work.queues.map((queue) => ({ queue, tenant }))),
+  refundMoved: async (tenant, refund, tx) => jobs.enqueue([work.refund.requestOf(tenant, refund)], tx),
+  wake: (tenant, what) => jobs.wake([{ queue: work[what].queue, tenant }]),
   find: async (key) => {
     const { rows } = await db.query<{ kind: ProviderNotification['kind']; payment_id: PaymentId }>(
       `SELECT kind, payment_id FROM operations.provider_notifications WHERE ${KEY}`,

@@ -18,7 +18,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
       const notification = { tenant, kind: 'payment', reference: incoming.providerPaymentId, paymentId } as const;
       return (await notifications.store(notification, callbackOf(txid, incoming), tx)) ? 'booked' : 'duplicate';
     });
-    notifications.wake(tenant);
+    notifications.wake(tenant, 'settlement');
     return result;
   },
   tell: async (tenant, paymentId, txid, fact) => {
@@ -28,7 +28,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
       const reference = `${txid}:${number}`;
       return notifications.store({ tenant, kind: 'fact', reference, paymentId }, JSON.stringify({ txid, ...fact }), tx);
     });
-    notifications.wake(tenant);
+    notifications.wake(tenant, 'settlement');
     return isNew;
   },
   decideRefund: async (tenant, { paymentId, refundId }, failure, at) => {
@@ -37,7 +37,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
         await notifications.refundMoved(tenant, { paymentId, refundId }, tx);
       return decidedStatus(tx, tenant.accountId, refundId);
     });
-    notifications.wake(tenant);
+    notifications.wake(tenant, 'refund');
     return status;
   },
 });

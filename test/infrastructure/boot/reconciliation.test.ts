@@ -83,7 +83,7 @@ describe('reconciliation', function suite() {
     await enqueueReconciliations({ db: storage.reads, jobs: gateway.jobs, providers: live, now: clock.now });
     await untilIdle();
     for (const account of [shop.tenant.accountId, ...accounts])
-      expect(await gateway.services.workAtRest(account, 5_000)).to.equal(true);
+      expect(await gateway.services.whenIdle(account, 5_000)).to.equal(true);
   };
   const typesOf = async ({ id }: Charge): Promise<readonly string[]> => {
     const types: string[] = [];
@@ -188,7 +188,7 @@ describe('reconciliation', function suite() {
     const notifications = providerNotifications(test.storage.operations, test.gateway.jobs);
     const tenant = { accountId: shop.tenant.accountId, mode: 'test' } as const;
     await notifications.store({ tenant, kind: 'payment', reference, paymentId: one.id }, '{}');
-    expect(await test.gateway.services.workAtRest(tenant.accountId, 5_000)).to.equal(true);
+    expect(await test.gateway.services.whenIdle(tenant.accountId, 5_000)).to.equal(true);
     expect(await notified()).to.have.length(1);
     expect((await notified())[0]).to.include({ outcome: 'not_confirmed' });
     await book(one, 1234, tenant.accountId, reference);
