@@ -24,6 +24,13 @@ export const haveOwedWorkDone = <Needs extends WatchdogNeeds>(
   page = PAGE,
 ): Promise<readonly JobRequest[]> => needs.jobs.ensure(owedWork(jobs, needs, page));
 
+/** One watchdog a deployment: does nothing where another process leads. */
+export const lookIfLeading = async <Needs extends WatchdogNeeds>(
+  isLeading: () => boolean,
+  jobs: readonly Job<Needs>[],
+  needs: Needs,
+): Promise<readonly JobRequest[]> => (isLeading() ? haveOwedWorkDone(jobs, needs) : []);
+
 async function* owedWork<Needs extends WatchdogNeeds>(
   jobs: readonly Job<Needs>[],
   needs: Needs,

@@ -41,7 +41,9 @@ export class PayloadsFailed extends Error {
   readonly failures: readonly { readonly payload: JobPayload; readonly error: Error }[];
 
   constructor(failures: PayloadsFailed['failures']) {
-    super(failures.map(({ error }) => error.message).join('; '), { cause: failures[0]?.error });
+    super(failures.map(({ payload, error }) => `${JSON.stringify(payload)}: ${error.message}`).join('; '), {
+      cause: failures[0]?.error,
+    });
     this.failures = failures;
   }
 }

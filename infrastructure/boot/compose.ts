@@ -43,6 +43,7 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
     parked,
     jobs,
     clockFault,
+    needs: core.needs,
     projector,
     reactor: worker?.reactor ?? null,
     services: servicesOf(options, core),

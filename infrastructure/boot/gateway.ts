@@ -46,6 +46,8 @@ export interface Gateway {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly services: Services;
+  /** What the work of the capabilities needs. */
+  readonly needs: Needs;
   readonly projected: LogProgress<ReadModelName>;
   readonly reacted: LogProgress;
   readonly parked: ParkedSet;

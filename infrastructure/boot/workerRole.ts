@@ -1,7 +1,7 @@
 // What a worker process runs: the reactor, the workers of all queues, the timer scan, the watchdog, and what comes round by the clock.
 import type { Needs } from '../../application/capabilities.ts';
 import { type Job, jobsOf } from '../../application/core/capability.ts';
-import { haveOwedWorkDone } from '../../application/core/watchdog.ts';
+import { lookIfLeading } from '../../application/core/watchdog.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
 import { startSchedule } from '../system/schedule.ts';
 import { TimerScan } from '../timers/timerScan.ts';
@@ -31,8 +31,7 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
   }
   reactor.start();
   scan.start();
-  const lookFor = async (owing: readonly Job<Needs>[]) =>
-    reactor.isLeading ? await haveOwedWorkDone(owing, needs) : [];
+  const lookFor = (owing: readonly Job<Needs>[]) => lookIfLeading(() => reactor.isLeading, owing, needs);
   const watch = async () => {
     const found = await lookFor(declared.filter(({ routine }) => routine === undefined));
     if (found.length > 0)

@@ -82,7 +82,8 @@ const TABLE: readonly (readonly [string, readonly PaymentEvent[], readonly strin
 ];
 
 const said = (work: PendingWork): string => {
-  const which = work.kind === 'returnPayment' ? `${work.providerPaymentId} ` : work.kind === 'refund' ? `${work.refundId} ` : '';
+  const which =
+    work.kind === 'returnPayment' ? `${work.providerPaymentId} ` : work.kind === 'refund' ? `${work.refundId} ` : '';
   return `${work.kind} ${which}${work.at.slice(11, 19)}`;
 };
 

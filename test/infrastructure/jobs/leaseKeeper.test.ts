@@ -1,8 +1,8 @@
 // When a worker looks for claims of dead ones, and what it touches: against a pool that notes what it is asked.
 import { expect } from 'chai';
 import type { SqlPool, SqlResult } from '../../../application/ports/sql.ts';
-import { LeaseKeeper, type OpenedClaim } from '../../../infrastructure/jobs/leaseKeeper.ts';
 import type { Claim } from '../../../infrastructure/jobs/jobLoop.ts';
+import { LeaseKeeper, type OpenedClaim } from '../../../infrastructure/jobs/leaseKeeper.ts';
 
 type Asked =
   | { readonly kind: 'touch'; readonly ids: readonly string[]; readonly attempts: readonly number[] }
