@@ -5,8 +5,8 @@ import type { CreateChargeHandler } from '../../application/payments/createCharg
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
 import type { providerStatus } from '../../application/payments/providerStatus.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { KnownKey, Views } from '../../application/ports/readModels/views.ts';
 import type { ParkedStreams, Progress } from '../../application/ports/readModels.ts';
-import type { SqlPool } from '../../application/ports/sql.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import type { requestRefund } from '../../application/refunds/requestRefund.ts';
 import type { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
@@ -17,12 +17,12 @@ import type { advanceClock } from '../../application/sandbox/testClock.ts';
 import type { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
 import type { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
 import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
-import type { KnownKey } from '../../projections/keyring/queries.ts';
+import type { StatusStreams } from '../site/statusStreams.ts';
+import type { Operations } from './health.ts';
 
 export interface Services {
   readonly baseUrl: string;
-  /** Read models. */
-  readonly db: SqlPool;
+  readonly views: Views;
   readonly accounts: Accounts;
   readonly progress: Progress;
   readonly parked: ParkedStreams;
@@ -54,4 +54,11 @@ export interface Services {
   readonly whenIdle: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
   /** Resolves when the account's test clock has been worked off and read models show it; false after `timeoutMs`. */
   readonly whenClockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
+}
+
+/** All that handlers can call: the use cases and what belongs to the process that serves. */
+export interface AppServices extends Services {
+  readonly operations: Operations;
+  /** Open pages of payers, which hear of changes. */
+  readonly statusStreams: StatusStreams;
 }

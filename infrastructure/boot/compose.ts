@@ -17,6 +17,7 @@ import { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.
 import { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
 import { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
 import type { Services } from '../../http/kernel/services.ts';
+import { viewsOf } from '../../projections/views.ts';
 import { endpointReads } from '../../projections/webhookEndpoints/queries.ts';
 import { tellingOfChanges } from '../log/securityTelling.ts';
 import { velocityGuard } from '../operations/velocityGuard.ts';
@@ -60,6 +61,7 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
   const { accounts, projected, reacted, keys, needs } = core;
   const { providers, sender, quiescence } = needs;
   const { store, reads, operations } = storage;
+  const views = viewsOf(reads);
   const asked = {
     ...needs,
     projected,
@@ -73,7 +75,7 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
   };
   return {
     baseUrl: publicUrl,
-    db: reads,
+    views,
     accounts,
     progress: projected,
     parked: core.parked,

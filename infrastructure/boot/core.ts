@@ -1,6 +1,7 @@
 // What every role needs: commands, accounts, how far the followers are, the job queue, and the adapters of the outside world.
 
 import { Accounts } from '../../application/accounts/accounts.ts';
+import { ApiKeys } from '../../application/accounts/apiKeys.ts';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { type Capability, type Handler, jobsOf, processesOf } from '../../application/core/capability.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
@@ -11,6 +12,7 @@ import type { PaymentProviders } from '../../application/ports/paymentProvider.t
 import { consumerName } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
+import { keyViews } from '../../projections/keyring/queries.ts';
 import { overdueWork } from '../../projections/overdueWork.ts';
 import { paymentReads } from '../../projections/payments/queries.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
@@ -34,7 +36,6 @@ import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
 import { type JobOfTimer, jobOfTimers, testTimers, timers } from '../timers/timerTable.ts';
 import { openWebhookSender } from '../webhookSender/webhookSender.ts';
-import { ApiKeys } from './apiKeys.ts';
 import { followCacheInvalidation } from './cacheInvalidation.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
@@ -96,10 +97,10 @@ const parkedSetOf = ({ storage, log }: GatewayOptions, onChange: () => void): Pa
 export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const { storage, log, clock, clockFault = () => null, capabilities = CAPABILITIES } = options;
   const declared = jobsOf(capabilities);
-  const { store, reads, operations, derived, notices } = storage;
+  const { store, codec, reads, operations, derived, notices } = storage;
   if (!(await isRightSecretsKey(operations, options.secretsKey)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
-  const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
+  const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
   const accounts = new Accounts(commands, clock);
   const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', PROJECTION_NAMES);
   const { progress: reacted, stop: stopReacted } = await progressOf(
@@ -112,7 +113,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     for (const look of leaders) look();
   });
   await parked.follow(notices);
-  const keys = new ApiKeys(reads, projected);
+  const keys = new ApiKeys(keyViews(reads), projected);
   const stopping = new AbortController();
   await followCacheInvalidation(
     store,

@@ -1,6 +1,5 @@
 // Metrics for Prometheus (architecture §9): what an operator watches. No labels that grow with merchants.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { listHeld } from '../../projections/payments/held.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import type { Gateway } from './gateway.ts';
 
@@ -76,7 +75,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     for (const queue of gateway.jobs.queues) set({ queue }, await gateway.jobs.open(queue));
   });
   gauge('quita_held_payments', 'Payments that wait for an operator (`held list`).', [], async (set) => {
-    set({}, (await listHeld(gateway.services.db, 0)).total);
+    set({}, (await gateway.services.views.payments.listHeld(0)).total);
   });
   return {
     registry,

@@ -2,25 +2,12 @@
 import { DELIVERY_QUEUE } from '../../application/ports/failingTargets.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
+import type { DeliveryFilter, DeliveryViews, ListedDelivery } from '../../application/ports/readModels/views.ts';
 import type { DeliveryReads, MessageUnderWay } from '../../application/ports/readModels/webhookDeliveries.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { AccountId, DeliveryId, EndpointId, Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, DeliveryId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../domain/presentation/delivery.ts';
-
-export interface DeliveryFilter {
-  readonly status?: DeliveryStatus;
-  readonly eventType?: string;
-  readonly endpointId?: EndpointId;
-  /** 1 to 100. */
-  readonly limit: number;
-  readonly offset: number;
-}
-
-export interface ListedDelivery {
-  readonly state: ExistingDelivery;
-  readonly now: Pick<DeliveryNow, 'isUnderWay' | 'dueAt'>;
-}
+import type { DeliveryStatus, ExistingDelivery } from '../../domain/presentation/delivery.ts';
 
 /** Begun, and what came of it is not known yet: of the jobs that run now, and no timer of it is set. $1: what is in those jobs. */
 const UNDER_WAY = `(d.status = 'PENDING' AND d.id = ANY($1::text[])
@@ -64,6 +51,10 @@ export const listDeliveries = async (
     total: counted.rows[0]?.total ?? 0,
   };
 };
+
+export const deliveryViews = (db: Sql): DeliveryViews => ({
+  list: (tenant, filter, running) => listDeliveries(db, tenant, filter, running),
+});
 
 /**
  * Deliveries of a tenant that should have been attempted by `now` (account time), or are in the jobs that run now (`running`), and are

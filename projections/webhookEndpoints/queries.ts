@@ -1,12 +1,10 @@
 // Reads of webhook endpoints, always of one account and mode.
 
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { ActiveEndpoint, EndpointViews } from '../../application/ports/readModels/views.ts';
 import type { EndpointReads } from '../../application/ports/readModels/webhookEndpoints.ts';
 import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-
-export type ActiveEndpoint = Extract<WebhookEndpointState, { status: 'active' }>;
 
 /** Oldest first. */
 export const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly ActiveEndpoint[]> => {
@@ -28,3 +26,4 @@ export const endpointReads = (db: Sql, caughtUp: CaughtUp): EndpointReads => ({
   },
   subscriptions: async (tenant) => (await listEndpoints(db, tenant)).map(({ events }) => events),
 });
+export const endpointViews = (db: Sql): EndpointViews => ({ list: (tenant) => listEndpoints(db, tenant) });

@@ -3,7 +3,6 @@ import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';
 import { type RefundBody, refundProblems } from '../../../domain/refund/request.ts';
-import { listRefunds } from '../../../projections/refunds/queries.ts';
 import { jsonBody, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { created } from '../payments/created.ts';
@@ -64,7 +63,7 @@ export const listRefundsRoute = route({
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     assertShown({ services, caller }, params.id);
-    const data = await listRefunds(services.db, caller.tenant, params.id);
+    const data = await services.views.refunds.list(caller.tenant, params.id);
     return data === null ? NO_PAYMENT : { status: 200, body: { data } };
   },
 });

@@ -7,7 +7,6 @@ import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import type { SettleOutcome } from '../../../domain/payment/settle.ts';
 import { isEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
-import { findPayment } from '../../../projections/payments/queries.ts';
 import { actorOf } from '../../kernel/actor.ts';
 import { accepting, boolean, exactly, integer, orNull, string } from '../../kernel/jsonSchema.ts';
 import { pollUntil } from '../../kernel/pollUntil.ts';
@@ -74,7 +73,7 @@ const pay = async (context: KeyContext<typeof chargeParam>, paying: SandboxPayme
   if (isRejection(sent)) return sent;
   const read = async () => {
     await services.progress.caughtUp(VISIBLE_MS, ['payments']);
-    return findPayment(services.db, caller.tenant, id);
+    return services.views.payments.find(caller.tenant, id);
   };
   const answer = (payment: ExistingPayment | null, outcome: PayOutcome, status: 200 | 202 = 200) => ({
     status,
@@ -86,7 +85,7 @@ const pay = async (context: KeyContext<typeof chargeParam>, paying: SandboxPayme
   });
   if (sent.kind !== 'sent') return answer(await read(), sent.kind);
   const seen = await pollUntil(services.progress, VISIBLE_MS, async () => {
-    const payment = await findPayment(services.db, caller.tenant, id);
+    const payment = await services.views.payments.find(caller.tenant, id);
     const outcome = payment && outcomeOf(payment, sent.endToEndId);
     return payment && outcome ? { payment, outcome } : null;
   });

@@ -4,7 +4,6 @@ import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/act
 import { PAYMENT_METHODS, type PaymentMethod } from '../../../domain/charge/methods.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
-import { findPayment } from '../../../projections/payments/queries.ts';
 import { accepting, string } from '../../kernel/jsonSchema.ts';
 import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
@@ -30,7 +29,7 @@ const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct
   if (isRejection(told)) return told;
   let seen: ExistingPayment | null = null;
   const isVisible = await pollUntil(services.progress, VISIBLE_MS, async () => {
-    seen = await findPayment(services.db, caller.tenant, id);
+    seen = await services.views.payments.find(caller.tenant, id);
     return seen !== null && told.isVisible(seen) ? true : null;
   });
   return { status: isVisible ? (200 as const) : (202 as const), body: await transactionBody(seen ?? told.payment) };

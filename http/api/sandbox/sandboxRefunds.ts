@@ -1,8 +1,9 @@
 // The sandbox: how its bank decides a refund (rule X3).
+
+import type { RefundView } from '../../../application/ports/readModels/views.ts';
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { findRefund, type RefundView } from '../../../projections/refunds/queries.ts';
 import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { confirmRefundBody, failRefundBody, refundSchema } from '../refunds/refundSchema.ts';
@@ -37,13 +38,13 @@ const decide = async ({ caller, params: { id }, services }: KeyContext<typeof re
       if (done !== 'decided') return null;
       isDecided = true;
     }
-    const refund = await findRefund(services.db, tenant, id);
+    const refund = await services.views.refunds.find(tenant, id);
     return refund && isEnded(refund) ? refund : null;
   };
   const seen = await pollUntil(services.progress, VISIBLE_MS, look);
   if (isRejection(seen)) return seen;
   if (seen !== null) return { status: 200 as const, body: seen };
-  const sofar = await findRefund(services.db, tenant, id);
+  const sofar = await services.views.refunds.find(tenant, id);
   return sofar === null ? NO_REFUND : { status: 202 as const, body: sofar };
 };
 

@@ -1,10 +1,10 @@
 // Webhook management (contract.md Webhook management).
+
+import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import { type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE, isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES, deliveryView, endpointView } from '../../../domain/presentation/delivery.ts';
-import { type DeliveryFilter, listDeliveries } from '../../../projections/webhookDeliveries/queries.ts';
-import { listEndpoints } from '../../../projections/webhookEndpoints/queries.ts';
 import { actorOf } from '../../kernel/actor.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { jsonBody, route } from '../../kernel/route.ts';
@@ -47,7 +47,7 @@ export const listEndpointsRoute = route({
   responses: { 200: { kind: 'json', description: 'The endpoints.', schema: endpointsSchema } },
   errors: [],
   handle: async ({ caller, services }) => {
-    const endpoints = await listEndpoints(services.db, caller.tenant);
+    const endpoints = await services.views.endpoints.list(caller.tenant);
     return {
       status: 200,
       body: { data: endpoints.map((e) => ({ ...endpointView(e), createdAt: e.createdAt, updatedAt: e.updatedAt })) },
@@ -109,7 +109,7 @@ export const listDeliveriesRoute = route({
   handle: async ({ caller, query, services }) => {
     const filter = query as unknown as DeliveryFilter;
     const running = await services.deliveriesRunning();
-    const { deliveries, total } = await listDeliveries(services.db, caller.tenant, filter, running);
+    const { deliveries, total } = await services.views.deliveries.list(caller.tenant, filter, running);
     const now = await services.accounts.now(caller.tenant.accountId, caller.tenant.mode);
     const data = deliveries.map((listed) => deliveryView(listed.state, { ...listed.now, now }));
     return {
