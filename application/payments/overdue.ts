@@ -16,10 +16,8 @@ type Pending = OverduePayment['work'];
 /** What is owed of one kind of pending work. */
 export const owedOf = <Kind extends Pending['kind'], Payload extends JobPayload>(
   kind: Kind,
-  payloadOf: (paymentId: OverduePayment['paymentId'], work: Extract<Pending, { readonly kind: Kind }>) => Payload,
+  payloadOf: (paymentId: OverduePayment['paymentId'], work: Pending & { readonly kind: Kind }) => Payload,
 ) =>
   owedBy<Needs, OverduePayment, Payload>(overduePayments, ({ tenant, paymentId, work }) =>
-    work.kind === kind
-      ? { tenant, payload: payloadOf(paymentId, work as Extract<Pending, { readonly kind: Kind }>) }
-      : null,
+    work.kind === kind ? { tenant, payload: payloadOf(paymentId, work as Pending & { readonly kind: Kind }) } : null,
   );

@@ -3,26 +3,25 @@
 // while one slow endpoint is still being waited for, and one wake-up a batch wakes one claim.
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
-import {
-  type JobHandler,
-  type JobKind,
-  type JobPayload,
-  type JobPlace,
-  type JobQueue,
-  type JobRequest,
-  PayloadsFailed,
-  type Places,
+import type {
+  JobHandler,
+  JobKind,
+  JobPayload,
+  JobPlace,
+  JobQueue,
+  JobRequest,
+  Places,
 } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
-import type { Mode } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
+import { claimsOf, type JobFailure } from './claims.ts';
 import { completeTables, refuseNewerTables } from './installation.ts';
-import { type Claim, type ClaimedJob, type Claims, JobLoop, type Room } from './jobLoop.ts';
-import { LANES, type Lane, laneBounds, laneOf, tenantKey, tenantOf } from './lanes.ts';
+import { JobLoop } from './jobLoop.ts';
+import { LANES, type Lane, laneOf, tenantKey, tenantOf } from './lanes.ts';
 import { LeaseKeeper } from './leaseKeeper.ts';
 import { JOBS_CHANNEL, lanesOf, noticeOf } from './notice.ts';
-import { type KnownQueue, knownQueues, MalformedPayload, type QueueKind } from './payloads.ts';
+import { type KnownQueue, knownQueues, type QueueKind } from './payloads.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 import * as statements from './statements.ts';
 
@@ -51,23 +50,6 @@ const QUEUE_OPTIONS = {
   retentionSeconds: 30 * DAY_SECONDS,
   deleteAfterSeconds: 30 * DAY_SECONDS,
 };
-
-/** What a failure says is kept up to this length. */
-const MESSAGE_MAX = 500;
-
-/** As it is stored in a job. */
-export interface PayloadFailure {
-  readonly payload: JobPayload;
-  readonly error: string;
-}
-
-export interface JobFailure {
-  readonly queue: string;
-  /** Whose work failed, and why; empty when it was not the work of a job that failed. */
-  readonly failures: readonly PayloadFailure[];
-  /** No attempt follows by itself. */
-  readonly isFinal: boolean;
-}
 
 export interface PgBossJobsOptions {
   /** Every kind of job that this program knows. */
@@ -259,7 +241,7 @@ export class PgBossJobs implements JobQueue {
   work(queue: string, handler: JobHandler, places: Places): void {
     const known = this.#known(queue);
     for (const lane of LANES) {
-      const loop = new JobLoop(this.#claimsOf(known, lane), known.checked(handler), places, {
+      const loop = new JobLoop(claimsOf(this.#options, known, lane), known.checked(handler), places, {
         onSettled: () => {
           for (const listener of this.#settled) listener();
         },
@@ -275,29 +257,6 @@ export class PgBossJobs implements JobQueue {
     const known = this.#queues.get(queue);
     if (known === undefined) throw new Error(`there is no queue ${queue}`);
     return known;
-  }
-
-  #claimsOf(known: KnownQueue, lane: Mode): Claims {
-    const { pool, onError, mayClaim } = this.#options;
-    const { name: queue, isOwedByRow } = known;
-    const ended = (claims: readonly Claim[]) => [
-      queue,
-      claims.map(({ id }) => id),
-      claims.map(({ attempt }) => attempt),
-    ];
-    return {
-      claim: async (room) => (mayClaim?.() === false ? { jobs: [], lost: 0 } : claim(pool, queue, lane, room)),
-      done: async (claims) => {
-        const statement = isOwedByRow ? statements.DONE_OWED : statements.DONE;
-        await pool.query({ ...statement, values: ended(claims) });
-      },
-      failed: async (job, error) => {
-        const failures = failuresOf(job, error);
-        const isFinal = await recordFailure(pool, known, job, error, failures);
-        onError(error, { queue, failures: failures.map(stored), isFinal });
-      },
-      release: async (claims) => void (await pool.query(statements.RELEASE, ended(claims))),
-    };
   }
 
   async open(queue: string, tenant?: Tenant): Promise<number> {
@@ -362,62 +321,6 @@ interface OwedRow {
   readonly tenant: string;
   readonly since: string;
 }
-
-interface ClaimedRow extends Claim {
-  /** null: claimed by another worker meanwhile. */
-  readonly payloads: readonly JobPayload[] | null;
-  readonly tenant: string;
-  readonly target: string;
-}
-
-const claim = async (db: Sql, queue: string, lane: Mode, room: Room): ReturnType<Claims['claim']> => {
-  const { rows } = await db.query<ClaimedRow>({
-    ...statements.CLAIM,
-    values: [
-      queue,
-      ...laneBounds(lane),
-      room.free,
-      room.perTenant,
-      room.tenants.map(({ tenant }) => tenant),
-      room.tenants.map(({ held }) => held),
-      room.tenants.map((tenant) => tenant.room),
-      room.perTarget,
-      room.targets.map(({ tenant }) => tenant),
-      room.targets.map(({ target }) => target),
-      room.targets.map((target) => target.room),
-    ],
-  });
-  const jobs = rows.filter((row): row is ClaimedRow & ClaimedJob => row.payloads !== null);
-  return { jobs, lost: rows.length - jobs.length };
-};
-
-const said = (error: Error): string => error.message.slice(0, MESSAGE_MAX);
-
-type Failures = PayloadsFailed['failures'];
-
-const failuresOf = (job: ClaimedJob, error: Error): Failures =>
-  error instanceof PayloadsFailed ? error.failures : job.payloads.map((payload) => ({ payload, error }));
-
-const stored = ({ payload, error }: Failures[number]): PayloadFailure => ({ payload, error: said(error) });
-
-/** Whether no attempt follows. A claim that was lost meanwhile is nobody's failure any more. */
-const recordFailure = async (
-  db: Sql,
-  { name, isOwedByRow }: KnownQueue,
-  job: ClaimedJob,
-  error: Error,
-  failures: Failures,
-): Promise<boolean> => {
-  const output = JSON.stringify({ message: said(error), failures: failures.map(stored) });
-  const left = JSON.stringify(failures.map(({ payload }) => payload));
-  const isInVain = failures.every((failure) => failure.error instanceof MalformedPayload);
-  const values = [name, job.id, job.attempt, left, output, isInVain];
-  const { rows } = await db.query<{ state: string }>({ ...statements.FAIL, values });
-  const failed = new Set(failures.map(({ payload }) => JSON.stringify(payload)));
-  const done = job.payloads.map((payload) => JSON.stringify(payload)).filter((payload) => !failed.has(payload));
-  if (isOwedByRow && done.length > 0) await db.query(statements.NOT_OWED, [name, done]);
-  return rows[0]?.state === 'failed';
-};
 
 const chunks = <T>(list: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));

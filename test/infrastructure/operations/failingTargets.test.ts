@@ -158,7 +158,7 @@ describe('failing targets', () => {
       expect(await held()).to.deep.equal([]);
     }
   });
-  it('of a deleted endpoint hold nothing: hurried, what was held back is not a probe', async () => {
+  it('of a deleted endpoint hold nothing: fired now, what was held back is not a probe', async () => {
     await fail([0, 1, 2]);
     await one.hold(attempt('a', 10));
     await fireTimersNow(pool, 'deliver', 'we');
