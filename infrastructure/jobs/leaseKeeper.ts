@@ -1,6 +1,6 @@
 // Keeps the claims of this worker alive, and opens those of workers that died: one statement for all running claims and one look, each
-// heartbeat. A job that is over within a heartbeat is never touched, so that the hot path pays nothing. pg-boss has heartbeats of its own; they
-// need 10 s at least, a scan for its statistics with every look, and a delay before the job may be claimed again.
+// heartbeat. A job that is over within a heartbeat is never touched, so that the hot path pays nothing. pg-boss has heartbeats of its own;
+// they need 10 s at least, a scan for its statistics with every look, and a delay before the job may be claimed again.
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { Claim } from './jobLoop.ts';
 import { REOPEN_EXPIRED, TOUCH } from './statements.ts';

@@ -39,8 +39,8 @@ const HANGS_MS = 15 * 60_000;
 
 const DAY_SECONDS = 86_400;
 const QUEUE_OPTIONS = {
-  // pg-boss counts from the claim, however alive the job is. What ends a claim counts from its last heartbeat (HEARTBEAT_MS) and from HANGS_MS;
-  // this must be beyond both.
+  // pg-boss counts from the claim, however alive the job is. What ends a claim counts from its last heartbeat (HEARTBEAT_MS) and from
+  // HANGS_MS; this must be beyond both.
   expireInSeconds: DAY_SECONDS,
   retryLimit: 30,
   retryDelay: 1,
