@@ -26,7 +26,7 @@ const FRESH_MS = 5 * MINUTE_MS;
 export const reconcile = jobKind({
   name: 'reconcile',
   payload: payloadOf({ accountId: idOf<AccountId>(), mode }),
-  subjectOf: ({ accountId, mode }) => `${mode}/${accountId}`,
+  subjectOf: ({ accountId, mode }) => `${accountId}/${mode}`,
 });
 
 interface Listed {

@@ -19,7 +19,6 @@ import { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../applicatio
 import type { Services } from '../../http/kernel/services.ts';
 import { viewsOf } from '../../projections/views.ts';
 import { endpointReads } from '../../projections/webhookEndpoints/queries.ts';
-import { tellingOfChanges } from '../log/securityTelling.ts';
 import { velocityGuard } from '../operations/velocityGuard.ts';
 import { tenantLock } from '../postgres/tenantLock.ts';
 import { sandboxPayer } from '../providers/sandbox/payer.ts';
@@ -27,6 +26,7 @@ import { caughtUp } from '../subscriptions/caughtUp.ts';
 import { type Core, openCore } from './core.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
 import { projectorOf } from './logConsumers.ts';
+import { tellingOfChanges } from './securityLog.ts';
 import { startWorker } from './workerRole.ts';
 
 export const openGateway = async (options: GatewayOptions): Promise<Gateway> => {

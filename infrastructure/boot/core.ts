@@ -20,8 +20,6 @@ import { deliveryReads } from '../../projections/webhookDeliveries/queries.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
 import { operatorAlerts } from '../log/operatorAlerts.ts';
-import { securityLog } from '../log/securityLog.ts';
-import { tellingOfBlocked } from '../log/securityTelling.ts';
 import { failingTargets } from '../operations/failingTargets.ts';
 import { providerNotifications } from '../operations/providerNotifications.ts';
 import { reconciliations } from '../operations/reconciliations.ts';
@@ -39,6 +37,7 @@ import { openWebhookSender } from '../webhookSender/webhookSender.ts';
 import { followCacheInvalidation } from './cacheInvalidation.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
+import { securityLog, tellingOfBlocked } from './securityLog.ts';
 
 export interface Core {
   readonly commands: CommandHandler;

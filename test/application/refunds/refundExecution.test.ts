@@ -131,8 +131,10 @@ describe('the refund process, on Postgres', () => {
       timers = [];
       await refunds.run(which);
       const dueAt = addSeconds(fromMillis(core.clock.nowMs), pause);
-      const key = `${paymentId}:${refundId}`;
-      expect(timers).to.deep.equal([{ account, mode: 'test', kind: 'refund', key, group: account, dueAt }]);
+      const key = which.refundId;
+      expect(timers).to.deep.equal([
+        { account, mode: 'test', kind: 'refund', key, payload: which, group: account, dueAt },
+      ]);
     }
     expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.have.length(1);
   });

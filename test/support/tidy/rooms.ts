@@ -12,15 +12,10 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
   projections: { ours: ['domain/', 'application/ports/', 'projections/'], packages: ['knex', 'lru-cache'] },
   http: { ours: ['domain/', 'application/', 'http/'], packages: null },
   infrastructure: { ours: ['domain/', 'application/ports/', 'infrastructure/'], packages: null },
-  'infrastructure/postgres': {
-    ours: ['domain/', 'application/ports/', 'infrastructure/', 'migrations/'],
-    packages: null,
-  },
   'infrastructure/subscriptions': {
     ours: ['domain/', 'application/ports/', 'infrastructure/', 'projections/engine/'],
     packages: null,
   },
-  'infrastructure/log': { ours: ['domain/', 'application/ports/', 'infrastructure/', 'http/kernel/'], packages: null },
   ...Object.fromEntries(
     // The composition, and programs that stand beside it: they put rooms together.
     ['boot', 'cli', 'demo', 'logMigration'].map((folder) => [

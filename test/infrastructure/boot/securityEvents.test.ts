@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { keyFingerprint } from '../../../application/accounts/openAccount.ts';
 import type { AttemptOutcome, WebhookSender } from '../../../application/ports/webhookSender.ts';
-import { securityLog } from '../../../infrastructure/log/securityLog.ts';
-import { tellingOfBlocked } from '../../../infrastructure/log/securityTelling.ts';
+import { securityLog, tellingOfBlocked } from '../../../infrastructure/boot/securityLog.ts';
 import { openWebhookSender } from '../../../infrastructure/webhookSender/webhookSender.ts';
 import { TestGateway } from '../../support/gateway.ts';
 

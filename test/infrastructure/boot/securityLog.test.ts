@@ -1,9 +1,9 @@
-// Security events in the log (infrastructure/log/securityLog.ts).
+// Security events in the log (infrastructure/boot/securityLog.ts).
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import pino from 'pino';
 import type { SecurityEvent } from '../../../http/kernel/securityEvents.ts';
-import { securityLog } from '../../../infrastructure/log/securityLog.ts';
+import { securityLog } from '../../../infrastructure/boot/securityLog.ts';
 
 const failed = (requestId: string): SecurityEvent => ({
   security: 'authentication_failed',

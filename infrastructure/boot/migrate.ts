@@ -16,7 +16,7 @@ import * as owed from '../../migrations/0012_owed.ts';
 import * as failingTargets from '../../migrations/0013_failing_targets.ts';
 import * as instrumentExpiry from '../../migrations/0014_instrument_expiry.ts';
 import * as jobPayloads from '../../migrations/0015_job_payloads.ts';
-import { connectionConfig, PgSession } from './session.ts';
+import { connectionConfig, PgSession } from '../postgres/session.ts';
 
 const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0001_events': events,
