@@ -1,12 +1,12 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { exists, type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
+import { pendingSince } from '../../domain/payment/pendingWork.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import { type AggregateChange, aggregateTable } from '../engine/aggregateTable.ts';
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
-import { awaited } from './awaited.ts';
 import { heldSince } from './held.ts';
 import { listedPayments } from './listed.ts';
 
@@ -42,7 +42,7 @@ export const paymentsProjection = aggregateTable<'payment', PaymentState>({
   decider: payment,
   table: 'payments',
   columns: [
-    { name: 'awaits_at', type: 'timestamptz', of: (state) => awaited(state)?.at ?? null },
+    { name: 'awaits_at', type: 'timestamptz', of: pendingSince },
     { name: 'held_since', type: 'timestamptz', of: heldSince },
   ],
   // For the watchdog: what should have happened by itself. For operators: what is held for review.
