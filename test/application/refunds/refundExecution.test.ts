@@ -118,7 +118,7 @@ describe('the refund process, on Postgres', () => {
   });
 
   it('looks again after twice as long each time, at the end of the day at most, while the provider works on it', async () => {
-    const { paymentId, refundId, which } = await reserved();
+    const { which } = await reserved();
     await refunds.run(which);
     const { accountId: account } = core.account;
     for (const [elapsed, pause] of [
