@@ -14,7 +14,7 @@ import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
 import { providerNotifications } from '../operations/providerNotifications.ts';
 import { SandboxBank } from '../providers/sandbox/bank.ts';
-import { isRightSecretsKey } from '../secrets/keyCheck.ts';
+import { isRightSecretsKey } from '../secrets/secretsKey.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
 import { ParkedSet } from '../subscriptions/parkedSet.ts';
 import { LogProgress } from '../subscriptions/progress.ts';
