@@ -25,7 +25,7 @@ import { moveLog, type News, type Step, unseal } from './moveLog.ts';
 const ONE_IS_NEEDED =
   'one of --to, --from and --unseal [--from] is needed; npm run migrate-events -- --help explains them';
 
-const COMMAND: CommandWords = {
+export const MIGRATE_EVENTS: CommandWords = {
   name: 'npm run migrate-events --',
   summary:
     'Moves the event log of this deployment between PostgreSQL (DATABASE_URL, or the embedded one in DATA_DIR) and an EventStoreDB ' +
@@ -223,7 +223,7 @@ export const runMigrateEvents = async (
   signal: AbortSignal,
 ): Promise<number> => {
   try {
-    const asked = readOnly(COMMAND, words, screenOf(out, env));
+    const asked = readOnly(MIGRATE_EVENTS, words, screenOf(out, env));
     if (asked.kind === 'text') {
       out.write(asked.text);
       return 0;

@@ -1,0 +1,8 @@
+// `npm run docs`: writes the pages that are made from the program.
+import { writeFileSync } from 'node:fs';
+import { FOLDER, PAGES } from './pages.ts';
+
+for (const [file, page] of Object.entries(PAGES)) {
+  writeFileSync(new URL(file, FOLDER), page());
+  process.stdout.write(`docs/${file}\n`);
+}
