@@ -12,8 +12,6 @@ import { keyViews } from '../../projections/keyring/queries.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
-import { securityLog } from '../log/securityLog.ts';
-import { tellingOfBlocked } from '../log/securityTelling.ts';
 import { providerNotifications } from '../operations/providerNotifications.ts';
 import { SandboxBank } from '../providers/sandbox/bank.ts';
 import { isRightSecretsKey } from '../secrets/keyCheck.ts';
@@ -30,6 +28,7 @@ import { followCacheInvalidation } from './cacheInvalidation.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { PROCESSES } from './processManagers.ts';
+import { securityLog, tellingOfBlocked } from './securityLog.ts';
 
 export interface Core {
   readonly commands: CommandHandler;

@@ -12,8 +12,6 @@ import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
 import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
-import { securityLog } from '../log/securityLog.ts';
-import { migrate } from '../postgres/migrate.ts';
 import { secretsKeyOf } from '../secrets/secretsKey.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import { openClock } from './clock.ts';
@@ -23,9 +21,10 @@ import { type Database, openDatabase } from './database.ts';
 import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import { createMetrics } from './metrics.ts';
-import { Openings } from './openings.ts';
+import { migrate } from './migrate.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
+import { securityLog } from './securityLog.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /** What is in flight at a stop may take this long. */
@@ -47,16 +46,16 @@ export interface Program {
 export const ALL_ROLES: Roles = { serves: true, projects: true, works: true };
 
 export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_ROLES): Promise<Program> => {
-  const openings = new Openings();
+  const resources = new AsyncDisposableStack();
   let breakProgram: (error: Error) => void = () => undefined;
   const broken = new Promise<Error>((resolve) => {
     breakProgram = resolve;
   });
   try {
     const server = await listen(config.host, config.port, config.publicUrl);
-    openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
+    resources.defer(() => server.stop(REQUESTS_GRACE_MS));
     const database = await openDatabase(config, log, breakProgram);
-    openings.onClose(() => database.close());
+    resources.defer(() => database.close());
     await migrate(database.connectionString);
     let isOpen = false;
     // Until both stores have answered once, their last word tells what is wrong, in one line.
@@ -64,9 +63,9 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       log[isOpen ? 'warn' : 'debug']({ err }, 'a connection to a store failed'),
     );
     isOpen = true;
-    openings.onClose(() => storage.close());
+    resources.defer(() => storage.close());
     const clock = await openClock(storage.operations, log);
-    openings.onClose(() => clock.close());
+    resources.defer(() => clock.close());
     const gateway = await openGateway({
       storage,
       secretsKey: await secretsKeyOf(config),
@@ -80,18 +79,18 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       liveProvider: null,
       onMismatch: breakProgram,
     });
-    openings.onClose(() => gateway.stop(JOBS_GRACE_MS));
+    resources.defer(() => gateway.stop(JOBS_GRACE_MS));
     if (roles.serves || roles.works) await untilReadModelsExist(storage.reads);
     const demo = await readyToServe(config, database, gateway, roles);
     const streams = serve(config, log, server, storage, gateway, roles, demo);
     // Requests end before the processes they wait for do.
-    openings.onClose(async () => {
+    resources.defer(async () => {
       streams.close();
       await server.stop(REQUESTS_GRACE_MS);
     });
-    return { demo, broken, stop: () => openings.close() };
+    return { demo, broken, stop: () => resources.disposeAsync() };
   } catch (error) {
-    await openings.close();
+    await resources.disposeAsync();
     throw error;
   }
 };

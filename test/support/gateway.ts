@@ -138,7 +138,8 @@ export class TestGateway {
     const overload = new Overload({ ...OVERLOAD, lagMsMax: Number.POSITIVE_INFINITY, ...options.overload });
     const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
     const app = createApp({
-      services: { ...gateway.services, operations: OPERATIONS, statusStreams },
+      // The same object: a test that changes a service changes it for the routes.
+      services: Object.assign(gateway.services, { operations: OPERATIONS, statusStreams }),
       routes: [...ROUTES, ...docsRoutes(API_ROUTES, site), ...(options.moreRoutes ?? [])],
       rateLimit: rateLimit(options.perMinute ?? 0),
       addressLimit: addressLimit(options.addressPerMinute ?? Number.POSITIVE_INFINITY),
