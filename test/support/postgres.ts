@@ -45,6 +45,7 @@ const SETTINGS: Readonly<Record<string, string>> =
         wal_level: 'minimal',
         max_wal_senders: '0',
         max_wal_size: '256MB',
+        shared_buffers: '64MB',
       };
 
 let cluster: Promise<Cluster> | null = null;
@@ -64,7 +65,7 @@ const startServer = async (): Promise<Server> => {
   }
   const dataDir = await mkdtemp(join(tmpdir(), 'quita-test-pg-'));
   const embedded = await startEmbeddedPostgres({ dataDir, instead: SETTINGS });
-  const admin = await openToSuperuser(dataDir);
+  const admin = await openToSuperuser(dataDir, 'trust');
   const postmaster = await postmasterPidIn(dataDir);
   const abandon = (): void => {
     process.kill(postmaster, 'SIGQUIT');
