@@ -6,7 +6,7 @@ import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
 import type { JsonSchema } from './jsonSchema.ts';
-import type { Services } from './services.ts';
+import type { AppServices, Services } from './services.ts';
 
 export type Tag = 'Charges' | 'Payments' | 'Refunds' | 'Wallets' | 'Webhooks' | 'Sandbox' | 'Checkout' | 'Operations';
 
@@ -164,6 +164,12 @@ export interface Refusal extends Rejection {
   readonly headers?: Headers;
 }
 
+/** What the client would rather have of what there is; null when it takes nothing of it (RFC 9110, 12.5). */
+export interface Preferences {
+  type<Type extends string>(of: readonly Type[]): Type | null;
+  language<Language extends string>(of: readonly Language[]): Language | null;
+}
+
 export interface RouteContext<
   Who extends Principal = Principal,
   Params extends ParamRules = ParamRules,
@@ -179,7 +185,8 @@ export interface RouteContext<
   readonly requestId: string;
   /** Where the request comes from, as limits count it. */
   readonly address: string;
-  readonly services: Services;
+  readonly prefers: Preferences;
+  readonly services: AppServices;
 }
 /** What routes for API keys have in common, for what several of them do. */
 export type KeyContext<Params extends ParamRules = ParamRules> = Omit<RouteContext<'apiKey', Params>, 'query' | 'body'>;

@@ -17,6 +17,8 @@ import type { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
 import type { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
 import type { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
 import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
+import type { StatusStreams } from '../site/statusStreams.ts';
+import type { Operations } from './health.ts';
 
 export interface Services {
   readonly baseUrl: string;
@@ -52,4 +54,11 @@ export interface Services {
   readonly workAtRest: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
   /** Resolves when the account's test clock has been worked off and read models show it; false after `timeoutMs`. */
   readonly clockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
+}
+
+/** All that handlers can call: the use cases and what belongs to the process that serves. */
+export interface AppServices extends Services {
+  readonly operations: Operations;
+  /** Open pages of payers, which hear of changes. */
+  readonly statusStreams: StatusStreams;
 }

@@ -18,7 +18,6 @@ import { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
 import { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
 import type { Services } from '../../http/kernel/services.ts';
 import { viewsOf } from '../../projections/views.ts';
-import { tellingOfChanges } from '../log/securityTelling.ts';
 import { velocityGuard } from '../operations/velocityGuard.ts';
 import { sandboxPayer } from '../providers/sandbox/payer.ts';
 import { systemRandomness } from '../system/randomness.ts';
@@ -28,6 +27,7 @@ import { endedAmong } from './endedAmong.ts';
 import { projectorOf } from './following.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
 import { levelWithLog } from './levelWithLog.ts';
+import { tellingOfChanges } from './securityLog.ts';
 import { whileAlone } from './whileAlone.ts';
 import { startWorking } from './working.ts';
 

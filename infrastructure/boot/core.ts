@@ -12,8 +12,6 @@ import { keyViews } from '../../projections/keyring/queries.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
-import { securityLog } from '../log/securityLog.ts';
-import { tellingOfBlocked } from '../log/securityTelling.ts';
 import { providerNotifications } from '../operations/providerNotifications.ts';
 import { SandboxBank } from '../providers/sandbox/bank.ts';
 import { isRightSecretsKey } from '../secrets/keyCheck.ts';
@@ -30,6 +28,7 @@ import { followCacheInvalidation } from './cacheInvalidation.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { PROCESSES } from './processManagers.ts';
+import { securityLog, tellingOfBlocked } from './securityLog.ts';
 
 export interface Core {
   readonly commands: CommandHandler;
@@ -89,10 +88,10 @@ const parkedSetOf = ({ storage, log }: GatewayOptions, onChange: () => void): Pa
 
 export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const { storage, log, clock, clockFault = () => null } = options;
-  const { store, reads, operations, derived, notices } = storage;
+  const { store, codec, reads, operations, derived, notices } = storage;
   if (!(await isRightSecretsKey(operations, options.secretsKey)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
-  const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
+  const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
   const accounts = new Accounts(commands, clock);
   const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', PROJECTION_NAMES);
   const { progress: reacted, stop: stopReacted } = await progressOf(options, 'reactor', PROCESS_NAMES);

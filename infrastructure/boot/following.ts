@@ -11,6 +11,7 @@ import { KEEPS_ENDPOINTS, PROCESSES } from './processManagers.ts';
 
 const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) => ({
   store: storage.store,
+  codec: storage.codec,
   openSession: storage.openSession,
   onMismatch,
   onParked: (streams: Parameters<typeof parked.parked>[0]) => parked.parked(streams),
@@ -39,7 +40,7 @@ export const projectorOf = (options: GatewayOptions, core: Core): Followers =>
       role: 'projector',
       consumers: PROJECTIONS.map(asConsumer),
       versionOf: ({ name }) => PROJECTIONS.find((projection) => projection.name === name)?.version ?? 1,
-      prepare: prepareLiveCopies(PROJECTIONS, options.storage.store, options.storage.openSession),
+      prepare: prepareLiveCopies(PROJECTIONS, options.storage, options.storage.openSession),
       onMoved: (names, position) => core.projected.moved(names, position),
     }),
     core,

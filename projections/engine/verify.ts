@@ -1,9 +1,9 @@
 // Compares the live read models with a replay of the log from zero, and each folded row with the fold of its stream. 0 differences is
 // the only good answer (architecture §6).
 
-import type { EventStore, Position } from '../../application/ports/eventStore.ts';
+import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
+import type { Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { readCheckpoints } from './checkpoints.ts';
 import { createVerifyCopy, dropSchema } from './copies.ts';
@@ -29,6 +29,21 @@ export interface VerifyReport {
   /** Streams that some read model shows as they last stood: left out of the comparison from there on. */
   readonly parked: readonly ParkedRow[];
 }
+
+/** How far a comparison is: in one of its steps, of which each read model has three. */
+export interface VerifyProgress {
+  readonly projection: string;
+  readonly work: 'replay' | 'compare' | 'fold';
+  /** Steps that are behind, and all that there are. */
+  readonly step: number;
+  readonly steps: number;
+  /** Events of this replay, rows of all comparisons until now, or rows of this fold. */
+  readonly count: number;
+  /** Up to where the log was replayed; null in the other steps. */
+  readonly position: Position | null;
+}
+
+const WORKS = ['replay', 'compare', 'fold'] as const satisfies readonly VerifyProgress['work'][];
 
 const PAGE = 2_000;
 /** Enough to see what is wrong; all of them are counted. */
@@ -111,10 +126,12 @@ async function* differencesOf(
 /** Each row against the fold of its stream by the decider, read stream by stream: independent of the projections' own code. */
 async function* foldDifferences(
   session: LeaderSession,
-  store: EventStore,
+  log: EventLog,
   { name, aggregates = [] }: Projection,
   leftOut: LeftOut,
+  onPage: (rows: number) => void,
 ): AsyncGenerator<Difference> {
+  let read = 0;
   for (const { table, category, decider } of aggregates) {
     for (let after = ''; ; ) {
       const { rows } = await session.query<{ id: string; revision: number; state: string }>(
@@ -124,18 +141,19 @@ async function* foldDifferences(
       for (const { id, revision, state } of rows) {
         let folded = decider.initial;
         let unreadable: unknown = null;
-        for await (const recorded of store.readStream(`${category}-${id}` as StreamName)) {
-          if (recorded.revision > revision) break;
-          if (leftOut.has(recorded)) continue;
-          try {
-            folded = decider.evolve(folded, decodeEvent(recorded).event);
-          } catch (error) {
-            unreadable = error;
+        for await (const page of readDecoded(log, `${category}-${id}` as StreamName)) {
+          for (const one of page) {
+            const recorded = one instanceof UnreadableEvent ? one.recorded : one;
+            if (recorded.revision > revision || leftOut.has(recorded)) continue;
+            if (one instanceof UnreadableEvent) unreadable = one.reason;
+            else folded = decider.evolve(folded, one.event);
           }
         }
         const text = unreadable === null ? JSON.stringify(folded) : faultText(unreadable);
         if (text !== state) yield { table: `${table} (fold of ${category}-${id})`, live: state, replayed: text };
       }
+      read += rows.length;
+      onPage(read);
       const last = rows.at(-1);
       if (last === undefined || rows.length < PAGE) break;
       after = last.id;
@@ -145,9 +163,11 @@ async function* foldDifferences(
 
 export const verify = async (
   projections: readonly Projection[],
-  store: EventStore,
+  log: EventLog,
   openSession: OpenLeaderSession,
+  onProgress: (progress: VerifyProgress) => void = () => undefined,
 ): Promise<VerifyReport> => {
+  const steps = projections.length * WORKS.length;
   const live = await openSession('verify');
   const copy = await openSession('verify');
   try {
@@ -162,7 +182,7 @@ export const verify = async (
       projections.map(({ name }) => name),
     );
     const leftOut = new Map<string, LeftOut>();
-    for (const { name } of projections) leftOut.set(name, await readLeftOut(live, store, name));
+    for (const { name } of projections) leftOut.set(name, await readLeftOut(live, log, name));
     const parked = await readParked(
       live,
       projections.map(({ name }) => name),
@@ -173,28 +193,40 @@ export const verify = async (
     const note = (difference: Difference) => {
       if (differenceCount++ < DIFFERENCES_MAX) differences.push(difference);
     };
-    for (const projection of projections) {
+    const telling = (work: VerifyProgress['work'], { name: projection }: Projection, index: number) => {
+      const step = index * WORKS.length + WORKS.indexOf(work);
+      return (count: number, position: Position | null = null): void =>
+        onProgress({ projection, work, step, steps, count, position });
+    };
+    for (const [index, projection] of projections.entries()) {
       const position = checkpoints.get(projection.name)?.position ?? null;
+      const left = leftOut.get(projection.name) as LeftOut;
+      const replayed = telling('replay', projection, index);
       const writer = projection.writer(await createVerifyCopy(copy, projection));
       if (position !== null)
         await replay({
-          store,
+          store: log.store,
+          codec: log.codec,
           session: copy,
           projection,
           writer,
-          leftOut: leftOut.get(projection.name) as LeftOut,
+          leftOut: left,
           after: null,
           until: position,
+          onTaken: (to, events) => replayed(events, to),
         });
       await copy.query('BEGIN READ ONLY');
+      const compared = telling('compare', projection, index);
+      const count = () => {
+        if (++rows % PAGE === 0) compared(rows);
+      };
       for (const table of projection.tables)
-        for await (const found of differencesOf(live, copy, projection, table, () => rows++)) note(found);
+        for await (const found of differencesOf(live, copy, projection, table, count)) note(found);
       await copy.query('COMMIT');
       await dropSchema(copy, verifySchema(projection.name));
+      const folded = foldDifferences(live, log, projection, left, telling('fold', projection, index));
+      for await (const found of folded) note(found);
     }
-    for (const projection of projections)
-      for await (const found of foldDifferences(live, store, projection, leftOut.get(projection.name) as LeftOut))
-        note(found);
     const positions = [...checkpoints.values()].map(({ position }) => position);
     const position = positions.includes(null) ? null : (positions.toSorted()[0] ?? null);
     return { position, rows, differences, differenceCount, parked };

@@ -7,16 +7,17 @@ import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
-import { ROUTES } from '../../http/api/routes.ts';
+import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import { addressLimit } from '../../http/kernel/addressLimit.ts';
 import { createApp } from '../../http/kernel/app.ts';
+import type { Operations } from '../../http/kernel/health.ts';
 import { adoptMessages, type MessageClasses, messageClasses } from '../../http/kernel/messages.ts';
 import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
 import { rateLimit } from '../../http/kernel/rateLimit.ts';
+import type { Route } from '../../http/kernel/route.ts';
 import type { SecurityEvent } from '../../http/kernel/securityEvents.ts';
-import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
-import { mountDocs } from '../../http/site/docsRoutes.ts';
-import type { StatusStreams } from '../../http/site/statusStreams.ts';
+import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
+import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
 import { untilReadModelsExist } from '../../infrastructure/boot/readModelsExist.ts';
@@ -46,6 +47,14 @@ export interface CallOptions {
   readonly raw?: string | Buffer;
   readonly idempotencyKey?: string;
 }
+
+const OPERATIONS: Operations = {
+  unreadiness: async () => null,
+  parkedStreams: () => 0,
+  metrics: async () => ({ contentType: 'text/plain', text: 'quita 1' }),
+  metricsToken: null,
+  metricsOnLoopback: true,
+};
 
 export class TestGateway {
   readonly baseUrl: string;
@@ -94,6 +103,8 @@ export class TestGateway {
       log?: Log;
       /** The bank of live mode; none by default. */
       liveProvider?: PaymentProvider;
+      /** Beside the product's. */
+      moreRoutes?: readonly Route[];
       /** Instead of its own address: what ends up in links is then the same in every run. */
       publicUrl?: string;
       /** Account and keys derived from it; default: random ones. */
@@ -121,29 +132,27 @@ export class TestGateway {
       roles: options.roles ?? { serves: true, projects: true, works: true },
     });
     await untilReadModelsExist(storage.reads);
-    let streams: StatusStreams | undefined;
+    const statusStreams = openStatusStreams(gateway.services);
     const securityEvents: SecurityEvent[] = [];
     // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
     const overload = new Overload({ ...OVERLOAD, lagMsMax: Number.POSITIVE_INFINITY, ...options.overload });
+    const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
     const app = createApp({
-      services: gateway.services,
-      routes: ROUTES,
+      // The same object: a test that changes a service changes it for the routes.
+      services: Object.assign(gateway.services, { operations: OPERATIONS, statusStreams }),
+      routes: [...ROUTES, ...docsRoutes(API_ROUTES, site), ...(options.moreRoutes ?? [])],
       rateLimit: rateLimit(options.perMinute ?? 0),
       addressLimit: addressLimit(options.addressPerMinute ?? Number.POSITIVE_INFINITY),
       overload,
       onSecurityEvent: (event) => securityEvents.push(event),
       trustProxy: options.trustProxy ?? false,
       onFault: (error) => faults.push(error),
-      extend: (express) => {
-        streams = mountCheckout(express, gateway.services);
-        mountDocs(express, ROUTES, options.publicUrl ?? baseUrl);
-      },
     });
     adoptMessages(app, classes);
     server.on('request', app);
     const tenant = await newTenant(gateway, options.tenantSeed);
     const close = async () => {
-      streams?.close();
+      statusStreams.close();
       overload.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { Accounts } from '../../../application/accounts/accounts.ts';
 import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
+import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { Canceller } from '../../../application/payments/cancellation.ts';
 import { cancelPayment } from '../../../application/payments/cancelPayment.ts';
 import { expireCharge } from '../../../application/payments/expiry.ts';
@@ -120,7 +121,12 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
   const provider = new FarProvider(turn, lost);
   const clock = { now: () => toMillis(EXPIRES_AT) };
   const newProcess = () => {
-    const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
+    const commands = new CommandHandler({
+      store,
+      codec: new JsonEventCodec(),
+      randomness: systemRandomness,
+      stopwatch: systemStopwatch,
+    });
     return { commands, accounts: new Accounts(commands, clock) };
   };
   const shared = newProcess();

@@ -1,6 +1,7 @@
 // The usual read model: one row per stream. It never goes backwards, however often and in whatever pieces events are applied.
 import { expect } from 'chai';
-import { decodeEvent, type LoggedEvent } from '../../../application/ports/loggedEvent.ts';
+import { readDecoded } from '../../../application/ports/eventCodec.ts';
+import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
@@ -32,7 +33,7 @@ describe('a folded table', () => {
   });
   const eventsOf = async (id: PaymentId): Promise<LoggedEvent[]> => {
     const logged: LoggedEvent[] = [];
-    for await (const recorded of scene.store.readStream(streamName.payment(id))) logged.push(decodeEvent(recorded));
+    for await (const page of readDecoded(scene, streamName.payment(id))) logged.push(...(page as LoggedEvent[]));
     return logged;
   };
   const rows = async () =>

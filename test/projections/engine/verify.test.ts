@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { rebuild } from '../../../projections/engine/rebuild.ts';
-import { type Difference, verify } from '../../../projections/engine/verify.ts';
+import { type Difference, type VerifyProgress, verify } from '../../../projections/engine/verify.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
@@ -38,7 +38,7 @@ describe('verify', function suite() {
     await database.drop();
   });
 
-  const check = () => verify(PROJECTIONS, gateway.storage.store, gateway.storage.openSession);
+  const check = () => verify(PROJECTIONS, gateway.storage, gateway.storage.openSession);
   const rowOf = async (text: string): Promise<string> => {
     const { rows } = await backends.sql.query<{ row: string }>(text);
     expect(rows).to.have.length(1);
@@ -48,7 +48,7 @@ describe('verify', function suite() {
   const found = async (damage: string): Promise<readonly Difference[]> => {
     await backends.sql.query(damage);
     const { differences } = await check();
-    for (const projection of PROJECTIONS) await rebuild(projection, gateway.storage.store, gateway.storage.openSession);
+    for (const projection of PROJECTIONS) await rebuild(projection, gateway.storage, gateway.storage.openSession);
     expect((await check()).differences).to.deep.equal([]);
     return differences;
   };
@@ -69,6 +69,20 @@ describe('verify', function suite() {
     await gateway.post('/v1/sandbox/deliveries/flush');
     expect(gateway.faults).to.deep.equal([]);
   };
+
+  it('tells how far it is, step by step', async () => {
+    const told: VerifyProgress[] = [];
+    const { storage } = gateway;
+    await verify(PROJECTIONS, storage, storage.openSession, (progress) => told.push(progress));
+    const steps = told.map(({ step }) => step);
+    expect(steps).to.deep.equal(steps.toSorted((a, b) => a - b));
+    expect(new Set(told.map(({ steps: all }) => all))).to.deep.equal(new Set([3 * PROJECTIONS.length]));
+    const replayed = told.filter(({ work, position }) => work === 'replay' && position !== null);
+    expect(new Set(replayed.map(({ projection }) => projection))).to.deep.equal(
+      new Set(PROJECTIONS.map(({ name }) => name)),
+    );
+    expect(told.find(({ work, projection }) => work === 'fold' && projection === 'payments')?.count).to.equal(CHARGES);
+  });
 
   it('has nothing to say about a healthy system, twice, and leaves nothing behind', async () => {
     const counts = PROJECTIONS.flatMap(({ name, tables }) =>
@@ -113,7 +127,7 @@ describe('verify', function suite() {
 
   it('has nothing to say while a read model is rebuilt and swapped', async () => {
     const gate = new Gate();
-    const checking = verify(PROJECTIONS, gateway.storage.store, async (role) => {
+    const checking = verify(PROJECTIONS, gateway.storage, async (role) => {
       const session = await gateway.storage.openSession(role);
       const query: typeof session.query = async (statement, values) => {
         const result = await session.query(statement as string, values);
@@ -130,7 +144,7 @@ describe('verify', function suite() {
     });
     await gate.reached;
     let isSwapped = false;
-    const rebuilding = rebuild(paymentsProjection, gateway.storage.store, gateway.storage.openSession).then(() => {
+    const rebuilding = rebuild(paymentsProjection, gateway.storage, gateway.storage.openSession).then(() => {
       isSwapped = true;
     });
     const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'rm_payments.payments'::regclass";
