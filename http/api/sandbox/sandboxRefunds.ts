@@ -6,7 +6,8 @@ import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
-import { confirmRefundBody, failRefundBody, refundSchema } from '../refunds/refundSchema.ts';
+import { refundSchema } from '../refunds/refundSchema.ts';
+import { failRefundBody, noBody } from './sandboxSchema.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -69,7 +70,7 @@ export const confirmRefundRoute = route({
   path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
   summary: 'The bank pays the refund',
-  body: jsonBody({ schema: confirmRefundBody }),
+  body: jsonBody({ schema: noBody }),
   handle: (context) => decide(context, null),
 });
 
@@ -79,5 +80,5 @@ export const failRefundRoute = route({
   operationId: 'sandboxFailRefund',
   summary: 'The bank can’t pay the refund',
   body: jsonBody({ schema: failRefundBody }),
-  handle: (context) => decide(context, (context.body as { reason?: string }).reason ?? DEFAULT_FAILURE),
+  handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
 });
