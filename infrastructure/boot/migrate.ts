@@ -15,6 +15,7 @@ import * as leaderships from '../../migrations/0011_leaderships.ts';
 import * as owed from '../../migrations/0012_owed.ts';
 import * as failingTargets from '../../migrations/0013_failing_targets.ts';
 import * as instrumentExpiry from '../../migrations/0014_instrument_expiry.ts';
+import * as jobPayloads from '../../migrations/0015_job_payloads.ts';
 import { connectionConfig, PgSession } from '../postgres/session.ts';
 
 const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
@@ -32,6 +33,7 @@ const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0012_owed': owed,
   '0013_failing_targets': failingTargets,
   '0014_instrument_expiry': instrumentExpiry,
+  '0015_job_payloads': jobPayloads,
 };
 
 const source: Knex.MigrationSource<string> = {

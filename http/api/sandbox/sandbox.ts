@@ -147,10 +147,13 @@ export const advanceClockRoute = route({
     const { seconds } = context.body;
     const startedMs = performance.now();
     // What was begun at the old time ends at it: only what waits for an instant is met on the way.
-    await services.workAtRest(caller.tenant.accountId, AT_REST_MS);
+    await services.whenIdle(caller.tenant.accountId, AT_REST_MS);
     const refused = await services.advanceClock(caller.tenant.accountId, seconds, actorOf(context));
     if (refused) return refused;
-    const isDone = await services.clockDrained(caller.tenant.accountId, VISIBLE_MS - (performance.now() - startedMs));
+    const isDone = await services.whenClockDrained(
+      caller.tenant.accountId,
+      VISIBLE_MS - (performance.now() - startedMs),
+    );
     return { status: isDone ? 200 : 202, body: await clockView(context) };
   },
 });
@@ -173,7 +176,7 @@ export const flushDeliveriesRoute = route({
   },
   errors: [],
   handle: async ({ caller, services }) => {
-    const { due, held } = await services.deliveriesAtRest(caller.tenant, VISIBLE_MS);
+    const { due, held } = await services.whenDelivered(caller.tenant, VISIBLE_MS);
     return { status: due === 0 ? 200 : 202, body: { pending: due + held } };
   },
 });

@@ -32,7 +32,7 @@ const decide = async ({ caller, params: { id }, services }: KeyContext<typeof re
   let isDecided = false;
   const look = async () => {
     if (!isDecided) {
-      const isAtRest = await services.workAtRest(tenant.accountId, AT_REST_MS);
+      const isAtRest = await services.whenIdle(tenant.accountId, AT_REST_MS);
       const done = await services.decideSandboxRefund(tenant, id, failure);
       if (isRejection(done)) return done;
       if (done === 'absent' && isAtRest) return NO_REFUND;

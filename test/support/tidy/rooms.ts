@@ -8,7 +8,7 @@ interface Allowance {
 }
 const ALLOWED: Readonly<Record<string, Allowance>> = {
   domain: { ours: ['domain/'], packages: [] },
-  application: { ours: ['domain/', 'application/'], packages: ['node:crypto', 'canonicalize', 'lru-cache'] },
+  application: { ours: ['domain/', 'application/'], packages: ['node:crypto', 'canonicalize', 'lru-cache', 'typebox'] },
   projections: { ours: ['domain/', 'application/ports/', 'projections/'], packages: ['knex', 'lru-cache'] },
   http: { ours: ['domain/', 'application/', 'http/'], packages: null },
   infrastructure: { ours: ['domain/', 'application/ports/', 'infrastructure/'], packages: null },

@@ -1,7 +1,7 @@
 // What a payment waits for by itself: what the watchdog finds when its job was lost (architecture §7).
 import { expect } from 'chai';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
-import { allAwaited, awaited } from '../../../projections/payments/awaited.ts';
+import { type PendingWork, pendingSince, pendingWork } from '../../../domain/payment/pendingWork.ts';
 import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   cancelled,
@@ -14,7 +14,6 @@ import {
   heldRejected,
   issued,
   OTHER_REFUND_ID,
-  PAYMENT_ID,
   paymentAfter,
   processing,
   REFUND_ID,
@@ -32,21 +31,21 @@ import {
 const OPEN = [created(), issued()];
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];
-const CANCEL = `cancel ${PAYMENT_ID} 13:10:00`;
-const RETURN = `returnPayment ${PAYMENT_ID}:${END_TO_END_ID} 13:00:00`;
-const EXPIRE = `expire ${PAYMENT_ID} 14:00:00`;
+const CANCEL = 'cancel 13:10:00';
+const RETURN = `returnPayment ${END_TO_END_ID} 13:00:00`;
+const EXPIRE = 'expire 14:00:00';
 
 const OF_PAYMENTS = created({ api: 'payments', methods: ['PIX', 'BOLETO'] });
-const CREATION = [`finalise ${PAYMENT_ID} 13:00:00`, `resumeCreation ${PAYMENT_ID} 13:09:00`];
+const CREATION = ['issueInstruments 13:00:00', 'resumeIssuing 13:09:00'];
 
-/** `<queue> <item> <since when>`. */
+/** `<kind> <which> <since when>`. */
 const TABLE: readonly (readonly [string, readonly PaymentEvent[], readonly string[]])[] = [
-  ['a creation that was cut off', [created()], [`resumeCreation ${PAYMENT_ID} 13:01:00`]],
+  ['a creation that was cut off', [created()], ['resumeIssuing 13:01:00']],
   ['a payment without instruments', [OF_PAYMENTS], CREATION],
   ['a payment with one of two instruments', [OF_PAYMENTS, issued()], [...CREATION, EXPIRE]],
   ['an open one', OPEN, [EXPIRE]],
-  ['one of several methods: the last of them', TWO, [`expire ${PAYMENT_ID} 13:00:00`]],
-  ['in flight', [...CARD, processing()], [`expire ${PAYMENT_ID} 13:30:00`]],
+  ['one of several methods: the last of them', TWO, ['expire 13:00:00']],
+  ['in flight', [...CARD, processing()], ['expire 13:30:00']],
   ['wanted cancelled', [...OPEN, cancelRequested()], [CANCEL]],
   ['wanted cancelled before there was an instrument', [created(), cancelRequested()], [CANCEL]],
   ['wanted cancelled while in flight', [...CARD, processing(), cancelRequested()], [CANCEL]],
@@ -73,23 +72,27 @@ const TABLE: readonly (readonly [string, readonly PaymentEvent[], readonly strin
   [
     'paid, with refunds on their way and money to release',
     [...CARD, settledByCard(), refundReserved(), refundReserved({ refundId: OTHER_REFUND_ID }), refundCompleted()],
-    [`refund ${PAYMENT_ID}:${OTHER_REFUND_ID} 15:00:00`, `releaseFunds ${PAYMENT_ID} 13:05:01`],
+    [`refund ${OTHER_REFUND_ID} 15:00:00`, 'releaseFunds 13:05:01'],
   ],
   [
     'paid and released, with a refund on its way',
     [...CARD, settledByCard(), released(), refundReserved()],
-    [`refund ${PAYMENT_ID}:${REFUND_ID} 15:00:00`],
+    [`refund ${REFUND_ID} 15:00:00`],
   ],
 ];
+
+const said = (work: PendingWork): string => {
+  const which =
+    work.kind === 'returnPayment' ? `${work.providerPaymentId} ` : work.kind === 'refund' ? `${work.refundId} ` : '';
+  return `${work.kind} ${which}${work.at.slice(11, 19)}`;
+};
 
 describe('what a payment waits for', () => {
   for (const [name, history, expected] of TABLE)
     it(`${name}: ${expected.join(', ') || 'nothing'}`, () => {
       const payment = paymentAfter(...history);
-      const found = allAwaited(payment);
-      const { accountId, mode } = payment.charge.terms;
-      for (const { job } of found) expect(job.tenant).to.deep.equal({ accountId, mode });
-      expect(awaited(payment)?.at).to.equal(found.map(({ at }) => at).toSorted()[0]);
-      expect(found.map(({ at, job }) => `${job.queue} ${job.item} ${at.slice(11, 19)}`)).to.deep.equal(expected);
+      const found = pendingWork(payment);
+      expect(pendingSince(payment)).to.equal(found.map(({ at }) => at).toSorted()[0] ?? null);
+      expect(found.map(said)).to.deep.equal(expected);
     });
 });

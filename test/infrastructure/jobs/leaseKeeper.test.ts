@@ -1,8 +1,8 @@
 // When a worker looks for claims of dead ones, and what it touches: against a pool that notes what it is asked.
 import { expect } from 'chai';
 import type { SqlPool, SqlResult } from '../../../application/ports/sql.ts';
-import { ClaimBeats, type OpenedClaim } from '../../../infrastructure/jobs/claimBeats.ts';
 import type { Claim } from '../../../infrastructure/jobs/jobLoop.ts';
+import { LeaseKeeper, type OpenedClaim } from '../../../infrastructure/jobs/leaseKeeper.ts';
 
 type Asked =
   | { readonly kind: 'touch'; readonly ids: readonly string[]; readonly attempts: readonly number[] }
@@ -26,7 +26,7 @@ class Pool implements SqlPool {
     return { rows: rows as Row[], rowCount: rows.length };
   }
   transaction(): never {
-    throw new Error('beats need no transaction');
+    throw new Error('heartbeats need no transaction');
   }
   until(holds: () => boolean): Promise<void> {
     return holds() ? Promise.resolve() : new Promise((resolve) => this.#waiting.push({ holds, resolve }));
@@ -38,9 +38,9 @@ class Pool implements SqlPool {
 
 const claim = (id: string, attempt = 0): Claim => ({ id, attempt });
 
-describe('the beats of a worker', () => {
+describe('the heartbeats of a worker', () => {
   let pool: Pool;
-  let beats: ClaimBeats;
+  let keeper: LeaseKeeper;
   let running: Claim[];
   let opened: readonly OpenedClaim[];
   let errors: string[];
@@ -50,9 +50,10 @@ describe('the beats of a worker', () => {
     running = [];
     opened = [];
     errors = [];
-    beats = new ClaimBeats({
+    keeper = new LeaseKeeper({
       pool,
-      beatMs: 10,
+      queues: ['settle'],
+      heartbeatMs: 10,
       running: () => running,
       onOpened: async (claims) => {
         opened = claims;
@@ -60,18 +61,18 @@ describe('the beats of a worker', () => {
       onError: (error) => errors.push(error.message),
     });
   });
-  afterEach(() => beats.stop());
+  afterEach(() => keeper.stop());
 
   it('touch what ran at the beat before and still runs, in one statement, not another attempt of the same job', async () => {
     running = [claim('a'), claim('b')];
-    beats.start();
-    beats.start(); // twice is once
+    keeper.start();
+    keeper.start(); // twice is once
     await pool.until(() => pool.asked.length >= 1);
     running = [claim('b'), claim('c'), claim('a', 1)];
     await pool.until(() => pool.asked.length >= 2);
     running = [claim('c'), claim('b'), claim('a', 1)];
     await pool.until(() => pool.asked.length >= 3);
-    await beats.stop();
+    await keeper.stop();
     expect(pool.asked.slice(0, 3)).to.deep.equal([
       { kind: 'touch', ids: [], attempts: [] },
       { kind: 'touch', ids: ['b'], attempts: [0] },
@@ -80,7 +81,7 @@ describe('the beats of a worker', () => {
   });
 
   it('look for dead workers after four beats that the database answered, and begin anew when it was away', async () => {
-    beats.start();
+    keeper.start();
     await pool.until(() => pool.looks() > 0);
     expect(pool.asked.findIndex(({ kind }) => kind === 'look')).to.be.at.least(4);
     pool.isAway = true;
@@ -100,12 +101,12 @@ describe('the beats of a worker', () => {
       { name: 'settle', tenant: 'test/a' },
     ];
     pool.opened = [...found];
-    beats.start();
+    keeper.start();
     await pool.until(() => pool.looks() > 1);
-    await beats.stop();
+    await keeper.stop();
     expect(opened).to.deep.equal(found);
     const { length } = pool.asked;
-    await beats.stop();
+    await keeper.stop();
     expect(pool.asked).to.have.length(length);
   });
 });

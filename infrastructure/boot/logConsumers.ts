@@ -1,13 +1,12 @@
-// The two groups of followers: the projector writes read models, the reactor turns events into jobs and timers.
+// The two groups of consumers of the log: the projector writes read models, the reactor turns events into jobs and timers.
+import { processesOf } from '../../application/core/capability.ts';
 import { Followers } from '../../projections/engine/followers.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { EndpointBook } from '../reactions/endpointBook.ts';
 import { Reactor } from '../reactions/reactor.ts';
 import { type Core, warnings } from './core.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { prepareLiveCopies } from './liveCopies.ts';
-import { KEEPS_ENDPOINTS, PROCESSES } from './processManagers.ts';
 
 const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) => ({
   store: storage.store,
@@ -48,12 +47,12 @@ export const projectorOf = (options: GatewayOptions, core: Core): Followers =>
 
 /** `onTimers`: timers were set, the earliest of them in account time. */
 export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Followers => {
-  const needs = { jobs: core.jobs, endpoints: new EndpointBook(), onTimers };
+  const needs = { jobs: core.jobs, onTimers };
   return attentive(
     new Followers({
       ...shared(options, core),
       role: 'reactor',
-      consumers: PROCESSES.map((process) => new Reactor(process, needs, process.name === KEEPS_ENDPOINTS)),
+      consumers: processesOf(core.capabilities).map((process) => new Reactor(process, needs)),
       onMoved: (names, position) => core.reacted.moved(names, position),
     }),
     core,
