@@ -4,17 +4,19 @@ import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { UsageError } from '../cli/command.ts';
 import { EmbeddedPostgresError } from '../embeddedPostgres/embeddedPostgres.ts';
 import { OtherJobsSchema } from '../jobs/schema.ts';
-import { NewerSchema, OlderSchema } from '../postgres/migrate.ts';
+import { ForeignSchema, OlderSchema } from '../postgres/migrate.ts';
 import { DatabaseUnreachable } from '../postgres/reachDatabase.ts';
 import { ConfigError } from './config.ts';
+import { ForeignLog } from './readableLog.ts';
 
 const KINDS = [
   CheckpointMismatch,
   ConfigError,
   DatabaseUnreachable,
   EmbeddedPostgresError,
+  ForeignLog,
   LogNotInUse,
-  NewerSchema,
+  ForeignSchema,
   OlderSchema,
   OtherJobsSchema,
   UnknownPosition,

@@ -24,6 +24,7 @@ import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import { createMetrics } from './metrics.ts';
 import { Openings } from './openings.ts';
+import { assertReadable } from './readableLog.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
 import { openStorage, type Storage } from './storage.ts';
@@ -65,6 +66,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     );
     isOpen = true;
     openings.onClose(() => storage.close());
+    await assertReadable(storage);
     const clock = await openClock(storage.operations, log);
     openings.onClose(() => clock.close());
     const gateway = await openGateway({
