@@ -11,7 +11,7 @@ import {
   variableProblems,
   variablesRead,
 } from './support/tidy/project.ts';
-import { roomProblems, siblingProblems } from './support/tidy/rooms.ts';
+import { roomProblems, sealProblems, siblingProblems } from './support/tidy/rooms.ts';
 import { importsOf, type Problem, readSources, type Source } from './support/tidy/source.ts';
 import { sizeProblems, staleTimers, textProblems } from './support/tidy/text.ts';
 import { staleOpenDefaults, totalityProblems } from './support/tidy/totality.ts';
@@ -24,6 +24,7 @@ const none = (problems: readonly Problem[]) => expect(problems, `\n${problems.jo
 
 describe('the house is tidy', () => {
   it('rooms import only what they may', () => none(roomProblems(sources)));
+  it('sealed modules are entered through their entry', () => none(sealProblems(sources)));
   it('aggregates do not reach into each other', () => none(siblingProblems(sources)));
   it('no clock, dice, reminders, switched-off tests or sleeps', () => none(textProblems(sources)));
   it('the list of timers in tests is not older than the tests', () => none(staleTimers(sources)));
@@ -86,6 +87,23 @@ rule(
     file('infrastructure/x/a.ts', "import pg from 'pg';\nimport type { Sql } from '../../application/ports/sql.ts';"),
     file('infrastructure/boot/a.ts', "import { x } from '../../http/kernel/app.ts';"),
     file('test/a.ts', "import { x } from '../http/kernel/app.ts';"),
+  ],
+);
+rule(
+  'sealed modules',
+  (source) => sealProblems([source]),
+  [
+    file('infrastructure/boot/a.ts', "import { x } from '../eventStore/eventStoreDb/store.ts';"),
+    file('infrastructure/eventStore/a.ts', "import type { X } from './eventStoreDb/appender.ts';"),
+    file('test/system/a.ts', "import { x } from '../../infrastructure/embeddedPostgres/launch.ts';"),
+  ],
+  [
+    file('infrastructure/boot/a.ts', "import { x } from '../eventStore/eventStoreDb/eventStoreDb.ts';"),
+    file('infrastructure/eventStore/eventStoreDb/a.ts', "import { x } from './store.ts';"),
+    file(
+      'test/infrastructure/embeddedPostgres/a.ts',
+      "import { x } from '../../../infrastructure/embeddedPostgres/launch.ts';",
+    ),
   ],
 );
 rule(

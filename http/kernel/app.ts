@@ -12,12 +12,12 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { addressOf } from './address.ts';
 import { type Admission, admit, OVERLOADED, takesPlace } from './admission.ts';
 import { type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
-import { requestIdOf, sendError } from './errors.ts';
+import { PUBLIC_URL, requestIdOf, sendError } from './errors.ts';
 import { warnOfForwarding } from './forwarding.ts';
 import { idempotencyKeyOf } from './idempotencyKey.ts';
 import { type Place, UNCOUNTED } from './overload.ts';
 import { requestId } from './requestId.ts';
-import type { Caller, Refusal, Route, RouteContext, RouteResult } from './route.ts';
+import type { Caller, Preferences, Refusal, Route, RouteContext, RouteResult } from './route.ts';
 import { sendResult } from './send.ts';
 import { untilLevel } from './upToDate.ts';
 import { readQuery } from './validation.ts';
@@ -38,6 +38,7 @@ export const createApp = (options: AppOptions): Express => {
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.set('trust proxy', options.trustProxy);
+  app.set(PUBLIC_URL, options.services.baseUrl);
   app.use(requestId);
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
@@ -107,9 +108,15 @@ const resultOf = async (
     idempotencyKey,
     requestId: requestIdOf(req),
     address: addressOf(req),
+    prefers: preferencesOf(req),
     services,
   });
 };
+
+const preferencesOf = (req: Request): Preferences => ({
+  type: (of) => (req.accepts([...of]) || null) as (typeof of)[number] | null,
+  language: (of) => (req.acceptsLanguages([...of]) || null) as (typeof of)[number] | null,
+});
 
 /** Whoever has no mode is judged as in live, the stricter one. */
 const modeOf = (caller: unknown): Mode => (caller as Partial<Caller> | null)?.tenant?.mode ?? 'live';

@@ -164,6 +164,12 @@ export interface Refusal extends Rejection {
   readonly headers?: Headers;
 }
 
+/** What the client would rather have of what there is; null when it takes nothing of it (RFC 9110, 12.5). */
+export interface Preferences {
+  type<Type extends string>(of: readonly Type[]): Type | null;
+  language<Language extends string>(of: readonly Language[]): Language | null;
+}
+
 export interface RouteContext<
   Who extends Principal = Principal,
   Params extends ParamRules = ParamRules,
@@ -179,6 +185,7 @@ export interface RouteContext<
   readonly requestId: string;
   /** Where the request comes from, as limits count it. */
   readonly address: string;
+  readonly prefers: Preferences;
   readonly services: AppServices;
 }
 /** What routes for API keys have in common, for what several of them do. */

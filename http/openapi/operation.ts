@@ -3,7 +3,6 @@ import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ERRORS } from '../kernel/errors.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { JsonBody, Principal, QueryRule, Route } from '../kernel/route.ts';
-import { errorCodesByStatus } from './errorCodes.ts';
 import type { Examples, OperationExamples } from './examples.ts';
 import type { Refer } from './vocabulary.ts';
 
@@ -105,6 +104,13 @@ const errorResponse = (status: number, codes: readonly ErrorCode[], { errors }: 
     },
   },
 });
+
+/** Returns the codes of each status, in the order of the error table: statuses ascend. */
+const errorCodesByStatus = ({ errors }: Route): ReadonlyMap<number, readonly ErrorCode[]> => {
+  const inOrder = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => errors.includes(code));
+  const byStatus = Map.groupBy(inOrder, (code) => ERRORS[code].status);
+  return new Map([...byStatus].sort(([a], [b]) => a - b));
+};
 
 const errorResponses = (route: Route, examples: Examples): Json =>
   Object.fromEntries(

@@ -10,7 +10,7 @@ import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
-import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
+import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
 import { securityLog } from '../log/securityLog.ts';
 import { migrate } from '../postgres/migrate.ts';
@@ -23,7 +23,6 @@ import { type Database, openDatabase } from './database.ts';
 import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import { createMetrics } from './metrics.ts';
-import { Openings } from './openings.ts';
 import { assertReadable } from './readableLog.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
@@ -48,16 +47,16 @@ export interface Program {
 export const ALL_ROLES: Roles = { serves: true, projects: true, works: true };
 
 export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_ROLES): Promise<Program> => {
-  const openings = new Openings();
+  const resources = new AsyncDisposableStack();
   let breakProgram: (error: Error) => void = () => undefined;
   const broken = new Promise<Error>((resolve) => {
     breakProgram = resolve;
   });
   try {
-    const server = await listen(config.host, config.port);
-    openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
+    const server = await listen(config.host, config.port, config.publicUrl);
+    resources.defer(() => server.stop(REQUESTS_GRACE_MS));
     const database = await openDatabase(config, log, breakProgram);
-    openings.onClose(() => database.close());
+    resources.defer(() => database.close());
     await migrate(database.connectionString);
     let isOpen = false;
     // Until both stores have answered once, their last word tells what is wrong, in one line.
@@ -65,10 +64,10 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       log[isOpen ? 'warn' : 'debug']({ err }, 'a connection to a store failed'),
     );
     isOpen = true;
-    openings.onClose(() => storage.close());
+    resources.defer(() => storage.close());
     await assertReadable(storage);
     const clock = await openClock(storage.operations, log);
-    openings.onClose(() => clock.close());
+    resources.defer(() => clock.close());
     const gateway = await openGateway({
       storage,
       secretsKey: await secretsKeyOf(config),
@@ -82,18 +81,18 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       liveProvider: null,
       onMismatch: breakProgram,
     });
-    openings.onClose(() => gateway.stop(JOBS_GRACE_MS));
+    resources.defer(() => gateway.stop(JOBS_GRACE_MS));
     if (roles.serves || roles.works) await untilReadModelsExist(storage.reads);
     const demo = await readyToServe(config, database, gateway, roles);
-    const streams = serve(config, log, server, storage, gateway, roles);
+    const streams = serve(config, log, server, storage, gateway, roles, demo);
     // Requests end before the processes they wait for do.
-    openings.onClose(async () => {
+    resources.defer(async () => {
       streams.close();
       await server.stop(REQUESTS_GRACE_MS);
     });
-    return { demo, broken, stop: () => openings.close() };
+    return { demo, broken, stop: () => resources.disposeAsync() };
   } catch (error) {
-    await openings.close();
+    await resources.disposeAsync();
     throw error;
   }
 };
@@ -128,7 +127,10 @@ const serve = (
   storage: Storage,
   gateway: Gateway,
   roles: Roles,
+  demo: DemoAccount | null,
 ): StatusStreams => {
+  const isLocal = isLoopbackHost(new URL(config.publicUrl).hostname);
+  const site = { publicUrl: config.publicUrl, demoFile: isLocal && demo ? demoFile(config.dataDir) : null };
   const metrics = createMetrics(gateway);
   const statusStreams = openStatusStreams(gateway.services);
   const operations: Operations = {
@@ -136,11 +138,11 @@ const serve = (
     parkedStreams: () => gateway.parked.streams,
     metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
     metricsToken: config.metricsToken,
-    metricsOnLoopback: isLoopbackHost(new URL(config.publicUrl).hostname),
+    metricsOnLoopback: isLocal,
   };
   const app = createApp({
     services: { ...gateway.services, operations, statusStreams },
-    routes: roles.serves ? [...ROUTES, ...docsRoutes(API_ROUTES, config.publicUrl)] : OPERATIONS_ROUTES,
+    routes: roles.serves ? [...ROUTES, ...docsRoutes(API_ROUTES, site)] : OPERATIONS_ROUTES,
     rateLimit: rateLimit(config.rateLimitPerMinute),
     addressLimit: addressLimit(),
     overload: new Overload(),

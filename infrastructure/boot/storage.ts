@@ -2,7 +2,7 @@
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import { openEventStoreDb } from '../eventStore/eventStoreDb/store.ts';
+import { openEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { openPostgresEventStore } from '../eventStore/postgres/store.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';
 import { NotificationListener } from '../postgres/notificationListener.ts';

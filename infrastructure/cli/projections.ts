@@ -2,7 +2,7 @@
 import type { Position } from '../../application/ports/eventStore.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { RebuildRunning, rebuild } from '../../projections/engine/rebuild.ts';
-import { verify } from '../../projections/engine/verify.ts';
+import { type VerifyProgress, verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { PROCESSES } from '../boot/processManagers.ts';
 import { shareOf } from '../eventStore/share.ts';
@@ -62,14 +62,24 @@ const rebuildCommand: CliCommand = {
   },
 };
 
+const WORK: { readonly [W in VerifyProgress['work']]: (count: number) => string } = {
+  replay: (count) => `${count} events replayed`,
+  compare: (count) => `${count} rows compared`,
+  fold: (count) => `${count} rows compared with their streams`,
+};
+
 const verifyCommand: CliCommand = {
   name: 'projections verify',
   summary:
     'Compare every read model with a replay of the log, and each row with the fold of its stream; 0 differences is the only good answer',
   args: [],
   options: {},
-  run: async ({ storage }) => {
-    const report = await verify(PROJECTIONS, storage, storage.openSession);
+  run: async ({ storage }, _, { progress }) => {
+    const head = await storage.store.head();
+    const report = await verify(PROJECTIONS, storage, storage.openSession, (at) => {
+      const share = at.position === null ? 0 : shareOf(at.position, head);
+      progress.show((at.step + share) / at.steps, `${at.projection}: ${WORK[at.work](at.count)}`);
+    });
     const { position, rows, differences, differenceCount, parked } = report;
     const lines = differences.map(
       ({ table, live, replayed }) =>

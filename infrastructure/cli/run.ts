@@ -5,7 +5,7 @@ import { openClock } from '../boot/clock.ts';
 import { type Config, loadToolConfig } from '../boot/config.ts';
 import { outcomeOf } from '../boot/explain.ts';
 import { openStorage } from '../boot/storage.ts';
-import { attachToEmbeddedPostgres } from '../embeddedPostgres/attach.ts';
+import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { type Log, openLog } from '../log/log.ts';
 import { assertSchema } from '../postgres/migrate.ts';
 import { reachDatabase } from '../postgres/reachDatabase.ts';

@@ -8,7 +8,7 @@ import { loadToolConfig } from '../boot/config.ts';
 import { openStorage, type Storage } from '../boot/storage.ts';
 import type { LocalCommand } from '../cli/command.ts';
 import { moneyText } from '../cli/output.ts';
-import { attachToEmbeddedPostgres } from '../embeddedPostgres/attach.ts';
+import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { assertSchema } from '../postgres/migrate.ts';
 import { DemoMerchant, isSigned, NOTHING_TO_SAY, openInbox, type Webhook } from './merchant.ts';
 

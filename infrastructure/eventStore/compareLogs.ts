@@ -55,7 +55,7 @@ export interface Comparison {
   readonly positions: ReadonlyMap<Position, Position | null>;
 }
 
-export interface Comparing {
+interface Comparing {
   readonly source: EventStore;
   readonly target: EventStore;
   /** Positions of the source to be found in the target. Those behind the last common event get that one's. */

@@ -6,14 +6,13 @@ import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import { type Config, judgeEventStoreUrl, loadToolConfig } from '../boot/config.ts';
 import { type Database, openDatabase } from '../boot/database.ts';
 import { outcomeOf } from '../boot/explain.ts';
-import { Openings } from '../boot/openings.ts';
 import { type CliInput, type CommandWords, UsageError } from '../cli/command.ts';
 import { type Out, type Progress, progressOn, screenOf } from '../cli/output.ts';
 import { readOnly } from '../cli/program.ts';
 import { LogsDiffer } from '../eventStore/compareLogs.ts';
-import { openMigratableEventStoreDbLog } from '../eventStore/eventStoreDb/migratableLog.ts';
+import { openMigratableEventStoreDbLog } from '../eventStore/eventStoreDb/eventStoreDb.ts';
+import type { MigratableLog } from '../eventStore/logState.ts';
 import { startOn } from '../eventStore/logState.ts';
-import type { MigratableLog } from '../eventStore/migratableLog.ts';
 import { openMigratablePostgresLog } from '../eventStore/postgres/migratableLog.ts';
 import { openLog } from '../log/log.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';
@@ -138,10 +137,14 @@ interface Opened {
 
 const quiet = (): void => undefined;
 
-/** Alone with the migrated database. Whatever is opened is closed with `openings`. */
-const openAlone = async (config: Config, openings: Openings, onLost: (error: Error) => void): Promise<Opened> => {
+/** Alone with the migrated database. Whatever is opened is closed with `resources`. */
+const openAlone = async (
+  config: Config,
+  resources: AsyncDisposableStack,
+  onLost: (error: Error) => void,
+): Promise<Opened> => {
   const opened = <T extends { close(): Promise<void> }>(thing: T): T => {
-    openings.onClose(() => thing.close());
+    resources.defer(() => thing.close());
     return thing;
   };
   const { connectionString: theirs } = opened(await openExisting(config, onLost));
@@ -187,18 +190,18 @@ const unsealed = async (url: string | null, { session, postgres, eventStoreDb }:
 };
 
 const perform = async (config: Config, task: Task, tell: Tell, signal: AbortSignal): Promise<Finding> => {
-  const openings = new Openings();
+  const resources = new AsyncDisposableStack();
   let lose: (error: Error) => void = quiet;
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
   });
   lost.catch(quiet);
   try {
-    const opened = await openAlone(config, openings, lose);
+    const opened = await openAlone(config, resources, lose);
     const work = task.kind === 'unseal' ? unsealed(task.url, opened) : moved(task.kind, task.url, opened, tell, signal);
     return await Promise.race([work, lost, opened.session.lost]);
   } finally {
-    await openings.close();
+    await resources.disposeAsync();
   }
 };
 

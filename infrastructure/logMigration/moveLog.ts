@@ -6,8 +6,8 @@ import type { Checkpoint } from '../../projections/engine/checkpoints.ts';
 import { checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/movedLog.ts';
 import { UsageError } from '../cli/command.ts';
 import { type Comparison, compareLogs, eventsUpTo } from '../eventStore/compareLogs.ts';
+import type { MigratableLog } from '../eventStore/logState.ts';
 import { IN_USE, type LogName, type LogState, refusalOf } from '../eventStore/logState.ts';
-import type { MigratableLog } from '../eventStore/migratableLog.ts';
 import { shareOf } from '../eventStore/share.ts';
 
 export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';

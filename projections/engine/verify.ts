@@ -30,6 +30,21 @@ export interface VerifyReport {
   readonly parked: readonly ParkedRow[];
 }
 
+/** How far a comparison is: in one of its steps, of which each read model has three. */
+export interface VerifyProgress {
+  readonly projection: string;
+  readonly work: 'replay' | 'compare' | 'fold';
+  /** Steps that are behind, and all that there are. */
+  readonly step: number;
+  readonly steps: number;
+  /** Events of this replay, rows of all comparisons until now, or rows of this fold. */
+  readonly count: number;
+  /** Up to where the log was replayed; null in the other steps. */
+  readonly position: Position | null;
+}
+
+const WORKS = ['replay', 'compare', 'fold'] as const satisfies readonly VerifyProgress['work'][];
+
 const PAGE = 2_000;
 /** Enough to see what is wrong; all of them are counted. */
 const DIFFERENCES_MAX = 100;
@@ -114,7 +129,9 @@ async function* foldDifferences(
   log: EventLog,
   { name, aggregates = [] }: Projection,
   leftOut: LeftOut,
+  onPage: (rows: number) => void,
 ): AsyncGenerator<Difference> {
+  let read = 0;
   for (const { table, category, decider } of aggregates) {
     for (let after = ''; ; ) {
       const { rows } = await session.query<{ id: string; revision: number; state: string }>(
@@ -135,6 +152,8 @@ async function* foldDifferences(
         const text = unreadable === null ? JSON.stringify(folded) : faultText(unreadable);
         if (text !== state) yield { table: `${table} (fold of ${category}-${id})`, live: state, replayed: text };
       }
+      read += rows.length;
+      onPage(read);
       const last = rows.at(-1);
       if (last === undefined || rows.length < PAGE) break;
       after = last.id;
@@ -146,7 +165,9 @@ export const verify = async (
   projections: readonly Projection[],
   log: EventLog,
   openSession: OpenLeaderSession,
+  onProgress: (progress: VerifyProgress) => void = () => undefined,
 ): Promise<VerifyReport> => {
+  const steps = projections.length * WORKS.length;
   const live = await openSession('verify');
   const copy = await openSession('verify');
   try {
@@ -172,8 +193,15 @@ export const verify = async (
     const note = (difference: Difference) => {
       if (differenceCount++ < DIFFERENCES_MAX) differences.push(difference);
     };
-    for (const projection of projections) {
+    const telling = (work: VerifyProgress['work'], { name: projection }: Projection, index: number) => {
+      const step = index * WORKS.length + WORKS.indexOf(work);
+      return (count: number, position: Position | null = null): void =>
+        onProgress({ projection, work, step, steps, count, position });
+    };
+    for (const [index, projection] of projections.entries()) {
       const position = checkpoints.get(projection.name)?.position ?? null;
+      const left = leftOut.get(projection.name) as LeftOut;
+      const replayed = telling('replay', projection, index);
       const writer = projection.writer(await createVerifyCopy(copy, projection));
       if (position !== null)
         await replay({
@@ -182,19 +210,23 @@ export const verify = async (
           session: copy,
           projection,
           writer,
-          leftOut: leftOut.get(projection.name) as LeftOut,
+          leftOut: left,
           after: null,
           until: position,
+          onTaken: (to, events) => replayed(events, to),
         });
       await copy.query('BEGIN READ ONLY');
+      const compared = telling('compare', projection, index);
+      const count = () => {
+        if (++rows % PAGE === 0) compared(rows);
+      };
       for (const table of projection.tables)
-        for await (const found of differencesOf(live, copy, projection, table, () => rows++)) note(found);
+        for await (const found of differencesOf(live, copy, projection, table, count)) note(found);
       await copy.query('COMMIT');
       await dropSchema(copy, verifySchema(projection.name));
+      const folded = foldDifferences(live, log, projection, left, telling('fold', projection, index));
+      for await (const found of folded) note(found);
     }
-    for (const projection of projections)
-      for await (const found of foldDifferences(live, log, projection, leftOut.get(projection.name) as LeftOut))
-        note(found);
     const positions = [...checkpoints.values()].map(({ position }) => position);
     const position = positions.includes(null) ? null : (positions.toSorted()[0] ?? null);
     return { position, rows, differences, differenceCount, parked };

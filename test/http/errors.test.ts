@@ -215,7 +215,7 @@ const freePort = (): Promise<number> =>
 /** What the program's own HTTP server answers to bytes that never become a request. */
 const onRealServer = async (bytes: string): Promise<Reply<unknown>> => {
   const port = await freePort();
-  const server = await listen('127.0.0.1', port);
+  const server = await listen('127.0.0.1', port, 'https://pay.example');
   try {
     const text = await rawSocket(port, bytes, () => false);
     const [head = '', payload = ''] = text.split('\r\n\r\n');

@@ -237,8 +237,8 @@ describe('every route of the table', () => {
 
   describe('no route', () => {
     for (const path of [
-      '/',
       '/v1',
+      '/v1/',
       '/v1/nothing',
       '/v2/charges',
       '/v1/charges/a/b',

@@ -136,9 +136,10 @@ export class TestGateway {
     const securityEvents: SecurityEvent[] = [];
     // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
     const overload = new Overload({ ...OVERLOAD, lagMsMax: Number.POSITIVE_INFINITY, ...options.overload });
+    const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
     const app = createApp({
       services: { ...gateway.services, operations: OPERATIONS, statusStreams },
-      routes: [...ROUTES, ...docsRoutes(API_ROUTES, options.publicUrl ?? baseUrl), ...(options.moreRoutes ?? [])],
+      routes: [...ROUTES, ...docsRoutes(API_ROUTES, site), ...(options.moreRoutes ?? [])],
       rateLimit: rateLimit(options.perMinute ?? 0),
       addressLimit: addressLimit(options.addressPerMinute ?? Number.POSITIVE_INFINITY),
       overload,

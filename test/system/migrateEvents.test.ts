@@ -2,7 +2,7 @@
 // again, and nobody who asks it anything can tell.
 import { expect } from 'chai';
 import { LogNotInUse } from '../../application/ports/eventStore.ts';
-import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { runMigrateEvents } from '../../infrastructure/logMigration/migrateEvents.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';

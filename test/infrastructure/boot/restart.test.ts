@@ -86,7 +86,8 @@ describe('npm start on a directory that was used before', function suite() {
     );
     expect(await start().exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
-      "quita: the event store holds a log of another version: its first event can't be read (AccountOpened: expected a version from 1 to 1, not 2); start the version that wrote it, or set EVENTSTORE_URL to an empty event store and DATABASE_URL to an empty database\n",
+      "quita: the event store holds a log of another version: its first event can't be read " +
+        '(AccountOpened: expected a version from 1 to 1, not 2); start the version that wrote it, or set EVENTSTORE_URL to an empty event store and DATABASE_URL to an empty database\n',
     );
     await inDatabase(
       'UPDATE event_store.events SET metadata = replace(metadata, \'"v":2\', \'"v":1\') WHERE position = 1',

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { rebuild } from '../../../projections/engine/rebuild.ts';
-import { type Difference, verify } from '../../../projections/engine/verify.ts';
+import { type Difference, type VerifyProgress, verify } from '../../../projections/engine/verify.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
@@ -69,6 +69,20 @@ describe('verify', function suite() {
     await gateway.post('/v1/sandbox/deliveries/flush');
     expect(gateway.faults).to.deep.equal([]);
   };
+
+  it('tells how far it is, step by step', async () => {
+    const told: VerifyProgress[] = [];
+    const { storage } = gateway;
+    await verify(PROJECTIONS, storage, storage.openSession, (progress) => told.push(progress));
+    const steps = told.map(({ step }) => step);
+    expect(steps).to.deep.equal(steps.toSorted((a, b) => a - b));
+    expect(new Set(told.map(({ steps: all }) => all))).to.deep.equal(new Set([3 * PROJECTIONS.length]));
+    const replayed = told.filter(({ work, position }) => work === 'replay' && position !== null);
+    expect(new Set(replayed.map(({ projection }) => projection))).to.deep.equal(
+      new Set(PROJECTIONS.map(({ name }) => name)),
+    );
+    expect(told.find(({ work, projection }) => work === 'fold' && projection === 'payments')?.count).to.equal(CHARGES);
+  });
 
   it('has nothing to say about a healthy system, twice, and leaves nothing behind', async () => {
     const counts = PROJECTIONS.flatMap(({ name, tables }) =>

@@ -59,6 +59,31 @@ export const roomProblems = (sources: readonly Source[]): readonly Problem[] =>
       );
   });
 
+/** Folders that are entered through one file, and the tests that look inside. */
+const SEALED: readonly { readonly folder: string; readonly entry: string; readonly tests: readonly string[] }[] = [
+  {
+    folder: 'infrastructure/eventStore/eventStoreDb/',
+    entry: 'eventStoreDb.ts',
+    tests: ['test/infrastructure/eventStore/eventStoreDb/', 'test/support/eventStoreDb/'],
+  },
+  {
+    folder: 'infrastructure/embeddedPostgres/',
+    entry: 'embeddedPostgres.ts',
+    tests: ['test/infrastructure/embeddedPostgres/', 'test/support/embeddedPostgres.ts', 'test/soak/deployment/'],
+  },
+];
+
+export const sealProblems = (sources: readonly Source[]): readonly Problem[] =>
+  SEALED.flatMap(({ folder, entry, tests }) =>
+    sources
+      .filter(({ path }) => ![folder, ...tests].some((inside) => path.startsWith(inside)))
+      .flatMap((source) =>
+        importsOf(source)
+          .filter(({ target }) => target.startsWith(folder) && target !== folder + entry)
+          .map(({ target }) => `${source.path} imports ${target}: ${folder} is entered through ${entry}`),
+      ),
+  );
+
 /** What other folders of the domain may build on. */
 const AGGREGATES = [
   'account',
