@@ -117,7 +117,10 @@ export interface Serde<E extends AnyFact> {
   readonly types: readonly string[];
   readonly table: SerdeTable<E>;
   encode(event: E): StoredForm;
-  /** Reads a stored event of this version or an older one. Throws MalformedEvent on an unknown type, a version newer than known, or data that is not of the shape. */
+  /**
+   * Reads a stored event, of this version or lifted from an older one.
+   * Throws MalformedEvent on an unknown type, a version newer than known, or data that is not of the shape.
+   */
   decode(stored: { type: string; version: number; data: unknown }): E;
 }
 
