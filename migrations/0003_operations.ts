@@ -11,6 +11,8 @@ const TIME = `
       mode text COLLATE "C" NOT NULL,
       group_id text COLLATE "C",
       due_at timestamptz NOT NULL,
+      -- The payload of the job that the timer becomes.
+      payload jsonb NOT NULL,
       -- A first attempt that is held back, of a delivery of this age: due when its turn as a probe comes.
       held boolean NOT NULL DEFAULT false,
       held_since timestamptz,
@@ -35,13 +37,14 @@ const WORK = `
     -- work queue's, which may lose it; this row is not.
     CREATE TABLE operations.owed (
       queue text COLLATE "C" NOT NULL,
-      item text COLLATE "C" NOT NULL,
+      -- The payload of the job, as the text of its jsonb: one payload has one text.
+      payload text COLLATE "C" NOT NULL,
       -- 'live/<account>' or 'test/<account>'
       tenant text COLLATE "C" NOT NULL,
       since timestamptz NOT NULL DEFAULT now(),
-      PRIMARY KEY (queue, item)
+      PRIMARY KEY (queue, payload)
     );
-    CREATE INDEX owed_since ON operations.owed (queue, since, item);
+    CREATE INDEX owed_since ON operations.owed (queue, since, payload);
 
     -- What providers told, before anything else is done with it: a payment by its id at the provider, anything else by an id of the
     -- acquirer's. A reference binds one payment.

@@ -1,7 +1,7 @@
 // Health and metrics (rules S1, S3).
 import type { Request } from 'express';
 import { isSameSecret } from './authentication.ts';
-import { anyInteger, exactly, string } from './jsonSchema.ts';
+import { anyInteger, constant, described, exactly, optional, string } from './jsonSchema.ts';
 import { isLoopbackHost } from './loopback.ts';
 import { type Route, route } from './route.ts';
 
@@ -36,7 +36,12 @@ export const isOperator = (
     ? metricsOnLoopback && isFromHere(req)
     : isSameSecret(req.headers.authorization ?? '', `Bearer ${token}`);
 
-const parkedSchema = exactly({ streams: anyInteger });
+const parkedSchema = optional(
+  described(
+    'There when an operator should look: nothing else waits for these streams.',
+    exactly({ streams: described('How many are parked.', anyInteger) }),
+  ),
+);
 
 const liveRoute = route({
   method: 'GET',
@@ -47,10 +52,10 @@ const liveRoute = route({
   principal: 'public',
   limit: 'unlimited',
   responses: {
-    200: { kind: 'json', description: 'It does.', schema: exactly({ status: { type: 'string', const: 'live' } }) },
+    200: { kind: 'json', description: 'It does.', schema: exactly({ status: constant('live') }) },
   },
   errors: [],
-  handle: async () => ({ status: 200, body: { status: 'live' } }),
+  handle: async () => ({ status: 200, body: { status: 'live' as const } }),
 });
 
 const readyRoute = route({
@@ -65,14 +70,16 @@ const readyRoute = route({
     200: {
       kind: 'json',
       description: 'It can append and read, and its read models are at most 5 s behind.',
-      schema: exactly({ status: { type: 'string', const: 'ready' }, parked: parkedSchema }, ['parked']),
+      schema: exactly({ status: constant('ready'), parked: parkedSchema }),
     },
     503: {
       kind: 'json',
       description: 'It can’t, and why.',
-      schema: exactly({ status: { type: 'string', const: 'not_ready' }, reason: string(), parked: parkedSchema }, [
-        'parked',
-      ]),
+      schema: exactly({
+        status: constant('not_ready'),
+        reason: described('What is in the way.', string()),
+        parked: parkedSchema,
+      }),
     },
   },
   errors: [],
@@ -81,8 +88,8 @@ const readyRoute = route({
     const streams = operations.parkedStreams();
     const parked = streams === 0 ? {} : { parked: { streams } };
     return reason === null
-      ? { status: 200, body: { status: 'ready', ...parked } }
-      : { status: 503, body: { status: 'not_ready', reason, ...parked } };
+      ? { status: 200, body: { status: 'ready' as const, ...parked } }
+      : { status: 503, body: { status: 'not_ready' as const, reason, ...parked } };
   },
 });
 

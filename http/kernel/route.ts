@@ -60,6 +60,8 @@ export interface QueryRule<Value = unknown, Fallback extends Value | undefined =
   /** The value, or undefined when the text is not one. */
   readonly parse: (text: string) => Value | undefined;
   readonly fallback: Fallback;
+  /** What a bad value is answered where that must not be told as a problem of the parameter. */
+  readonly refusal?: Rejection;
   /** The code of a bad value. */
   readonly code: ErrorCode;
 }

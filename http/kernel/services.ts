@@ -1,6 +1,6 @@
 // What the routes can call. Composed in infrastructure/boot.
 import type { Accounts } from '../../application/accounts/accounts.ts';
-import type { cancelPayment } from '../../application/payments/cancelPayment.ts';
+import type { cancelPayment } from '../../application/payments/cancellation.ts';
 import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
 import type { providerStatus } from '../../application/payments/providerStatus.ts';
@@ -10,10 +10,10 @@ import type { ParkedStreams, Progress } from '../../application/ports/readModels
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import type { requestRefund } from '../../application/refunds/requestRefund.ts';
 import type { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
-import type { advanceClock } from '../../application/sandbox/advanceTestClock.ts';
 import type { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import type { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
 import type { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
+import type { advanceClock } from '../../application/sandbox/testClock.ts';
 import type { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
 import type { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
 import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
@@ -49,11 +49,11 @@ export interface Services {
   /** Ids of deliveries in the jobs that run now, of any tenant. */
   readonly deliveriesRunning: () => Promise<readonly string[]>;
   /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`; how many still are, and how many are held back. */
-  readonly deliveriesAtRest: (tenant: Tenant, timeoutMs: number) => Promise<{ due: number; held: number }>;
+  readonly whenDelivered: (tenant: Tenant, timeoutMs: number) => Promise<{ due: number; held: number }>;
   /** Resolves when nothing that was begun for the account's payments runs any more; false after `timeoutMs`. */
-  readonly workAtRest: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
+  readonly whenIdle: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
   /** Resolves when the account's test clock has been worked off and read models show it; false after `timeoutMs`. */
-  readonly clockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
+  readonly whenClockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
 }
 
 /** All that handlers can call: the use cases and what belongs to the process that serves. */

@@ -7,7 +7,7 @@ import { type ErrorCode, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
-import { exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
+import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
 import { matching } from '../kernel/queryRules.ts';
 import { type Route, type RouteContext, route } from '../kernel/route.ts';
 import type { Services } from '../kernel/services.ts';
@@ -208,7 +208,8 @@ const boletoRoute = route({
   operationId: 'getCheckoutBoleto',
   summary: 'The boleto, with the payer’s name: for whoever has the link that the merchant got',
   query: {
-    token: matching('The token of the merchant’s link.', 'the token of the link', (text) => text, 'not_found'),
+    // Sent twice it is no token, like a wrong one.
+    token: { ...matching('The token of the merchant’s link.', 'a token', (text) => text), refusal: noSuch('boleto') },
   },
   responses: pdf('The boleto, while there is something to pay.'),
   handle: async (context) => {
@@ -249,7 +250,11 @@ const receiptRoute = route({
   },
 });
 
-const statusSchema = exactly({ status: string(), expires_at: orNull(timestamp), now: timestamp });
+const statusSchema = exactly({
+  status: described('Where the charge stands.', string()),
+  expires_at: orNull(described('Until when it can be paid; null: it can’t be paid yet.', timestamp)),
+  now: described('Account time.', timestamp),
+});
 
 const statusRoute = route({
   ...ofPayment,

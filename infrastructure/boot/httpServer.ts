@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { errorBody, helpLink } from '../../http/kernel/errors.ts';
-import { adoptMessages, messageClasses } from '../../http/kernel/messages.ts';
 import { newRequestId } from '../../http/kernel/requestId.ts';
 import { ConfigError } from './config.ts';
 
@@ -112,11 +111,9 @@ export const listen = async (
   bounds: SocketBounds = SOCKET_BOUNDS,
 ): Promise<HttpServer> => {
   let handler = starting(publicUrl);
-  const classes = messageClasses();
   const mayBegin = pipelineGuard(bounds.pipelinedMax);
   const server = createServer(
     {
-      ...classes,
       maxHeaderSize: HEADER_BYTES_MAX,
       keepAliveTimeout: 65_000,
       headersTimeout: bounds.headersMs,
@@ -140,7 +137,6 @@ export const listen = async (
   await bind(server, host, port);
   return {
     serve: (app) => {
-      adoptMessages(app, classes);
       handler = app;
     },
     stop: (graceMs) =>

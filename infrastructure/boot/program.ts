@@ -12,8 +12,6 @@ import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
 import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
-import { securityLog } from '../log/securityLog.ts';
-import { migrate } from '../postgres/migrate.ts';
 import { secretsKeyOf } from '../secrets/secretsKey.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import { openClock } from './clock.ts';
@@ -23,9 +21,11 @@ import { type Database, openDatabase } from './database.ts';
 import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import { createMetrics } from './metrics.ts';
+import { migrate } from './migrate.ts';
 import { assertReadable } from './readableLog.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
+import { securityLog } from './securityLog.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /** What is in flight at a stop may take this long. */

@@ -1,10 +1,11 @@
 // Read models: how far they are, building them anew, and comparing them with the events.
+import { PROCESSES } from '../../application/capabilities.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
+import { consumerName } from '../../application/ports/processManager.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { RebuildRunning, rebuild } from '../../projections/engine/rebuild.ts';
 import { type VerifyProgress, verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { PROCESSES } from '../boot/processManagers.ts';
 import { shareOf } from '../eventStore/share.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
@@ -18,7 +19,7 @@ const status: CliCommand = {
   options: {},
   run: async ({ storage }) => {
     const head = await storage.store.head();
-    const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(({ name }) => `process/${name}`)];
+    const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
     const checkpoints = await readCheckpoints(storage.reads, names);
     const consumers = names.map((name) => {
       const position = checkpoints.get(name)?.position ?? null;

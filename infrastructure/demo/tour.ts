@@ -5,11 +5,11 @@ import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { loadToolConfig } from '../boot/config.ts';
+import { assertSchema } from '../boot/migrate.ts';
 import { openStorage, type Storage } from '../boot/storage.ts';
 import type { LocalCommand } from '../cli/command.ts';
 import { moneyText } from '../cli/output.ts';
 import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
-import { assertSchema } from '../postgres/migrate.ts';
 import { DemoMerchant, isSigned, NOTHING_TO_SAY, openInbox, type Webhook } from './merchant.ts';
 
 type Say = (text: string) => void;

@@ -1,15 +1,18 @@
 // Reads of payments: of one account and mode, but for the payer's page, the watchdog and the schedule of reconciliation.
+
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { PaymentViews } from '../../application/ports/readModels/payments.ts';
+import type { PaymentReads, PaymentViews } from '../../application/ports/readModels/payments.ts';
+import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { findPaymentsByTxid } from './byTxid.ts';
+import { endedPayments } from './ended.ts';
 import { listHeld } from './held.ts';
 import { listAfter, listPage } from './lists.ts';
 import { paymentOf } from './row.ts';
 import { countPayments } from './totals.ts';
 
-export { findPaymentsByTxid } from './byTxid.ts';
 export { overduePayments } from './overdue.ts';
 
 export const paymentViews = (db: SqlPool): PaymentViews => ({
@@ -51,3 +54,22 @@ const findPaymentsForPayer = async (
   });
   return new Map(rows.map(({ id, state }) => [id, paymentOf(state)]));
 };
+
+/** Nobody waits for a comparison; beyond it the job comes again. */
+const COMPARED_MS = 10_000;
+/** A merchant that just cancelled a charge may make another at once: worst case of a read model. */
+const ENDED_MS = 1_000;
+
+export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
+  byTxid: async (tenant, txids) => {
+    if (!(await caughtUp('payments', COMPARED_MS)).isCaughtUp)
+      throw new ReadModelsBehind('payments could not be looked for by their txids');
+    return findPaymentsByTxid(db, tenant, txids);
+  },
+  tenantsSince: (day) => tenantsWithPaymentsSince(db, day),
+  endedAmong: async (ids) => {
+    const { isCaughtUp } = await caughtUp('payments', ENDED_MS);
+    const { ended, unknown } = await endedPayments(db, ids);
+    return { ended, unknown: isCaughtUp ? unknown : [] };
+  },
+});

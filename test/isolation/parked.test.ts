@@ -1,10 +1,10 @@
 // One unreadable event of one merchant, seen from outside: who is told, what is 503, what goes on, and how it ends (issue: parked streams).
 import { userInfo } from 'node:os';
 import { expect } from 'chai';
+import { PROCESSES } from '../../application/capabilities.ts';
 import { SERDE } from '../../domain/events.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { createMetrics } from '../../infrastructure/boot/metrics.ts';
-import { PROCESSES } from '../../infrastructure/boot/processManagers.ts';
 import { unreadiness } from '../../infrastructure/boot/readiness.ts';
 import { parkedCommands } from '../../infrastructure/cli/parked.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';

@@ -11,7 +11,6 @@ import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import { addressLimit } from '../../http/kernel/addressLimit.ts';
 import { createApp } from '../../http/kernel/app.ts';
 import type { Operations } from '../../http/kernel/health.ts';
-import { adoptMessages, type MessageClasses, messageClasses } from '../../http/kernel/messages.ts';
 import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
 import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import type { Route } from '../../http/kernel/route.ts';
@@ -112,8 +111,7 @@ export class TestGateway {
     } = {},
   ): Promise<TestGateway> {
     const database = options.database ?? (await migratedDatabase());
-    const classes = messageClasses();
-    const server = await listening(classes);
+    const server = await listening();
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const log = options.log ?? openLog('silent');
     const storage = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
@@ -138,7 +136,8 @@ export class TestGateway {
     const overload = new Overload({ ...OVERLOAD, lagMsMax: Number.POSITIVE_INFINITY, ...options.overload });
     const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
     const app = createApp({
-      services: { ...gateway.services, operations: OPERATIONS, statusStreams },
+      // The same object: a test that changes a service changes it for the routes.
+      services: Object.assign(gateway.services, { operations: OPERATIONS, statusStreams }),
       routes: [...ROUTES, ...docsRoutes(API_ROUTES, site), ...(options.moreRoutes ?? [])],
       rateLimit: rateLimit(options.perMinute ?? 0),
       addressLimit: addressLimit(options.addressPerMinute ?? Number.POSITIVE_INFINITY),
@@ -147,7 +146,6 @@ export class TestGateway {
       trustProxy: options.trustProxy ?? false,
       onFault: (error) => faults.push(error),
     });
-    adoptMessages(app, classes);
     server.on('request', app);
     const tenant = await newTenant(gateway, options.tenantSeed);
     const close = async () => {
@@ -218,9 +216,9 @@ export class TestGateway {
 
 export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
 
-const listening = (classes: MessageClasses): Promise<Server> =>
+const listening = (): Promise<Server> =>
   new Promise((resolve) => {
-    const server = createServer({ ...classes, maxHeaderSize: 16 * 1024 });
+    const server = createServer({ maxHeaderSize: 16 * 1024 });
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
 

@@ -1,4 +1,4 @@
-// What routes and operators read of payments.
+// What routes, operators, commands and processes read of payments.
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
@@ -91,4 +91,19 @@ export interface PaymentViews {
   count(tenant: Tenant, filter: Pick<PaymentFilter, 'statuses' | 'from' | 'to'>): Promise<number>;
   /** Returns payments of all tenants of which something waits for an operator, longest first; `total` counts those beyond `limit` too. */
   listHeld(limit: number): Promise<{ readonly held: readonly ExistingPayment[]; readonly total: number }>;
+}
+
+/** What commands and processes ask. */
+export interface PaymentReads {
+  /** Returns the tenant's payments of these txids, every one that was created before the call. Throws ReadModelsBehind. */
+  byTxid(tenant: Tenant, txids: readonly string[]): Promise<ReadonlyMap<string, PaymentId>>;
+  /** Returns who created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
+  tenantsSince(day: string): Promise<readonly Tenant[]>;
+  /**
+   * Returns, of `ids`, those that expired, were cancelled or failed without having been paid, and those that were never created: none,
+   * where the read model could not catch up in time.
+   */
+  endedAmong(
+    ids: readonly PaymentId[],
+  ): Promise<{ readonly ended: readonly PaymentId[]; readonly unknown: readonly PaymentId[] }>;
 }

@@ -7,9 +7,9 @@ import { documentKeyOf } from '../../../domain/pix/taxId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
-import { chargeListSchema } from '../../kernel/listSchema.ts';
 import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
+import { chargeListSchema } from './chargeSchema.ts';
 
 const cursorOf = async ({ caller, services }: KeyContext, id: PaymentId): Promise<Cursor | Rejection> => {
   const payment = await services.views.payments.find(caller.tenant, id);
@@ -65,6 +65,6 @@ export const listChargesRoute = route({
     const data = found.slice(0, query.limit).map(chargeView);
     const hasMore = found.length > query.limit;
     const next = hasMore ? (data.at(-1)?.id ?? null) : null;
-    return { status: 200, body: { object: 'list', data, has_more: hasMore, next_cursor: next } };
+    return { status: 200, body: { object: 'list' as const, data, has_more: hasMore, next_cursor: next } };
   },
 });

@@ -75,7 +75,7 @@ export const createChargeRoute = route({
   operationId: 'createCharge',
   summary: 'Create a Pix charge',
   body: createBody,
-  handle: (context) => create(context, context.body as ChargeBody),
+  handle: (context) => create(context, context.body),
 });
 
 export const createPixChargeRoute = route({
@@ -84,7 +84,7 @@ export const createPixChargeRoute = route({
   operationId: 'createPixCharge',
   summary: 'Create a Pix charge; the route fills in payment_method',
   body: createPixBody,
-  handle: (context) => create(context, { ...(context.body as ChargeBody), payment_method: 'pix' }),
+  handle: (context) => create(context, { ...context.body, payment_method: 'pix' }),
 });
 
 export const getChargeRoute = route({

@@ -5,9 +5,9 @@ import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { transactionView } from '../../../domain/presentation/transaction.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
-import { paymentListSchema } from '../../kernel/listSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
+import { paymentListSchema } from './transactionSchema.ts';
 
 /** Pages of a hundred beyond it start after more payments than there can be. */
 const PAGE_MAX = 1_000_000_000;

@@ -2,7 +2,7 @@
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';
-import { type RefundBody, refundProblems } from '../../../domain/refund/request.ts';
+import { refundProblems } from '../../../domain/refund/request.ts';
 import { jsonBody, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { created } from '../payments/created.ts';
@@ -43,7 +43,7 @@ export const refundPaymentRoute = route({
     const { id: paymentId } = params;
     assertFollowed({ services, caller }, paymentId);
     const { account, actor, tenant } = caller;
-    const asked = { account, mode: tenant.mode, paymentId, body: body as RefundBody, actor, requestId };
+    const asked = { account, mode: tenant.mode, paymentId, body, actor, requestId };
     const done = await services.requestRefund(asked);
     if (isRejection(done)) return done;
     return created(refundView(paymentId, done.refund), done.replayed);

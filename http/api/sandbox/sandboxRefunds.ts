@@ -6,7 +6,8 @@ import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
-import { confirmRefundBody, failRefundBody, refundSchema } from '../refunds/refundSchema.ts';
+import { refundSchema } from '../refunds/refundSchema.ts';
+import { failRefundBody, noBody } from './sandboxSchema.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -31,7 +32,7 @@ const decide = async ({ caller, params: { id }, services }: KeyContext<typeof re
   let isDecided = false;
   const look = async () => {
     if (!isDecided) {
-      const isAtRest = await services.workAtRest(tenant.accountId, AT_REST_MS);
+      const isAtRest = await services.whenIdle(tenant.accountId, AT_REST_MS);
       const done = await services.decideSandboxRefund(tenant, id, failure);
       if (isRejection(done)) return done;
       if (done === 'absent' && isAtRest) return NO_REFUND;
@@ -69,7 +70,7 @@ export const confirmRefundRoute = route({
   path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
   summary: 'The bank pays the refund',
-  body: jsonBody({ schema: confirmRefundBody }),
+  body: jsonBody({ schema: noBody }),
   handle: (context) => decide(context, null),
 });
 
@@ -79,5 +80,5 @@ export const failRefundRoute = route({
   operationId: 'sandboxFailRefund',
   summary: 'The bank can’t pay the refund',
   body: jsonBody({ schema: failRefundBody }),
-  handle: (context) => decide(context, (context.body as { reason?: string }).reason ?? DEFAULT_FAILURE),
+  handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
 });

@@ -4,7 +4,7 @@ import type { CurrencyBalance } from '../../../application/ports/readModels/view
 import { StreamParked } from '../../../application/ports/readModels.ts';
 import { currencyCode } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
-import { balanceSchema, walletsSchema } from '../schemas.ts';
+import { balanceSchema, walletsSchema } from './walletSchema.ts';
 
 const PRIMARY = 'BRL';
 const empty = (currency: string): CurrencyBalance => ({

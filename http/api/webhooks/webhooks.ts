@@ -15,7 +15,7 @@ import {
   deliveriesSchema,
   endpointsSchema,
   registerEndpointBody,
-} from '../schemas.ts';
+} from './webhookSchema.ts';
 
 export const registerEndpointRoute = route({
   method: 'POST',
@@ -28,8 +28,7 @@ export const registerEndpointRoute = route({
   responses: { 201: { kind: 'json', description: 'The endpoint, with its secret.', schema: createdEndpointSchema } },
   errors: ['endpoint_limit_reached'],
   handle: async (context) => {
-    const wish = context.body as { url: string; events: string[] };
-    const done = await context.services.registerWebhookEndpoint(context.caller.tenant, wish, actorOf(context));
+    const done = await context.services.registerWebhookEndpoint(context.caller.tenant, context.body, actorOf(context));
     if (isRejection(done)) return done;
     const { id, url, events, status } = endpointView(done);
     return { status: 201, body: { id, url, events, secret: done.secret, status } };

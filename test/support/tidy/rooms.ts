@@ -8,19 +8,14 @@ interface Allowance {
 }
 const ALLOWED: Readonly<Record<string, Allowance>> = {
   domain: { ours: ['domain/'], packages: [] },
-  application: { ours: ['domain/', 'application/'], packages: ['node:crypto', 'canonicalize', 'lru-cache'] },
+  application: { ours: ['domain/', 'application/'], packages: ['node:crypto', 'canonicalize', 'lru-cache', 'typebox'] },
   projections: { ours: ['domain/', 'application/ports/', 'projections/'], packages: ['knex', 'lru-cache'] },
   http: { ours: ['domain/', 'application/', 'http/'], packages: null },
   infrastructure: { ours: ['domain/', 'application/ports/', 'infrastructure/'], packages: null },
-  'infrastructure/postgres': {
-    ours: ['domain/', 'application/ports/', 'infrastructure/', 'migrations/'],
-    packages: null,
-  },
   'infrastructure/subscriptions': {
     ours: ['domain/', 'application/ports/', 'infrastructure/', 'projections/engine/'],
     packages: null,
   },
-  'infrastructure/log': { ours: ['domain/', 'application/ports/', 'infrastructure/', 'http/kernel/'], packages: null },
   ...Object.fromEntries(
     // The composition, and programs that stand beside it: they put rooms together.
     ['boot', 'cli', 'demo', 'logMigration'].map((folder) => [
