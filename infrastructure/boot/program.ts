@@ -21,6 +21,7 @@ import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import { createMetrics } from './metrics.ts';
 import { migrate } from './migrate.ts';
+import { assertReadable } from './readableLog.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
 import { securityLog } from './securityLog.ts';
@@ -63,6 +64,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     );
     isOpen = true;
     resources.defer(() => storage.close());
+    await assertReadable(storage);
     const clock = await openClock(storage.operations, log);
     resources.defer(() => clock.close());
     const gateway = await openGateway({
