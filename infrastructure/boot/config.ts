@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import pg from 'pg';
-import { isLoopbackHost } from '../../http/kernel/loopback.ts';
+import { isLoopbackHost } from '../../http/kernel/address.ts';
 import {
   BadConnectionString,
   type ConnectionSettings,
