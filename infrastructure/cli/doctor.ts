@@ -10,8 +10,7 @@ import { explained } from '../boot/explain.ts';
 import type { Diagnosis as Finding } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
-import { opensWhatIsSealed } from '../secrets/keyCheck.ts';
-import { knownSecretsKey } from '../secrets/secretsKey.ts';
+import { knownSecretsKey, opensWhatIsSealed } from '../secrets/secretsKey.ts';
 import type { CliCommand, CliResult, CliWorld } from './command.ts';
 import type { Screen } from './output.ts';
 
