@@ -8,7 +8,6 @@ import { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 
 describe('a read model that stands still', function suite() {
-  this.timeout(40_000);
   let database: TestDatabase;
   let gateway: TestGateway;
   /** An API of another process, which follows nothing itself. */

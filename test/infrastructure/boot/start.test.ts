@@ -11,7 +11,6 @@ import { cli, freePort, newDataDir, Program, removeDataDir } from '../../support
 const NOBODY = 65_534;
 
 describe('npm start', function suite() {
-  this.timeout(60_000);
   let dataDir: string;
   let port: number;
   let running: Program[] = [];

@@ -53,7 +53,6 @@ interface Plan {
 const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 describe('at 100,000 rows', function suite() {
-  this.timeout(60_000);
   let scene: Scene;
   before(async () => {
     scene = await Scene.open();

@@ -141,7 +141,6 @@ describe('parking', () => {
   });
 
   it('exactly the poisoned streams are parked, wherever and whenever they fail, and all else is taken once', async function law() {
-    this.timeout(60_000);
     const payments = await Promise.all(Array.from({ length: 40 }, () => scene.appendPayment()));
     let round = 0;
     await fc.assert(

@@ -71,7 +71,14 @@ export class Scene {
       correlationId: 'x',
       causationId: 'x',
     };
-    const append = { category: 'payment', stream, after: expected, events, commandId: randomUUID(), why } as const;
+    const append = {
+      category: 'payment',
+      stream,
+      after: expected,
+      events,
+      commandId: randomUUID(),
+      metadata: why,
+    } as const;
     const answer = await this.store.append(stream, expected, await this.codec.encode(append));
     if (!answer.ok) throw new Error(`${stream} stands at ${answer.actual}`);
   }

@@ -20,7 +20,6 @@ const TODAY = '2026-11-24';
 const RUNS = 12;
 
 describe('counting payments', function suite() {
-  this.timeout(60_000);
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();

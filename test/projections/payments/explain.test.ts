@@ -51,7 +51,6 @@ interface Plan {
 const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 describe('at 100,000 payments of one account', function suite() {
-  this.timeout(60_000);
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();

@@ -44,7 +44,6 @@ const bySort = (field: SortField, direction: 'asc' | 'desc') => (a: ExistingPaym
 };
 
 describe('lists of payments', function suite() {
-  this.timeout(60_000);
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();
