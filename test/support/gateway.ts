@@ -19,12 +19,13 @@ import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
+import { migrate } from '../../infrastructure/boot/migrate.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectDeclared } from './declaredAnswers.ts';
-import { migratedDatabase, type TestDatabase } from './postgres.ts';
+import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestTenant {
   readonly accountId: AccountId;
@@ -56,6 +57,33 @@ const OPERATIONS: Operations = {
   metricsOnLoopback: true,
 };
 
+interface TestGatewayOptions {
+  /** Default: one in which a gateway has run before, without an event. */
+  database?: TestDatabase;
+  perMinute?: number;
+  /** Requests a minute of each address without a key; default: none is refused. */
+  addressPerMinute?: number;
+  overload?: Partial<OverloadOptions>;
+  trustProxy?: number | string;
+  secretsKey?: Buffer;
+  isAlone?: boolean;
+  roles?: Roles;
+  eventStoreUrl?: string;
+  clock?: Clock;
+  clockFault?: () => string | null;
+  /** Silent by default. */
+  log?: Log;
+  /** The bank of live mode; none by default. */
+  liveProvider?: PaymentProvider;
+  /** Beside the product's. */
+  moreRoutes?: readonly Route[];
+  authenticators?: Admission['authenticators'];
+  /** Instead of its own address: what ends up in links is then the same in every run. */
+  publicUrl?: string;
+  /** Account and keys derived from it; default: random ones. */
+  tenantSeed?: string;
+}
+
 export class TestGateway {
   readonly baseUrl: string;
   readonly storage: Storage;
@@ -85,52 +113,14 @@ export class TestGateway {
   }
 
   /** `database`: use this one (and leave it) instead of a fresh one; `perMinute`: rate limit, none by default. */
-  static async open(
-    options: {
-      database?: TestDatabase;
-      perMinute?: number;
-      /** Requests a minute of each address without a key; default: none is refused. */
-      addressPerMinute?: number;
-      overload?: Partial<OverloadOptions>;
-      trustProxy?: number | string;
-      secretsKey?: Buffer;
-      isAlone?: boolean;
-      roles?: Roles;
-      eventStoreUrl?: string;
-      clock?: Clock;
-      clockFault?: () => string | null;
-      /** Silent by default. */
-      log?: Log;
-      /** The bank of live mode; none by default. */
-      liveProvider?: PaymentProvider;
-      /** Beside the product's. */
-      moreRoutes?: readonly Route[];
-      authenticators?: Admission['authenticators'];
-      /** Instead of its own address: what ends up in links is then the same in every run. */
-      publicUrl?: string;
-      /** Account and keys derived from it; default: random ones. */
-      tenantSeed?: string;
-    } = {},
-  ): Promise<TestGateway> {
-    const database = options.database ?? (await migratedDatabase());
+  static async open(options: TestGatewayOptions = {}): Promise<TestGateway> {
+    const database =
+      options.database ?? (await (options.eventStoreUrl ? migratedDatabase() : databaseFrom(firstStart)));
     const server = await listening();
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const log = options.log ?? openLog('silent');
     const storage = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
     const faults: unknown[] = [];
-    const gateway = await openGateway({
-      storage,
-      secretsKey: options.secretsKey ?? Buffer.alloc(32, 7),
-      publicUrl: options.publicUrl ?? baseUrl,
-      webhookAllowPrivate: true,
-      log,
-      clock: options.clock ?? { now: Date.now },
-      ...(options.clockFault && { clockFault: options.clockFault }),
-      isAlone: options.isAlone ?? true,
-      onMismatch: (error) => faults.push(error),
-      liveProvider: options.liveProvider ?? null,
-      roles: options.roles ?? { serves: true, projects: true, works: true },
-    });
+    const gateway = await gatewayOn(storage, baseUrl, options, faults);
     await untilReadModelsExist(storage.reads, PROJECTIONS);
     const statusStreams = openStatusStreams(gateway.services);
     const securityEvents: SecurityEvent[] = [];
@@ -218,6 +208,37 @@ export class TestGateway {
 }
 
 export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
+
+const gatewayOn = (
+  storage: Storage,
+  baseUrl: string,
+  options: TestGatewayOptions,
+  faults: unknown[],
+): Promise<Gateway> =>
+  openGateway({
+    storage,
+    secretsKey: options.secretsKey ?? Buffer.alloc(32, 7),
+    publicUrl: options.publicUrl ?? baseUrl,
+    webhookAllowPrivate: true,
+    log: options.log ?? openLog('silent'),
+    clock: options.clock ?? { now: Date.now },
+    ...(options.clockFault && { clockFault: options.clockFault }),
+    isAlone: options.isAlone ?? true,
+    onMismatch: (error) => faults.push(error),
+    liveProvider: options.liveProvider ?? null,
+    roles: options.roles ?? { serves: true, projects: true, works: true },
+  });
+
+/** Makes the read models and the queues, which is half of a first start. */
+const firstStart = async (connectionString: string): Promise<void> => {
+  await migrate(connectionString);
+  const storage = await openStorage(connectionString, null, () => undefined);
+  const gateway = await gatewayOn(storage, 'http://127.0.0.1', {}, []);
+  await untilReadModelsExist(storage.reads, PROJECTIONS);
+  await gateway.stop(2_000);
+  await storage.operations.query('DELETE FROM operations.secrets_key_check'); // so that a test may bring its own key
+  await storage.close();
+};
 
 const listening = (): Promise<Server> =>
   new Promise((resolve) => {

@@ -16,6 +16,8 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** On an empty database. */
+type Prepare = (connectionString: string) => Promise<void>;
 interface Server {
   readonly connectionString: string;
   /** Makes and drops databases. */
@@ -23,11 +25,7 @@ interface Server {
   /** Whose they are: the role of the connection string. */
   readonly owner: string;
   /** At once, when the process exits. */
-  abandon(template: string): void;
-}
-interface Cluster {
-  readonly server: Server;
-  readonly template: string;
+  abandon(templates: readonly string[]): void;
 }
 
 /**
@@ -49,7 +47,11 @@ const SETTINGS: Readonly<Record<string, string>> =
         max_connections: '200',
       };
 
-let cluster: Promise<Cluster> | null = null;
+let server: Promise<Server> | null = null;
+/** By what filled them. */
+const templates = new Map<Prepare, Promise<string>>();
+/** Theirs. */
+const names: string[] = [];
 let databases = 0;
 
 const startServer = async (): Promise<Server> => {
@@ -58,9 +60,10 @@ const startServer = async (): Promise<Server> => {
     const admin = new pg.Client({ connectionString: given });
     admin.on('error', () => undefined);
     await admin.connect();
-    const abandon = (template: string): void => {
-      const drop = `const c = new (require('pg').Client)(process.env.TEST_DATABASE_URL); c.connect(); c.query('DROP DATABASE ${template} WITH (FORCE)').finally(() => c.end())`;
-      spawnSync(process.execPath, ['-e', drop], { cwd: import.meta.dirname });
+    const abandon = (names: readonly string[]): void => {
+      const drops = names.map((name) => `await c.query('DROP DATABASE ${name} WITH (FORCE)');`);
+      const program = `(async () => { const c = new (require('pg').Client)(process.env.TEST_DATABASE_URL); await c.connect(); ${drops.join('')} await c.end() })()`;
+      spawnSync(process.execPath, ['-e', program], { cwd: import.meta.dirname });
     };
     return { connectionString: given, admin, owner: 'CURRENT_USER', abandon };
   }
@@ -81,44 +84,60 @@ const inDatabase = (connectionString: string, name: string): string => {
   return url.href;
 };
 
-const startCluster = async (): Promise<Cluster> => {
-  const server = await startServer();
-  const { admin, owner } = server;
-  const template = `quita_template_${process.pid}`;
-  await admin.query(`DROP DATABASE IF EXISTS ${template}`);
-  await admin.query(`CREATE DATABASE ${template} OWNER ${owner}`);
-  await migrate(inDatabase(server.connectionString, template));
-  // Mocha's workers know when a file is over, not when all are.
-  process.once('exit', () => server.abandon(template));
-  return { server, template };
+const theServer = (): Promise<Server> => {
+  server ??= startServer().then((started) => {
+    // Mocha's workers know when a file is over, not when all are.
+    process.once('exit', () => started.abandon(names));
+    return started;
+  });
+  return server;
 };
 
-const newDatabase = async (template: 'migrated' | 'empty'): Promise<TestDatabase> => {
-  cluster ??= startCluster();
-  const { server, template: migrated } = await cluster;
-  const { admin, owner } = server;
-  databases += 1;
-  const name = `quita_test_${process.pid}_${databases}`;
-  const source = template === 'migrated' ? migrated : 'template0';
+/** Copies `source`. */
+const newDatabase = async (source: string, name: string): Promise<TestDatabase> => {
+  const { admin, owner, connectionString } = await theServer();
   await admin.query(`CREATE DATABASE ${name} OWNER ${owner} TEMPLATE ${source} STRATEGY FILE_COPY`);
-  const connectionString = inDatabase(server.connectionString, name);
   return {
-    connectionString,
+    connectionString: inDatabase(connectionString, name),
     drop: async () => {
       await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 };
 
-/** A database with every migration run, and an event log with an identity of its own. */
-export const migratedDatabase = async (): Promise<TestDatabase> => {
-  const database = await newDatabase('migrated');
+const makeTemplate = async (prepare: Prepare): Promise<string> => {
+  const name = `quita_template_${process.pid}_${names.length + 1}`;
+  names.push(name);
+  const { connectionString } = await newDatabase('template0', name);
+  await prepare(connectionString);
+  return name;
+};
+
+const ownLog = `WITH own AS (UPDATE event_store.store SET id = gen_random_uuid()::text RETURNING id)
+  UPDATE subscriptions.checkpoints SET store_id = own.id FROM own`;
+
+/** A copy of a database that `prepare` filled, once in this process; its event log has an identity of its own. */
+export const databaseFrom = async (prepare: Prepare): Promise<TestDatabase> => {
+  let template = templates.get(prepare);
+  if (template === undefined) {
+    template = makeTemplate(prepare);
+    templates.set(prepare, template);
+  }
+  const source = await template;
+  databases += 1;
+  const database = await newDatabase(source, `quita_test_${process.pid}_${databases}`);
   const client = new pg.Client({ connectionString: database.connectionString });
   await client.connect();
-  await client.query('UPDATE event_store.store SET id = gen_random_uuid()::text');
+  await client.query(ownLog);
   await client.end();
   return database;
 };
 
+/** A database with every migration run. */
+export const migratedDatabase = (): Promise<TestDatabase> => databaseFrom(migrate);
+
 /** A database in which nothing has run yet. */
-export const emptyDatabase = (): Promise<TestDatabase> => newDatabase('empty');
+export const emptyDatabase = (): Promise<TestDatabase> => {
+  databases += 1;
+  return newDatabase('template0', `quita_test_${process.pid}_${databases}`);
+};
