@@ -146,7 +146,7 @@ export const unseal = async (source: MigratableLog, session: LeaderSession): Pro
   if (state.kind === 'inUse') return false;
   if (state.kind === 'copy') throw new UsageError('this event log is a copy itself: there is no seal to break');
   const { address, storeId } = state.other;
-  const translated = await session.query('SELECT FROM log_followers.checkpoints WHERE store_id = $1', [storeId]);
+  const translated = await session.query('SELECT FROM subscriptions.checkpoints WHERE store_id = $1', [storeId]);
   if (state.kind === 'moved' || translated.rowCount > 0)
     throw new UsageError(
       `too late to give it up: the checkpoints stand in the log at ${address} already. Finish with npm run migrate-events; the way back is to copy that log here`,

@@ -34,7 +34,6 @@ interface Charge {
 type Shop = Awaited<ReturnType<typeof Merchant.open>>;
 
 describe('reconciliation', function suite() {
-  this.timeout(30_000);
   const live = new FakeProvider();
   const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs };
   const warned: unknown[] = [];
@@ -69,7 +68,7 @@ describe('reconciliation', function suite() {
   ): Promise<string> => {
     const paidAt = await test.gateway.accounts.now(of, 'test');
     await test.storage.operations.query(
-      'INSERT INTO sandbox_bank.payments (account_id, end_to_end_id, txid, amount, paid_at) VALUES ($1, $2, $3, $4, $5)',
+      'INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at) VALUES ($1, $2, $3, $4, $5)',
       [of, reference, txid, amount, paidAt],
     );
     return reference;
@@ -113,7 +112,7 @@ describe('reconciliation', function suite() {
     txid,
   });
   const returned = async (reference: string) => {
-    const text = 'SELECT amount FROM sandbox_bank.returns WHERE account_id = $1 AND end_to_end_id = $2';
+    const text = 'SELECT amount FROM sandbox_bank.returns WHERE account_id = $1 AND provider_payment_id = $2';
     return (await test.storage.operations.query<{ amount: number }>(text, [shop.tenant.accountId, reference])).rows;
   };
   const rejections = async ({ id }: Charge): Promise<readonly unknown[]> => {
@@ -238,7 +237,6 @@ describe('reconciliation', function suite() {
 });
 
 describe('payments by txid while read models are behind', function suite() {
-  this.timeout(30_000);
   it('are not looked for: a fresh charge would be missed; and found as soon as the projector is back', async () => {
     const database = await migratedDatabase();
     const projector = await TestGateway.open({ database });

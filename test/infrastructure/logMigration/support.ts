@@ -55,7 +55,7 @@ export class MovingWorld {
     await this.leave();
     await this.#server.stop();
     this.#server = await EventStoreDbServer.start();
-    await this.session.query('TRUNCATE event_store.events, log_followers.checkpoints');
+    await this.session.query('TRUNCATE event_store.events, subscriptions.checkpoints');
     await this.session.query(
       "UPDATE event_store.store SET id = gen_random_uuid()::text, use = 'inUse', other_id = NULL, other_address = NULL",
     );

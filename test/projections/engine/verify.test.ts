@@ -14,7 +14,6 @@ import { Gate } from './scene.ts';
 const CHARGES = 24;
 
 describe('verify', function suite() {
-  this.timeout(40_000);
   let database: TestDatabase;
   let gateway: TestGateway;
   let receiver: Receiver;
@@ -131,7 +130,7 @@ describe('verify', function suite() {
       const session = await gateway.storage.openSession(role);
       const query: typeof session.query = async (statement, values) => {
         const result = await session.query(statement as string, values);
-        if (String(statement).includes('log_followers.checkpoints')) await gate.pass(); // the snapshot is taken
+        if (String(statement).includes('subscriptions.checkpoints')) await gate.pass(); // the snapshot is taken
         return result as never;
       };
       return {
