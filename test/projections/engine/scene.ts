@@ -14,8 +14,8 @@ import { LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 import type { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
-import { Followers, type FollowersOptions } from '../../../projections/engine/followers.ts';
 import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts';
+import { Subscriptions, type SubscriptionsOptions } from '../../../projections/engine/subscriptions.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
@@ -127,7 +127,7 @@ export const taker = (
 
 /** Followers with all they tell, and waiting for it. */
 export class Followed {
-  readonly followers: Followers;
+  readonly followers: Subscriptions;
   readonly faults: string[] = [];
   readonly restarts: Error[] = [];
   readonly moves: Position[] = [];
@@ -138,7 +138,7 @@ export class Followed {
   readonly #progress: LogProgress;
   readonly #store: EventStore;
 
-  constructor(scene: Scene, options: Partial<FollowersOptions> & Pick<FollowersOptions, 'consumers'>) {
+  constructor(scene: Scene, options: Partial<SubscriptionsOptions> & Pick<SubscriptionsOptions, 'consumers'>) {
     this.#store = scene.store;
     this.#progress = new LogProgress(
       () => performance.now(),
@@ -148,7 +148,7 @@ export class Followed {
     this.mismatch = new Promise((resolve) => {
       mismatched = resolve;
     });
-    this.followers = new Followers({
+    this.followers = new Subscriptions({
       role: 'projector',
       store: scene.store,
       codec: scene.codec,

@@ -8,7 +8,7 @@ import { parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
-import { countPayments } from '../../../projections/payments/totals.ts';
+import { countPayments } from '../../../projections/payments/lists.ts';
 import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { type Mixture, mixtures } from './mixedPayments.ts';
