@@ -20,7 +20,7 @@ import { paymentReads } from '../../projections/payments/queries.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { deliveryReads } from '../../projections/webhookDeliveries/queries.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
-import type { Log } from '../log/log.ts';
+import { warnings } from '../log/log.ts';
 import { operatorAlerts } from '../log/operatorAlerts.ts';
 import { failingTargets } from '../operations/failingTargets.ts';
 import { providerNotifications } from '../operations/providerNotifications.ts';
@@ -59,12 +59,6 @@ export interface Core {
   /** Ends the subscriptions that this core holds, and the sender's connections. */
   close(): Promise<void>;
 }
-
-export const warnings =
-  (log: Log) =>
-  (what: string) =>
-  (error: Error): void =>
-    log.warn({ err: error }, what);
 
 /** `names`: the followers of the role. They may run in other processes, whatever this one does: it may be the standby. */
 const progressOf = async <Name extends string>(

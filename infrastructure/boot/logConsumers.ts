@@ -4,7 +4,8 @@ import { liveSchema, type Projection } from '../../projections/engine/projection
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
 import { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { Reactor } from '../reactions/reactor.ts';
-import { type Core, warnings } from './core.ts';
+import { warnings } from '../log/log.ts';
+import type { Core } from './core.ts';
 import type { GatewayOptions } from './gateway.ts';
 
 const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) => ({

@@ -5,7 +5,8 @@ import { lookIfLeading } from '../../application/core/watchdog.ts';
 import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { startSchedule } from '../system/schedule.ts';
 import { TimerScan } from '../timers/timerScan.ts';
-import { type Core, warnings } from './core.ts';
+import { warnings } from '../log/log.ts';
+import type { Core } from './core.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { reactorOf } from './logConsumers.ts';
 
