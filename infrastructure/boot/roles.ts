@@ -1,4 +1,5 @@
-// The two groups of consumers of the log: the projector writes read models, the reactor turns events into jobs and timers.
+// What the roles of a process run. The projector writes read models. A worker turns events into jobs and timers (the reactor) and does
+// the work: the workers of all queues, the timer scan, the watchdog, and what comes round by the clock.
 
 import type { Needs } from '../../application/capabilities.ts';
 import { type Job, jobsOf, processesOf } from '../../application/core/capability.ts';
@@ -62,8 +63,6 @@ export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earlie
     core,
   );
 };
-
-// What a worker process runs: the reactor, the workers of all queues, the timer scan, the watchdog, and what comes round by the clock.
 
 export interface WorkerRole {
   readonly reactor: Subscriptions;
