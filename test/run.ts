@@ -1,7 +1,8 @@
 // `npm test`: five mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
 // for most of their time, and the others run meanwhile. The last line is `N passed, N failed`; exit code 0 only when all passed.
-import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { spawn, spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -29,6 +30,28 @@ const APART = [
 const ISOLATION = 'isolation';
 const filesOf = (folders: readonly string[]): readonly string[] => folders.map((name) => `test/${name}/**/*.test.ts`);
 
+/** Databases are made and dropped by the hundred: on a disk that takes a quarter of all CPU. */
+const MEMORY = '/dev/shm';
+const MEMORY_BYTES = 3e9;
+
+/** As open as any TMPDIR, because PostgreSQL runs as another user. */
+const openFolder = async (parent: string): Promise<string> => {
+  const folder = await mkdtemp(join(parent, 'quita-test-'));
+  await chmod(folder, 0o1777);
+  return folder;
+};
+/** Null where there is not enough of it, or where nothing may be executed: some tests copy PostgreSQL into TMPDIR. */
+const folderInMemory = async (): Promise<string | null> => {
+  const { bavail, bsize } = await statfs(MEMORY);
+  if (bavail * bsize < MEMORY_BYTES) return null;
+  const folder = await openFolder(MEMORY);
+  const program = join(folder, 'program');
+  await writeFile(program, '#!/bin/sh\n', { mode: 0o755 });
+  if (spawnSync(program).status === 0) return folder;
+  await rm(folder, { recursive: true });
+  return null;
+};
+
 interface Result {
   readonly output: string;
   readonly code: number;
@@ -36,10 +59,20 @@ interface Result {
   readonly failed: number;
 }
 
+const NODE_COMPILE_CACHE = join(import.meta.dirname, '../node_modules/.cache/quita');
+/** Of all that the tests write. */
+const dir = (await folderInMemory().catch(() => null)) ?? (await openFolder(tmpdir()));
+process.once('exit', () => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 /** `isShown`: printed as it comes; otherwise kept. */
-const runMocha = async (args: readonly string[], report: string, isShown: boolean): Promise<Result> => {
+const runMocha = async (args: readonly string[], name: string, isShown: boolean): Promise<Result> => {
+  const report = join(dir, name);
   const reporter = ['--reporter', 'test/support/countingReporter.mjs', '--reporter-option', `output=${report}`];
-  const child = spawn('mocha', [...args, ...reporter], { stdio: ['ignore', isShown ? 'inherit' : 'pipe', 'inherit'] });
+  const child = spawn('mocha', [...args, ...reporter], {
+    stdio: ['ignore', isShown ? 'inherit' : 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: dir, NODE_COMPILE_CACHE },
+  });
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString();
@@ -52,16 +85,14 @@ const runMocha = async (args: readonly string[], report: string, isShown: boolea
 };
 
 const apart = APART.map(filesOf);
-const dir = await mkdtemp(join(tmpdir(), 'quita-test-run-'));
 const ignored = [...filesOf([ISOLATION]), ...apart.flat()].flatMap((spec) => ['--ignore', spec]);
 const results =
   process.argv[2] === ISOLATION
-    ? [await runMocha(filesOf([ISOLATION]), join(dir, ISOLATION), true)]
+    ? [await runMocha(filesOf([ISOLATION]), ISOLATION, true)]
     : await Promise.all([
-        runMocha([ALL, ...ignored], join(dir, 'rest'), true),
-        ...apart.map((files, n) => runMocha(files, join(dir, String(n)), false)),
+        runMocha([ALL, ...ignored], 'rest', true),
+        ...apart.map((files, n) => runMocha(files, String(n), false)),
       ]);
-await rm(dir, { recursive: true, force: true });
 for (const { output } of results) process.stdout.write(output);
 const sum = (of: 'passed' | 'failed'): number => results.reduce((total, result) => total + result[of], 0);
 const isBad = results.some(({ code }) => code !== 0);

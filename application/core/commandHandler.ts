@@ -1,8 +1,8 @@
 // Load, decide, append: the one way state that matters is written, from HTTP, jobs and recovery alike (architecture §3).
+import { LRUCache } from 'lru-cache';
 import type { EventOf } from '../../domain/events.ts';
 import type { Decider, Decision } from '../../domain/kernel/decider.ts';
 import type { Category, StreamName } from '../../domain/kernel/event.ts';
-import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import { EMPTY_STREAM, type EventStore, type Position, type RecordedEvent } from '../ports/eventStore.ts';
@@ -80,7 +80,7 @@ export class CommandHandler {
   readonly #randomness: Randomness;
   readonly #stopwatch: Stopwatch;
   readonly #locks = new KeyedLock();
-  readonly #cache = new LruMap<StreamName, Cached>(CACHED_STATES_MAX);
+  readonly #cache = new LRUCache<StreamName, Cached>({ max: CACHED_STATES_MAX });
 
   constructor({ store, randomness, stopwatch }: CommandNeeds) {
     this.#store = store;

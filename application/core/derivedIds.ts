@@ -1,5 +1,7 @@
 // Ids that are derived, so that whoever computes them again gets the same (rules I1, W2; architecture §4).
+
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import {
   type AccountId,
@@ -11,7 +13,6 @@ import {
   type PaymentId,
   type RefundId,
 } from '../../domain/kernel/ids.ts';
-import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { txidFromBytes } from '../../domain/pix/txid.ts';
 
 /** `charges.create` is the one behind both creation routes of charges (K1). */
@@ -19,7 +20,7 @@ export type Operation = 'charges.create' | 'payments.create';
 
 /** Making a key object costs five times the HMAC itself; a seed never changes. */
 const SEED_KEYS_MAX = 10_000;
-const seedKeys = new LruMap<string, KeyObject>(SEED_KEYS_MAX);
+const seedKeys = new LRUCache<string, KeyObject>({ max: SEED_KEYS_MAX });
 const keyOf = (seed: string): KeyObject => {
   const known = seedKeys.get(seed);
   if (known) return known;
@@ -72,5 +73,5 @@ export const returnIdOf = (paymentId: PaymentId, providerPaymentId: string, refu
   hashed(`return\n${paymentId}\n${providerPaymentId}${refusals === 0 ? '' : `\n${refusals}`}`).toString('hex', 0, 16);
 
 /** The sandbox acquirer's id of the one payment by a method that it ever makes: paying twice is paying once (X2). */
-export const sandboxReceiptIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>
+export const sandboxPaymentIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>
   `sbx_pay_${hashed(`authorize\n${paymentId}\n${method}`).toString('hex', 0, 16)}`;

@@ -5,7 +5,7 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { notCancellable, recordCancelled } from '../../domain/payment/cancel.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
-import type { ReceiptRecord } from '../../domain/transaction/transaction.ts';
+import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -83,14 +83,15 @@ export class Canceller {
     await this.#needs.settler.settleAll(terms);
     const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(terms.paymentId));
     if (!exists(state) || notCancellable(state) !== null) return false;
-    const { status, receipts } = state.transaction;
+    const { status, incomingPayments } = state.transaction;
     if (status === 'held') return true;
     // What the provider refuses to send back is an operator's now, and waits for nothing that would come by itself.
-    if (receipts.some(({ outcome }) => outcome === 'unreturned') && receipts.every(isAtRest)) return true;
+    if (incomingPayments.some(({ outcome }) => outcome === 'unreturned') && incomingPayments.every(isAtRest))
+      return true;
     // What was paid is on its way back to the payer (another amount): once it is there, it can be cancelled.
     throw new UnknownAtProvider(`return of what was paid for ${terms.paymentId}`);
   }
 }
 
 /** Not on its way to the payer. */
-const isAtRest = ({ outcome }: ReceiptRecord): boolean => outcome !== 'rejected';
+const isAtRest = ({ outcome }: IncomingPaymentRecord): boolean => outcome !== 'rejected';

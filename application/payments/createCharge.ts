@@ -1,6 +1,10 @@
 // POST /v1/charges and POST /v1/pix/charges: one operation (K1). The intent is stored before any outside call (K7).
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
-import { CHARGE_FINGERPRINT_VERSION, type ChargeRequest, canonicalRequest } from '../../domain/charge/request.ts';
+import {
+  CHARGE_FINGERPRINT_VERSION,
+  type ChargeRequest,
+  chargeFingerprintFields,
+} from '../../domain/charge/request.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type Creation, createCharge } from '../../domain/payment/create.ts';
@@ -8,11 +12,12 @@ import { assertExists, type ExistingPayment, type PaymentState } from '../../dom
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { byRequest } from '../core/eventMetadata.ts';
+import { fingerprintOf } from '../core/fingerprint.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { PaymentProvider, PaymentProviders } from '../ports/paymentProvider.ts';
 import { ProviderUnavailable } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
-import { type CreationCommand, commonTerms, fingerprintOf, InFlightRequests } from './creationParts.ts';
+import { type CreationCommand, commonTerms, InFlightRequests } from './creationParts.ts';
 import { type CreationProcess, instrumentRequest } from './issueInstruments.ts';
 import { velocityRefusal } from './velocity.ts';
 
@@ -54,7 +59,7 @@ export class CreateChargeHandler {
     const local = provider.issueLocally(instrumentRequest(terms, 'PIX', command.account, terms.createdAt));
     const decide = createCharge({
       terms,
-      fingerprintUnder: (version) => fingerprintOf(canonicalRequest(command.request, version)),
+      fingerprintUnder: (version) => fingerprintOf(version, chargeFingerprintFields(command.request)),
       fingerprintVersion: CHARGE_FINGERPRINT_VERSION,
       instrument: local?.method === 'PIX' ? local.instrument : null,
       keyParam: 'Idempotency-Key',

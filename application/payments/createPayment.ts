@@ -1,9 +1,9 @@
 // POST /v1/payments: the intent alone. A job finalises it with the acquirers afterwards (P4), so that no answer waits for one.
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import {
-  canonicalPaymentRequest,
   PAYMENT_FINGERPRINT_VERSION,
   type PaymentRequest,
+  paymentFingerprintFields,
 } from '../../domain/charge/paymentRequest.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -12,10 +12,11 @@ import { assertExists, type ExistingPayment } from '../../domain/payment/payment
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byRequest } from '../core/eventMetadata.ts';
+import { fingerprintOf } from '../core/fingerprint.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
-import { type CreationCommand, commonTerms, fingerprintOf, InFlightRequests } from './creationParts.ts';
+import { type CreationCommand, commonTerms, InFlightRequests } from './creationParts.ts';
 import { velocityRefusal } from './velocity.ts';
 
 export interface CreatePaymentCommand extends CreationCommand {
@@ -53,7 +54,7 @@ export class CreatePaymentHandler {
     if (refusal !== null) return refusal;
     const decide = createCharge({
       terms,
-      fingerprintUnder: (version) => fingerprintOf(canonicalPaymentRequest(command.request, version)),
+      fingerprintUnder: (version) => fingerprintOf(version, paymentFingerprintFields(command.request)),
       fingerprintVersion: PAYMENT_FINGERPRINT_VERSION,
       instrument: null,
       keyParam: 'idempotencyKey',

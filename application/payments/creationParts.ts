@@ -1,5 +1,4 @@
 // What creating a charge and creating a payment have in common (rules K1–K4).
-import { hash } from 'node:crypto';
 import { accountTime, type OpenAccount } from '../../domain/account/account.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
@@ -40,8 +39,6 @@ export const commonTerms = (
   baseUrl,
   createdAt: accountTime(account, mode, nowMs),
 });
-
-export const fingerprintOf = (canonical: string): string => hash('sha256', canonical, 'base64url');
 
 /** Longest wait for another request with the same key (K4). */
 const WAIT_MS_MAX = 10_000;

@@ -33,7 +33,7 @@ export const expiry: ProcessManager = {
       case 'TransactionSettled':
       case 'TransactionHeld':
         return [{ kind: 'clearTimer', timer: { kind: 'expire', key } }];
-      case 'TransactionReceiptRejected':
+      case 'TransactionPaymentRejected':
         return event.data.reason === 'payer_mismatch' ? [{ kind: 'clearTimer', timer: { kind: 'expire', key } }] : [];
       default:
         return [];

@@ -53,10 +53,10 @@ interface Bound {
 }
 
 const boundOf = ({ charge: { instruments, terms }, transaction }: ExistingPayment): Bound | null => {
-  const { pix, others } = instruments;
+  const { pix, acquirerInstruments } = instruments;
   const all: readonly Bound[] = [
     ...(pix === null ? [] : [{ ...pix, method: 'PIX' as const, reference: pix.txid }]),
-    ...others,
+    ...acquirerInstruments,
   ];
   const paidWith = transaction.status === 'settled' ? transaction.settlement.method : null;
   const order = paidWith === null ? terms.methods : [paidWith, ...terms.methods];

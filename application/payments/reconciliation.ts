@@ -3,7 +3,7 @@
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/txid.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { PaymentProvider, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
@@ -26,7 +26,7 @@ const tenantOf = (item: string): Tenant => {
 
 interface Listed {
   readonly txid: string;
-  readonly receipt: Receipt;
+  readonly incoming: IncomingPayment;
 }
 interface Period {
   readonly from: Timestamp;
@@ -62,13 +62,13 @@ export const reconcile =
     const reachedBy = sane(await reconciliations.reachedBy(tenant), now);
     if (reachedBy !== null && now < addMillis(reachedBy, FRESH_MS)) return;
     const from = reachedBy === null ? addMillis(now, -PERIOD_MS) : addMillis(reachedBy, -OVERLAP_MS);
-    const isNew = ({ receipt }: Listed) => reachedBy === null || receipt.paidAt > reachedBy;
+    const isNew = ({ incoming }: Listed) => reachedBy === null || incoming.paidAt > reachedBy;
     const strangers = new Set<string>();
     try {
       for (const period of periodsOf(from, now)) {
         const untold = await untoldIn(needs, provider, tenant, period);
         for (const one of await tell(needs, tenant, untold))
-          if (isNew(one)) strangers.add(one.receipt.providerPaymentId);
+          if (isNew(one)) strangers.add(one.incoming.providerPaymentId);
         await reconciliations.reached(tenant, period.to);
       }
     } finally {
@@ -94,12 +94,12 @@ const untoldIn = async (
   tenant: Tenant,
   { from, to }: Period,
 ): Promise<readonly Listed[]> => {
-  const listed = await provider.receiptsBetween(tenant, from, to);
+  const listed = await provider.paymentsBetween(tenant, from, to);
   if (listed.kind !== 'known') throw new UnknownAtProvider(`payments of ${reconcileItemOf(tenant)} from ${from}`);
   if (listed.value.length === 0) return [];
-  const references = listed.value.map(({ receipt }) => receipt.providerPaymentId);
+  const references = listed.value.map(({ incoming }) => incoming.providerPaymentId);
   const untold = await notifications.untold(tenant, references);
-  return listed.value.filter(({ receipt }) => untold.has(receipt.providerPaymentId));
+  return listed.value.filter(({ incoming }) => untold.has(incoming.providerPaymentId));
 };
 
 /** Returns those whose txid a charge could have, and none of the tenant has. */
@@ -115,7 +115,7 @@ const tell = async (
   const strangers: Listed[] = [];
   for (const one of forCharges) {
     const paymentId = payments.get(one.txid);
-    const reference = one.receipt.providerPaymentId;
+    const reference = one.incoming.providerPaymentId;
     if (paymentId === undefined) strangers.push(one);
     else await notifications.store({ tenant, kind: 'payment', reference, paymentId }, rawOf(one));
   }
@@ -123,4 +123,4 @@ const tell = async (
 };
 
 /** As the provider listed it, and how we came to know. */
-const rawOf = ({ txid, receipt }: Listed): string => JSON.stringify({ foundBy: 'reconciliation', txid, receipt });
+const rawOf = ({ txid, incoming }: Listed): string => JSON.stringify({ foundBy: 'reconciliation', txid, incoming });

@@ -17,12 +17,12 @@ export const payerLockReturn: ProcessManager = {
   categories: ['payment'],
   react: (logged) =>
     isOf(logged, 'payment')
-      ? rejectedIds(logged.event).map((id) => job('returnReceipt', `${logged.subject}:${id}`))
+      ? rejectedIds(logged.event).map((id) => job('returnPayment', `${logged.subject}:${id}`))
       : [],
 };
 
 const rejectedIds = (event: PaymentEvent): readonly string[] => {
-  if (event.type === 'TransactionReceiptRejected') return [event.data.receipt.providerPaymentId];
+  if (event.type === 'TransactionPaymentRejected') return [event.data.incoming.providerPaymentId];
   const isAsked = event.type === 'TransactionHeldRejected' || event.type === 'TransactionReturnRetried';
   return isAsked ? [event.data.providerPaymentId] : [];
 };
@@ -43,23 +43,23 @@ interface Needs {
 }
 
 /**
- * Handler of one item of the queue `returnReceipt`: `<payment id>:<end-to-end id>`. Asked twice, the provider returns once; what it refuses
+ * Handler of one item of the queue `returnPayment`: `<payment id>:<end-to-end id>`. Asked twice, the provider returns once; what it refuses
  * is not asked again, and waits for an operator.
  */
-export const returnReceipt =
+export const returnPayment =
   ({ commands, accounts, providers, onRefused }: Needs) =>
   async (item: string): Promise<void> => {
     const colon = item.indexOf(':'); // an acquirer's id may hold more of them
     const [paymentId, providerPaymentId] = [item.slice(0, colon) as PaymentId, item.slice(colon + 1)];
     const stream = streamName.payment(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
-    const receipt = state.transaction.receipts.find((seen) => seen.providerPaymentId === providerPaymentId);
-    if (state.charge.status === 'absent' || receipt?.outcome !== 'rejected' || receipt.returnId === null) return;
+    const incoming = state.transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
+    if (state.charge.status === 'absent' || incoming?.outcome !== 'rejected' || incoming.returnId === null) return;
     const { terms } = state.charge;
-    const { method, returnId, amount } = receipt;
+    const { method, returnId, amount } = incoming;
     const outcome = await providers
       .of(terms.mode)
-      ?.returnReceipt(terms, { method, providerPaymentId, returnId, amount });
+      ?.returnPayment(terms, { method, providerPaymentId, returnId, amount });
     if (outcome === undefined || outcome.kind === 'unknown')
       throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     const { accountId, mode } = terms;

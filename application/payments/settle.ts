@@ -4,9 +4,9 @@ import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
-import { type PayerCheck, type SettleOutcome, settleReceipt } from '../../domain/payment/settle.ts';
+import { type PayerCheck, type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { payerTaxId } from '../../domain/transaction/payer.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -30,39 +30,39 @@ export class Settler {
   }
 
   /** Decides what becomes of a payment that the provider confirmed. Twice: `duplicate`. */
-  async settle(paymentId: PaymentId, receipt: Receipt): Promise<SettleOutcome> {
+  async settle(paymentId: PaymentId, incoming: IncomingPayment): Promise<SettleOutcome> {
     const { commands, accounts } = this.#needs;
     const stream = streamName.payment(paymentId);
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;
     const { fees, holdDays } = (await accounts.get(terms.accountId)).settings;
-    const decide = settleReceipt({
-      receipt,
-      payerCheck: await this.#checkPayer(terms, receipt),
+    const decide = settleIncomingPayment({
+      incoming,
+      payerCheck: await this.#checkPayer(terms, incoming),
       fees,
       holdDays,
-      returnId: returnIdOf(paymentId, receipt.providerPaymentId),
+      returnId: returnIdOf(paymentId, incoming.providerPaymentId),
       at: await accounts.now(terms.accountId, terms.mode),
     });
-    const why = byProcess('settlement', terms, paymentId, receipt.providerPaymentId);
+    const why = byProcess('settlement', terms, paymentId, incoming.providerPaymentId);
     const outcome = await commands.record(PAYMENT, stream, decide, why);
     return outcome.reply;
   }
 
   /** Decides on every payment that the provider knows of. Throws UnknownAtProvider. */
   async settleAll({ paymentId, txid, accountId, mode }: ExistingPayment['charge']['terms']): Promise<void> {
-    const receipts = await this.#needs.providers.of(mode)?.receiptsOf({ accountId, mode }, txid);
-    if (receipts?.kind !== 'known') throw new UnknownAtProvider(`payments of ${paymentId}`);
-    for (const receipt of receipts.value) await this.settle(paymentId, receipt);
+    const incomingPayments = await this.#needs.providers.of(mode)?.paymentsOf({ accountId, mode }, txid);
+    if (incomingPayments?.kind !== 'known') throw new UnknownAtProvider(`payments of ${paymentId}`);
+    for (const incoming of incomingPayments.value) await this.settle(paymentId, incoming);
   }
 
   /** A locked charge needs to know who paid; where the bank does not name the payer, it may still know whether it was the one. */
   async #checkPayer(
     { expectedPayerTaxId, txid, accountId, mode }: ExistingPayment['charge']['terms'],
-    receipt: Receipt,
+    incoming: IncomingPayment,
   ): Promise<PayerCheck> {
-    if (expectedPayerTaxId === null || payerTaxId(receipt) !== null) return 'unknown';
+    if (expectedPayerTaxId === null || payerTaxId(incoming) !== null) return 'unknown';
     const provider = this.#needs.providers.of(mode);
-    const { providerPaymentId: endToEndId } = receipt;
+    const { providerPaymentId: endToEndId } = incoming;
     const pix = { txid, endToEndId, expectedTaxId: expectedPayerTaxId };
     return (await provider?.checkPayer({ accountId, mode }, pix)) ?? 'unknown';
   }
@@ -100,14 +100,14 @@ const settleOne = async (
   { providers, settler, takeFacts, resumeCreation }: Needs,
   { tenant, reference, paymentId }: ProviderNotification,
 ): Promise<boolean> => {
-  const receipt = await providers.of(tenant.mode)?.findReceipt(tenant, reference);
-  if (receipt?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
-  if (receipt.value === null) return false;
-  const { method } = receipt.value;
+  const incoming = await providers.of(tenant.mode)?.findPayment(tenant, reference);
+  if (incoming?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
+  if (incoming.value === null) return false;
+  const { method } = incoming.value;
   await resumeCreation(paymentId, method);
   // What the acquirer told before the money came is told first: a card was in flight before it was approved.
   if (method !== 'PIX') await takeFacts(paymentId);
-  await settler.settle(paymentId, receipt.value);
+  await settler.settle(paymentId, incoming.value);
   // A chargeback that overtook its payment found nothing to hold.
   if (method !== 'PIX') await takeFacts(paymentId);
   return true;

@@ -4,7 +4,7 @@ import type { Sql } from './sql.ts';
 
 export const QUEUES = [
   'settle',
-  'returnReceipt',
+  'returnPayment',
   'finalise',
   'resumeCreation',
   'expire',

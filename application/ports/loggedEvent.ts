@@ -1,10 +1,11 @@
 // From facts with their circumstances to events as they are stored, and back: decoded once however many readers share them, and not at all
 // where this process rendered them a moment ago.
+
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type AnyEvent, type EventOf, SERDE } from '../../domain/events.ts';
 import { type Category, readStreamName, type StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { type Json, MalformedEvent, type StoredForm } from '../../domain/kernel/serde.ts';
 import type { NewEvent, Position, RecordedEvent } from './eventStore.ts';
 
@@ -46,7 +47,7 @@ interface Rendered {
 }
 /** What was rendered here and may soon be read here, by event id, a hash of the content. As many as the store keeps in its tail. */
 const RENDERED_MAX = 4_096;
-const rendered = new LruMap<string, Rendered>(RENDERED_MAX);
+const rendered = new LRUCache<string, Rendered>({ max: RENDERED_MAX });
 
 /** Throws MalformedEvent (a poison event) when the event is of no known shape. */
 export const decodeEvent = (recorded: RecordedEvent): LoggedEvent => {

@@ -8,7 +8,7 @@ import type { Json } from '../../domain/kernel/serde.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Issuance } from '../../domain/payment/create.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 
 export interface Tenant {
   readonly accountId: AccountId;
@@ -87,18 +87,18 @@ export interface PaymentProvider {
   /** What the provider says of it, for the merchant to see; null: it never heard of it. */
   statusOf(request: InstrumentRequest): Promise<Known<ProviderStatus | null>>;
   /** Every payment that arrived for the txid, by any method, in order of payment. */
-  receiptsOf(tenant: Tenant, txid: string): Promise<Known<readonly Receipt[]>>;
+  paymentsOf(tenant: Tenant, txid: string): Promise<Known<readonly IncomingPayment[]>>;
   /**
    * Every payment of the tenant that was made in a period, bounds included: finds what no notification told of. The period is 24 hours
    * long at most.
    */
-  receiptsBetween(
+  paymentsBetween(
     tenant: Tenant,
     from: Timestamp,
     to: Timestamp,
-  ): Promise<Known<readonly { readonly txid: string; readonly receipt: Receipt }[]>>;
+  ): Promise<Known<readonly { readonly txid: string; readonly incoming: IncomingPayment }[]>>;
   /** A payment that a notification told of, asked for again before anything is credited; null: there is none. */
-  findReceipt(tenant: Tenant, providerPaymentId: string): Promise<Known<Receipt | null>>;
+  findPayment(tenant: Tenant, providerPaymentId: string): Promise<Known<IncomingPayment | null>>;
   /** Whether a Pix whose payer the provider does not name was paid by the tax id expected (pix.md, sanctioned check). */
   checkPayer(
     tenant: Tenant,
@@ -110,7 +110,7 @@ export interface PaymentProvider {
    * Sends a received payment back in full. The same `returnId` returns once, however often it is asked; refused once, it is never sent
    * under that name.
    */
-  returnReceipt(
+  returnPayment(
     tenant: Tenant,
     back: {
       readonly method: PaymentMethod;

@@ -2,7 +2,7 @@
 // (rules X1–X3). The gateway hears of it through the provider port and its notifications, as of anything real.
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { AcquirerFact, Tenant } from './paymentProvider.ts';
 
 export type PayResult =
@@ -14,7 +14,13 @@ export type PayResult =
 
 export interface SandboxBankPort {
   /** Books a payment and tells the gateway of it, durably and at once. `force`: lands even on a cancelled instrument (X1 `late`). */
-  pay(tenant: Tenant, paymentId: PaymentId, txid: string, receipt: Receipt, force: boolean): Promise<PayResult>;
+  pay(
+    tenant: Tenant,
+    paymentId: PaymentId,
+    txid: string,
+    incoming: IncomingPayment,
+    force: boolean,
+  ): Promise<PayResult>;
   /** An acquirer has something to tell, durably and at once. Told before of the same method: false, nothing changes. */
   tell(tenant: Tenant, paymentId: PaymentId, txid: string, fact: AcquirerFact): Promise<boolean>;
   /**

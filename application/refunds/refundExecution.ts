@@ -158,7 +158,7 @@ const orderOf = ({ charge: { terms }, transaction }: ExistingPayment, id: Refund
   if (!refund) return null;
   const { refundId, amount, currency, strategy, destination } = refund;
   const { paymentId, accountId, mode } = terms;
-  const { method, receipt } = transaction.settlement;
-  const originalId = receipt.providerPaymentId;
+  const { method, incoming } = transaction.settlement;
+  const originalId = incoming.providerPaymentId;
   return { refundId, paymentId, accountId, mode, amount, currency, method, strategy, destination, originalId };
 };

@@ -5,9 +5,9 @@ import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { type Reserved, reserveRefund } from '../../domain/payment/refund.ts';
 import {
-  canonicalRefund,
   REFUND_FINGERPRINT_VERSION,
   type RefundBody,
+  refundFingerprintFields,
   refundRequest,
 } from '../../domain/refund/request.ts';
 import type { Accounts } from '../accounts/accounts.ts';
@@ -15,7 +15,7 @@ import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { refundIdOf } from '../core/derivedIds.ts';
 import { byRequest } from '../core/eventMetadata.ts';
-import { fingerprintOf as hashOf } from '../payments/creationParts.ts';
+import { fingerprintOf } from '../core/fingerprint.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 
 export interface RequestRefundCommand {
@@ -42,7 +42,7 @@ export const requestRefund =
     const wish = {
       ...refundRequest(body),
       refundId: refundIdOf(idSeed, mode, paymentId, body.idempotencyKey),
-      fingerprint: fingerprintOf(body),
+      fingerprint: refundFingerprint(body),
       allowedDestinations: (await accounts.get(accountId)).settings.cashoutDestinations,
     };
     const decide = reserveRefund(wish, await accounts.now(accountId, mode));
@@ -51,5 +51,6 @@ export const requestRefund =
     return isRejection(done) ? done : done.reply;
   };
 
-/** With its rule version: what was hashed under an older one is told apart. */
-const fingerprintOf = (body: RefundBody): string => `${REFUND_FINGERPRINT_VERSION}:${hashOf(canonicalRefund(body))}`;
+/** The version of its rule stands before it, so that what was hashed under an older one is told apart. */
+const refundFingerprint = (body: RefundBody): string =>
+  `${REFUND_FINGERPRINT_VERSION}:${fingerprintOf(REFUND_FINGERPRINT_VERSION, refundFingerprintFields(body))}`;

@@ -14,11 +14,11 @@ import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { sandboxReceiptIdOf } from '../core/derivedIds.ts';
+import { sandboxPaymentIdOf } from '../core/derivedIds.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { AcquirerFact, Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
@@ -66,7 +66,7 @@ export const actInSandbox =
     if (act.kind === 'authorize') {
       // A card is in flight before it is approved.
       if (method === 'CREDIT_CARD') await tell('processing');
-      const paid = await bank.pay(tenant, id, txid, receiptOf(payment, method, at), false);
+      const paid = await bank.pay(tenant, id, txid, incomingPaymentOf(payment, method, at), false);
       if (paid === 'cancelled') return ENDED;
     } else if (act.kind === 'refuse') await tell('refused', act.reason);
     else await tell(act.kind);
@@ -102,9 +102,9 @@ const noSuchMethod = (act: SandboxAct): Rejection => {
 const isDone = ({ charge, transaction }: ExistingPayment, act: SandboxAct, method: PaymentMethod): boolean => {
   switch (act.kind) {
     case 'authorize': {
-      const id = sandboxReceiptIdOf(charge.terms.paymentId, method);
-      const receipt = transaction.receipts.find(({ providerPaymentId }) => providerPaymentId === id);
-      return receipt !== undefined && receipt.outcome !== 'rejected';
+      const id = sandboxPaymentIdOf(charge.terms.paymentId, method);
+      const incoming = transaction.incomingPayments.find(({ providerPaymentId }) => providerPaymentId === id);
+      return incoming !== undefined && incoming.outcome !== 'rejected';
     }
     case 'refuse':
       return transaction.declined.includes(method);
@@ -140,9 +140,9 @@ const notPayable = (
   return expiresAt !== null && at > expiresAt ? ENDED : null;
 };
 
-const receiptOf = ({ charge }: ExistingPayment, method: PaymentMethod, paidAt: Timestamp): Receipt => ({
+const incomingPaymentOf = ({ charge }: ExistingPayment, method: PaymentMethod, paidAt: Timestamp): IncomingPayment => ({
   method,
-  providerPaymentId: sandboxReceiptIdOf(charge.terms.paymentId, method),
+  providerPaymentId: sandboxPaymentIdOf(charge.terms.paymentId, method),
   amount: charge.terms.amount,
   payer: { name: charge.terms.customer.name, document: null },
   paidAt,
@@ -153,7 +153,7 @@ const notDisputable = ({ transaction }: ExistingPayment): Rejection | null => {
     return reject('invalid_request', 'Only a payment that is settled by card can be disputed.');
   if (transaction.dispute !== null) return reject('invalid_request', 'This payment is disputed already.');
   const { settlement, refunds } = transaction;
-  return refundedAmount(refunds) === settlement.receipt.amount
+  return refundedAmount(refunds) === settlement.incoming.amount
     ? reject('invalid_request', 'This payment is refunded: nothing of it is left to dispute.')
     : null;
 };

@@ -6,11 +6,11 @@ import { type Minor, toMinor } from '../../domain/kernel/money.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { type SettleOutcome, settleReceipt } from '../../domain/payment/settle.ts';
+import { type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
-import type { Payer, Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment, Payer } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -56,18 +56,18 @@ export const payInSandbox =
     if (isOver(state, pix.expiresAt, now) && !wish.late) return { kind: 'refused' };
     const endToEndId =
       wish.end_to_end_id ?? makeEndToEndId({ ispb: SANDBOX_ISPB, at: now, suffix: endToEndSuffix(randomness) });
-    const receipt: Receipt = {
+    const incoming: IncomingPayment = {
       method: 'PIX',
       providerPaymentId: endToEndId,
       amount: wish.amount === undefined ? charge.terms.amount : (toMinor(wish.amount) as Minor),
       payer: payerOf(state, wish.payer),
       paidAt: wish.late ? lateTime(now, pix.expiresAt) : now,
     };
-    const result = await bank.pay(tenant, id, pix.txid, receipt, wish.late === true);
+    const result = await bank.pay(tenant, id, pix.txid, incoming, wish.late === true);
     if (result === 'cancelled') return { kind: 'refused' };
     if (result === 'duplicate') return { kind: 'duplicate', endToEndId };
     const { fees, holdDays } = (await accounts.get(tenant.accountId)).settings;
-    const decide = settleReceipt({ receipt, payerCheck: 'unknown', fees, holdDays, returnId: '', at: now });
+    const decide = settleIncomingPayment({ incoming, payerCheck: 'unknown', fees, holdDays, returnId: '', at: now });
     const expected = decide(state);
     return { kind: 'sent', endToEndId, expected: isRejection(expected) ? 'duplicate' : expected.reply };
   };

@@ -1,5 +1,5 @@
 // Which endpoints, and hosts of payments' own URLs, keep failing: what all workers know, asked for as seldom as possible (W3).
-import { LruMap } from '../../domain/kernel/lruMap.ts';
+import { LRUCache } from 'lru-cache';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { FailingTargets, FirstAttempt, ProbeRule } from '../ports/failingTargets.ts';
 
@@ -20,7 +20,7 @@ export class EndpointHealth {
   readonly #targets: FailingTargets;
   /** Milliseconds that only go forward. */
   readonly #now: () => number;
-  readonly #known = new LruMap<string, Known>(TARGETS_MAX);
+  readonly #known = new LRUCache<string, Known>({ max: TARGETS_MAX });
 
   constructor(targets: FailingTargets, now: () => number) {
     this.#targets = targets;

@@ -10,7 +10,7 @@ import {
   type PaymentState,
 } from '../../domain/payment/payment.ts';
 import type { Message } from '../../domain/presentation/envelope.ts';
-import { isUntold, messagesOf, resentMessagesOf } from '../../domain/presentation/messages.ts';
+import { isPublished, messagesOf, resentMessagesOf } from '../../domain/presentation/messages.ts';
 import { type ScheduledDelivery, scheduleDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
@@ -22,7 +22,7 @@ import { job, type ProcessManager } from '../ports/processManager.ts';
 
 /** What nobody is told of costs no job, unless it has something else told again. */
 const needsJob = (event: PaymentEvent): boolean =>
-  event.type === 'ChargeWebhookResendRequested' ? event.data.isWanted : !isUntold(event);
+  event.type === 'ChargeWebhookResendRequested' ? event.data.isWanted : isPublished(event);
 
 export const webhookFanOut: ProcessManager = {
   name: 'webhookFanOut',

@@ -2,7 +2,6 @@
 import {
   flag,
   integer,
-  type Json,
   listOf,
   money,
   nullable,
@@ -43,17 +42,9 @@ const sandbox = record<SandboxSettings>({
   disputeNotifications: flag,
 });
 
-/** Before there were limits of an account's own, all had these. */
-const withLimits = (data: Json): Json => {
-  const { settings, ...rest } = data as { settings: object };
-  const limits = { velocity: { customerPerHour: 20, accountPerHour: 1_000 }, rateLimitPerMinute: null };
-  return { ...rest, settings: { ...settings, ...limits, cashoutDestinations: null } } as Json;
-};
-
 export const accountEventTable: SerdeTable<AccountEvent> = {
   AccountOpened: {
-    version: 2,
-    upcasts: { 1: withLimits },
+    version: 1,
     shape: record({ accountId: text(), name: text(), email: text(), idSeed: text(), settings, at: time }),
     personal: ['name', 'email'],
   },

@@ -6,10 +6,10 @@ import type { Minor } from '../kernel/money.ts';
 import type { Json } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import {
+  type AcquirerInstrument,
   hasInstrument,
   type Instruments,
   NO_INSTRUMENTS,
-  type OtherInstrument,
   type PixInstrument,
 } from './instruments.ts';
 import type { PaymentMethod } from './methods.ts';
@@ -69,7 +69,7 @@ export type ChargePixIssued = Fact<'ChargePixIssued', PixInstrument & { readonly
 /** An acquirer bound the instrument of another method; from here on the payer can pay with it. */
 export type ChargeInstrumentIssued = Fact<
   'ChargeInstrumentIssued',
-  { readonly instrument: OtherInstrument; readonly at: Timestamp }
+  { readonly instrument: AcquirerInstrument; readonly at: Timestamp }
 >;
 /** One of several methods can't be had; the charge lives on with the others. */
 export type ChargeInstrumentRefused = Fact<
@@ -142,8 +142,10 @@ const evolveExisting = (
       return isAlive(state) ? { ...state, status: 'open', instruments: { ...state.instruments, pix } } : state;
     }
     case 'ChargeInstrumentIssued': {
-      const others = [...state.instruments.others, event.data.instrument];
-      return isAlive(state) ? { ...state, status: 'open', instruments: { ...state.instruments, others } } : state;
+      const acquirerInstruments = [...state.instruments.acquirerInstruments, event.data.instrument];
+      return isAlive(state)
+        ? { ...state, status: 'open', instruments: { ...state.instruments, acquirerInstruments } }
+        : state;
     }
     case 'ChargeInstrumentRefused':
       return { ...state, refusedMethods: [...state.refusedMethods, event.data.method] };

@@ -11,30 +11,30 @@ export interface PixInstrument {
   readonly expiresAt: Timestamp;
 }
 
-interface AcquirerInstrument {
+interface IssuedByAcquirer {
   readonly provider: string;
   /** The acquirer's own id of the transaction. */
   readonly reference: string;
   readonly expiresAt: Timestamp;
 }
-export interface CardInstrument extends AcquirerInstrument {
+export interface CardInstrument extends IssuedByAcquirer {
   readonly method: 'CREDIT_CARD';
   /** Page where the payer enters the card. */
   readonly redirectUrl: string;
 }
-export interface MbWayInstrument extends AcquirerInstrument {
+export interface MbWayInstrument extends IssuedByAcquirer {
   readonly method: 'MBWAY';
   /** E.164: where the payer's app was asked to confirm. */
   readonly phone: string;
 }
-export interface MultibancoInstrument extends AcquirerInstrument {
+export interface MultibancoInstrument extends IssuedByAcquirer {
   readonly method: 'MULTIBANCO';
   /** 5 digits. */
   readonly entity: string;
   /** 9 digits, the last two are check digits. */
   readonly mbReference: string;
 }
-export interface BoletoInstrument extends AcquirerInstrument {
+export interface BoletoInstrument extends IssuedByAcquirer {
   readonly method: 'BOLETO';
   /** 44 digits. */
   readonly barcode: string;
@@ -42,7 +42,7 @@ export interface BoletoInstrument extends AcquirerInstrument {
   readonly line: string;
   readonly pdfUrl: string;
 }
-export interface CryptoInstrument extends AcquirerInstrument {
+export interface CryptoInstrument extends IssuedByAcquirer {
   readonly method: 'CRYPTO';
   readonly address: string;
   /** Decimal text in whole coins. */
@@ -50,7 +50,7 @@ export interface CryptoInstrument extends AcquirerInstrument {
   readonly network: string;
   readonly currency: string;
 }
-export type OtherInstrument =
+export type AcquirerInstrument =
   | CardInstrument
   | MbWayInstrument
   | MultibancoInstrument
@@ -60,26 +60,28 @@ export type OtherInstrument =
 /** What of a charge can be paid with. At least one of them is there once the charge is open. */
 export interface Instruments {
   readonly pix: PixInstrument | null;
-  readonly others: readonly OtherInstrument[];
+  readonly acquirerInstruments: readonly AcquirerInstrument[];
 }
 
-export const NO_INSTRUMENTS: Instruments = { pix: null, others: [] };
+export const NO_INSTRUMENTS: Instruments = { pix: null, acquirerInstruments: [] };
 
-export const hasInstrument = ({ pix, others }: Instruments, method: PaymentMethod): boolean =>
-  method === 'PIX' ? pix !== null : others.some((one) => one.method === method);
+export const hasInstrument = ({ pix, acquirerInstruments }: Instruments, method: PaymentMethod): boolean =>
+  method === 'PIX' ? pix !== null : acquirerInstruments.some((one) => one.method === method);
 
-export const findInstrument = <M extends OtherInstrument['method']>(
-  { others }: Instruments,
+export const findInstrument = <M extends AcquirerInstrument['method']>(
+  { acquirerInstruments }: Instruments,
   method: M,
-): Extract<OtherInstrument, { method: M }> | null =>
-  (others.find((one) => one.method === method) as Extract<OtherInstrument, { method: M }> | undefined) ?? null;
+): Extract<AcquirerInstrument, { method: M }> | null =>
+  (acquirerInstruments.find((one) => one.method === method) as
+    | Extract<AcquirerInstrument, { method: M }>
+    | undefined) ?? null;
 
 /** Expiry of one method's instrument; null when it has none. */
-export const instrumentExpiry = ({ pix, others }: Instruments, method: PaymentMethod): Timestamp | null =>
-  (method === 'PIX' ? pix : others.find((one) => one.method === method))?.expiresAt ?? null;
+export const instrumentExpiry = ({ pix, acquirerInstruments }: Instruments, method: PaymentMethod): Timestamp | null =>
+  (method === 'PIX' ? pix : acquirerInstruments.find((one) => one.method === method))?.expiresAt ?? null;
 
 /** The payment expires with the last of them (I8a); null while there is none. */
-export const lastExpiry = ({ pix, others }: Instruments): Timestamp | null =>
-  [...(pix ? [pix] : []), ...others]
+export const lastExpiry = ({ pix, acquirerInstruments }: Instruments): Timestamp | null =>
+  [...(pix ? [pix] : []), ...acquirerInstruments]
     .map(({ expiresAt }) => expiresAt)
     .reduce<Timestamp | null>((last, one) => (last === null ? one : later(last, one)), null);

@@ -4,7 +4,6 @@ import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode } from '../kernel/rejection.ts';
 import type { Json } from '../kernel/serde.ts';
 import { isE164 } from '../methods/phone.ts';
-import { canonicalText } from './canonical.ts';
 import type { Customer } from './charge.ts';
 import { isEmailAddress } from './email.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';
@@ -52,20 +51,20 @@ const isHttpUrl = (value: Json): boolean =>
 export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProblem[] => {
   const { amount = 0, currency = CURRENCY_DEFAULT, paymentMethods = [], customerEmail, metadata } = body;
   const problems: CodedProblem[] = [];
-  const tell = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
+  const report = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
   const amountMax = Math.min(...paymentMethods.map((method) => METHOD_RULES[method].amountMax));
-  if (amount > amountMax) tell('invalid_amount', 'amount', `must be at most ${amountMax} with these methods`);
+  if (amount > amountMax) report('invalid_amount', 'amount', `must be at most ${amountMax} with these methods`);
   const strangers = paymentMethods.filter((method) => !METHOD_RULES[method].currencies.includes(currency));
   if (strangers.length > 0)
-    tell('invalid_currency', 'currency', `is not one that ${strangers.join(', ')} can be paid in`);
+    report('invalid_currency', 'currency', `is not one that ${strangers.join(', ')} can be paid in`);
   if (customerEmail !== undefined && !isEmailAddress(customerEmail))
-    tell('invalid_customer', 'customerEmail', 'must be an e-mail address (RFC 5322)');
+    report('invalid_customer', 'customerEmail', 'must be an e-mail address (RFC 5322)');
   const { returnUrl, phone } = metadata ?? {};
   if (returnUrl !== undefined && !isHttpUrl(returnUrl))
-    tell('invalid_url', 'metadata.returnUrl', `must be an http or https URL of at most ${URL_LENGTH_MAX} characters`);
+    report('invalid_url', 'metadata.returnUrl', `must be an http or https URL of at most ${URL_LENGTH_MAX} characters`);
   if (paymentMethods.includes('MBWAY') && (typeof phone !== 'string' || !isE164(phone)))
-    tell('invalid_metadata', 'metadata.phone', 'must be a phone number in E.164, such as +351912345678, for MBWAY');
-  for (const { param, message } of metadataProblems(metadata, false)) tell('invalid_metadata', param, message);
+    report('invalid_metadata', 'metadata.phone', 'must be a phone number in E.164, such as +351912345678, for MBWAY');
+  for (const { param, message } of metadataProblems(metadata, false)) report('invalid_metadata', param, message);
   return problems;
 };
 
@@ -87,10 +86,10 @@ export const paymentRequest = (body: PaymentBody): PaymentRequest => {
 /** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
 export const PAYMENT_FINGERPRINT_VERSION = 1;
 
-/** The known fields as sent, key order and whitespace aside: equal texts are equal requests (K2). */
-export const canonicalPaymentRequest = ({ sent }: PaymentRequest, version: number): string => {
+/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+export const paymentFingerprintFields = ({ sent }: PaymentRequest): object => {
   const { amount, currency, paymentMethods, metadata, webhookUrl } = sent;
   const { customerId, customerName, customerDocument, customerEmail } = sent;
   const customer = { customerId, customerName, customerDocument, customerEmail };
-  return canonicalText(version, { amount, currency, paymentMethods, metadata, webhookUrl, ...customer });
+  return { amount, currency, paymentMethods, metadata, webhookUrl, ...customer };
 };

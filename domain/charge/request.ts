@@ -4,7 +4,6 @@ import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode, Problem } from '../kernel/rejection.ts';
 import type { Json } from '../kernel/serde.ts';
 import { isStrictTaxId, taxIdOf } from '../pix/taxId.ts';
-import { canonicalText } from './canonical.ts';
 import type { Customer } from './charge.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';
 
@@ -44,27 +43,27 @@ export interface CodedProblem extends Problem {
 export const EXPIRES_IN_SECONDS_MAX = 86_400;
 
 /** Rules beyond types, in the order in which they are told (E2, E3, I11). */
-export const chargeProblems = (body: ChargeBody): readonly CodedProblem[] => {
+export const chargeProblems = (body: Partial<ChargeBody>): readonly CodedProblem[] => {
   const problems: CodedProblem[] = [];
-  const tell = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
+  const report = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });
   const document = body.customer?.document;
   const documentTaxId = document === undefined ? null : taxIdOf(document);
   if (document !== undefined && documentTaxId === null)
-    tell('invalid_customer', 'customer.document', 'must be a CPF or CNPJ with valid check digits');
+    report('invalid_customer', 'customer.document', 'must be a CPF or CNPJ with valid check digits');
   for (const { param, message } of metadataProblems(body.metadata, body.description !== undefined))
-    tell('invalid_metadata', param, message);
+    report('invalid_metadata', param, message);
   const lock = body.expected_payer_tax_id;
   if (lock === undefined) return problems;
   if (!isStrictTaxId(lock))
-    tell(
+    report(
       'invalid_payer_tax_id',
       'expected_payer_tax_id',
       'must be a bare CPF (11 digits) or CNPJ (14 characters) with valid check digits',
     );
   else if (documentTaxId !== null && documentTaxId !== lock)
-    tell('payer_tax_id_mismatch', 'expected_payer_tax_id', 'must equal customer.document when both are sent');
+    report('payer_tax_id_mismatch', 'expected_payer_tax_id', 'must equal customer.document when both are sent');
   if (!body.customer?.name?.trim())
-    tell('customer_name_required', 'customer.name', 'is required when expected_payer_tax_id is set');
+    report('customer_name_required', 'customer.name', 'is required when expected_payer_tax_id is set');
   return problems;
 };
 
@@ -87,10 +86,10 @@ export const chargeRequest = (body: ChargeBody): ChargeRequest => {
 /** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
 export const CHARGE_FINGERPRINT_VERSION = 1;
 
-/** The known fields as sent, key order and whitespace aside: equal texts are equal requests (K2). */
-export const canonicalRequest = ({ sent }: ChargeRequest, version: number): string => {
+/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+export const chargeFingerprintFields = ({ sent }: ChargeRequest): object => {
   const { amount, currency, payment_method, description, expires_in, customer, expected_payer_tax_id, metadata } = sent;
   const known = { amount, currency, payment_method, description, expires_in, expected_payer_tax_id, metadata };
   const { name, document, email, phone } = customer ?? {};
-  return canonicalText(version, { ...known, ...(customer && { customer: { name, document, email, phone } }) });
+  return { ...known, ...(customer && { customer: { name, document, email, phone } }) };
 };

@@ -3,7 +3,6 @@ import {
   flag,
   freeForm,
   integer,
-  type Json,
   listOf,
   money,
   nullable,
@@ -16,12 +15,12 @@ import {
 } from '../kernel/serde.ts';
 import type { ChargeEvent, ChargeTerms, Customer, Fingerprint } from './charge.ts';
 import type {
+  AcquirerInstrument,
   BoletoInstrument,
   CardInstrument,
   CryptoInstrument,
   MbWayInstrument,
   MultibancoInstrument,
-  OtherInstrument,
 } from './instruments.ts';
 import { PAYMENT_METHODS } from './methods.ts';
 
@@ -36,7 +35,7 @@ const customer = record<Customer>({
 const fingerprint = record<Fingerprint>({ version: integer, hash: text() });
 
 const bound = { provider: text(), reference: text(), expiresAt: time };
-const otherInstrument = taggedBy<'method', OtherInstrument>('method', {
+const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method', {
   CREDIT_CARD: record<CardInstrument>({ method: oneOf('CREDIT_CARD'), ...bound, redirectUrl: text() }),
   MBWAY: record<MbWayInstrument>({ method: oneOf('MBWAY'), ...bound, phone: text() }),
   MULTIBANCO: record<MultibancoInstrument>({
@@ -62,13 +61,9 @@ const otherInstrument = taggedBy<'method', OtherInstrument>('method', {
   }),
 });
 
-/** Before there was a second family of routes, everything came through /v1/charges. */
-const withoutOrigin = (data: Json): Json => ({ ...(data as object), api: 'charges', webhookUrl: null });
-
 export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeCreated: {
-    version: 2,
-    upcasts: { 1: withoutOrigin },
+    version: 1,
     shape: record<ChargeTerms & { fingerprint: Fingerprint }>({
       paymentId: text(),
       accountId: text(),
@@ -97,7 +92,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   },
   ChargeInstrumentIssued: {
     version: 1,
-    shape: record({ instrument: otherInstrument, at: time }),
+    shape: record({ instrument: acquirerInstrument, at: time }),
     personal: ['instrument'],
   },
   ChargeInstrumentRefused: {
@@ -110,8 +105,7 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
   ChargeCancelRequested: { version: 1, shape: record({ at: time }), personal: [] },
   ChargeCancelled: { version: 1, shape: record({ at: time }), personal: [] },
   ChargeWebhookResendRequested: {
-    version: 2,
-    upcasts: { 1: (data) => ({ ...(data as object), isWanted: true }) as Json }, // others were not written
+    version: 1,
     shape: record({ ofRevision: integer, number: integer, isWanted: flag, at: time }),
     personal: [],
   },

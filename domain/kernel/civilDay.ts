@@ -1,6 +1,5 @@
 // Civil days of Brazil, as `yyyy-mm-dd` (rule T1). One function decides which day an instant belongs to, and one which days
 // "the last n business days" are.
-import { LruMap } from './lruMap.ts';
 import { DAY_MS, isTimestamp, type Timestamp, toMillis } from './time.ts';
 
 /** The zone's own rules: since 2019 without daylight saving time, before that with it in most years. */
@@ -14,22 +13,16 @@ const SAO_PAULO = new Intl.DateTimeFormat('en-US', {
 });
 /** Before it, the day may lie in the year before 1, which four digits can't write. */
 const FIRST = '0001-01-02';
-/** Since then the zone is whole hours from UTC, so that an hour of UTC lies in one civil day. Before, it kept the sun's time. */
+/** Since then the zone is two or three hours behind UTC. Before, it kept the sun's time. */
 const WHOLE_HOURS_SINCE = '1914-01-02';
+/** From this hour of UTC on, the day of UTC has begun there too, with or without daylight saving time. */
+const BEGUN_AT_HOUR = '03';
 
-/** `yyyy-mm-ddThh` of UTC → its day: a look-up costs a twentieth of asking the zone's rules. */
-const dayOfHour = new LruMap<string, string>(4_096);
+/** Returns the civil day of America/Sao_Paulo at `at`: `yyyy-mm-dd`. RangeError before 2 January of the year 1. */
+export const saoPauloDay = (at: Timestamp): string =>
+  at.slice(11, 13) >= BEGUN_AT_HOUR && at >= WHOLE_HOURS_SINCE ? at.slice(0, 10) : askZone(at);
 
-/** The civil day of America/Sao_Paulo at `at`: `yyyy-mm-dd`. RangeError before 2 January of the year 1. */
-export const saoPauloDay = (at: Timestamp): string => {
-  const hour = at.slice(0, 13);
-  const known = dayOfHour.get(hour);
-  if (known !== undefined) return known;
-  const day = askZone(at);
-  if (at >= WHOLE_HOURS_SINCE) dayOfHour.set(hour, day);
-  return day;
-};
-
+/** Asks the zone's rules, which takes some microseconds. */
 const askZone = (at: Timestamp): string => {
   if (at < FIRST) throw new RangeError(`no civil day before ${FIRST}: ${at}`);
   const parts = new Map(SAO_PAULO.formatToParts(toMillis(at)).map(({ type, value }) => [type, value]));

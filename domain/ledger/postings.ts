@@ -54,10 +54,10 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
   if (!movesMoney(event)) return null;
   switch (event.type) {
     case 'TransactionSettled': {
-      const { receipt, netAmount, providerFee, platformFee, currency, availableAt, at } = event.data;
+      const { incoming, netAmount, providerFee, platformFee, currency, availableAt, at } = event.data;
       const merchant = availableAt === null ? 'merchant_available' : 'merchant_pending';
       return entry(at, currency, [
-        ['provider_clearing', negate(receipt.amount)],
+        ['provider_clearing', negate(incoming.amount)],
         [merchant, netAmount],
         ['provider_fees', providerFee],
         ['platform_fees', platformFee],
@@ -72,16 +72,16 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
     }
     // Money that is not the merchant's: owed to the payer until it has gone back.
     case 'TransactionHeld':
-    case 'TransactionReceiptRejected': {
-      const { receipt, currency, at } = event.data;
+    case 'TransactionPaymentRejected': {
+      const { incoming, currency, at } = event.data;
       return entry(at, currency, [
-        ['provider_clearing', negate(receipt.amount)],
-        ['payer_returns', receipt.amount],
+        ['provider_clearing', negate(incoming.amount)],
+        ['payer_returns', incoming.amount],
       ]);
     }
     // A held one that an operator let pass is credited in the same append, as if it had just arrived.
     case 'TransactionHeldReleased':
-    case 'TransactionReceiptReturned': {
+    case 'TransactionPaymentReturned': {
       const { amount, currency, at } = event.data;
       return entry(at, currency, [
         ['payer_returns', negate(amount)],
@@ -116,7 +116,7 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
       ]);
     }
     case 'TransactionDisputeOpened':
-    case 'TransactionDisputeRaised': {
+    case 'TransactionDisputeHoldIncreased': {
       const { amount, currency, at } = event.data;
       return entry(at, currency, [
         ['merchant_available', negate(amount)],
@@ -145,13 +145,13 @@ export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
       return { kind: 'released' };
     case 'TransactionHeld':
     case 'TransactionHeldReleased':
-    case 'TransactionReceiptRejected':
-    case 'TransactionReceiptReturned':
+    case 'TransactionPaymentRejected':
+    case 'TransactionPaymentReturned':
     case 'TransactionRefundReserved':
     case 'TransactionRefundReleased':
     case 'TransactionRefundCompleted':
     case 'TransactionDisputeOpened':
-    case 'TransactionDisputeRaised':
+    case 'TransactionDisputeHoldIncreased':
       return null;
     default:
       return event satisfies never;

@@ -61,8 +61,8 @@ export const openDispute =
     const { transaction } = assertExists(state);
     if (transaction.status !== 'settled' || transaction.dispute !== null) return NOTHING;
     const { settlement, refunds } = transaction;
-    const amount = refundableRest(settlement.receipt.amount, refunds, null);
-    if (settlement.method !== 'CREDIT_CARD' || refundedAmount(refunds) === settlement.receipt.amount) return NOTHING;
+    const amount = refundableRest(settlement.incoming.amount, refunds, null);
+    if (settlement.method !== 'CREDIT_CARD' || refundedAmount(refunds) === settlement.incoming.amount) return NOTHING;
     const { currency } = settlement;
     return {
       events: [{ type: 'TransactionDisputeOpened', data: { kind, amount, currency, reason, at } }],

@@ -1,6 +1,6 @@
 // Creating a payment: the intent, then its instruments or the failure (K2, K3, K7, P4).
 import { type ChargeTerms, type Failure, type Fingerprint, pendingMethods } from '../charge/charge.ts';
-import type { OtherInstrument, PixInstrument } from '../charge/instruments.ts';
+import type { AcquirerInstrument, PixInstrument } from '../charge/instruments.ts';
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decided, Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
@@ -51,7 +51,7 @@ const pixIssued = (instrument: PixInstrument, at: Timestamp): PaymentEvent => ({
 /** What a provider is known to have made of one method. */
 export type Issuance =
   | { readonly method: 'PIX'; readonly instrument: PixInstrument }
-  | { readonly method: OtherInstrument['method']; readonly instrument: OtherInstrument }
+  | { readonly method: AcquirerInstrument['method']; readonly instrument: AcquirerInstrument }
   | { readonly method: PaymentMethod; readonly refused: Failure };
 
 /**

@@ -3,7 +3,7 @@
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { Receipt } from '../transaction/transaction.ts';
+import type { IncomingPayment } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 import { type SettlementTerms, settled } from './settle.ts';
 
@@ -13,12 +13,12 @@ const NOT_HELD = reject('invalid_request', 'This payment is not held for review.
  * Only what could be the charge's own can be credited: held for want of a payer's document, also when an operator wanted it sent back and
  * the provider refused. A wrong amount, a second or late payment, another payer's, and one of a cancelled charge can only go back.
  */
-const creditable = ({ transaction }: ExistingPayment): Receipt | null => {
-  if (transaction.status === 'held') return transaction.receipt;
+const creditable = ({ transaction }: ExistingPayment): IncomingPayment | null => {
+  if (transaction.status === 'held') return transaction.incoming;
   if (transaction.status !== 'returning') return null;
-  const { providerPaymentId } = transaction.receipt;
-  const seen = transaction.receipts.find((one) => one.providerPaymentId === providerPaymentId);
-  return seen?.outcome === 'unreturned' && seen.reason === 'operator' ? transaction.receipt : null;
+  const { providerPaymentId } = transaction.incoming;
+  const seen = transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
+  return seen?.outcome === 'unreturned' && seen.reason === 'operator' ? transaction.incoming : null;
 };
 
 /**
@@ -33,21 +33,21 @@ export const releaseHeld =
   (state) => {
     const payment = assertExists(state);
     const { transaction } = payment;
-    const wasReleased = transaction.receipts.some(({ reason }) => reason === 'released');
+    const wasReleased = transaction.incomingPayments.some(({ reason }) => reason === 'released');
     if (transaction.status === 'settled' && wasReleased) return { events: [], reply: 'already_released' };
-    const receipt = creditable(payment);
-    if (receipt === null) {
-      const kept = transaction.receipts.find(({ outcome }) => outcome === 'unreturned');
+    const incoming = creditable(payment);
+    if (incoming === null) {
+      const kept = transaction.incomingPayments.find(({ outcome }) => outcome === 'unreturned');
       return kept === undefined
         ? NOT_HELD
         : reject('invalid_request', `What is held of this payment can’t be credited (${kept.reason}): return it.`);
     }
-    const { providerPaymentId, amount } = receipt;
+    const { providerPaymentId, amount } = incoming;
     const { currency } = payment.charge.terms;
     return {
       events: [
         { type: 'TransactionHeldReleased', data: { providerPaymentId, amount, currency, by, at } },
-        settled(payment, { ...terms, receipt, at }),
+        settled(payment, { ...terms, incoming, at }),
       ],
       reply: 'released',
     };
@@ -71,17 +71,17 @@ export const returnHeld =
     const payment = assertExists(state);
     const { transaction } = payment;
     const isMeant = (one: { readonly providerPaymentId: string }) => only === null || one.providerPaymentId === only;
-    const receipts = transaction.receipts.filter(isMeant);
-    const retried = receipts.flatMap(({ outcome, providerPaymentId, refusal }): readonly PaymentEvent[] => {
+    const incomingPayments = transaction.incomingPayments.filter(isMeant);
+    const retried = incomingPayments.flatMap(({ outcome, providerPaymentId, refusal }): readonly PaymentEvent[] => {
       if (outcome !== 'unreturned') return [];
       const returnId = returnIdOf(providerPaymentId, refusal?.number ?? 0);
       return [{ type: 'TransactionReturnRetried', data: { providerPaymentId, returnId, by, at } }];
     });
-    const isHeldMeant = transaction.status === 'held' && isMeant(transaction.receipt);
+    const isHeldMeant = transaction.status === 'held' && isMeant(transaction.incoming);
     const rejected = isHeldMeant ? heldRejected(payment, (id) => returnIdOf(id, 0), 'operator', by, at) : null;
     const events = rejected === null ? retried : [rejected, ...retried];
     if (events.length > 0) return { events, reply: 'returning' };
-    const isGoing = receipts.some(
+    const isGoing = incomingPayments.some(
       ({ outcome, reason, refusal }) =>
         (outcome === 'rejected' || outcome === 'returned') && (reason === 'operator' || refusal !== undefined),
     );
@@ -97,7 +97,7 @@ export const heldRejected = (
   at: Timestamp,
 ): PaymentEvent | null => {
   if (transaction.status !== 'held') return null;
-  const { providerPaymentId, amount } = transaction.receipt;
+  const { providerPaymentId, amount } = transaction.incoming;
   const { currency } = charge.terms;
   const returnId = returnIdOf(providerPaymentId);
   return { type: 'TransactionHeldRejected', data: { providerPaymentId, amount, currency, returnId, reason, by, at } };

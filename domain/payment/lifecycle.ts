@@ -41,13 +41,13 @@ export const recordReturn =
   (providerPaymentId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
     const { charge, transaction } = assertExists(state);
-    const seen = transaction.receipts.find((r) => r.providerPaymentId === providerPaymentId);
+    const seen = transaction.incomingPayments.find((r) => r.providerPaymentId === providerPaymentId);
     if (seen?.outcome !== 'rejected') return NOTHING;
     const { amount } = seen;
     return {
       events: [
         {
-          type: 'TransactionReceiptReturned',
+          type: 'TransactionPaymentReturned',
           data: { providerPaymentId, amount, currency: charge.terms.currency, at },
         },
       ],
@@ -68,7 +68,7 @@ export const recordReturnRefusal =
   ): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
     const { charge, transaction } = assertExists(state);
-    const seen = transaction.receipts.find((r) => r.providerPaymentId === providerPaymentId);
+    const seen = transaction.incomingPayments.find((r) => r.providerPaymentId === providerPaymentId);
     if (seen?.outcome !== 'rejected' || seen.returnId !== returnId) return NOTHING;
     const { amount } = seen;
     const { currency } = charge.terms;

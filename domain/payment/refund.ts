@@ -55,7 +55,7 @@ export const reserveRefund =
     const before = transaction.refunds.find(({ refundId }) => refundId === wish.refundId);
     if (before) return replay(before, wish);
     const { settlement, refunds, dispute } = transaction;
-    const paid = settlement.receipt.amount;
+    const paid = settlement.incoming.amount;
     if (dispute !== null) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
     if (refundedAmount(refunds) === paid)
       return reject('transaction_not_refundable', 'This payment is fully refunded already.');
@@ -92,7 +92,7 @@ type Route = Pick<RefundRecord, 'strategy' | 'destination' | 'namedByMerchant' |
 const unsupported = (message: string): Rejection => reject('REFUND_NOT_SUPPORTED', message);
 
 const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Timestamp): Route | Rejection => {
-  const { method, receipt } = settlement;
+  const { method, incoming } = settlement;
   const free = (strategy: RefundStrategy): Route => ({
     strategy,
     destination: null,
@@ -105,7 +105,7 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
     return at > addMillis(settlement.at, DEVOLUTION_WINDOW_MS)
       ? unsupported('A Pix can be returned within 90 days of its settlement; refund it by cashout.')
       : free('devolution');
-  const destination = wish.destinationKey ?? payerTaxId(receipt);
+  const destination = wish.destinationKey ?? payerTaxId(incoming);
   if (destination === null)
     return unsupported('The payer’s document is not known: send destinationKey, or use devolution.');
   if (wish.allowedDestinations !== null && !wish.allowedDestinations.includes(destination))
@@ -158,6 +158,6 @@ export const releaseRefund =
       type: 'TransactionRefundReleased',
       data: { refundId, amount, currency, fee, feePaidBy, reason, at },
     };
-    const raised: PaymentEvent = { type: 'TransactionDisputeRaised', data: { amount, currency, at } };
+    const raised: PaymentEvent = { type: 'TransactionDisputeHoldIncreased', data: { amount, currency, at } };
     return { events: isDisputed(state) ? [released, raised] : [released], reply: 'recorded' };
   };

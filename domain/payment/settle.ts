@@ -12,7 +12,7 @@ import type { Decided, Decision } from '../kernel/decider.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import { chargeFees, type FeeSchedule } from '../transaction/fees.ts';
 import { payerTaxId } from '../transaction/payer.ts';
-import type { Receipt, RejectionReason } from '../transaction/transaction.ts';
+import type { IncomingPayment, RejectionReason } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
 export type SettleOutcome = 'settled' | 'returned' | 'refunded' | 'held' | 'duplicate';
@@ -27,8 +27,8 @@ export interface SettlementTerms {
 /** What the provider says to the payer that a lock expects, where it does not name who paid. */
 export type PayerCheck = 'match' | 'mismatch' | 'unknown';
 
-export interface SettleReceipt extends SettlementTerms {
-  readonly receipt: Receipt;
+export interface SettleIncomingPayment extends SettlementTerms {
+  readonly incoming: IncomingPayment;
   readonly payerCheck: PayerCheck;
   /** Names the return at the provider, should there be one. */
   readonly returnId: string;
@@ -36,17 +36,17 @@ export interface SettleReceipt extends SettlementTerms {
   readonly at: Timestamp;
 }
 
-export const settleReceipt =
-  (args: SettleReceipt): Decision<PaymentState, PaymentEvent, SettleOutcome> =>
+export const settleIncomingPayment =
+  (args: SettleIncomingPayment): Decision<PaymentState, PaymentEvent, SettleOutcome> =>
   (state): Decided<PaymentEvent, SettleOutcome> => {
     const payment = assertExists(state);
-    const { receipt } = args;
+    const { incoming } = args;
     const { transaction, charge } = payment;
-    if (transaction.receipts.some((seen) => seen.providerPaymentId === receipt.providerPaymentId))
+    if (transaction.incomingPayments.some((seen) => seen.providerPaymentId === incoming.providerPaymentId))
       return { events: [], reply: 'duplicate' };
     if (hasMoney(payment)) return sendBack(payment, args, 'second_payment');
-    if (isLate(payment, receipt)) return sendBack(payment, args, 'charge_ended');
-    if (receipt.amount !== charge.terms.amount) return sendBack(payment, args, 'wrong_amount');
+    if (isLate(payment, incoming)) return sendBack(payment, args, 'charge_ended');
+    if (incoming.amount !== charge.terms.amount) return sendBack(payment, args, 'wrong_amount');
     const payer = judgePayer(payment, args);
     if (payer === 'unknown') return hold(payment, args);
     if (payer === 'mismatch') return sendBack(payment, args, 'payer_mismatch');
@@ -55,11 +55,11 @@ export const settleReceipt =
 
 const judgePayer = (
   { charge }: ExistingPayment,
-  { receipt, payerCheck }: Pick<SettleReceipt, 'receipt' | 'payerCheck'>,
+  { incoming, payerCheck }: Pick<SettleIncomingPayment, 'incoming' | 'payerCheck'>,
 ): PayerCheck => {
   const lock = charge.terms.expectedPayerTaxId;
   if (lock === null) return 'match';
-  const taxId = payerTaxId(receipt);
+  const taxId = payerTaxId(incoming);
   if (taxId === null) return payerCheck;
   return taxId === lock ? 'match' : 'mismatch';
 };
@@ -68,7 +68,7 @@ const hasMoney = ({ transaction: { status } }: ExistingPayment): boolean =>
   status !== 'none' && status !== 'processing' && status !== 'refused';
 
 /** An expired charge still takes what was paid in time and heard of late (M4); each method has its own expiry (I8a). */
-const isLate = ({ charge, transaction }: ExistingPayment, { method, paidAt }: Receipt): boolean => {
+const isLate = ({ charge, transaction }: ExistingPayment, { method, paidAt }: IncomingPayment): boolean => {
   if (transaction.status === 'refused' || (charge.status !== 'open' && charge.status !== 'expired')) return true;
   const expiresAt = instrumentExpiry(charge.instruments, method);
   return expiresAt === null || paidAt > expiresAt;
@@ -76,36 +76,39 @@ const isLate = ({ charge, transaction }: ExistingPayment, { method, paidAt }: Re
 
 const sendBack = (
   payment: ExistingPayment,
-  { receipt, returnId, at }: SettleReceipt,
+  { incoming, returnId, at }: SettleIncomingPayment,
   reason: RejectionReason,
 ): Decided<PaymentEvent, SettleOutcome> => ({
   events: [
     {
-      type: 'TransactionReceiptRejected',
-      data: { receipt, currency: payment.charge.terms.currency, reason, returnId, at },
+      type: 'TransactionPaymentRejected',
+      data: { incoming, currency: payment.charge.terms.currency, reason, returnId, at },
     },
   ],
   reply: reason === 'payer_mismatch' ? 'refunded' : 'returned',
 });
 
-const hold = (payment: ExistingPayment, { receipt, at }: SettleReceipt): Decided<PaymentEvent, SettleOutcome> => ({
-  events: [{ type: 'TransactionHeld', data: { receipt, currency: payment.charge.terms.currency, at } }],
+const hold = (
+  payment: ExistingPayment,
+  { incoming, at }: SettleIncomingPayment,
+): Decided<PaymentEvent, SettleOutcome> => ({
+  events: [{ type: 'TransactionHeld', data: { incoming, currency: payment.charge.terms.currency, at } }],
   reply: 'held',
 });
 
-/** The receipt credited, with its fees fixed for ever (M1). */
+/** The incoming payment credited, with its fees fixed for ever (M1). */
 export const settled = (
   payment: ExistingPayment,
-  { receipt, fees, holdDays, at }: SettlementTerms & { readonly receipt: Receipt; readonly at: Timestamp },
+  { incoming, fees, holdDays, at }: SettlementTerms & { readonly incoming: IncomingPayment; readonly at: Timestamp },
 ): PaymentEvent => {
-  const days = holdDays[receipt.method];
+  const days = holdDays[incoming.method];
   return {
     type: 'TransactionSettled',
     data: {
-      receipt,
-      method: receipt.method,
+      incoming,
+      method: incoming.method,
       currency: payment.charge.terms.currency,
-      ...chargeFees(receipt.amount, fees[receipt.method]),
+      ...chargeFees(incoming.amount, fees[incoming.method]),
       availableAt: days === 0 ? null : addMillis(at, days * DAY_MS),
       at,
     },

@@ -62,7 +62,7 @@ const pixBlock = ({ charge }: ExistingPayment): Pick<ChargeView, 'pix'> => {
 
 const settlementBlock = ({ transaction }: ExistingPayment): ChargeView['settlement'] =>
   transaction.status === 'settled' && transaction.settlement.method === 'PIX'
-    ? { end_to_end_id: transaction.settlement.receipt.providerPaymentId }
+    ? { end_to_end_id: transaction.settlement.incoming.providerPaymentId }
     : {};
 
 /** Why it ended without money; null while it is alive or was paid. */

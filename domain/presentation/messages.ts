@@ -1,4 +1,5 @@
 // Which webhook messages a payment event sends (rule W9), and their envelopes (contract.md Events).
+import { ignoringTypes } from '../kernel/event.ts';
 import { PREFIX } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -70,88 +71,90 @@ const withStatusChanged = (transition: Transition, messages: readonly Message[])
     ? messages
     : [...messages, legacy('payment.status_changed', transition)];
 
-const UNTOLD = [
-  'ChargeCreated', // told when the instrument exists, never for a failed creation (K7)
+/** Whether messages may be published of this event; the types named here are internal. */
+export const isPublished = ignoringTypes<PaymentEvent>()(
+  'ChargeCreated', // published when the instrument exists, never for a failed creation (K7)
   'ChargeInstrumentRefused',
   'ChargeCancelRequested',
-  'ChargeWebhookResendRequested', // it has another event told again
+  'ChargeWebhookResendRequested', // it has the messages of another event published again
   'TransactionHeldReleased',
-  'TransactionReturnRefused', // the operators are told: it is theirs to decide
+  'TransactionReturnRefused', // operators are notified: it is theirs to decide
   'TransactionReturnRetried',
   'TransactionFundsReleased',
-  'TransactionDisputeRaised',
-] as const satisfies readonly PaymentEvent['type'][];
-const UNTOLD_TYPES: ReadonlySet<string> = new Set(UNTOLD);
+  'TransactionDisputeHoldIncreased',
+);
 
-/** An event that nobody is ever told of. */
-export const isUntold = (event: PaymentEvent): event is Extract<PaymentEvent, { type: (typeof UNTOLD)[number] }> =>
-  UNTOLD_TYPES.has(event.type);
-
-/** The messages of one event; none when nobody is told. `after` is `before` with the event applied. */
+/** Returns the messages that one event publishes; none when it is internal. `after` is `before` with the event applied. */
 export const messagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] => {
-  if (!exists(after) || isUntold(event)) return [];
-  const transition = (at: Timestamp): Transition => ({ before, after, at });
+  if (!exists(after) || !isPublished(event)) return [];
+  const changed = (at: Timestamp): Transition => ({ before, after, at });
   switch (event.type) {
     case 'ChargePixIssued':
     case 'ChargeInstrumentIssued':
-      return createdMessages(transition(event.data.at));
+      return createdMessages(changed(event.data.at));
     case 'ChargeExpired':
-      return endMessages(transition(event.data.at), 'charge.expired', 'payment.expired', 'payment.failed');
+      return endMessages(changed(event.data.at), 'charge.expired', 'payment.expired', 'payment.failed');
     case 'ChargeFailed':
-      return endMessages(transition(event.data.at), 'charge.failed', 'payment.failed');
+      return endMessages(changed(event.data.at), 'charge.failed', 'payment.failed');
     case 'ChargeCancelled':
     case 'TransactionHeldRejected':
-      return cancelledMessages(transition(event.data.at));
+      return cancelledMessages(changed(event.data.at));
     case 'TransactionRefused':
       return event.data.isFinal
-        ? endMessages(transition(event.data.at), 'charge.failed', 'payment.failed')
-        : withStatusChanged(transition(event.data.at), []);
+        ? endMessages(changed(event.data.at), 'charge.failed', 'payment.failed')
+        : withStatusChanged(changed(event.data.at), []);
     case 'TransactionSettled':
-      return endMessages(transition(event.data.at), 'charge.paid', 'payment.completed');
+      return endMessages(changed(event.data.at), 'charge.paid', 'payment.completed');
     case 'TransactionProcessing':
     case 'TransactionHeld':
-    case 'TransactionReceiptRejected':
-      return withStatusChanged(transition(event.data.at), []);
-    case 'TransactionReceiptReturned': {
-      const told = transition(event.data.at);
-      const refunded = transactionStatus(after) === 'REFUNDED' && statusBefore(told) !== 'REFUNDED';
+    case 'TransactionPaymentRejected':
+      return withStatusChanged(changed(event.data.at), []);
+    case 'TransactionPaymentReturned': {
+      const transition = changed(event.data.at);
+      const refunded = transactionStatus(after) === 'REFUNDED' && statusBefore(transition) !== 'REFUNDED';
       const { amount } = event.data;
       const back = { refundId: null, refundedAmount: amount, refundedTotal: amount };
-      return withStatusChanged(told, refunded ? [refundedMessage(told, back)] : []);
+      return withStatusChanged(transition, refunded ? [refundedMessage(transition, back)] : []);
     }
     case 'TransactionDisputeOpened': {
-      const told = transition(event.data.at);
-      return withStatusChanged(told, [legacy('payment.failed', told)]);
+      const transition = changed(event.data.at);
+      return withStatusChanged(transition, [legacy('payment.failed', transition)]);
     }
     case 'TransactionRefundReserved':
-      return payoutMessages(transition(event.data.at), event.data.refundId, 'created');
+      return payoutMessages(changed(event.data.at), event.data.refundId, 'created');
     case 'TransactionRefundCompleted': {
-      const told = transition(event.data.at);
+      const transition = changed(event.data.at);
       const { refundId, amount } = event.data;
       const refundedTotal = after.transaction.status === 'settled' ? refundedAmount(after.transaction.refunds) : ZERO;
       const back = { refundId: PREFIX.refund + refundId, refundedAmount: amount, refundedTotal };
-      return [...withStatusChanged(told, [refundedMessage(told, back)]), ...payoutMessages(told, refundId, 'paid')];
+      return [
+        ...withStatusChanged(transition, [refundedMessage(transition, back)]),
+        ...payoutMessages(transition, refundId, 'paid'),
+      ];
     }
     case 'TransactionRefundReleased':
-      return payoutMessages(transition(event.data.at), event.data.refundId, 'failed');
+      return payoutMessages(changed(event.data.at), event.data.refundId, 'failed');
     default:
       return event satisfies never;
   }
 };
 
-/** Those that tell of the payment's new status, without the alias that goes with every change: what is sent again (W8). */
+/** Returns what is sent again (W8): the messages of the payment's new status, without the alias that goes with every change. */
 export const resentMessagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] =>
   messagesOf(before, event, after).filter(({ type }) => RESENT.test(type) && type !== 'payment.status_changed');
 /** Payouts have a status of their own. */
 const RESENT = /^(charge|payment)\./;
 
-/** With the first instrument; those of other methods that come later are told to nobody. */
-const createdMessages = (told: Transition): readonly Message[] =>
-  wasJustCreated(told) ? [canonical('charge.created', told), legacy('payment.created', told)] : [];
+/** The first instrument publishes the creation; those of other methods that come later publish nothing. */
+const createdMessages = (transition: Transition): readonly Message[] =>
+  wasJustCreated(transition) ? [canonical('charge.created', transition), legacy('payment.created', transition)] : [];
 
 /** Of a cancelled payment with a held Pix, only once that is on its way back: until then it reads as being processed (M5). */
-const cancelledMessages = (told: Transition): readonly Message[] =>
-  transactionStatus(told.after) === 'CANCELLED' ? endMessages(told, 'charge.failed', 'payment.failed') : [];
+const cancelledMessages = (transition: Transition): readonly Message[] =>
+  transactionStatus(transition.after) === 'CANCELLED' ? endMessages(transition, 'charge.failed', 'payment.failed') : [];
 
-const endMessages = (told: Transition, current: string, ...legacies: readonly string[]): readonly Message[] =>
-  withStatusChanged(told, [canonical(current, told), ...legacies.map((event) => legacy(event, told))]);
+const endMessages = (transition: Transition, current: string, ...legacies: readonly string[]): readonly Message[] =>
+  withStatusChanged(transition, [
+    canonical(current, transition),
+    ...legacies.map((event) => legacy(event, transition)),
+  ]);

@@ -10,7 +10,7 @@ import type { TransactionStatus } from './status.ts';
 
 type Step = 'created' | 'paid' | 'failed';
 
-const TOLD: { readonly [S in Step]: { readonly legacy: string; readonly status: TransactionStatus } } = {
+const PUBLISHED: { readonly [S in Step]: { readonly legacy: string; readonly status: TransactionStatus } } = {
   created: { legacy: 'withdrawal.created', status: 'PENDING' },
   paid: { legacy: 'withdrawal.completed', status: 'PAID' },
   failed: { legacy: 'withdrawal.failed', status: 'REFUSED' },
@@ -26,7 +26,7 @@ export const payoutMessages = (
   const refunds = transaction.status === 'settled' ? transaction.refunds : [];
   const refund = refunds.find(({ refundId }) => refundId === id);
   if (refund?.strategy !== 'cashout') return [];
-  const { legacy, status } = TOLD[step];
+  const { legacy, status } = PUBLISHED[step];
   const data = () => withdrawalData(after, refund, status, at);
   return [
     canonicalMessage(`payout.${step}`, at, () => payoutView(charge.terms.paymentId, refund)),

@@ -53,7 +53,7 @@ const UNPAID_STATUS = {
 
 const settledStatus = ({ settlement, refunds, dispute }: SettledTransaction): TransactionStatus => {
   if (dispute !== null) return dispute.kind;
-  if (refundedAmount(refunds) === settlement.receipt.amount) return 'REFUNDED';
+  if (refundedAmount(refunds) === settlement.incoming.amount) return 'REFUNDED';
   return settlement.method === 'CREDIT_CARD' ? 'APPROVED' : 'PAID';
 };
 

@@ -76,7 +76,7 @@ export const transactionView = (payment: ExistingPayment): TransactionView => {
     platformFee: settlement?.platformFee ?? null,
     netAmount: settlement?.netAmount ?? null,
     createdAt: terms.createdAt,
-    paidAt: settlement?.receipt.paidAt ?? null,
+    paidAt: settlement?.incoming.paidAt ?? null,
   };
 };
 

@@ -26,12 +26,12 @@ export interface RefundRequest {
 }
 
 /** A devolution goes back where the Pix came from: money is never sent elsewhere than asked, so the contradiction is told. */
-export const refundProblems = ({ strategy, destinationKey }: RefundBody): readonly CodedProblem[] => {
+export const refundProblems = ({ strategy, destinationKey }: Partial<RefundBody>): readonly CodedProblem[] => {
   if (destinationKey === undefined) return [];
-  const tell = (message: string) => [{ code: 'invalid_request' as const, param: 'destinationKey', message }];
+  const problem = (message: string) => [{ code: 'invalid_request' as const, param: 'destinationKey', message }];
   if (!isPixKey(destinationKey))
-    return tell('must be a Pix key: a bare CPF or CNPJ, a +55 phone, a lower-case e-mail or UUID');
-  return strategy === 'devolution' ? tell('is for cashout refunds: a devolution goes back to the payer') : [];
+    return problem('must be a Pix key: a bare CPF or CNPJ, a +55 phone, a lower-case e-mail or UUID');
+  return strategy === 'devolution' ? problem('is for cashout refunds: a devolution goes back to the payer') : [];
 };
 
 /** Only for a body without problems. */
@@ -46,6 +46,8 @@ export const refundRequest = (body: RefundBody): RefundRequest => ({
 /** Rule version of the fingerprint. A field that becomes known later enters under a new version only (K2). */
 export const REFUND_FINGERPRINT_VERSION = 1;
 
-/** The known fields as sent, before defaults: equal texts are equal requests (K2). */
-export const canonicalRefund = ({ amount, reason, strategy, passFeeToTenant, destinationKey }: RefundBody): string =>
-  JSON.stringify({ amount, reason, strategy, passFeeToTenant, destinationKey });
+/** Returns what the fingerprint covers: the known fields as sent, before defaults; undefined where nothing was sent (K2). */
+export const refundFingerprintFields = (body: RefundBody): object => {
+  const { amount, reason, strategy, passFeeToTenant, destinationKey } = body;
+  return { amount, reason, strategy, passFeeToTenant, destinationKey };
+};

@@ -1,5 +1,5 @@
 import { payerTaxIdOf } from '../pix/taxId.ts';
-import type { Receipt } from './transaction.ts';
+import type { IncomingPayment } from './transaction.ts';
 
 /** The bare tax id of whoever paid; null when the bank does not name anybody by it (M5). */
-export const payerTaxId = ({ payer }: Receipt): string | null => payerTaxIdOf(payer.document);
+export const payerTaxId = ({ payer }: IncomingPayment): string | null => payerTaxIdOf(payer.document);

@@ -1,23 +1,16 @@
 // Stored format of transaction events.
 import { PAYMENT_METHODS } from '../charge/methods.ts';
-import { flag, type Json, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
-import type { Payer, Receipt, TransactionEvent } from './transaction.ts';
+import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
+import type { IncomingPayment, Payer, TransactionEvent } from './transaction.ts';
 
 const method = oneOf(...PAYMENT_METHODS);
-const receipt = record<Receipt>({
+const incoming = record<IncomingPayment>({
   method,
   providerPaymentId: text(),
   amount: money,
   payer: record<Payer>({ name: nullable(text()), document: nullable(text()) }),
   paidAt: time,
 });
-/** Version 1 knew Pix only. */
-const ofPix = (data: Json): Json => {
-  const { receipt, ...rest } = data as { receipt: object };
-  return { ...rest, receipt: { method: 'PIX', ...receipt } } as Json;
-};
-const receiptUpcast = { version: 2, upcasts: { 1: ofPix }, personal: ['receipt.payer'] } as const;
-
 const moved = { amount: money, currency: text(), at: time };
 const refundFee = { fee: money, feePaidBy: oneOf('merchant', 'platform') };
 
@@ -29,9 +22,9 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     personal: [],
   },
   TransactionSettled: {
-    ...receiptUpcast,
+    version: 1,
     shape: record({
-      receipt,
+      incoming,
       method,
       currency: text(),
       providerFee: money,
@@ -40,8 +33,13 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       availableAt: nullable(time),
       at: time,
     }),
+    personal: ['incoming.payer'],
   },
-  TransactionHeld: { ...receiptUpcast, shape: record({ receipt, currency: text(), at: time }) },
+  TransactionHeld: {
+    version: 1,
+    shape: record({ incoming, currency: text(), at: time }),
+    personal: ['incoming.payer'],
+  },
   TransactionHeldReleased: {
     version: 1,
     shape: record({ providerPaymentId: text(), ...moved, by: text() }),
@@ -58,17 +56,18 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     }),
     personal: [],
   },
-  TransactionReceiptRejected: {
-    ...receiptUpcast,
+  TransactionPaymentRejected: {
+    version: 1,
     shape: record({
-      receipt,
+      incoming,
       currency: text(),
       reason: oneOf('wrong_amount', 'second_payment', 'charge_ended', 'payer_mismatch'),
       returnId: text(),
       at: time,
     }),
+    personal: ['incoming.payer'],
   },
-  TransactionReceiptReturned: { version: 1, shape: record({ providerPaymentId: text(), ...moved }), personal: [] },
+  TransactionPaymentReturned: { version: 1, shape: record({ providerPaymentId: text(), ...moved }), personal: [] },
   TransactionReturnRefused: {
     version: 1,
     shape: record({ providerPaymentId: text(), ...moved, reason: text() }),
@@ -81,9 +80,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
   },
   TransactionFundsReleased: { version: 1, shape: record(moved), personal: [] },
   TransactionRefundReserved: {
-    version: 2,
-    // Version 1 did not tell the two apart: what may be the payer's document is not shown.
-    upcasts: { 1: (data) => ({ ...(data as object), namedByMerchant: false }) as Json },
+    version: 1,
     shape: record({
       refundId: text(),
       amount: money,
@@ -108,7 +105,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     shape: record({ refundId: text(), ...moved, ...refundFee, reason: text() }),
     personal: [],
   },
-  TransactionDisputeRaised: { version: 1, shape: record(moved), personal: [] },
+  TransactionDisputeHoldIncreased: { version: 1, shape: record(moved), personal: [] },
   TransactionDisputeOpened: {
     version: 1,
     shape: record({ kind: oneOf('CHARGEBACK', 'DISPUTE'), ...moved, reason: nullable(text()) }),

@@ -15,7 +15,7 @@ export interface Payer {
 }
 
 /** One payment that arrived, as the provider tells it. */
-export interface Receipt {
+export interface IncomingPayment {
   readonly method: PaymentMethod;
   /** The provider's id of the payment: of a Pix its end-to-end id, otherwise the acquirer's own. Unique at the provider: the dedup key. */
   readonly providerPaymentId: string;
@@ -28,7 +28,7 @@ export interface Receipt {
 export type RejectionReason = 'wrong_amount' | 'second_payment' | 'charge_ended' | 'payer_mismatch';
 
 export interface Settlement extends ChargedFees {
-  readonly receipt: Receipt;
+  readonly incoming: IncomingPayment;
   readonly method: PaymentMethod;
   readonly currency: string;
   /** When the net becomes available; null when it is at once (M2). */
@@ -63,7 +63,7 @@ export type TransactionSettled = Fact<'TransactionSettled', Settlement>;
 /** A Pix arrived for a payer-locked charge without a payer document: kept, never credited, until an operator decides (M5). */
 export type TransactionHeld = Fact<
   'TransactionHeld',
-  { readonly receipt: Receipt; readonly currency: string; readonly at: Timestamp }
+  { readonly incoming: IncomingPayment; readonly currency: string; readonly at: Timestamp }
 >;
 /** An operator let a held Pix pass; it is credited in the same append. */
 export type TransactionHeldReleased = Fact<
@@ -81,10 +81,10 @@ export type TransactionHeldRejected = Fact<
   }
 >;
 /** A payment arrived that must not be credited; it is owed to the payer in full (M4, M5). */
-export type TransactionReceiptRejected = Fact<
-  'TransactionReceiptRejected',
+export type TransactionPaymentRejected = Fact<
+  'TransactionPaymentRejected',
   {
-    readonly receipt: Receipt;
+    readonly incoming: IncomingPayment;
     readonly currency: string;
     readonly reason: RejectionReason;
     /** Names the return at the provider, so that asking twice returns once. */
@@ -93,8 +93,8 @@ export type TransactionReceiptRejected = Fact<
   }
 >;
 /** The provider accepted the return of a rejected payment. */
-export type TransactionReceiptReturned = Fact<
-  'TransactionReceiptReturned',
+export type TransactionPaymentReturned = Fact<
+  'TransactionPaymentReturned',
   Moved & {
     readonly providerPaymentId: string;
   }
@@ -144,7 +144,7 @@ export type TransactionDisputeOpened = Fact<
 >;
 
 /** A refund of a disputed payment failed: what it gave back is held with the rest. */
-export type TransactionDisputeRaised = Fact<'TransactionDisputeRaised', Moved>;
+export type TransactionDisputeHoldIncreased = Fact<'TransactionDisputeHoldIncreased', Moved>;
 
 export type TransactionEvent =
   | TransactionProcessing
@@ -153,8 +153,8 @@ export type TransactionEvent =
   | TransactionHeld
   | TransactionHeldReleased
   | TransactionHeldRejected
-  | TransactionReceiptRejected
-  | TransactionReceiptReturned
+  | TransactionPaymentRejected
+  | TransactionPaymentReturned
   | TransactionReturnRefused
   | TransactionReturnRetried
   | TransactionFundsReleased
@@ -162,10 +162,10 @@ export type TransactionEvent =
   | TransactionRefundCompleted
   | TransactionRefundReleased
   | TransactionDisputeOpened
-  | TransactionDisputeRaised;
+  | TransactionDisputeHoldIncreased;
 
 /** Every payment ever seen for the charge, in order of arrival. */
-export interface ReceiptRecord {
+export interface IncomingPaymentRecord {
   readonly method: PaymentMethod;
   readonly providerPaymentId: string;
   readonly amount: Minor;
@@ -178,7 +178,7 @@ export interface ReceiptRecord {
 }
 
 interface Seen {
-  readonly receipts: readonly ReceiptRecord[];
+  readonly incomingPayments: readonly IncomingPaymentRecord[];
   /** Methods that were declined; others may still pay. */
   readonly declined: readonly PaymentMethod[];
 }
@@ -197,27 +197,27 @@ export type TransactionState =
       readonly status: 'refused';
       readonly failure: { readonly reason: string; readonly providerErrorCode: string; readonly at: Timestamp };
     })
-  | (Seen & { readonly status: 'held'; readonly receipt: Receipt })
+  | (Seen & { readonly status: 'held'; readonly incoming: IncomingPayment })
   /** Payer lock violated, or returned by an operator; the return is asked for and not yet accepted. */
-  | (Seen & { readonly status: 'returning'; readonly receipt: Receipt })
-  | (Seen & { readonly status: 'returned'; readonly receipt: Receipt; readonly returnedAt: Timestamp })
+  | (Seen & { readonly status: 'returning'; readonly incoming: IncomingPayment })
+  | (Seen & { readonly status: 'returned'; readonly incoming: IncomingPayment; readonly returnedAt: Timestamp })
   | SettledTransaction;
 
 const recordOf = (
-  { method, providerPaymentId, amount }: Receipt,
-  outcome: ReceiptRecord['outcome'],
+  { method, providerPaymentId, amount }: IncomingPayment,
+  outcome: IncomingPaymentRecord['outcome'],
   reason: RejectionReason | null = null,
   returnId: string | null = null,
-): ReceiptRecord => ({ method, providerPaymentId, amount, outcome, reason, returnId });
+): IncomingPaymentRecord => ({ method, providerPaymentId, amount, outcome, reason, returnId });
 
 const replaced = (
-  receipts: readonly ReceiptRecord[],
+  incomingPayments: readonly IncomingPaymentRecord[],
   providerPaymentId: string,
-  change: Partial<ReceiptRecord>,
-): readonly ReceiptRecord[] =>
-  receipts.map((one) => (one.providerPaymentId === providerPaymentId ? { ...one, ...change } : one));
+  change: Partial<IncomingPaymentRecord>,
+): readonly IncomingPaymentRecord[] =>
+  incomingPayments.map((one) => (one.providerPaymentId === providerPaymentId ? { ...one, ...change } : one));
 
-const seenOf = ({ receipts, declined }: Seen): Seen => ({ receipts, declined });
+const seenOf = ({ incomingPayments, declined }: Seen): Seen => ({ incomingPayments, declined });
 
 const evolve = (state: TransactionState, event: TransactionEvent): TransactionState => {
   const seen = seenOf(state);
@@ -238,37 +238,39 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
     case 'TransactionHeldReleased':
     case 'TransactionHeldRejected':
       return evolveHeld(state, event);
-    case 'TransactionReceiptRejected': {
-      const { receipt, reason, returnId } = event.data;
-      const receipts = [...state.receipts, recordOf(receipt, 'rejected', reason, returnId)];
+    case 'TransactionPaymentRejected': {
+      const { incoming, reason, returnId } = event.data;
+      const incomingPayments = [...state.incomingPayments, recordOf(incoming, 'rejected', reason, returnId)];
       return reason === 'payer_mismatch'
-        ? { ...seen, receipts, status: 'returning', receipt }
-        : ({ ...state, receipts } as TransactionState);
+        ? { ...seen, incomingPayments, status: 'returning', incoming }
+        : ({ ...state, incomingPayments } as TransactionState);
     }
-    case 'TransactionReceiptReturned': {
-      const receipts = replaced(state.receipts, event.data.providerPaymentId, { outcome: 'returned' });
-      return state.status === 'returning' && state.receipt.providerPaymentId === event.data.providerPaymentId
-        ? { ...seen, receipts, status: 'returned', receipt: state.receipt, returnedAt: event.data.at }
-        : { ...state, receipts };
+    case 'TransactionPaymentReturned': {
+      const incomingPayments = replaced(state.incomingPayments, event.data.providerPaymentId, { outcome: 'returned' });
+      return state.status === 'returning' && state.incoming.providerPaymentId === event.data.providerPaymentId
+        ? { ...seen, incomingPayments, status: 'returned', incoming: state.incoming, returnedAt: event.data.at }
+        : { ...state, incomingPayments };
     }
     case 'TransactionReturnRefused':
     case 'TransactionReturnRetried':
-      return { ...state, receipts: evolveReturn(state.receipts, event) };
+      return { ...state, incomingPayments: evolveReturn(state.incomingPayments, event) };
     case 'TransactionSettled': {
-      const { receipt } = event.data;
-      const wasHeld = state.receipts.some(({ providerPaymentId }) => providerPaymentId === receipt.providerPaymentId);
-      const receipts = wasHeld
-        ? replaced(state.receipts, receipt.providerPaymentId, { outcome: 'settled' })
-        : [...state.receipts, recordOf(receipt, 'settled')];
+      const { incoming } = event.data;
+      const wasHeld = state.incomingPayments.some(
+        ({ providerPaymentId }) => providerPaymentId === incoming.providerPaymentId,
+      );
+      const incomingPayments = wasHeld
+        ? replaced(state.incomingPayments, incoming.providerPaymentId, { outcome: 'settled' })
+        : [...state.incomingPayments, recordOf(incoming, 'settled')];
       const fresh = { releasedAt: null, refunds: [], dispute: null };
-      return { ...seen, receipts, status: 'settled', settlement: event.data, ...fresh };
+      return { ...seen, incomingPayments, status: 'settled', settlement: event.data, ...fresh };
     }
     case 'TransactionFundsReleased':
     case 'TransactionRefundReserved':
     case 'TransactionRefundCompleted':
     case 'TransactionRefundReleased':
     case 'TransactionDisputeOpened':
-    case 'TransactionDisputeRaised':
+    case 'TransactionDisputeHoldIncreased':
       return state.status === 'settled' ? evolveSettled(state, event) : state;
     default:
       return ignore(state, event);
@@ -276,14 +278,20 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
 };
 
 const evolveReturn = (
-  receipts: readonly ReceiptRecord[],
+  incomingPayments: readonly IncomingPaymentRecord[],
   event: TransactionReturnRefused | TransactionReturnRetried,
-): readonly ReceiptRecord[] => {
+): readonly IncomingPaymentRecord[] => {
   if (event.type === 'TransactionReturnRetried')
-    return replaced(receipts, event.data.providerPaymentId, { outcome: 'rejected', returnId: event.data.returnId });
+    return replaced(incomingPayments, event.data.providerPaymentId, {
+      outcome: 'rejected',
+      returnId: event.data.returnId,
+    });
   const { providerPaymentId, reason, at } = event.data;
-  const before = receipts.find((one) => one.providerPaymentId === providerPaymentId)?.refusal?.number ?? 0;
-  return replaced(receipts, providerPaymentId, { outcome: 'unreturned', refusal: { reason, at, number: before + 1 } });
+  const before = incomingPayments.find((one) => one.providerPaymentId === providerPaymentId)?.refusal?.number ?? 0;
+  return replaced(incomingPayments, providerPaymentId, {
+    outcome: 'unreturned',
+    refusal: { reason, at, number: before + 1 },
+  });
 };
 
 type HeldEvent = TransactionHeld | TransactionHeldReleased | TransactionHeldRejected;
@@ -291,18 +299,30 @@ const evolveHeld = (state: TransactionState, event: HeldEvent): TransactionState
   const seen = seenOf(state);
   switch (event.type) {
     case 'TransactionHeld': {
-      const { receipt } = event.data;
-      return { ...seen, receipts: [...state.receipts, recordOf(receipt, 'held')], status: 'held', receipt };
+      const { incoming } = event.data;
+      return {
+        ...seen,
+        incomingPayments: [...state.incomingPayments, recordOf(incoming, 'held')],
+        status: 'held',
+        incoming,
+      };
     }
     case 'TransactionHeldReleased': // the settlement that goes with it says the rest
-      return { ...state, receipts: replaced(state.receipts, event.data.providerPaymentId, { reason: 'released' }) };
+      return {
+        ...state,
+        incomingPayments: replaced(state.incomingPayments, event.data.providerPaymentId, { reason: 'released' }),
+      };
     case 'TransactionHeldRejected': {
       if (state.status !== 'held') return state;
       const { providerPaymentId, returnId, reason } = event.data;
-      const receipts = replaced(state.receipts, providerPaymentId, { outcome: 'rejected', reason, returnId });
+      const incomingPayments = replaced(state.incomingPayments, providerPaymentId, {
+        outcome: 'rejected',
+        reason,
+        returnId,
+      });
       return reason === 'operator'
-        ? { ...seen, receipts, status: 'returning', receipt: state.receipt }
-        : { ...seen, receipts, status: 'none' };
+        ? { ...seen, incomingPayments, status: 'returning', incoming: state.incoming }
+        : { ...seen, incomingPayments, status: 'none' };
     }
     default:
       return ignore(state, event);
@@ -315,7 +335,7 @@ type SettledEvent =
   | TransactionRefundCompleted
   | TransactionRefundReleased
   | TransactionDisputeOpened
-  | TransactionDisputeRaised;
+  | TransactionDisputeHoldIncreased;
 const evolveSettled = (state: SettledTransaction, event: SettledEvent): SettledTransaction => {
   const finish = (refundId: RefundId, outcome: RefundRecord['outcome']): SettledTransaction => ({
     ...state,
@@ -341,7 +361,7 @@ const evolveSettled = (state: SettledTransaction, event: SettledEvent): SettledT
       const { kind, amount, at: openedAt } = event.data;
       return { ...state, dispute: { kind, amount, openedAt } };
     }
-    case 'TransactionDisputeRaised': {
+    case 'TransactionDisputeHoldIncreased': {
       const { dispute } = state;
       return dispute === null
         ? state
@@ -353,6 +373,6 @@ const evolveSettled = (state: SettledTransaction, event: SettledEvent): SettledT
 };
 
 export const transaction: Decider<TransactionState, TransactionEvent> = {
-  initial: { status: 'none', receipts: [], declined: [] },
+  initial: { status: 'none', incomingPayments: [], declined: [] },
   evolve,
 };

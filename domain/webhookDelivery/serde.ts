@@ -1,18 +1,11 @@
 // Stored format of webhook delivery events.
-import { integer, type Json, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import { integer, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { FailedAttempt, ScheduledDelivery, WebhookDeliveryEvent } from './webhookDelivery.ts';
 
-type Stored = { readonly [key: string]: Json };
-/** There was nothing but endpoints. */
-const targetOfEndpoint = (data: Json): Json => {
-  const { endpointId, ...rest } = data as Stored;
-  return { ...rest, target: endpointId as Json };
-};
-
 export const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<WebhookDeliveryEvent>({
   WebhookDeliveryScheduled: {
-    version: 2,
+    version: 1,
     shape: record<ScheduledDelivery & { at: Timestamp }>({
       deliveryId: text(),
       accountId: text(),
@@ -26,12 +19,10 @@ export const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<Webhook
       maxAttempts: integer,
       at: time,
     }),
-    // Payments had no webhookUrl of their own.
-    upcasts: { 1: (data) => ({ ...(data as Stored), url: null }) },
     personal: ['body'],
   },
   WebhookDeliveryAttemptFailed: {
-    version: 2,
+    version: 1,
     shape: record<FailedAttempt & { nextAttemptAt: Timestamp | null }>({
       number: integer,
       target: text(),
@@ -42,7 +33,6 @@ export const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<Webhook
       durationMs: integer,
       nextAttemptAt: nullable(time),
     }),
-    upcasts: { 1: targetOfEndpoint },
     personal: ['responseBody'],
   },
   WebhookDeliverySucceeded: {

@@ -1,5 +1,8 @@
 // Who asks, and by which request: what commands record as their cause.
 import type { Actor } from '../../application/core/eventMetadata.ts';
-import type { RouteContext } from './route.ts';
+import type { KeyContext } from './route.ts';
 
-export const requesterOf = ({ caller, requestId }: RouteContext): Actor => ({ actor: caller.actor, requestId });
+export const actorOf = ({ caller, requestId }: Pick<KeyContext, 'caller' | 'requestId'>): Actor => ({
+  actor: caller.actor,
+  requestId,
+});

@@ -19,7 +19,6 @@ export interface Admission {
   readonly onSecurityEvent: TellSecurityEvent;
 }
 
-const NOBODY = null as unknown as Caller;
 export const OVERLOADED = reject('service_unavailable', 'Too many requests at once. Repeat this one a little later.');
 
 const beyondAddressLimit = (
@@ -65,8 +64,8 @@ export const admit = async (
   res: Response,
   place: Place,
   options: Admission,
-): Promise<Caller | Rejection> => {
-  if (route.auth === 'none') return beyondAddressLimit('catalogue', req, res, options) ?? NOBODY;
+): Promise<Caller | Rejection | null> => {
+  if (route.principal === 'public') return beyondAddressLimit('catalogue', req, res, options);
   const { services, rateLimit, onSecurityEvent } = options;
   const requestId = requestIdOf(req);
   const caller = await authenticate(req, services);

@@ -7,16 +7,18 @@ import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/p
 import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { addressOf } from './address.ts';
 import { type Admission, admit, admitPage, admitProbe, OVERLOADED } from './admission.ts';
-import { requestIdOf, sendError, sendJson } from './errors.ts';
+import { requestIdOf, sendError } from './errors.ts';
 import { warnOfForwarding } from './forwarding.ts';
 import { idempotencyKeyOf } from './idempotencyKey.ts';
 import { readJsonBody } from './jsonBody.ts';
 import type { Place } from './overload.ts';
 import { requestId } from './requestId.ts';
-import type { Route, RouteContext, RouteResult, ValidationContext } from './route.ts';
+import type { Refusal, Route, RouteContext, RouteResult, ValidationContext } from './route.ts';
+import { sendResult } from './send.ts';
 import { untilLevel } from './upToDate.ts';
-import { bodyValidator, readQuery } from './validation.ts';
+import { type BodyValidator, bodyValidator, readQuery } from './validation.ts';
 
 export interface AppOptions extends Admission {
   readonly routes: readonly Route[];
@@ -39,11 +41,11 @@ export const createApp = (options: AppOptions): Express => {
   app.use(requestId);
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
   app.use('/health/ready', admitProbe(options));
-  app.use('/pay', admitPage(options));
+  app.use(['/pay', '/openapi.json'], admitPage(options));
   options.extend?.(app);
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));
-    for (const route of routes) at[route.method.toLowerCase() as 'get' | 'post' | 'delete'](serve(route, options));
+    for (const route of routes) at[route.method.toLowerCase() as Lowercase<Route['method']>](serve(route, options));
     const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
     at.all((req, res) => {
       res.setHeader('Allow', allow);
@@ -58,17 +60,14 @@ export const createApp = (options: AppOptions): Express => {
 };
 
 const serve = (route: Route, options: AppOptions) => {
-  const validate = route.body && bodyValidator(route.body);
+  const validate = route.body.kind === 'json' ? bodyValidator(route.body) : null;
   return async (req: Request, res: Response): Promise<void> => {
     const started = performance.now();
     const place = options.overload.enter();
     try {
-      const answer = place === null ? OVERLOADED : await answerOf(route, validate, req, res, place, options);
-      if (isRejection(answer)) sendError(req, res, answer);
-      else {
-        for (const [name, value] of Object.entries(answer.headers ?? {})) res.setHeader(name, value);
-        sendJson(res, answer.status, answer.body);
-      }
+      const result = place === null ? OVERLOADED : await resultOf(route, validate, req, res, place, options);
+      if (isRejection(result)) sendError(req, res, result);
+      else sendResult(req, res, result);
     } catch (error) {
       fault(error, req, res, options);
     } finally {
@@ -78,51 +77,66 @@ const serve = (route: Route, options: AppOptions) => {
   };
 };
 
-const answerOf = async (
+const resultOf = async (
   route: Route,
-  validate: ReturnType<typeof bodyValidator> | undefined,
+  validate: BodyValidator | null,
   req: Request,
   res: Response,
   place: Place,
   options: AppOptions,
-): Promise<RouteResult | Rejection> => {
+): Promise<RouteResult | Refusal> => {
   const { services } = options;
   const caller = await admit(route, req, res, place, options);
   if (isRejection(caller)) return caller;
-  if (route.auth === 'testKey' && caller.tenant.mode !== 'test')
+  if (route.principal === 'testKey' && caller?.tenant.mode !== 'test')
     return reject('mode_not_allowed', 'Sandbox routes take test keys only.');
   const query = readQuery(route, req.query as Record<string, unknown>);
   if (isRejection(query)) return query;
-  const body = await bodyOf(validate, req, res, place, { mode: caller?.tenant.mode ?? 'live', services });
+  const mode = caller?.tenant.mode ?? 'live';
+  const body = validate && (await bodyOf(validate, req, res, place, { mode, services }));
   if (isRejection(body)) return body;
   // Shape is judged before the key (K2a).
-  const idempotencyKey = route.idempotent ? idempotencyKeyOf(req) : '';
+  const idempotencyKey = Object.hasOwn(route.headers, 'Idempotency-Key') ? idempotencyKeyOf(req) : '';
   if (isRejection(idempotencyKey)) return idempotencyKey;
-  if (route.reads) await untilLevel(services, route.reads);
-  const params = req.params as Record<string, string>;
-  const ask: RouteContext = {
+  if (route.reads.length > 0) await untilLevel(services, route.reads);
+  const params = readParams(route, req.params as Record<string, string>);
+  if (isRejection(params)) return params;
+  return route.handle({
     caller,
-    params,
-    query: query.query,
-    body: body.body,
-    idempotencyKey: idempotencyKey as string,
+    params: params.params as RouteContext['params'],
+    query: query.query as RouteContext['query'],
+    body: body?.body as RouteContext['body'],
+    idempotencyKey,
     requestId: requestIdOf(req),
+    address: addressOf(req),
     services,
-  };
-  return route.handle(ask);
+  });
+};
+
+/** What the path names, or the first of it that is none. */
+const readParams = (
+  { params: rules }: Route,
+  texts: Readonly<Record<string, string>>,
+): { params: unknown } | Rejection => {
+  const params: Record<string, unknown> = {};
+  for (const [name, { parse }] of Object.entries(rules)) {
+    const value = parse(texts[name] ?? '');
+    if (isRejection(value)) return value;
+    params[name] = value;
+  }
+  return { params };
 };
 
 const bodyOf = async (
-  validate: ReturnType<typeof bodyValidator> | undefined,
+  validate: BodyValidator,
   req: Request,
   res: Response,
   place: Place,
-  judge: ValidationContext,
+  context: ValidationContext,
 ): Promise<{ body: unknown } | Rejection> => {
-  if (!validate) return { body: undefined };
   const read = await place.waiting(readJsonBody(req, res));
   if (isRejection(read)) return read;
-  return validate(read.body === undefined ? {} : read.body, read.mayHoldBadStrings, judge);
+  return validate(read.body === undefined ? {} : read.body, read.mayHoldBadStrings, context);
 };
 
 const fault = (error: unknown, req: Request, res: Response, options: AppOptions): void => {

@@ -2,7 +2,6 @@
 // offset it is UTC, as all timestamps of the interface are.
 import { DAY_MS, fromMillis, isTimestamp, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import { matching } from './queryRules.ts';
-import type { QueryRule } from './route.ts';
 
 // A `+` that was not escaped arrives as a space.
 const SHAPE = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?([Zz]|[+\- ]\d\d(?::?\d\d)?)?)?$/;
@@ -46,8 +45,8 @@ const upperBound = (text: string): Timestamp | undefined => {
   return instant === null ? undefined : within(instant.millis + instant.lasts);
 };
 
-const DESCRIPTION = 'an ISO 8601 date or date-time';
+const EXPECTED = 'an ISO 8601 date or date-time';
 /** The first millisecond that is not before it. */
-export const notBefore: QueryRule = matching(DESCRIPTION, lowerBound);
+export const notBefore = (description: string) => matching(description, EXPECTED, lowerBound);
 /** The last millisecond that is not after it; of a date alone, the last of that day in UTC. */
-export const notAfter: QueryRule = matching(DESCRIPTION, upperBound);
+export const notAfter = (description: string) => matching(description, EXPECTED, upperBound);

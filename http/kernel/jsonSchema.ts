@@ -3,6 +3,7 @@
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
+  readonly default?: unknown;
   readonly properties?: { readonly [name: string]: JsonSchema };
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean;

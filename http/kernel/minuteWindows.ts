@@ -1,5 +1,5 @@
 // What came of each of many within a minute, in bounded memory: the windows used last are kept, others are forgotten.
-import { LruMap } from '../../domain/kernel/lruMap.ts';
+import { LRUCache } from 'lru-cache';
 
 const MINUTE_MS = 60_000;
 
@@ -15,12 +15,12 @@ export interface MinuteWindow {
 }
 
 export class MinuteWindows {
-  readonly #windows: LruMap<string, MinuteWindow>;
+  readonly #windows: LRUCache<string, MinuteWindow>;
   readonly #now: () => number;
 
   /** `now` in milliseconds, from any beginning. */
   constructor(remembered: number, now: () => number = () => performance.now()) {
-    this.#windows = new LruMap(remembered);
+    this.#windows = new LRUCache({ max: remembered });
     this.#now = now;
   }
 

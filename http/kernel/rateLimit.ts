@@ -14,11 +14,7 @@ export interface Limited {
   readonly rejection: Rejection;
 }
 /** null: within the limit. */
-export type RateLimit = (
-  caller: Caller,
-  route: Pick<Route, 'isApartFromSandboxLimit'>,
-  res: Response,
-) => Limited | null;
+export type RateLimit = (caller: Caller, route: Pick<Route, 'limit'>, res: Response) => Limited | null;
 
 /** As many keys as are remembered by their fingerprints. */
 const KEYS_REMEMBERED = 10_000;
@@ -43,13 +39,14 @@ export const judgeLeft = (
 /** `deploymentsPerMinute`: for accounts without a limit of their own; 0: none. Where nothing limits there are no headers either. */
 export const rateLimit = (deploymentsPerMinute: number): RateLimit => {
   const windows = new MinuteWindows(KEYS_REMEMBERED);
-  return ({ account, tenant, actor }, { isApartFromSandboxLimit = false }, res) => {
+  return ({ account, tenant, actor }, { limit }, res) => {
+    const isApart = limit === 'keyApartFromSandbox';
     const agreed = requestsPerMinute(account, deploymentsPerMinute);
-    const isLowered = tenant.mode === 'test' && !isApartFromSandboxLimit;
+    const isLowered = tenant.mode === 'test' && !isApart;
     const perMinute = isLowered ? sandboxRequestsPerMinute(account, deploymentsPerMinute) : agreed;
     const window = windows.of(actor);
     window.count += 1;
-    if (isApartFromSandboxLimit) window.apart += 1;
+    if (isApart) window.apart += 1;
     if (perMinute === 0) return null;
     const ofAgreed = agreed === 0 ? Number.POSITIVE_INFINITY : agreed - window.count;
     const left = perMinute === agreed ? ofAgreed : Math.min(ofAgreed, perMinute - window.count + window.apart);

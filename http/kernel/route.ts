@@ -1,4 +1,5 @@
 // A route as data: Express, the tests and the OpenAPI document come from the same table.
+import type { Static, TSchema } from 'typebox';
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
@@ -7,33 +8,7 @@ import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 import type { Services } from './services.ts';
 
-export interface BodyRule {
-  readonly schema: JsonSchema;
-  /** The code of a problem by the first part of its path; others are `invalid_request`. */
-  readonly codes: { readonly [field: string]: ErrorCode };
-  /** The code of a field that is not there, where it is not the one of `codes`. */
-  readonly missing?: { readonly [field: string]: ErrorCode };
-  /** Filled in before anything is judged (the shortcut route's payment_method). */
-  readonly fill?: (body: Record<string, unknown>) => Record<string, unknown>;
-  /** Rules beyond the schema, told together with its problems: fields in which it does not hold are left out, even required ones. */
-  readonly refine?: (body: never, judge: ValidationContext) => readonly CodedProblem[];
-}
-
-/** What rules beyond the schema may ask. */
-export interface ValidationContext {
-  readonly mode: Mode;
-  readonly services: Services;
-}
-
-export interface QueryRule {
-  readonly description: string;
-  readonly schema: JsonSchema;
-  /** The value, or undefined when the text is not one. */
-  readonly parse: (text: string) => unknown;
-  readonly fallback?: unknown;
-  /** The code of a bad value; default `invalid_filter`. */
-  readonly code?: ErrorCode;
-}
+export type Tag = 'Charges' | 'Payments' | 'Refunds' | 'Wallets' | 'Webhooks' | 'Sandbox' | 'Checkout' | 'Operations';
 
 /** Whoever calls with an API key. */
 export interface Caller {
@@ -43,44 +18,292 @@ export interface Caller {
   readonly actor: string;
 }
 
-export interface RouteContext {
-  readonly caller: Caller;
-  readonly params: { readonly [name: string]: string };
-  readonly query: { readonly [name: string]: unknown };
-  /** Of the shape of the route's schema. */
-  readonly body: unknown;
-  /** Only where the route requires one. */
-  readonly idempotencyKey: string;
-  readonly requestId: string;
+/** What is known of who calls, by the principal that a route asks for. `testKey`: a live key gets 403 `mode_not_allowed` (decisions X). */
+export interface Callers {
+  public: null;
+  apiKey: Caller;
+  testKey: Caller;
+  session: unknown;
+  operator: null;
+  provider: unknown;
+}
+export type Principal = keyof Callers;
+
+/** Whose share of requests and of places a request takes (decisions E8); http/kernel/admission.ts says how much each is. */
+export type LimitClass =
+  /** The key's requests a minute, and its account's places. */
+  | 'key'
+  /** The same, but not counted by the limit that a sandbox may set itself: the route changes that one. */
+  | 'keyApartFromSandbox'
+  /** The address's; pages together have the places of one account. */
+  | 'pages'
+  | 'catalogue'
+  /** The address's; answered however busy the process is. */
+  | 'readiness'
+  | 'unlimited';
+
+/** A piece of the path. */
+export interface ParamRule<Value = unknown> {
+  readonly description: string;
+  readonly schema: JsonSchema;
+  /** The value, or what the route answers to a text that is none. */
+  readonly parse: (text: string) => Value | Rejection;
+}
+
+/** A parameter of the query. It is optional: without it the value is the fallback, or undefined. */
+export interface QueryRule<Value = unknown, Fallback extends Value | undefined = Value | undefined> {
+  /** What it is for. */
+  readonly description: string;
+  /** What it must be: "must be …". */
+  readonly expects: string;
+  readonly schema: JsonSchema;
+  /** The value, or undefined when the text is not one. */
+  readonly parse: (text: string) => Value | undefined;
+  readonly fallback: Fallback;
+  /** The code of a bad value. */
+  readonly code: ErrorCode;
+}
+
+export type ParamRules = { readonly [name: string]: ParamRule };
+type QueryRules = { readonly [name: string]: QueryRule };
+type ParamsOf<Rules> = {
+  readonly [Name in keyof Rules]: Rules[Name] extends ParamRule<infer Value> ? Exclude<Value, Rejection> : never;
+};
+type QueryOf<Rules> = {
+  readonly [Name in keyof Rules]: Rules[Name] extends QueryRule<infer Value, infer Fallback>
+    ? Value | (undefined extends Fallback ? undefined : never)
+    : never;
+};
+
+/** A JSON value that nobody changes. */
+export type Frozen<Value> = Value extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
+    : Value;
+
+/** What rules beyond the schema may ask. */
+export interface ValidationContext {
+  readonly mode: Mode;
   readonly services: Services;
 }
 
-export interface RouteResult {
-  readonly status: number;
-  readonly body: unknown;
-  readonly headers?: { readonly [name: string]: string };
+/** A JSON body of at most 64 kB. `jsonBody` makes one. */
+export interface JsonBody<Body = unknown> {
+  readonly kind: 'json';
+  /** What a caller sends. */
+  readonly schema: TSchema;
+  /** The code of a problem by the first part of its path; others are `invalid_request`. */
+  readonly codes: { readonly [field: string]: ErrorCode };
+  /** The code of a field that is not there, where it is not the one of `codes`. */
+  readonly missing: { readonly [field: string]: ErrorCode };
+  /** Fields that the route fills in itself: whatever a caller sends in them is ignored. */
+  readonly ignores: readonly string[];
+  /** Rules beyond the schema, told together with its problems. Fields in which the schema does not hold are left out, required ones too. */
+  readonly refine?: (body: Partial<Body>, context: ValidationContext) => readonly CodedProblem[];
+}
+export const jsonBody = <Schema extends TSchema>(
+  rule: { readonly schema: Schema } & Partial<Omit<JsonBody<Frozen<Static<Schema>>>, 'kind' | 'schema'>>,
+): JsonBody<Frozen<Static<Schema>>> => ({ kind: 'json', codes: {}, missing: {}, ignores: [], ...rule });
+
+/** A body that is not held in memory. */
+export interface StreamBody {
+  readonly kind: 'stream';
+  readonly contentTypes: readonly string[];
+  readonly bytesMax: number;
+}
+export interface NoBody {
+  readonly kind: 'none';
+}
+// `never`: a rule takes the body that its own schema describes.
+export type BodyRule = JsonBody<never> | StreamBody | NoBody;
+/** `stream`: chunks as they arrive; reading more than the rule's `bytesMax` throws PayloadTooLarge. */
+type BodyOf<Rule> =
+  Rule extends JsonBody<infer Body> ? Body : Rule extends StreamBody ? AsyncIterable<Buffer> : undefined;
+
+/** What a route answers with a status that is not an error body. */
+export type ResponseRule<Schema extends TSchema = TSchema> =
+  | { readonly kind: 'json'; readonly description: string; readonly schema: Schema }
+  | { readonly kind: 'bytes'; readonly description: string; readonly contentTypes: readonly string[] }
+  | { readonly kind: 'page'; readonly description: string }
+  /** `schema`: of the data of each event. */
+  | { readonly kind: 'eventStream'; readonly description: string; readonly schema: Schema }
+  | { readonly kind: 'empty'; readonly description: string };
+type ResponseRules = { readonly [status: number]: ResponseRule };
+
+interface Headers {
+  readonly [name: string]: string;
 }
 
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+/** Server-sent events to one client. */
+export interface EventSink {
+  send(event: string, data: unknown): void;
+  end(): void;
+  onClose(listener: () => void): void;
+}
+
+interface Contents<Body> {
+  readonly json: { readonly body: Body };
+  readonly bytes: { readonly contentType: string; readonly bytes: Uint8Array | string };
+  readonly page: { readonly page: string };
+  readonly eventStream: { readonly open: (sink: EventSink) => void };
+  readonly empty: unknown;
+}
+type ResultOf<Status, Rule> = Rule extends ResponseRule
+  ? { readonly status: Status; readonly headers?: Headers } & Contents<SchemaOf<Rule>>[Rule['kind']]
+  : never;
+type SchemaOf<Rule> = Rule extends { readonly schema: infer Schema extends TSchema } ? Frozen<Static<Schema>> : never;
+
+/** What a route answers, of the shape that its responses declare. */
+export type RouteResult<Responses extends ResponseRules = ResponseRules> = {
+  [Status in keyof Responses & number]: ResultOf<Status, Responses[Status]>;
+}[keyof Responses & number];
+
+/** An error answer, with headers of its own. */
+export interface Refusal extends Rejection {
+  readonly headers?: Headers;
+}
+
+export interface RouteContext<
+  Who extends Principal = Principal,
+  Params extends ParamRules = ParamRules,
+  Query extends QueryRules = QueryRules,
+  Body extends BodyRule = BodyRule,
+> {
+  readonly caller: Callers[Who];
+  readonly params: ParamsOf<Params>;
+  readonly query: QueryOf<Query>;
+  readonly body: BodyOf<Body>;
+  /** Only where the route requires one. */
+  readonly idempotencyKey: string;
+  readonly requestId: string;
+  /** Where the request comes from, as limits count it. */
+  readonly address: string;
+  readonly services: Services;
+}
+/** What routes for API keys have in common, for what several of them do. */
+export type KeyContext<Params extends ParamRules = ParamRules> = Omit<RouteContext<'apiKey', Params>, 'query' | 'body'>;
+
+interface Named {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** OpenAPI style: `/v1/charges/{id}`. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  /** `testKey`: a live key gets 403 `mode_not_allowed` (rules X). */
-  readonly auth: 'none' | 'apikey' | 'testKey';
-  /** Not counted by the limit that a sandbox may set itself: it changes that one (E8). */
-  readonly isApartFromSandboxLimit?: true;
-  /** Requires the Idempotency-Key header (contract.md Charges, rule 1). */
-  readonly idempotent?: true;
-  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (architecture §6). */
-  readonly reads?: readonly ReadModelName[];
-  readonly body?: BodyRule;
-  readonly query?: { readonly [name: string]: QueryRule };
+  readonly tag: Tag;
+}
+
+/** What is written down of a route; `route` fills in what follows from it. */
+interface Declaration<
+  Who extends Principal,
+  Params extends ParamRules,
+  Query extends QueryRules,
+  Body extends BodyRule,
+  Responses extends ResponseRules,
+> extends Named {
+  readonly principal: Who;
+  /** Default: `key` where a key is asked for, else `pages`. */
+  readonly limit?: LimitClass;
+  /** Each `{name}` of the path. */
+  readonly params?: Params;
+  readonly query?: Query;
   /** Lists that filter or page: a mistyped filter must not return everything (I12). Elsewhere unknown parameters are ignored. */
   readonly refusesUnknownQuery?: true;
-  readonly responses: { readonly [status: number]: { readonly description: string; readonly schema: JsonSchema } };
-  /** Beyond what authentication and the body's rules imply. */
+  /** Requires the Idempotency-Key header (interface.md Charges, rule 1). */
+  readonly needsIdempotencyKey?: true;
+  readonly body?: Body;
+  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (design §6). */
+  readonly reads?: readonly ReadModelName[];
+  readonly responses: Responses;
+  /** Beyond what follows from the rest. */
   readonly errors: readonly ErrorCode[];
-  readonly handle: (ask: RouteContext) => Promise<RouteResult | Rejection>;
+  readonly handle: (
+    context: RouteContext<Who, Params, Query, Body>,
+  ) => Promise<RouteResult<NoInfer<Responses>> | Refusal>;
 }
+
+/** A header that a request must have. */
+export interface HeaderRule {
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+/** A route of the table, whatever the types of what it takes and gives. */
+export interface Route extends Named {
+  readonly principal: Principal;
+  readonly limit: LimitClass;
+  readonly params: ParamRules;
+  readonly query: QueryRules;
+  readonly refusesUnknownQuery: boolean;
+  /** Those that are required, credentials aside. */
+  readonly headers: { readonly [name: string]: HeaderRule };
+  readonly body: BodyRule;
+  readonly reads: readonly ReadModelName[];
+  readonly responses: ResponseRules;
+  /** Every code that it can answer. */
+  readonly errors: readonly ErrorCode[];
+  readonly handle: (context: RouteContext) => Promise<RouteResult | Refusal>;
+}
+
+const IDEMPOTENCY_KEY: HeaderRule = {
+  description: 'Names this one request: a repeat with the same key and body gets the first answer again.',
+  schema: { type: 'string', minLength: 8, maxLength: 128, pattern: '^[\\x20-\\x7e]*$' },
+};
+
+const isKeyed = (principal: Principal): boolean => principal === 'apiKey' || principal === 'testKey';
+
+export const route = <
+  Who extends Principal,
+  const Responses extends ResponseRules,
+  Params extends ParamRules = NonNullable<unknown>,
+  Query extends QueryRules = NonNullable<unknown>,
+  Body extends BodyRule = NoBody,
+>(
+  declared: Declaration<Who, Params, Query, Body, Responses>,
+): Route => {
+  const { principal, params = {}, query = {}, needsIdempotencyKey = false, handle, errors, ...named } = declared;
+  const limit = declared.limit ?? (isKeyed(principal) ? 'key' : 'pages');
+  const body: BodyRule = declared.body ?? { kind: 'none' };
+  return {
+    refusesUnknownQuery: false,
+    reads: [],
+    ...named,
+    limit,
+    principal,
+    params,
+    query,
+    headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},
+    body,
+    errors: [...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors])],
+    handle: handle as Route['handle'],
+  };
+};
+
+/** What follows from who may call, what is taken, and that any process can be too busy or at fault. */
+const impliedErrors = ({
+  principal,
+  limit,
+  params,
+  query,
+  body,
+  needsIdempotencyKey,
+}: Pick<Route, 'principal' | 'limit' | 'params' | 'query' | 'body'> & {
+  needsIdempotencyKey: boolean;
+}): ErrorCode[] => [
+  ...(Object.keys(params).length > 0 ? (['invalid_request'] as const) : []), // a path that can't be decoded
+  ...Object.values(query).map(({ code }) => code),
+  ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
+  ...bodyErrors(body),
+  ...(isKeyed(principal) ? (['unauthorized'] as const) : []),
+  ...(principal === 'testKey' ? (['mode_not_allowed'] as const) : []),
+  ...(limit === 'unlimited' ? [] : (['rate_limited'] as const)),
+  'internal_error',
+  'service_unavailable',
+];
+
+const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
+  if (body.kind === 'none') return [];
+  if (body.kind === 'stream') return ['payload_too_large', 'unsupported_media_type'];
+  const codes = [...Object.values(body.codes), ...Object.values(body.missing)];
+  return ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type', ...codes];
+};

@@ -2,7 +2,7 @@
 import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import type { RouteContext } from './route.ts';
+import type { Caller, KeyContext } from './route.ts';
 import type { Services } from './services.ts';
 
 /** Worst case of read-your-writes. */
@@ -16,7 +16,7 @@ export const untilLevel = async (
   if (!(await progress.caughtUp(CATCH_UP_MS, models))) throw new ReadModelsBehind(`${models.join(', ')} are behind`);
 };
 
-type Asking = Pick<RouteContext, 'services'> & { readonly caller: Pick<RouteContext['caller'], 'tenant'> | null };
+type Asking = Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'tenant'> | null };
 
 /** For reads of one payment. Throws StreamParked. `caller` null: a payer, who knows the id. */
 export const assertShown = ({ services, caller }: Asking, id: PaymentId): void => {

@@ -4,7 +4,7 @@ import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import type { JsonSchema } from './jsonSchema.ts';
-import type { BodyRule, Route, ValidationContext } from './route.ts';
+import type { JsonBody, Route, ValidationContext } from './route.ts';
 
 const ajv = new Ajv({
   allErrors: true,
@@ -43,9 +43,9 @@ const messageOf = ({ keyword, message, params }: ErrorObject): string => {
 };
 
 /** A body may name a field `constructor`: only the tables' own codes count. */
-const codeIn = (codes: BodyRule['codes'] | undefined, field: string): ErrorCode | undefined =>
-  codes && Object.hasOwn(codes, field) ? codes[field] : undefined;
-const codeOf = ({ codes, missing }: BodyRule, param: string, isMissing = false): ErrorCode =>
+const codeIn = (codes: JsonBody['codes'], field: string): ErrorCode | undefined =>
+  Object.hasOwn(codes, field) ? codes[field] : undefined;
+const codeOf = ({ codes, missing }: JsonBody<never>, param: string, isMissing = false): ErrorCode =>
   (isMissing ? codeIn(missing, param) : undefined) ?? codeIn(codes, param.split('.')[0] as string) ?? 'invalid_request';
 
 /** One problem: its own code and param. Several: `invalid_request`, and `details` lists them all (E2). */
@@ -77,15 +77,16 @@ const firstOfEachParam = (problems: readonly CodedProblem[]): CodedProblem[] => 
 export type BodyValidator = (
   body: unknown,
   mayHoldBadStrings: boolean,
-  judge: ValidationContext,
+  context: ValidationContext,
 ) => { readonly body: unknown } | Rejection;
 
-export const bodyValidator = (rule: BodyRule): BodyValidator => {
+export const bodyValidator = (rule: JsonBody<never>): BodyValidator => {
   const validate = ownProperties.compile(rule.schema);
-  const lists = Object.entries(rule.schema.properties ?? {}).filter(([, { type }]) => type === 'array');
-  return (sent, mayHoldBadStrings, judge) => {
+  const { properties = {} }: JsonSchema = rule.schema;
+  const lists = Object.entries(properties).filter(([, { type }]) => type === 'array');
+  return (sent, mayHoldBadStrings, context) => {
     const isObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
-    const body = rule.fill && isObject ? rule.fill(sent as Fields) : sent;
+    const body = rule.ignores.length > 0 && isObject ? leavingOut(sent as Fields, rule.ignores) : sent;
     const problems: CodedProblem[] = mayHoldBadStrings
       ? badStrings(body).map((param) => ({
           param,
@@ -106,12 +107,16 @@ export const bodyValidator = (rule: BodyRule): BodyValidator => {
         const message = wrongLists.get(param) ?? messageOf(error);
         problems.push({ param, message, code: codeOf(rule, param, error.keyword === 'required') });
       }
-    if (rule.refine && isObject) problems.push(...beyondSchema(rule, body as Fields, problems, judge));
+    if (rule.refine && isObject) problems.push(...beyondSchema(rule, properties, body as Fields, problems, context));
     return problems.length > 0 ? rejectionOf(firstOfEachParam(problems).slice(0, PROBLEMS_MAX)) : { body };
   };
 };
 
 type Fields = Readonly<Record<string, unknown>>;
+type Properties = { readonly [name: string]: JsonSchema };
+
+const leavingOut = (fields: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
 /** What is wrong with a list as a whole. What costs more than a look at each item is judged of a list without such a fault only. */
 const listProblem = (value: unknown, { maxItems, items }: JsonSchema): string | null => {
@@ -124,29 +129,30 @@ const nulls = (fields: Iterable<string>): Fields => Object.fromEntries([...field
 
 /** What rules beyond the schema say of the rest of a body whose fields are partly wrong already: all problems are told at once (E2). */
 const beyondSchema = (
-  { refine, schema }: BodyRule,
+  { refine }: JsonBody<never>,
+  properties: Properties,
   body: Fields,
   known: readonly CodedProblem[],
-  judge: ValidationContext,
+  context: ValidationContext,
 ): readonly CodedProblem[] => {
   if (refine === undefined) return [];
-  if (known.length === 0) return refine(body as never, judge);
+  if (known.length === 0) return refine(body as never, context);
   // A part of an object with fields of its own goes alone; anything else goes as a whole.
   const wrong = new Set(
     known.map(({ param }) => {
       const [field = '', part] = param.split('.', 2);
-      return part !== undefined && schema.properties?.[field]?.properties ? `${field}.${part}` : field;
+      return part !== undefined && properties[field]?.properties ? `${field}.${part}` : field;
     }),
   );
   const isWrong = (param: string) => {
     const [field = '', part] = param.split('.', 2);
     return wrong.has(field) || (part !== undefined && wrong.has(`${field}.${part}`));
   };
-  return refine(without(body, schema, isWrong) as never, judge).filter(({ param }) => !isWrong(param));
+  return refine(without(body, properties, isWrong) as never, context).filter(({ param }) => !isWrong(param));
 };
 
 /** Of the known fields those that are not wrong, and of an object with fields of its own those parts. */
-const without = (body: Fields, { properties = {} }: JsonSchema, isWrong: (param: string) => boolean): Fields => {
+const without = (body: Fields, properties: Properties, isWrong: (param: string) => boolean): Fields => {
   const kept: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(properties)) {
     if (!Object.hasOwn(body, field) || isWrong(field)) continue;
@@ -199,7 +205,7 @@ export const mayHoldBadStrings = (raw: string): boolean =>
 
 /** A known parameter twice, or one that does not parse, is told; an unknown one where the route refuses it, and ignored elsewhere (I12). */
 export const readQuery = (
-  { query: rules = {}, refusesUnknownQuery }: Pick<Route, 'query' | 'refusesUnknownQuery'>,
+  { query: rules, refusesUnknownQuery }: Pick<Route, 'query' | 'refusesUnknownQuery'>,
   query: Record<string, unknown>,
 ): { query: Record<string, unknown> } | Rejection => {
   const values: Record<string, unknown> = {};
@@ -208,8 +214,7 @@ export const readQuery = (
     const text = Object.hasOwn(query, param) ? query[param] : undefined;
     const value = text === undefined ? rule.fallback : typeof text === 'string' ? rule.parse(text) : undefined;
     if (value !== undefined) values[param] = value;
-    else if (text !== undefined)
-      problems.push({ param, message: `must be ${rule.description}`, code: rule.code ?? 'invalid_filter' });
+    else if (text !== undefined) problems.push({ param, message: `must be ${rule.expects}`, code: rule.code });
   }
   if (refusesUnknownQuery)
     for (const name of Object.keys(query))

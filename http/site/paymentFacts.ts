@@ -61,17 +61,17 @@ export const receiptFactsOf = (
   receiverName: string,
 ): ReceiptFacts | null => {
   if (transaction.status !== 'settled') return null;
-  const { receipt, method, currency } = transaction.settlement;
+  const { incoming, method, currency } = transaction.settlement;
   return {
     mode: terms.mode,
     receiverName,
-    amount: receipt.amount,
+    amount: incoming.amount,
     currency,
     method,
-    paidAt: receipt.paidAt,
-    reference: receipt.providerPaymentId,
-    payerName: receipt.payer.name,
-    payerDocument: receipt.payer.document,
+    paidAt: incoming.paidAt,
+    reference: incoming.providerPaymentId,
+    payerName: incoming.payer.name,
+    payerDocument: incoming.payer.document,
     transactionId: PREFIX.transaction + terms.paymentId,
     refunded: refundedAmount(transaction.refunds),
     verificationUrl: checkoutUrl(terms),

@@ -1,8 +1,8 @@
 // Whom a presented key belongs to: the keyring read model, remembered until some keyring changes.
+import { LRUCache } from 'lru-cache';
 import { keyFingerprint } from '../../application/accounts/openAccount.ts';
 import { type Progress, ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { findKey, type KnownKey } from '../../projections/keyring/queries.ts';
 
 const REMEMBERED = 10_000;
@@ -12,7 +12,7 @@ const CATCH_UP_MS = 1_000;
 export class ApiKeys {
   readonly #db: Sql;
   readonly #progress: Progress;
-  readonly #known = new LruMap<string, KnownKey>(REMEMBERED);
+  readonly #known = new LRUCache<string, KnownKey>({ max: REMEMBERED });
   #generation = 0;
 
   constructor(db: Sql, progress: Progress) {

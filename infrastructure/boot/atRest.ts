@@ -7,12 +7,12 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { parseDeliveryItem } from '../../application/ports/timers.ts';
 import type { MessageOnItsWay, OnTheWay } from '../../application/sandbox/testClock.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { countDueDeliveries, deliveriesOnTheirWay } from '../../projections/webhookDeliveries/queries.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 
 /** What is done for payments at once: without waiting for a timer. */
-const AT_ONCE: readonly QueueName[] = ['settle', 'returnReceipt', 'finalise', 'cancel', 'refund'];
+const AT_ONCE: readonly QueueName[] = ['settle', 'returnPayment', 'finalise', 'cancel', 'refund'];
 
 /** Messages on their way that are looked at one by one. */
 const LISTED_MAX = 1_000;
@@ -54,7 +54,7 @@ export class AtRest {
       counted = { ...counted, due: counted.due + unwritten };
       return counted.due === 0 ? true : null;
     };
-    await untilVisible(this.#moves, timeoutMs, look);
+    await pollUntil(this.#moves, timeoutMs, look);
     return counted;
   }
 
@@ -68,7 +68,7 @@ export class AtRest {
       if (!(await reacted.caughtUp(timeoutMs))) return null;
       return (await jobs.underWay(AT_ONCE, tenant)) === 0 ? true : null;
     };
-    return (await untilVisible(this.#moves, timeoutMs, look)) === true;
+    return (await pollUntil(this.#moves, timeoutMs, look)) === true;
   }
 
   /** For the drain of a test clock, see there. */
@@ -81,7 +81,7 @@ export class AtRest {
     const tenant: Tenant = { accountId: account, mode: 'test' };
     if (!(await this.work(account, timeoutMs))) return null;
     const written = async () => ((await this.#unwritten(tenant, timeoutMs)) === 0 ? true : null);
-    if ((await untilVisible(this.#moves, timeoutMs, written)) === null) return null;
+    if ((await pollUntil(this.#moves, timeoutMs, written)) === null) return null;
     let found: readonly MessageOnItsWay[] = [];
     const look = async () => {
       // A message that ended may have led to another.
@@ -89,7 +89,7 @@ export class AtRest {
       found = await deliveriesOnTheirWay(this.#needs.db, tenant, until, [...sent], LISTED_MAX);
       return found.some(isWaitedFor) ? null : true;
     };
-    await untilVisible(this.#moves, graceMs, look);
+    await pollUntil(this.#moves, graceMs, look);
     return found;
   }
 
@@ -106,7 +106,7 @@ export class AtRest {
       );
       return rows[0]?.draining ? null : true;
     };
-    return (await untilVisible(this.#moves, timeoutMs, look)) === true && projected.caughtUp(left());
+    return (await pollUntil(this.#moves, timeoutMs, look)) === true && projected.caughtUp(left());
   }
 
   /** Messages that are still to be written down, as far as it is known; when there are none, what is written shows in the reads. */

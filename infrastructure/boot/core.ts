@@ -23,9 +23,9 @@ import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
 import { creationTimers } from '../timers/timerTable.ts';
 import { openWebhookSender } from '../webhookSender/webhookSender.ts';
-import { followAnnouncements } from './announcements.ts';
 import { ApiKeys } from './apiKeys.ts';
 import { AtRest } from './atRest.ts';
+import { followCacheInvalidation } from './cacheInvalidation.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { PROCESSES } from './processManagers.ts';
@@ -102,7 +102,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   await parked.follow(notices);
   const keys = new ApiKeys(reads, projected);
   const stopping = new AbortController();
-  await followAnnouncements(
+  await followCacheInvalidation(
     store,
     commands,
     keys,

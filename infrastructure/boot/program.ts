@@ -8,6 +8,7 @@ import { isLoopbackHost } from '../../http/kernel/loopback.ts';
 import { Overload } from '../../http/kernel/overload.ts';
 import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
+import { mountDocs } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
 import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
@@ -148,7 +149,9 @@ const serve = (
         metricsToken: config.metricsToken,
         metricsOnLoopback: isLoopbackHost(new URL(config.publicUrl).hostname),
       });
-      if (roles.serves) streams = mountCheckout(express, services);
+      if (!roles.serves) return;
+      streams = mountCheckout(express, services);
+      mountDocs(express, ROUTES, config.publicUrl);
     },
   });
   server.serve(app);

@@ -4,7 +4,7 @@ import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts
 import { openEventStoreDb } from '../eventStore/eventStoreDb/store.ts';
 import { openPostgresEventStore } from '../eventStore/postgres/store.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';
-import { Notices } from '../postgres/notices.ts';
+import { NotificationListener } from '../postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../postgres/session.ts';
 import type { WatchTimings } from '../postgres/sessionWatch.ts';
 
@@ -21,7 +21,7 @@ export interface Storage {
   readonly operations: PgPool;
   /** Derived work: its commits do not wait for the disk. */
   readonly derived: PgPool;
-  readonly notices: Notices;
+  readonly notices: NotificationListener;
   readonly openSession: OpenLeaderSession;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export const openStorage = async (
   const reads = new PgPool({ ...config, options: `${timers} ${PARALLEL_SORTS}` }, READS_MAX, onError);
   const operations = new PgPool(config, OPERATIONS_MAX, onError);
   const derived = new PgPool({ ...config, options: `${timers} -c synchronous_commit=off` }, JOBS_MAX, onError);
-  const notices = new Notices(config);
+  const notices = new NotificationListener(config);
   await notices.open();
   return {
     store,

@@ -8,7 +8,7 @@ import { expireCharge } from '../../application/payments/expiry.ts';
 import { release } from '../../application/payments/fundsRelease.ts';
 import type { CreationProcess } from '../../application/payments/issueInstruments.ts';
 import { reconcile } from '../../application/payments/reconciliation.ts';
-import { type RefusedReturn, returnReceipt } from '../../application/payments/rejectedPaymentReturn.ts';
+import { type RefusedReturn, returnPayment } from '../../application/payments/rejectedPaymentReturn.ts';
 import { Settler, settleNotification } from '../../application/payments/settle.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { QueueName } from '../../application/ports/jobs.ts';
@@ -103,7 +103,7 @@ export const startWorkers = (needs: Needs): void => {
       takeFacts,
       resumeCreation: (id, method) => creationProcess.resumeFor(id, method),
     }),
-    returnReceipt: returnReceipt({ commands, accounts, providers, onRefused: tellRefusal(needs) }),
+    returnPayment: returnPayment({ commands, accounts, providers, onRefused: tellRefusal(needs) }),
     resumeCreation: (item, dueAt) => creationProcess.resume(item, dueAt),
     expire: (item, dueAt) => expire(item, dueAt),
     finalise: (item) => creationProcess.finalise(item),

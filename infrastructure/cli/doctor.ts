@@ -12,6 +12,7 @@ import { JOBS_SCHEMA } from '../jobs/schema.ts';
 import { opensWhatIsSealed } from '../secrets/keyCheck.ts';
 import { knownSecretsKey } from '../secrets/secretsKey.ts';
 import type { CliCommand, CliResult, CliWorld } from './command.ts';
+import type { Screen } from './output.ts';
 
 type Check = (world: CliWorld) => Promise<Finding>;
 
@@ -85,14 +86,14 @@ const eventStore: Check = async ({ storage: { store } }) => {
   return finding('event store', true, `${store.storeId}, head ${head ?? 'none yet'}`, '');
 };
 
-const followers: Check = async ({ storage: { store, reads } }) => {
+const consumers: Check = async ({ storage: { store, reads } }) => {
   const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(({ name }) => `process/${name}`)];
   const [head, known] = [await store.head(), await readCheckpoints(reads, names)];
   const behind = names.filter((name) => (known.get(name)?.position ?? null) !== head);
   return finding(
     'read models and processes',
     behind.length === 0,
-    'all level with the log',
+    'all caught up with the log',
     `behind the log: ${behind.join(', ')}; run this again, and if they do not move look into the logs of projector and worker`,
   );
 };
@@ -127,10 +128,14 @@ const failedJobs: Check = async ({ storage: { reads } }) => {
   );
 };
 
-const told = (findings: readonly Finding[]): CliResult => {
-  const text = findings
-    .map(({ check, isGood, says }) => `${isGood ? 'good' : 'BAD '}  ${check.padEnd(26)} ${says}`)
-    .join('\n');
+const resultOf = (findings: readonly Finding[]): CliResult => {
+  const text = ({ colours }: Screen) =>
+    findings
+      .map(({ check, isGood, says }) => {
+        const mark = (isGood ? 'ok' : 'BAD').padEnd(4);
+        return `${isGood ? colours.green(mark) : colours.bold(colours.red(mark))}  ${check.padEnd(26)} ${says}`;
+      })
+      .join('\n');
   return { json: { findings }, text, isBad: findings.some(({ isGood }) => !isGood) };
 };
 
@@ -154,7 +159,7 @@ const CHECKS: readonly Check[] = [
   clocks,
   secretsKey,
   eventStore,
-  followers,
+  consumers,
   parkedStreams,
   failedJobs,
 ];
@@ -168,14 +173,14 @@ const doctor: CliCommand = {
     const { eventStoreUrl } = world.config;
     const findings: Finding[] = [];
     for (const check of CHECKS) findings.push(await check(world));
-    return told([...findings, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
+    return resultOf([...findings, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
   },
   whenUnopened: async ({ eventStoreUrl }, error) => {
     const says = explained(error);
     if (says === null) return null;
-    if (!(error instanceof EventStoreUnavailable)) return told([finding('database', false, '', says)]);
+    if (!(error instanceof EventStoreUnavailable)) return resultOf([finding('database', false, '', says)]);
     const first = finding('event store', false, '', `can't be opened: ${error.message}`);
-    return told([first, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
+    return resultOf([first, ...(eventStoreUrl === null ? [] : await diagnoseEventStoreDb(eventStoreUrl))]);
   },
 };
 

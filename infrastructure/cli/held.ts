@@ -5,9 +5,9 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import { heldMoney, listHeld } from '../../projections/payments/held.ts';
-import { amountText } from './amounts.ts';
 import { type CliCommand, UsageError } from './command.ts';
-import { paymentIdOf } from './ids.ts';
+import { amountText, type Screen, table } from './output.ts';
+import { paymentIdOf } from './typed.ts';
 
 const LISTED_MAX = 1_000;
 
@@ -29,18 +29,18 @@ const shown = (payment: ExistingPayment) =>
     };
   });
 
-const line = (one: ReturnType<typeof shown>[number]): string =>
-  [
-    one.heldSince,
-    one.paymentId,
-    one.accountId,
-    one.mode,
-    `${one.currency} ${amountText(one.amount, one.currency)}`,
-    one.providerPaymentId,
-    one.returnRefused === null
-      ? `payer ${one.payerName ?? 'not named'}, expected ${one.expectedPayerTaxId ?? 'anybody'}`
-      : `${one.reason}, the provider refuses to send it back: ${one.returnRefused}`,
-  ].join('  ');
+const HEAD = ['HELD SINCE', 'PAYMENT', 'ACCOUNT', 'MODE', 'AMOUNT', 'PROVIDER ID', 'WHY'];
+const cells = (one: ReturnType<typeof shown>[number]): readonly string[] => [
+  one.heldSince,
+  one.paymentId,
+  one.accountId,
+  one.mode,
+  `${one.currency} ${amountText(one.amount, one.currency)}`,
+  one.providerPaymentId,
+  one.returnRefused === null
+    ? `payer ${one.payerName ?? 'not named'}, expected ${one.expectedPayerTaxId ?? 'anybody'}`
+    : `${one.reason}, the provider refuses to send it back: ${one.returnRefused}`,
+];
 
 const list: CliCommand = {
   name: 'held list',
@@ -50,9 +50,9 @@ const list: CliCommand = {
   run: async ({ storage }) => {
     const { held, total } = await listHeld(storage.reads, LISTED_MAX);
     const all = held.flatMap(shown);
-    const rest = total > held.length ? [`and ${total - held.length} more`] : [];
-    const text = total === 0 ? 'nothing is held' : [...all.map(line), ...rest].join('\n');
-    return { json: { held: all, total }, text };
+    const rest = total > held.length ? `\nand ${total - held.length} more` : '';
+    const text = (screen: Screen) => table(screen, HEAD, all.map(cells)) + rest;
+    return { json: { held: all, total }, text: total === 0 ? 'nothing is held' : text };
   },
 };
 
@@ -64,7 +64,7 @@ const command = (
 ): CliCommand => ({
   name: `held ${verdict}`,
   summary,
-  args: ['payment'],
+  args: [{ name: 'payment' }],
   options,
   changes: 'always',
   run: async ({ commands, accounts, operator }, { args, options: { pix } }) => {

@@ -2,20 +2,16 @@
 // the cause and does not want to wait, and to see what goes wrong.
 import { QUEUES, type QueueName } from '../../application/ports/jobs.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
-import { type FailedJob, isQueue, listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
-import { type CliCommand, UsageError } from './command.ts';
-import { meant } from './meant.ts';
+import { type FailedJob, listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
+import { type CliCommand, type CliInput, UsageError } from './command.ts';
+import { type Screen, table } from './output.ts';
 
 const LISTED_MAX = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const queueOf = (name: unknown, command: string): QueueName | null => {
-  if (name === undefined) return null;
-  if (typeof name === 'string' && isQueue(name)) return name;
-  const near = meant(name as string, QUEUES);
-  const hint = near === null ? `there are: ${QUEUES.join(', ')}` : `did you mean "${command} --queue ${near}"?`;
-  throw new UsageError(`there is no queue "${name}"; ${hint}`);
-};
+const QUEUE = { what: 'queue', names: QUEUES };
+const queueOf = ({ options: { queue } }: CliInput): QueueName | null =>
+  queue === undefined ? null : (queue as QueueName);
 
 const shown = ({ tenant: { accountId, mode }, ...job }: FailedJob) => {
   const { id, queue, items, attempts, state, error, failures, failedAt, nextAttemptAt } = job;
@@ -23,29 +19,29 @@ const shown = ({ tenant: { accountId, mode }, ...job }: FailedJob) => {
   return { id, queue, state, accountId: accountOf, mode, items, attempts, error, failures, failedAt, nextAttemptAt };
 };
 
-const line = (job: ReturnType<typeof shown>): string =>
-  [
-    job.failedAt,
-    job.id,
-    job.queue,
-    job.state === 'failed' ? 'failed for good' : `next attempt ${job.nextAttemptAt}`,
-    `${job.accountId} ${job.mode}`,
-    `${job.attempts} attempts`,
-    job.items.join(' '),
-    job.error,
-  ].join('  ');
+const HEAD = ['FAILED', 'JOB', 'QUEUE', 'STATE', 'ACCOUNT', 'ATTEMPTS', 'ITEMS', 'ERROR'];
+const cells = (job: ReturnType<typeof shown>): readonly string[] => [
+  job.failedAt,
+  job.id,
+  job.queue,
+  job.state === 'failed' ? 'failed for good' : `next attempt ${job.nextAttemptAt}`,
+  `${job.accountId} ${job.mode}`,
+  `${job.attempts} attempts`,
+  job.items.join(' '),
+  job.error,
+];
 
 const list: CliCommand = {
   name: 'jobs list',
   summary: `Work that failed, for good (kept 30 days) or until its next attempt (at most ${LISTED_MAX})`,
   args: [],
-  options: { queue: { description: `only of this queue: ${QUEUES.join(', ')}` } },
-  run: async ({ storage }, { options }) => {
-    const { jobs, total } = await listFailedJobs(storage.reads, queueOf(options['queue'], 'jobs list'), LISTED_MAX);
+  options: { queue: { description: 'only of this queue', choice: QUEUE } },
+  run: async ({ storage }, input) => {
+    const { jobs, total } = await listFailedJobs(storage.reads, queueOf(input), LISTED_MAX);
     const all = jobs.map(shown);
-    const rest = total > all.length ? [`and ${total - all.length} more`] : [];
-    const text = total === 0 ? 'nothing has failed' : [...all.map(line), ...rest].join('\n');
-    return { json: { jobs: all, total }, text };
+    const rest = total > all.length ? `\nand ${total - all.length} more` : '';
+    const text = (screen: Screen) => table(screen, HEAD, all.map(cells)) + rest;
+    return { json: { jobs: all, total }, text: total === 0 ? 'nothing has failed' : text };
   },
 };
 
@@ -53,15 +49,16 @@ const redrive: CliCommand = {
   name: 'jobs redrive',
   summary:
     'Begin work that failed for good again, at once: one job by its id, a queue, or --all; what is done already stays as it is',
-  args: ['?id'],
+  args: [{ name: 'id', optional: true }],
   options: {
-    queue: { description: `all of this queue: ${QUEUES.join(', ')}` },
+    queue: { description: 'all of this queue', choice: QUEUE },
     all: { description: 'all of every queue', flag: true },
   },
   changes: 'always',
-  run: async ({ storage }, { args: [id], options }) => {
-    const queue = queueOf(options['queue'], 'jobs redrive');
-    const isAll = options['all'] === true;
+  run: async ({ storage }, input) => {
+    const [id] = input.args;
+    const queue = queueOf(input);
+    const isAll = input.options['all'] === true;
     if ([id !== undefined, queue !== null, isAll].filter(Boolean).length !== 1)
       throw new UsageError('say which: the id of a job, --queue with a name, or --all');
     if (id !== undefined && !UUID.test(id)) throw new UsageError(`"${id}" is no id of a job; npm run cli -- jobs list`);

@@ -45,9 +45,11 @@ const cheapest = (names: readonly string[], cost: (name: string) => number | nul
   return near.toSorted((a, b) => a.known - b.known)[0]?.name ?? null;
 };
 
-/** The name that is nearest to what was typed; null: none is near. */
-export const meant = (typed: string, names: readonly string[]): string | null =>
-  cheapest(names, (name) => costOf(typed.toLowerCase(), name));
+/** Returns the name that is nearest to what was typed, also when only its part behind the slash was; null when none is near. */
+export const meant = (typed: string, names: readonly string[]): string | null => {
+  const cost = (part: (name: string) => string) => cheapest(names, (name) => costOf(typed.toLowerCase(), part(name)));
+  return cost((name) => name) ?? cost((name) => name.replace(/^.*\//, ''));
+};
 
 /** Of names of one or two words: those that are meant by words in either order, with anything behind them, or by one of their words. */
 export const meantCommands = (words: readonly string[], names: readonly string[]): readonly string[] => {

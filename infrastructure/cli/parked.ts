@@ -9,15 +9,26 @@ import { askRetry, type ParkedRow, readParked } from '../../projections/engine/p
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { maySkip, PROCESSES } from '../boot/processManagers.ts';
 import { type CliCommand, type CliResult, type CliWorld, UsageError } from './command.ts';
-import { shown as shownEvent, streamOf } from './events.ts';
-import { meant } from './meant.ts';
+import { eventTable, shown as shownEvent } from './events.ts';
+import { type Screen, table } from './output.ts';
+import { streamOf } from './typed.ts';
 
 const shown = ({ account, isRetryAsked: _, ...row }: ParkedRow) => ({
   ...row,
   accountId: account === null ? null : PREFIX.account + account,
 });
-const line = (row: ParkedRow): string =>
-  `${row.parkedAt}  ${row.consumer.padEnd(26)} ${row.stream}@${row.revision}  ${row.eventType}  ${row.error}`;
+const rowTable = (screen: Screen, rows: readonly ParkedRow[]): string =>
+  table(
+    screen,
+    ['PARKED', 'CONSUMER', 'FIRST EVENT NOT TAKEN', 'TYPE', 'ERROR'],
+    rows.map(({ parkedAt, consumer, stream, revision, eventType, error }) => [
+      parkedAt,
+      consumer,
+      `${stream}@${revision}`,
+      eventType,
+      error,
+    ]),
+  );
 
 /** Those of one stream, or of all; of one follower, when it is named. Throws UsageError when there is none. */
 const chosen = async (db: Sql, stream: string | null, consumer: unknown): Promise<readonly ParkedRow[]> => {
@@ -35,15 +46,10 @@ const CONSUMERS: readonly string[] = [
   ...PROCESSES.map(({ name }) => `process/${name}`),
 ];
 
-/** A word that names nothing must not be answered with `nothing is parked`. */
-const named = (consumer: unknown, command: string): void => {
-  if (consumer === undefined || CONSUMERS.includes(consumer as string)) return;
-  const near = meant(consumer as string, CONSUMERS) ?? meant(`process/${consumer}`, CONSUMERS);
-  const hint = near === null ? `there are: ${CONSUMERS.join(', ')}` : `did you mean "${command} --consumer ${near}"?`;
-  throw new UsageError(`there is no read model or process "${consumer}"; ${hint}`);
+const CONSUMER = {
+  description: 'of this read model or process only',
+  choice: { what: 'read model or process', names: CONSUMERS },
 };
-
-const CONSUMER = { description: 'of this read model or process only, as parked list names it' };
 
 const list: CliCommand = {
   name: 'parked list',
@@ -51,13 +57,12 @@ const list: CliCommand = {
   args: [],
   options: { consumer: CONSUMER },
   run: async ({ storage }, { options: { consumer } }) => {
-    named(consumer, 'parked list');
     const rows = (await readParked(storage.reads, null)).filter(
       (row) => consumer === undefined || row.consumer === consumer,
     );
     return {
       json: { parked: rows.map(shown) },
-      text: rows.length > 0 ? rows.map(line).join('\n') : 'nothing is parked',
+      text: rows.length > 0 ? (screen) => rowTable(screen, rows) : 'nothing is parked',
     };
   },
 };
@@ -65,21 +70,17 @@ const list: CliCommand = {
 const show: CliCommand = {
   name: 'parked show',
   summary: 'Who has parked a stream and why, and its events from the first that was not taken',
-  args: ['stream'],
+  args: [{ name: 'stream' }],
   options: { consumer: CONSUMER },
   run: async ({ storage }, { args, options: { consumer } }) => {
-    named(consumer, `parked show ${args[0]}`);
     const rows = await chosen(storage.reads, streamOf(args[0] as string), consumer);
     const [{ stream }] = rows as [ParkedRow];
     const from = Math.min(...rows.map(({ revision }) => revision));
     const events: RecordedEvent[] = [];
     for await (const event of storage.store.readStream(streamOf(stream), { from })) events.push(event);
-    const told = events.map(
-      (event) => `${event.recordedAt}  ${event.stream}@${event.revision}  ${event.type}  ${event.data}`,
-    );
     return {
       json: { parked: rows.map(shown), events: events.map(shownEvent) },
-      text: [...rows.map(line), '', ...told].join('\n'),
+      text: (screen) => `${rowTable(screen, rows)}\n\n${eventTable(screen, events)}`,
     };
   },
 };
@@ -136,11 +137,10 @@ const retry: CliCommand = {
   name: 'parked retry',
   changes: 'always',
   summary: 'Have a parked stream taken up again, after the mend; its events are applied in order',
-  args: ['?stream'],
+  args: [{ name: 'stream', optional: true }],
   options: { all: { description: 'every parked stream', flag: true }, consumer: CONSUMER },
   run: async (world, { args: [stream], options: { all, consumer } }) => {
     if ((stream === undefined) !== (all === true)) throw new UsageError('name a stream, or --all');
-    named(consumer, `parked retry ${stream ?? '--all'}`);
     const rows = await chosen(world.storage.reads, stream === undefined ? null : streamOf(stream), consumer);
     return takenUp(world, rows);
   },
@@ -153,7 +153,7 @@ const skip: CliCommand = {
   changes: 'always',
   summary:
     'Pass over the event at which a stream is parked and take up what follows; recorded in the log, with the reason',
-  args: ['stream'],
+  args: [{ name: 'stream' }],
   options: {
     reason: { description: 'why, for whoever reads the log later: no personal data', required: true },
     consumer: CONSUMER,
@@ -166,7 +166,6 @@ const skip: CliCommand = {
     const reason = String(options['reason']).trim();
     if (reason === '' || reason.length > REASON_LENGTH_MAX)
       throw new UsageError(`--reason must have 1 to ${REASON_LENGTH_MAX} characters`);
-    named(options['consumer'], `parked skip ${args[0]}`);
     const rows = await chosen(world.storage.reads, streamOf(args[0] as string), options['consumer']);
     const forced = String(options['force'] ?? '')
       .split(',')

@@ -5,7 +5,9 @@ import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { PROCESSES } from '../boot/processManagers.ts';
 import { type CliCommand, UsageError } from './command.ts';
-import { meant } from './meant.ts';
+import { type Screen, table } from './output.ts';
+
+const NAME_WIDTH = 28;
 
 const status: CliCommand = {
   name: 'projections status',
@@ -16,33 +18,29 @@ const status: CliCommand = {
     const head = await storage.store.head();
     const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(({ name }) => `process/${name}`)];
     const checkpoints = await readCheckpoints(storage.reads, names);
-    const followers = names.map((name) => ({
-      name,
-      position: checkpoints.get(name)?.position ?? null,
-      isLevel: (checkpoints.get(name)?.position ?? null) === head,
-    }));
-    const lines = followers.map(
-      ({ name, position, isLevel }) =>
-        `${name.padEnd(28)} ${position ?? '-'.padEnd(19)}  ${isLevel ? 'level' : 'behind'}`,
-    );
-    return { json: { head, followers }, text: [`${'head of the log'.padEnd(28)} ${head ?? '-'}`, ...lines].join('\n') };
+    const consumers = names.map((name) => {
+      const position = checkpoints.get(name)?.position ?? null;
+      return { name, position, isCaughtUp: position === head };
+    });
+    const rows = consumers.map(({ name, position, isCaughtUp }) => [
+      name.padEnd(NAME_WIDTH),
+      position ?? '-',
+      isCaughtUp ? 'caught up' : 'behind',
+    ]);
+    const text = (screen: Screen) =>
+      table(screen, ['NAME', 'POSITION', ''], [['head of the log'.padEnd(NAME_WIDTH), head ?? '-', ''], ...rows]);
+    return { json: { head, consumers }, text };
   },
 };
 
 const rebuildCommand: CliCommand = {
   name: 'projections rebuild',
   summary: `Build a read model anew beside the live copy and swap (${PROJECTIONS.map(({ name }) => name).join(', ')}, or all)`,
-  args: ['name'],
+  args: [{ name: 'name', choice: { what: 'read model', names: [...PROJECTIONS.map(({ name }) => name), 'all'] } }],
   options: {},
   changes: 'always',
-  run: async ({ storage, signal }, { args: [name], print }) => {
+  run: async ({ storage, signal }, { args: [name] }) => {
     const chosen = PROJECTIONS.filter((projection) => name === 'all' || projection.name === name);
-    if (chosen.length === 0) {
-      const names = [...PROJECTIONS.map((projection) => projection.name), 'all'];
-      const near = meant(name as string, names);
-      const hint = near === null ? `there are: ${names.join(', ')}` : `did you mean "projections rebuild ${near}"?`;
-      throw new UsageError(`there is no read model "${name}"; ${hint}`);
-    }
     const reports = [];
     for (const projection of chosen) {
       try {
@@ -52,9 +50,10 @@ const rebuildCommand: CliCommand = {
         throw error;
       }
     }
-    for (const { projection, events, seconds } of reports)
-      print(`${projection}: ${events} events in ${seconds.toFixed(1)} s`);
-    return { json: { rebuilt: reports }, text: '' };
+    const lines = reports.map(
+      ({ projection, events, seconds }) => `${projection}: ${events} events in ${seconds.toFixed(1)} s`,
+    );
+    return { json: { rebuilt: reports }, text: lines.join('\n') };
   },
 };
 

@@ -1,5 +1,4 @@
-// Finds the command, reads its options, connects, runs it and prints what it found.
-
+// Reads the words, connects where the command needs it, runs it and prints what it found.
 import { Accounts } from '../../application/accounts/accounts.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { openClock } from '../boot/clock.ts';
@@ -12,105 +11,20 @@ import { assertSchema } from '../postgres/migrate.ts';
 import { reachDatabase } from '../postgres/reachDatabase.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
-import { type CliCommand, type CliResult, type CliWorld, UsageError } from './command.ts';
-import { meantCommands } from './meant.ts';
-import { operatorOf } from './operator.ts';
-import { toldOf } from './operatorLog.ts';
-import { type OptionsRead, readOptions } from './options.ts';
-import { help, signature, usage, versionText } from './usage.ts';
+import type { CliCommand, CliInput, CliOutput, CliResult, CliWorld, LocalWorld, StorageCommand } from './command.ts';
+import { operatorOf, recorded } from './operator.ts';
+import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
+import { readWords, usage } from './program.ts';
 
-type Out = { write(text: string): unknown; readonly isTTY?: boolean };
-
-const find = (
-  commands: readonly CliCommand[],
-  words: readonly string[],
-): { command: CliCommand; rest: readonly string[] } | null => {
-  for (const command of commands) {
-    const name = command.name.split(' ');
-    if (name.every((word, i) => words[i] === word)) return { command, rest: words.slice(name.length) };
-  }
-  return null;
-};
-
-const nameBehind = (words: readonly string[]): readonly string[] => {
-  const end = words.findIndex((word) => word.startsWith('-'));
-  return end === -1 ? words : words.slice(0, end);
-};
-
-/** Of what was typed; enough to recognise it. */
-const SHOWN_LENGTH_MAX = 100;
-
-const noSuchCommand = (commands: readonly CliCommand[], words: readonly string[]): UsageError => {
-  const typed = nameBehind(words);
-  if (typed.length === 0) return new UsageError('a command is needed; npm run cli -- --help lists them');
-  const near = meantCommands(
-    typed,
-    commands.map(({ name }) => name),
-  ).map((name) => `"${name}"`);
-  const hint = near.length === 0 ? 'npm run cli -- --help lists them' : `did you mean ${near.join(' or ')}?`;
-  return new UsageError(`there is no command "${typed.join(' ').slice(0, SHOWN_LENGTH_MAX)}"; ${hint}`);
-};
-
-/** Options that every command has may stand before it, too. */
-const withCommandFirst = (words: readonly string[]): readonly string[] => {
-  const start = words.findIndex((word) => !word.startsWith('-'));
-  return start === -1 ? words : [...words.slice(start), ...words.slice(0, start)];
-};
-
-interface Typed {
-  readonly args: readonly string[];
-  readonly options: OptionsRead['values'];
-  readonly isJson: boolean;
-}
-
-/** A text: nothing is to be done but to print it. Throws UsageError. */
-const readCommand = (command: CliCommand, rest: readonly string[]): Typed | string => {
-  const { values, positionals } = readOptions(command.name, rest, command.options);
-  if (values['help']) return help(command);
-  if (values['version']) return versionText();
-  for (const [name, { required }] of Object.entries(command.options))
-    if (required && !values[name]) throw new UsageError(`${command.name}: --${name} is required`);
-  const least = command.args.filter((arg) => !arg.startsWith('?')).length;
-  if (positionals.length < least)
-    throw new UsageError(
-      `${command.name}: <${command.args[positionals.length]}> is missing; expected: ${signature(command)}`,
-    );
-  if (positionals.length > command.args.length)
-    throw new UsageError(
-      `${command.name}: "${positionals[command.args.length]}" is one argument too many; expected: ${signature(command)}`,
-    );
-  return { args: positionals, options: values, isJson: values['json'] === true };
-};
-
-const readWords = (
-  commands: readonly CliCommand[],
-  typed: readonly string[],
-): { readonly command: CliCommand; readonly input: Typed } | string => {
-  const words = withCommandFirst(typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed);
-  const found = find(commands, words);
-  if (found !== null) {
-    const input = readCommand(found.command, found.rest);
-    return typeof input === 'string' ? input : { command: found.command, input };
-  }
-  const name = nameBehind(words);
-  const group = commands.filter((command) => command.name.startsWith(`${name.join(' ')} `));
-  if (name.length > 0 && group.length === 0) throw noSuchCommand(commands, words);
-  const { values } = readOptions(name.join(' ') || 'npm run cli --', words.slice(name.length), {});
-  if (values['version']) return versionText();
-  if (values['help']) return usage(name.length === 0 ? commands : group);
-  throw noSuchCommand(commands, words);
-};
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-
-const connect = async (config: Config, log: Log): Promise<{ world: CliWorld; close: () => Promise<void> }> => {
+const connect = async (
+  local: LocalWorld,
+  config: Config,
+  log: Log,
+): Promise<{ world: CliWorld; close: () => Promise<void> }> => {
   if (config.databaseUrl !== null) await reachDatabase(config.databaseUrl);
   const connectionString = config.databaseUrl ?? (await attachToEmbeddedPostgres(config.dataDir));
   await assertSchema(connectionString);
   const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  for (const name of SIGNALS) process.once(name, onSignal);
   const commands = new CommandHandler({
     store: storage.store,
     randomness: systemRandomness,
@@ -119,11 +33,10 @@ const connect = async (config: Config, log: Log): Promise<{ world: CliWorld; clo
   const clock = await openClock(storage.operations, openLog('silent'));
   const accounts = new Accounts(commands, clock);
   const close = async () => {
-    for (const name of SIGNALS) process.off(name, onSignal);
     await clock.close();
     await storage.close();
   };
-  return { world: { config, storage, commands, accounts, operator: operatorOf(), log, signal: stop.signal }, close };
+  return { world: { ...local, config, storage, commands, accounts, operator: operatorOf(), log }, close };
 };
 
 /** An operator at a terminal sees what was done anyway; asked for by name, the log is written there, too. */
@@ -135,30 +48,63 @@ interface Executed {
   readonly code: 0 | 1 | 2;
 }
 
-const execute = async (
-  command: CliCommand,
-  { args, options }: Typed,
-  config: Config,
-  log: Log,
-  print: (line: string) => void,
+const executeOnStorage = async (
+  command: StorageCommand,
+  local: LocalWorld,
+  input: CliInput,
+  output: CliOutput,
+  err: Out,
 ): Promise<Executed> => {
+  const config = loadToolConfig(local.env);
   let opened: Awaited<ReturnType<typeof connect>>;
   try {
-    opened = await connect(config, log);
+    opened = await connect(local, config, openSecurityLog(config, local.env, err));
   } catch (error) {
     const result = await command.whenUnopened?.(config, error);
     if (!result) throw error;
     return { result, code: 2 };
   }
+  const { world, close } = opened;
   try {
-    const run = () => command.run(opened.world, { args, options, print });
-    const result = await toldOf(command, { args, options, operator: opened.world.operator }, log, run);
+    const result = await recorded(command, input, world, () => command.run(world, input, output));
     return { result, code: result.isBad ? 1 : 0 };
   } finally {
-    await opened.close();
+    await close();
   }
 };
 
+const execute = async (
+  command: CliCommand,
+  local: LocalWorld,
+  input: CliInput,
+  output: CliOutput,
+  err: Out,
+): Promise<Executed> => {
+  if (!command.isLocal) return executeOnStorage(command, local, input, output, err);
+  const result = await command.run(local, input, output);
+  return { result, code: result.isBad ? 1 : 0 };
+};
+
+const textOf = ({ json, text }: CliResult, isJson: boolean, screen: Screen): string => {
+  if (isJson) return json === undefined ? '' : JSON.stringify(json);
+  return typeof text === 'string' ? text : text(screen);
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** A second signal ends the process at once, as if nobody listened. */
+const withSignal = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  for (const name of SIGNALS) process.once(name, onSignal);
+  try {
+    return await work(stop.signal);
+  } finally {
+    for (const name of SIGNALS) process.off(name, onSignal);
+  }
+};
+
+/** Returns the exit code: 0, 1 when something was found wrong, 2 when the command or the environment is. */
 export const runCli = async (
   commands: readonly CliCommand[],
   words: readonly string[],
@@ -166,21 +112,24 @@ export const runCli = async (
   out: Out,
   err: Out,
 ): Promise<number> => {
+  const screen = screenOf(out, env);
   if (words.length === 0) {
-    out.write(usage(commands));
+    out.write(usage(commands, screen));
     return 2;
   }
   try {
-    const asked = readWords(commands, words);
-    if (typeof asked === 'string') {
-      out.write(asked);
+    const asked = readWords(commands, words, screen);
+    if (asked.kind === 'text') {
+      out.write(asked.text);
       return 0;
     }
     const { command, input } = asked;
-    const print = (line: string): void => void out.write(`${line}\n`);
-    const config = loadToolConfig(env);
-    const { result, code } = await execute(command, input, config, openSecurityLog(config, env, err), print);
-    const text = input.isJson ? JSON.stringify(result.json) : result.text;
+    const progress = input.isJson ? NO_PROGRESS : progressOn(err, () => performance.now());
+    const output = { print: (line: string): void => void out.write(`${line}\n`), screen, progress };
+    const { result, code } = await withSignal((signal) =>
+      execute(command, { env, signal }, input, output, err).finally(() => progress.clear()),
+    );
+    const text = textOf(result, input.isJson, screen);
     if (text !== '') out.write(`${text}\n`);
     return code;
   } catch (error) {

@@ -1,17 +1,9 @@
-// A merchant of the demo: calls the interface as anybody would, and receives webhooks on loopback.
+// The demo account's merchant: calls the interface as anybody would, and receives webhooks on loopback.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ConfigError } from '../boot/config.ts';
-
-export interface Webhook {
-  readonly headers: IncomingHttpHeaders;
-  readonly rawBody: string;
-  readonly arrivedAt: number;
-}
-
-/** How long the tour waits for a webhook. */
-const PATIENCE_MS = 15_000;
+import { type Config, ConfigError } from '../boot/config.ts';
+import { demoFile, readDemoAccount } from './demoAccount.ts';
 
 /** The slowest answer, a payment that waits to be visible, takes 5 s. */
 const ANSWER_MS_MAX = 10_000;
@@ -25,6 +17,15 @@ export class DemoMerchant {
     this.#apiKey = apiKey;
   }
 
+  /** With the test key of the embedded default's account. Throws ConfigError when there is no such account. */
+  static async of({ databaseUrl, dataDir }: Config): Promise<DemoMerchant> {
+    if (databaseUrl !== null)
+      throw new ConfigError('DATABASE_URL is set: the demo account stands in the embedded database');
+    const { baseUrl, testApiKey } = await readDemoAccount(demoFile(dataDir));
+    return new DemoMerchant(baseUrl, testApiKey);
+  }
+
+  /** Returns the body of a 2xx answer. Throws ConfigError when nothing answers, Error with the answer on any other status. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const headers = { apikey: this.#apiKey, 'content-type': 'application/json', 'idempotency-key': randomUUID() };
     const request = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
@@ -35,63 +36,73 @@ export class DemoMerchant {
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
     return (await response.json()) as T;
   }
+
+  /** Has these events sent to `url` while `work` runs, which is given the endpoint's id and secret. */
+  async subscribed<T>(
+    url: string,
+    events: readonly string[],
+    work: (endpoint: { readonly id: string; readonly secret: string }) => Promise<T>,
+  ): Promise<T> {
+    const endpoint = await this.call<{ id: string; secret: string }>('POST', '/v1/webhooks/endpoints', { url, events });
+    try {
+      return await work(endpoint);
+    } finally {
+      await this.call('DELETE', `/v1/webhooks/endpoints/${endpoint.id}`);
+    }
+  }
 }
 
-export interface WebhookInbox {
+export interface Webhook {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[];
+  readonly rawBody: Buffer;
+  /** Of a clock that only goes forward. */
+  readonly arrivedAtMs: number;
+}
+
+export interface WebhookAnswer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export const NOTHING_TO_SAY: WebhookAnswer = { status: 200, headers: {}, body: Buffer.alloc(0) };
+
+export interface WebhookInbox extends AsyncDisposable {
   readonly url: string;
-  /** The first webhook of this type, now or later. */
-  next(type: string): Promise<Webhook>;
-  close(): void;
 }
 
-export const openInbox = async (onWebhook: (webhook: Webhook) => void = () => undefined): Promise<WebhookInbox> => {
-  const came: Webhook[] = [];
-  let wake: () => void = () => undefined;
-  const server = createServer((req, res) => {
+/** Opens a receiver on a free port of loopback; `answer` must not reject. */
+export const openInbox = async (answer: (webhook: Webhook) => Promise<WebhookAnswer>): Promise<WebhookInbox> => {
+  const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
-    req.on('data', (chunk: Buffer) => chunks.push(chunk));
-    req.on('end', () => {
-      const webhook = {
-        headers: req.headers,
-        rawBody: Buffer.concat(chunks).toString('utf8'),
-        arrivedAt: performance.now(),
-      };
-      came.push(webhook);
-      res.end();
-      onWebhook(webhook);
-      wake();
-    });
+    for await (const chunk of request) chunks.push(chunk);
+    const { method = '', headers, rawHeaders } = request;
+    const rawBody = Buffer.concat(chunks);
+    const answered = await answer({ method, headers, rawHeaders, rawBody, arrivedAtMs: performance.now() });
+    response.writeHead(answered.status, answered.headers).end(answered.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const next = async (type: string): Promise<Webhook> => {
-    const deadline = performance.now() + PATIENCE_MS;
-    for (;;) {
-      const hit = came.find(({ headers }) => headers['x-acme-event-type'] === type);
-      if (hit) return hit;
-      const left = deadline - performance.now();
-      if (left <= 0) throw new Error(`no ${type} arrived within ${PATIENCE_MS / 1000} s`);
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        setTimeout(resolve, left).unref();
-      });
-    }
-  };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    next,
-    close: () => server.closeAllConnections(),
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 };
 
-/** What every receiver should do (contract.md Headers on each delivery): true when the signature is right, in either family's form. */
+/** Returns what every receiver should ask (contract.md Headers on each delivery): whether the signature is valid, in either form. */
 export const isSigned = ({ headers, rawBody }: Webhook, secret: string): boolean => {
   const signature = String(headers['x-acme-signature']);
-  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
+  const [, time, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
   const [, legacy] = /^sha256=([0-9a-f]{64})$/.exec(signature) ?? [];
   const sent = v1 ?? legacy;
   if (sent === undefined) return false;
-  const mine = createHmac('sha256', secret)
-    .update(t === undefined ? rawBody : `${t}.${rawBody}`)
-    .digest();
-  return timingSafeEqual(mine, Buffer.from(sent, 'hex'));
+  const hmac = createHmac('sha256', secret);
+  if (time !== undefined) hmac.update(`${time}.`);
+  return timingSafeEqual(hmac.update(rawBody).digest(), Buffer.from(sent, 'hex'));
 };

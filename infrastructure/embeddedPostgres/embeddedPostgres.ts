@@ -1,5 +1,5 @@
 // A private PostgreSQL for one program: `npm start` without a database server (design.md §9, rules S4 and S5).
-import { assertReachable, serverAccount } from './account.ts';
+
 import { adoptServer } from './adopt.ts';
 import { locateBinaries } from './binaries.ts';
 import { lockDirectory } from './directoryLock.ts';
@@ -8,6 +8,7 @@ import { type Guard, retireGuard, spawnGuard } from './guard.ts';
 import { initialiseCluster } from './initdb.ts';
 import { launchServer } from './launch.ts';
 import { type Layout, openDataDir, removeUnfinished } from './layout.ts';
+import { assertReachable, serverUser } from './osUser.ts';
 import { type Postmaster, stopPostmaster } from './postmaster.ts';
 import { isWrongPassword, ping, type RunningServer, type ServerContext } from './server.ts';
 import { connectionStringOf, exists, loadSettings, type Settings, storeSettings, wrongPassword } from './settings.ts';
@@ -31,17 +32,19 @@ export interface EmbeddedPostgres {
  * Starts the database in `dataDir` (made when missing, together with the database in it: about a second), or adopts the
  * one that a killed program left running. When it resolves, this program alone owns the directory, the server accepts,
  * and should this program die by any means, the server shuts down by itself.
+ * `instead`: settings of PostgreSQL that replace the usual ones, when the data may be lost (tests).
  * @throws EmbeddedPostgresError: nothing is left running that was not running before
  */
 export async function startEmbeddedPostgres(options: {
   dataDir: string;
   log?: (line: string) => void;
+  instead?: Readonly<Record<string, string>>;
 }): Promise<EmbeddedPostgres> {
   const log = options.log ?? (() => undefined);
   const layout = await openDataDir(options.dataDir);
   const directoryLock = await lockDirectory(layout);
   try {
-    const server = await startOwned(layout, log);
+    const server = await startOwned(layout, log, options.instead ?? {});
     let stopped: Promise<void> | undefined;
     return {
       connectionString: server.connectionString,
@@ -58,14 +61,18 @@ export async function startEmbeddedPostgres(options: {
 }
 
 /** The rest of the start, by the owner of the directory. */
-const startOwned = async (layout: Layout, log: (line: string) => void): Promise<EmbeddedPostgres> => {
-  const account = await serverAccount(layout);
-  await assertReachable(layout, account);
+const startOwned = async (
+  layout: Layout,
+  log: (line: string) => void,
+  instead: Readonly<Record<string, string>>,
+): Promise<EmbeddedPostgres> => {
+  const osUser = await serverUser(layout);
+  await assertReachable(layout, osUser);
   for (const path of await removeUnfinished(layout)) log(`could not remove ${path}: the next start tries again`);
   const settings = await loadSettings(layout);
-  const binaries = await locateBinaries(account);
-  const context: ServerContext = { layout, binaries, account, log };
-  if (!(await exists(layout.clusterDir))) await initialiseCluster(layout, settings, binaries, account, log);
+  const binaries = await locateBinaries(osUser);
+  const context: ServerContext = { layout, binaries, osUser, log, instead };
+  if (!(await exists(layout.clusterDir))) await initialiseCluster(layout, settings, binaries, osUser, log);
 
   const adopted = await adoptServer(context, settings);
   try {
@@ -81,11 +88,11 @@ const startGuarded = async (
   adopted: RunningServer | null,
   known: Settings,
 ): Promise<EmbeddedPostgres> => {
-  const { layout, account } = context;
-  const guard = await spawnGuard(layout.clusterDir, account);
+  const { layout, osUser } = context;
+  const guard = await spawnGuard(layout.clusterDir, osUser);
   try {
     // Recorded before it watches anything: whoever adopts what it watches knows whom to retire.
-    const socketDir = adopted?.socketDir ?? (await openSocketDir(layout, account, known.socketDir));
+    const socketDir = adopted?.socketDir ?? (await openSocketDir(layout, osUser, known.socketDir));
     const isInside = socketDir === layout.clusterDir;
     const settings: Settings = { ...known, socketDir: isInside ? null : socketDir, guardPid: guard.pid };
     await storeSettings(layout, settings);

@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { type Account, CHILD_ENV, spawnAs } from './account.ts';
+import { CHILD_ENV, type OsUser, spawnAs } from './osUser.ts';
 import { becomesTrue, inspectProcess, signal } from './processes.ts';
 
 const MARK = 'quita-postgres-guard';
@@ -25,10 +25,10 @@ export interface Guard {
   dismiss(): Promise<void>;
 }
 
-export const spawnGuard = async (clusterDir: string, account: Account | null): Promise<Guard> => {
+export const spawnGuard = async (clusterDir: string, osUser: OsUser | null): Promise<Guard> => {
   // The write end is close-on-exec: no child started later inherits it.
   const child = spawn('/bin/sh', ['-c', SCRIPT, MARK, clusterDir], {
-    ...spawnAs(account),
+    ...spawnAs(osUser),
     env: CHILD_ENV,
     cwd: '/',
     detached: true,

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Account, CHILD_ENV, spawnAs } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { type Layout, renameDurably, unfinishedPath } from './layout.ts';
+import { CHILD_ENV, type OsUser, spawnAs } from './osUser.ts';
 import { DATABASE, ROLE, type Settings } from './settings.ts';
 
 /** Owns what PostgreSQL itself needs. Nobody logs in as it: there is no password, and ACCESS has no line for it. */
@@ -30,16 +30,16 @@ export const initialiseCluster = async (
   layout: Layout,
   settings: Settings,
   binaries: Binaries,
-  account: Account | null,
+  osUser: OsUser | null,
   log: (line: string) => void,
 ): Promise<void> => {
-  const workshop = unfinishedPath(layout);
-  const cluster = join(workshop, 'cluster');
+  const unfinished = unfinishedPath(layout);
+  const cluster = join(unfinished, 'cluster');
   const tool = (name: string, file: string, args: readonly string[], input = '') =>
-    run({ name, file, args, input, account }, layout);
-  await mkdir(workshop, { mode: 0o700 });
+    run({ name, file, args, input, osUser: osUser }, layout);
+  await mkdir(unfinished, { mode: 0o700 });
   try {
-    if (account !== null) await chown(workshop, account.uid, account.gid);
+    if (osUser !== null) await chown(unfinished, osUser.uid, osUser.gid);
     log(`creating the database in ${layout.clusterDir}`);
     await tool('initdb', binaries.initdb, [
       ...['-D', cluster, '--username', SUPERUSER, '--auth=reject', '--encoding=UTF8', '--no-instructions'],
@@ -51,7 +51,7 @@ export const initialiseCluster = async (
     await writeFile(join(cluster, 'pg_hba.conf'), ACCESS, { flush: true });
     await renameDurably(cluster, layout.clusterDir);
   } finally {
-    await rm(workshop, { recursive: true, force: true });
+    await rm(unfinished, { recursive: true, force: true });
   }
 };
 
@@ -60,20 +60,20 @@ interface Tool {
   readonly file: string;
   readonly args: readonly string[];
   readonly input: string;
-  readonly account: Account | null;
+  readonly osUser: OsUser | null;
 }
 
-const run = async ({ name, file, args, input, account }: Tool, { clusterDir }: Layout): Promise<void> => {
+const run = async ({ name, file, args, input, osUser }: Tool, { clusterDir }: Layout): Promise<void> => {
   const child = spawn(file, args, {
-    ...spawnAs(account),
+    ...spawnAs(osUser),
     env: CHILD_ENV,
     cwd: '/',
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
   });
-  let complaints = '';
+  let errorOutput = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaints += text;
+    errorOutput += text;
   });
   child.stdin.on('error', () => undefined); // it ended without reading: its exit code says so
   child.stdin.end(input);
@@ -90,6 +90,6 @@ const run = async ({ name, file, args, input, account }: Tool, { clusterDir }: L
   if (code === 0) return;
   throw new EmbeddedPostgresError(
     'cannot_start',
-    `${name} could not make ${clusterDir} (${ended ?? `exit ${code}`}): ${complaints.trim() || 'no reason given'}`,
+    `${name} could not make ${clusterDir} (${ended ?? `exit ${code}`}): ${errorOutput.trim() || 'no reason given'}`,
   );
 };

@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CHILD_ENV, spawnAs } from './account.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import type { Guard } from './guard.ts';
+import { CHILD_ENV, spawnAs } from './osUser.ts';
 import { findOccupant, type Postmaster, readPidFile, stopPostmaster } from './postmaster.ts';
 import type { RunningServer, ServerContext } from './server.ts';
-import { lastWords, logSize, openServerLog, readServerLog } from './serverLog.ts';
+import { logSize, openServerLog, readServerLog, reasonIn } from './serverLog.ts';
 import { serverArguments } from './serverOptions.ts';
 
 /** How long children of a killed server may hold its shared memory. */
@@ -39,21 +39,21 @@ const cannotStart = ({ layout }: ServerContext, outcome: 'gone' | 'silent', said
   new EmbeddedPostgresError(
     'cannot_start',
     outcome === 'gone'
-      ? `PostgreSQL could not start in ${layout.clusterDir}: ${lastWords(said)} (more in ${layout.logFile}).`
+      ? `PostgreSQL could not start in ${layout.clusterDir}: ${reasonIn(said)} (more in ${layout.logFile}).`
       : `PostgreSQL in ${layout.clusterDir} was not ready and silent for ${SILENCE_MS / 1000} s: see ${layout.logFile}.`,
   );
 
 const spawnServer = async (context: ServerContext, socketDir: string, guard: Guard): Promise<Postmaster> => {
-  const { layout, account, binaries } = context;
+  const { layout, osUser, binaries, instead } = context;
   const occupant = await findOccupant(layout.clusterDir);
   // PostgreSQL takes a postmaster.pid for stale when no process of its user has that pid. After a reboot or in a
   // container another one often has it, and so has a zombie. This variable, made for pg_ctl, names one more pid that
   // can't be a rival; the server still checks that nobody uses the old shared memory, and replaces the file itself.
   const env = occupant.kind === 'stale' ? { ...CHILD_ENV, PG_GRANDPARENT_PID: String(occupant.pid) } : CHILD_ENV;
-  const logFile = await openServerLog(layout.logFile, account);
+  const logFile = await openServerLog(layout.logFile, osUser);
   try {
-    const child = spawn(binaries.postgres, serverArguments(layout.clusterDir, socketDir), {
-      ...spawnAs(account),
+    const child = spawn(binaries.postgres, serverArguments(layout.clusterDir, socketDir, instead), {
+      ...spawnAs(osUser),
       env,
       cwd: '/',
       detached: true, // Ctrl-C and signals to our group are for us: the database is stopped last

@@ -1,8 +1,8 @@
 // What the two ways to a running server, adopting and launching, have in common.
 import pg from 'pg';
-import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import type { Layout } from './layout.ts';
+import type { OsUser } from './osUser.ts';
 import type { Postmaster } from './postmaster.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -10,8 +10,10 @@ const CONNECT_TIMEOUT_MS = 5_000;
 export interface ServerContext {
   readonly layout: Layout;
   readonly binaries: Binaries;
-  readonly account: Account | null;
+  readonly osUser: OsUser | null;
   readonly log: (line: string) => void;
+  /** Settings of a server to be launched that replace the usual ones. */
+  readonly instead: Readonly<Record<string, string>>;
 }
 
 export interface RunningServer {

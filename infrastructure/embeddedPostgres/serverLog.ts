@@ -1,8 +1,8 @@
 // postgres.log: what the server says, and what its growing or its last words tell us.
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
-import type { Account } from './account.ts';
 import { codeOf } from './error.ts';
+import type { OsUser } from './osUser.ts';
 
 const ROTATE_AT_BYTES = 16 * 1024 * 1024;
 
@@ -16,11 +16,11 @@ export const logSize = async (logFile: string): Promise<number> =>
   );
 
 /** Opened for the server to append to. A log above 16 MB makes room first; one former log is kept. */
-export const openServerLog = async (logFile: string, account: Account | null): Promise<FileHandle> => {
+export const openServerLog = async (logFile: string, osUser: OsUser | null): Promise<FileHandle> => {
   if ((await logSize(logFile)) > ROTATE_AT_BYTES) await rename(logFile, `${logFile}.1`);
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
   const file = await open(logFile, flags, 0o600);
-  if (account !== null) await file.chown(account.uid, account.gid);
+  if (osUser !== null) await file.chown(osUser.uid, osUser.gid);
   return file;
 };
 
@@ -39,7 +39,7 @@ export const readServerLog = async (logFile: string, offset: number): Promise<st
 };
 
 /** The last reason given for not starting, without its time stamp. */
-export const lastWords = (text: string): string => {
+export const reasonIn = (text: string): string => {
   const lines = text.trim().split('\n');
   const fatal = lines.findLast((line) => /\b(FATAL|PANIC):/.test(line));
   return (fatal ?? lines.at(-1) ?? '').replace(/^.*?\b(?=(FATAL|PANIC):)/, '') || 'it gave no reason';

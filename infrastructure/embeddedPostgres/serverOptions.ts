@@ -53,13 +53,17 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
 /** In a list that is parted at commas. */
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-export const serverArguments = (clusterDir: string, socketDir: string): string[] => [
+/** `instead`: settings that replace those above. */
+export const serverArguments = (
+  clusterDir: string,
+  socketDir: string,
+  instead: Readonly<Record<string, string>>,
+): string[] => [
   '-D',
   clusterDir,
   '-p',
   String(SOCKET_NUMBER),
-  ...Object.entries({ ...CONFIGURATION, unix_socket_directories: quoted(socketDir) }).flatMap(([name, value]) => [
-    '-c',
-    `${name}=${value}`,
-  ]),
+  ...Object.entries({ ...CONFIGURATION, ...instead, unix_socket_directories: quoted(socketDir) }).flatMap(
+    ([name, value]) => ['-c', `${name}=${value}`],
+  ),
 ];

@@ -3,9 +3,9 @@
 import { chown, lstat, mkdtemp, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Account, firstBarred, withAncestors } from './account.ts';
 import { codeOf, dataDirUnreachable } from './error.ts';
 import type { Layout } from './layout.ts';
+import { firstUnreachable, type OsUser, withAncestors } from './osUser.ts';
 
 /** Only a part of the socket's name: no port is listened on. */
 export const SOCKET_NUMBER = 5432;
@@ -30,13 +30,9 @@ export const isSafe = async (layout: Layout, folder: string): Promise<boolean> =
  * long for a socket, a new one under TMPDIR. `former`: the one under TMPDIR that the last start made; it is removed.
  * @throws EmbeddedPostgresError data_dir_unreachable: there is no safe place
  */
-export const openSocketDir = async (
-  layout: Layout,
-  account: Account | null,
-  former: string | null,
-): Promise<string> => {
+export const openSocketDir = async (layout: Layout, osUser: OsUser | null, former: string | null): Promise<string> => {
   if (former !== null) await removeSocketDir(layout, former);
-  if (!fits(layout.clusterDir)) return makeShortDir(layout, account);
+  if (!fits(layout.clusterDir)) return makeShortDir(layout, osUser);
   await removeSocket(layout.clusterDir); // its lock file may name a pid that another process has by now
   return layout.clusterDir;
 };
@@ -53,18 +49,18 @@ const removeSocket = async (folder: string): Promise<void> => {
 };
 
 /** With a name that nobody can foresee, in a folder in which nobody else can rename it. */
-const makeShortDir = async (layout: Layout, account: Account | null): Promise<string> => {
+const makeShortDir = async (layout: Layout, osUser: OsUser | null): Promise<string> => {
   const parent = await realpath(tmpdir()).catch(() => tmpdir());
   const why = await unfitness(parent);
   if (why !== null) throw noPlace(layout, parent, why);
   try {
     const folder = await mkdtemp(join(parent, 'quita-'));
-    if (account === null) return folder;
-    await chown(folder, account.uid, account.gid);
-    const barred = await firstBarred(account, withAncestors(folder));
+    if (osUser === null) return folder;
+    await chown(folder, osUser.uid, osUser.gid);
+    const barred = await firstUnreachable(osUser, withAncestors(folder));
     if (barred === null) return folder;
     await rmdir(folder);
-    throw noPlace(layout, parent, `the user ${account.name}, as whom PostgreSQL runs, can't enter ${barred}`);
+    throw noPlace(layout, parent, `the user ${osUser.name}, as whom PostgreSQL runs, can't enter ${barred}`);
   } catch (error) {
     throw codeOf(error).startsWith('E') ? noPlace(layout, parent, `it can't be written (${codeOf(error)})`) : error;
   }

@@ -1,5 +1,5 @@
 /** The value, or null as soon as the signal is given: a subscription ends at once, whatever the server does. */
-export const unlessAborted = async <T>(value: Promise<T | null>, signal: AbortSignal): Promise<T | null> => {
+export const raceAbort = async <T>(value: Promise<T | null>, signal: AbortSignal): Promise<T | null> => {
   value.catch(() => undefined);
   if (signal.aborted) return null;
   let stop: () => void = () => undefined;

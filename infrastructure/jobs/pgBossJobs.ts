@@ -16,7 +16,7 @@ import {
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
-import type { Notices } from '../postgres/notices.ts';
+import type { NotificationListener } from '../postgres/notificationListener.ts';
 import { ClaimBeats } from './claimBeats.ts';
 import { completeTables, refuseNewerTables } from './installation.ts';
 import { type Claim, type ClaimedJob, type Claims, JobLoop, type Limits, type Room } from './jobLoop.ts';
@@ -65,7 +65,7 @@ export interface JobFailure {
 export interface PgBossJobsOptions {
   /** Jobs are derived data: its sessions need not wait for the disk. */
   readonly pool: SqlPool;
-  readonly notices: Notices;
+  readonly notices: NotificationListener;
   /** Whether this process may take work, asked before each claim; default: always. What waits is found by the next poll. */
   readonly mayClaim?: () => boolean;
   readonly onError: (error: Error, failure: JobFailure) => void;

@@ -6,9 +6,8 @@ import type { Checkpoint } from '../../projections/engine/checkpoints.ts';
 import { checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/movedLog.ts';
 import { UsageError } from '../cli/command.ts';
 import { type Comparison, compareLogs, eventsUpTo } from '../eventStore/compareLogs.ts';
-import { IN_USE } from '../eventStore/logUse.ts';
-import type { MovableLog } from '../eventStore/movableLog.ts';
-import { routeOf } from './route.ts';
+import { IN_USE, type LogName, type LogState, refusalOf } from '../eventStore/logState.ts';
+import type { MigratableLog } from '../eventStore/migratableLog.ts';
 
 export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';
 
@@ -18,8 +17,8 @@ export type News =
   | { readonly kind: 'step'; readonly step: Step };
 
 export interface Move {
-  readonly source: MovableLog;
-  readonly target: MovableLog;
+  readonly source: MigratableLog;
+  readonly target: MigratableLog;
   /** Holds the leadership of projector and reactor, on the database of the checkpoints. */
   readonly session: LeaderSession;
   /** Rejects when another process works on this database. */
@@ -41,6 +40,49 @@ export interface MoveReport {
   readonly checkpoints: number;
 }
 
+/* Which log may be copied into which: what both say of themselves decides, so that a killed run is gone on with and nothing is mixed. */
+
+interface Route {
+  /** It was finished before: nothing is to be done. */
+  readonly isDone: boolean;
+  readonly isTargetMarked: boolean;
+  readonly isSourceSealed: boolean;
+  /** The checkpoints may be translated already. */
+  readonly isMoved: boolean;
+}
+
+const isAbout = (state: LogState, { storeId }: LogName): boolean =>
+  state.kind !== 'inUse' && state.other.storeId === storeId;
+
+const checkSource = (state: LogState, target: LogName): void => {
+  if (state.kind === 'inUse') return;
+  if (state.kind === 'copy' || !isAbout(state, target))
+    throw new UsageError(`${refusalOf(state)?.message ?? ''}. Nothing was copied to ${target.address}`);
+};
+
+/** `moved`: it was the original once, and what it holds is the beginning of its copy, which now comes back. */
+const checkTarget = async ({ store, name }: MigratableLog, state: LogState, source: LogName): Promise<void> => {
+  if (state.kind === 'inUse') {
+    if ((await store.head()) === null) return;
+    throw new UsageError(
+      `the event log at ${name.address} holds events of its own: only an empty one can become a copy`,
+    );
+  }
+  if (state.kind === 'sealed' || !isAbout(state, source))
+    throw new UsageError(`the event log at ${name.address} can't become a copy: ${refusalOf(state)?.message ?? ''}`);
+};
+
+/** Throws UsageError. */
+const routeOf = async (source: MigratableLog, target: MigratableLog): Promise<Route> => {
+  if (source.name.storeId === target.name.storeId) throw new UsageError('both are the same event log');
+  const [from, to] = [await source.state(), await target.state()];
+  checkSource(from, target.name);
+  const isMoved = from.kind === 'moved';
+  const isDone = isMoved && to.kind === 'inUse';
+  if (!isDone) await checkTarget(target, to, source.name);
+  return { isDone, isTargetMarked: to.kind === 'copy', isSourceSealed: from.kind !== 'inUse', isMoved };
+};
+
 /** Throws UsageError, CheckpointMismatch, LogsDiffer, EventStoreUnavailable. Another run goes on where this one ended. */
 export const moveLog = async (move: Move): Promise<MoveReport> => {
   const { source, target, session, assertAlone, tell } = move;
@@ -48,9 +90,9 @@ export const moveLog = async (move: Move): Promise<MoveReport> => {
   const route = await routeOf(source, target);
   if (route.isDone) return { wasDone: true, compared: 0, copied: 0, checkpoints: 0 };
   await checkpointsToMove(session, source.name.storeId, await source.store.head(), target.name.storeId);
-  if (!route.isTargetMarked) await target.setUse({ kind: 'copy', other: source.name });
+  if (!route.isTargetMarked) await target.setState({ kind: 'copy', other: source.name });
   step('marked');
-  if (!route.isSourceSealed) await source.setUse({ kind: 'sealed', other: target.name });
+  if (!route.isSourceSealed) await source.setState({ kind: 'sealed', other: target.name });
   step('sealed');
   await assertAlone(); // who opened the log before it was sealed may not have heard of it; nobody can open it any more
   const { checkpoints, comparison, copied } = await level(move);
@@ -60,9 +102,9 @@ export const moveLog = async (move: Move): Promise<MoveReport> => {
     await moveCheckpointsTo(tx, checkpoints, target.name.storeId, comparison.positions);
   });
   step('translated');
-  if (!route.isMoved) await source.setUse({ kind: 'moved', other: target.name });
+  if (!route.isMoved) await source.setState({ kind: 'moved', other: target.name });
   step('moved');
-  await target.setUse(IN_USE);
+  await target.setState(IN_USE);
   step('inUse');
   return { wasDone: false, compared: comparison.events, copied, checkpoints: checkpoints.length };
 };
@@ -97,16 +139,16 @@ const level = async ({ source, target, session, signal, tell }: Move): Promise<L
 };
 
 /** The source is written to again; false: it was not sealed. Throws UsageError when the copy has taken its place. */
-export const unseal = async (source: MovableLog, session: LeaderSession): Promise<boolean> => {
-  const use = await source.use();
-  if (use.kind === 'inUse') return false;
-  if (use.kind === 'copy') throw new UsageError('this event log is a copy itself: there is no seal to break');
-  const { address, storeId } = use.other;
+export const unseal = async (source: MigratableLog, session: LeaderSession): Promise<boolean> => {
+  const state = await source.state();
+  if (state.kind === 'inUse') return false;
+  if (state.kind === 'copy') throw new UsageError('this event log is a copy itself: there is no seal to break');
+  const { address, storeId } = state.other;
   const translated = await session.query('SELECT FROM log_followers.checkpoints WHERE store_id = $1', [storeId]);
-  if (use.kind === 'moved' || translated.rowCount > 0)
+  if (state.kind === 'moved' || translated.rowCount > 0)
     throw new UsageError(
       `too late to give it up: the checkpoints stand in the log at ${address} already. Finish with npm run migrate-events; the way back is to copy that log here`,
     );
-  await source.setUse(IN_USE);
+  await source.setState(IN_USE);
   return true;
 };

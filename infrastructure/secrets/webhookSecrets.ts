@@ -1,15 +1,15 @@
 // Webhook signing secrets in Postgres, sealed.
 
+import { LRUCache } from 'lru-cache';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { seal, unseal } from './seal.ts';
 
 /** Secrets of a version never change, so that remembering them is safe. */
 const REMEMBERED = 10_000;
 
 export const webhookSecrets = (db: Sql, key: Buffer): WebhookSecrets => {
-  const known = new LruMap<string, string>(REMEMBERED);
+  const known = new LRUCache<string, string>({ max: REMEMBERED });
   const contextOf = (endpointId: string, version: number) => `webhook secret ${endpointId} ${version}`;
   const find: WebhookSecrets['find'] = async (endpointId, version) => {
     const context = contextOf(endpointId, version);

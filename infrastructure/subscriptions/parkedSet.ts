@@ -10,7 +10,7 @@ import {
   type ParkedStream,
   readParked,
 } from '../../projections/engine/parkedStreams.ts';
-import type { Notices } from '../postgres/notices.ts';
+import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 type Known = Omit<ParkedStream, 'error'> & { readonly error?: string };
 
@@ -41,7 +41,7 @@ export class ParkedSet implements ParkedStreams {
     this.#options = options;
   }
 
-  async follow(notices: Notices): Promise<void> {
+  async follow(notices: NotificationListener): Promise<void> {
     await notices.on(PARKED_CHANNEL, (payload) => this.#heard(payload));
     await this.#look(false);
     if (this.streams > 0) this.#options.onFound(this.streams);

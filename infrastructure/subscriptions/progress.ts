@@ -2,7 +2,7 @@
 // processes by their notices (architecture §6).
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
 import type { Progress } from '../../application/ports/readModels.ts';
-import type { Notices } from '../postgres/notices.ts';
+import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 interface Waiter {
   readonly head: Position;
@@ -33,7 +33,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   }
 
   /** Follows the heads that the store announces, and the notices of followers of `role` in other processes. */
-  async follow(store: EventStore, notices: Notices, role: string): Promise<void> {
+  async follow(store: EventStore, notices: NotificationListener, role: string): Promise<void> {
     store.onHead((head) => this.sawHead(head));
     await notices.on('quita_progress', (payload) => {
       const [of, position, names] = payload.split(' ');

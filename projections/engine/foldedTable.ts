@@ -1,12 +1,12 @@
 // The usual read model: one row per stream, holding the fold of the stream by its decider and the columns one searches by. What else
 // follows from the same fold (counters, a narrow table for lists) is kept beside it, in the same batch, without a second fold.
+import { LRUCache } from 'lru-cache';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { EventOf } from '../../domain/events.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Category } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import { LruMap } from '../../domain/kernel/lruMap.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Projection, ProjectionTable, ProjectionWriter } from './projection.ts';
 
@@ -92,7 +92,7 @@ const ownDdl = <C extends Category, State>(spec: FoldedTable<C, State>, schema: 
 class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
   readonly #spec: FoldedTable<C, State>;
   readonly #beside: readonly ReturnType<Beside<C, State>['writer']>[];
-  readonly #remembered = new LruMap<string, Folded<State>>(REMEMBERED_ROWS);
+  readonly #remembered = new LRUCache<string, Folded<State>>({ max: REMEMBERED_ROWS });
   readonly #select: string;
   readonly #insert: { name: string; text: string };
   readonly #upsert: { name: string; text: string };

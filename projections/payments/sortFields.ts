@@ -11,7 +11,7 @@ type OtherField = Extract<SortField, `card${string}` | `mb${string}` | `boleto${
 export const otherFieldsOf = ({
   charge: { instruments },
 }: ExistingPayment): { readonly [F in OtherField]: string | null } | null => {
-  if (instruments.others.length === 0) return null;
+  if (instruments.acquirerInstruments.length === 0) return null;
   const { pixQrCode: _qr, pixCopyPaste: _code, pixExpiresAt: _expiry, ...others } = methodFields(instruments);
   return others;
 };

@@ -57,10 +57,10 @@ const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment,
       return;
     }
     case 'TransactionSettled': {
-      const { method, receipt, providerFee, platformFee } = event.data;
-      const paid = { paid: 1, paid_amount: receipt.amount };
-      add(receipt.paidAt, '', { ...paid, fees: providerFee + platformFee });
-      add(receipt.paidAt, method, paid);
+      const { method, incoming, providerFee, platformFee } = event.data;
+      const paid = { paid: 1, paid_amount: incoming.amount };
+      add(incoming.paidAt, '', { ...paid, fees: providerFee + platformFee });
+      add(incoming.paidAt, method, paid);
       for (const one of ['', method]) add(terms.createdAt, one, { created_paid: 1 });
       return;
     }

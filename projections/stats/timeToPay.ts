@@ -1,8 +1,8 @@
 // How long payments took from creation to payment, exactly, by civil day and again by month of `paidAt`: a window of years reads a few
 // months and the days at its edges, each one row of counts by seconds (rule T3).
+import { LRUCache } from 'lru-cache';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
-import { LruMap } from '../../domain/kernel/lruMap.ts';
 import { secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
 import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import type { Beside, FoldedChange } from '../engine/foldedTable.ts';
@@ -24,7 +24,7 @@ const paidAtOf = (event: PaymentEvent): Timestamp | null => {
   if (!isCounted(event)) return null;
   switch (event.type) {
     case 'TransactionSettled':
-      return event.data.receipt.paidAt;
+      return event.data.incoming.paidAt;
     case 'ChargeCreated':
     case 'TransactionRefundCompleted':
       return null;
@@ -55,7 +55,7 @@ const additionsOf = (changes: readonly Change[]): ReadonlyMap<string, Row> => {
 
 class TimeToPayWriter {
   readonly #table: string;
-  readonly #remembered = new LruMap<string, Histogram>(REMEMBERED_ROWS);
+  readonly #remembered = new LRUCache<string, Histogram>({ max: REMEMBERED_ROWS });
 
   constructor(schema: string) {
     this.#table = `${schema}.time_to_pay`;

@@ -145,17 +145,17 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
   'charge expired': logged('payment', expired()),
   'settled at once': logged('payment', settled()),
   'settled and held back': logged('payment', settled({ availableAt: TOMORROW })),
-  'receipt held': logged('payment', held()),
+  'payment held': logged('payment', held()),
   'wrong amount': logged('payment', sentBack('wrong_amount')),
   'second payment': logged('payment', sentBack('second_payment')),
   'charge ended': logged('payment', sentBack('charge_ended')),
   'payer differs': logged('payment', sentBack('payer_mismatch')),
-  'receipt returned': logged('payment', returned()),
+  'payment returned': logged('payment', returned()),
   'return refused': logged('payment', returnRefused()),
   'return asked for again': logged('payment', returnRetried('return-2')),
   'funds released': logged('payment', released()),
   'dispute raised': logged('payment', {
-    type: 'TransactionDisputeRaised',
+    type: 'TransactionDisputeHoldIncreased',
     data: { amount: toMinor(5), currency: 'BRL', at: LATER },
   }),
   'delivery scheduled': logged('webhookDelivery', scheduled),
@@ -179,7 +179,7 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
 
 /** How jobs and timers name a refund. */
 const REFUND = `${PAYMENT_ID}:${REFUND_ID}`;
-const back = job('returnReceipt', `${PAYMENT_ID}:${END_TO_END_ID}`);
+const back = job('returnPayment', `${PAYMENT_ID}:${END_TO_END_ID}`);
 /** By process: its answers. What is not named here is answered with nothing. */
 const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: readonly object[] }])[] = [
   [
@@ -208,7 +208,7 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
       'charge cancelled': [clear('expire')],
       'settled at once': [clear('expire')],
       'settled and held back': [clear('expire')],
-      'receipt held': [clear('expire')],
+      'payment held': [clear('expire')],
       'payer differs': [clear('expire')],
     },
   ],
@@ -306,7 +306,7 @@ describe('reactions', () => {
     for (const providerPaymentId of ['E-one', 'E-two'])
       expect(
         reactions(payerLockReturn, logged('payment', sentBack('second_payment', { providerPaymentId }))),
-      ).to.deep.equal([job('returnReceipt', `${PAYMENT_ID}:${providerPaymentId}`)]);
+      ).to.deep.equal([job('returnPayment', `${PAYMENT_ID}:${providerPaymentId}`)]);
   });
 
   describe('of webhookFanOut, with listeners', () => {
@@ -325,12 +325,12 @@ describe('reactions', () => {
       'charge expired',
       'settled at once',
       'settled and held back',
-      'receipt held',
+      'payment held',
       'wrong amount',
       'second payment',
       'charge ended',
       'payer differs',
-      'receipt returned',
+      'payment returned',
       'card issued',
       'charge cancelled',
       'resend requested',

@@ -74,10 +74,10 @@ const settledOf = (n: number, terms: ChargeTerms, at: Timestamp): PaymentEvent =
   const { amount, customer } = terms;
   const providerPaymentId = `E99999004${at.replaceAll(/\D/g, '').slice(0, 12)}${digits(n, 11)}`;
   const payer = { name: customer.name, document: customer.document };
-  const receipt = { method: terms.methods[0] ?? 'PIX', providerPaymentId, amount, payer, paidAt: at };
+  const incoming = { method: terms.methods[0] ?? 'PIX', providerPaymentId, amount, payer, paidAt: at };
   // Of a payment, a settlement reads its terms alone.
   const payment = { charge: { terms } } as unknown as ExistingPayment;
-  return settled(payment, { receipt, fees: DEFAULT_FEES, holdDays: NO_HOLD, at });
+  return settled(payment, { incoming, fees: DEFAULT_FEES, holdDays: NO_HOLD, at });
 };
 
 /** Of a thousand: 860 are paid (10 of them refunded), 20 cancelled, 100 expired, 20 wait; every tenth is by card. */

@@ -18,7 +18,7 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
 import { createCharge } from '../../domain/payment/create.ts';
 import { type PaymentEvent, payment } from '../../domain/payment/payment.ts';
-import { settleReceipt } from '../../domain/payment/settle.ts';
+import { settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import { recordAttempt, scheduleDelivery, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
@@ -83,8 +83,8 @@ const paidPayment = (n: number): NewStream => {
   const open = created.events.reduce(payment.evolve, payment.initial);
   const providerPaymentId = `E99999004${createdAt.replaceAll(/\D/g, '').slice(0, 12)}${String(n).padStart(11, '0')}`;
   const payer = { name: 'Maria da Silva', document: '52998224725' };
-  const settle = settleReceipt({
-    receipt: { method: 'PIX', providerPaymentId, amount, payer, paidAt: createdAt },
+  const settle = settleIncomingPayment({
+    incoming: { method: 'PIX', providerPaymentId, amount, payer, paidAt: createdAt },
     payerCheck: 'unknown',
     fees: DEFAULT_FEES,
     holdDays: defaultSettings('Loja Demo').holdDays,

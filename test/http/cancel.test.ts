@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { type Hit, Receiver, typeOf } from '../support/receiver.ts';
 import { type Body, Merchant } from './merchant.ts';
@@ -47,7 +47,7 @@ describe('cancelling a payment', () => {
     return reply.body['id'] as string;
   };
   const untilStatus = async (id: string, status: string): Promise<void> => {
-    const found = await untilVisible(gateway.gateway.projected, 5_000, async () =>
+    const found = await pollUntil(gateway.gateway.projected, 5_000, async () =>
       (await read(id))['status'] === status ? true : null,
     );
     expect(found, `${status} within 5 s`).to.equal(true);
@@ -175,7 +175,7 @@ describe('cancelling a payment', () => {
     expect((await pay(id, { late: true })).body['outcome']).to.equal('returned');
     expect((await read(id))['status']).to.equal('CANCELLED');
     expect((await shop.get<Body>('/v1/wallets/balance')).body['available']).to.equal(0);
-    expect(await events(id)).to.include.members(['TransactionReceiptRejected', 'TransactionReceiptReturned']);
+    expect(await events(id)).to.include.members(['TransactionPaymentRejected', 'TransactionPaymentReturned']);
   });
 
   it('after a Pix of another amount went back', async () => {
@@ -197,8 +197,8 @@ describe('cancelling a payment', () => {
       ['payment.status_changed', ['PROCESSING', 'CANCELLED']],
       ['payment.status_changed', ['WAITING_PAYMENT', 'PROCESSING']],
     ]);
-    const isReturned = await untilVisible(gateway.gateway.projected, 5_000, async () =>
-      (await events(id)).includes('TransactionReceiptReturned') ? true : null,
+    const isReturned = await pollUntil(gateway.gateway.projected, 5_000, async () =>
+      (await events(id)).includes('TransactionPaymentReturned') ? true : null,
     );
     expect(isReturned).to.equal(true);
     expect((await read(id))['status']).to.equal('CANCELLED');

@@ -8,6 +8,7 @@ import { createChargeRoute } from '../../http/api/payments/charges.ts';
 import { BODY_BYTES_MAX } from '../../http/kernel/jsonBody.ts';
 import { compileResponse } from '../../http/kernel/validation.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
+import { answerSchemaOf, bodyOf } from './routeExamples.ts';
 import { type ErrorReply, expectError, openReady, paramsOf, portOf, rawCall, rawSocket } from './support.ts';
 
 const JSON_TYPE = 'application/json';
@@ -254,7 +255,7 @@ describe('charge body', () => {
   });
 
   describe('whatever it is', () => {
-    const isCharge = compileResponse(createChargeRoute.responses[201]!.schema);
+    const isCharge = compileResponse(answerSchemaOf(createChargeRoute, 201)!);
     const known = [
       'amount',
       'currency',
@@ -296,7 +297,7 @@ describe('charge body', () => {
         'invalid_request',
         'payer_tax_id_mismatch',
         'customer_name_required',
-        ...Object.values(createChargeRoute.body!.codes),
+        ...Object.values(bodyOf(createChargeRoute)!.codes),
       ]).to.include(error.code);
       if (error.param !== undefined) expect([...known, '']).to.include.oneOf([error.param.split('.')[0] as string, '']);
     };

@@ -1,6 +1,6 @@
 // The payer's page of payments with other methods than Pix, or with several (rules I8, I8a, P3).
 import { expect } from 'chai';
-import type { OtherInstrument } from '../../domain/charge/instruments.ts';
+import type { AcquirerInstrument } from '../../domain/charge/instruments.ts';
 import { parseTimestamp } from '../../domain/kernel/time.ts';
 import { checkoutAsset } from '../../http/site/checkout/assets.ts';
 import { renderCheckout } from '../../http/site/checkout/renderCheckout.ts';
@@ -9,7 +9,7 @@ import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID
 const PIX_CODE = '00020126';
 const pageOf = (changes: CheckoutChanges): string => renderCheckout(checkoutViewOf(changes));
 /** The page of a payment without Pix. */
-const pageWith = (others: readonly OtherInstrument[], changes: CheckoutChanges = {}): string =>
+const pageWith = (others: readonly AcquirerInstrument[], changes: CheckoutChanges = {}): string =>
   pageOf({ amount: 12345, brCode: null, others, ...changes });
 const shown = (page: string): string => page.replace(/<template .*?<\/template>/gs, '');
 const stateOf = (page: string): string | undefined => /<body data-state="(.*?)"/.exec(page)?.[1];

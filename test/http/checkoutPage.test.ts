@@ -4,10 +4,10 @@ import { AMOUNT_MAX } from '../../domain/kernel/money.ts';
 import { formatAmount } from '../../http/site/checkout/amount.ts';
 import { checkoutAsset, checkoutAssetUrl } from '../../http/site/checkout/assets.ts';
 import { checkoutContentSecurityPolicy } from '../../http/site/checkout/contentSecurityPolicy.ts';
-import { escapeHtml } from '../../http/site/checkout/html.ts';
 import { renderCheckout } from '../../http/site/checkout/renderCheckout.ts';
 import { renderCheckoutNotFound } from '../../http/site/checkout/renderCheckoutNotFound.ts';
 import type { CheckoutStatus } from '../../http/site/checkout/states.ts';
+import { escapeHtml } from '../../http/site/html.ts';
 import { type CheckoutChanges, checkoutViewOf, OTHERS, CHECKOUT_RAW_ID as RAW_ID } from './checkoutView.ts';
 
 const BR_CODE =

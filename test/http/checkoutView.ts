@@ -1,5 +1,5 @@
 // Payments as the payer's pages get them.
-import type { Instruments, OtherInstrument, PixInstrument } from '../../domain/charge/instruments.ts';
+import type { AcquirerInstrument, Instruments, PixInstrument } from '../../domain/charge/instruments.ts';
 import { parseTimestamp } from '../../domain/kernel/time.ts';
 import type { CheckoutView } from '../../http/site/checkout/view.ts';
 
@@ -7,7 +7,7 @@ import type { CheckoutView } from '../../http/site/checkout/view.ts';
 export type CheckoutChanges = Partial<Omit<CheckoutView, 'instruments'>> & {
   readonly brCode?: string | null;
   readonly expiresAt?: string;
-  readonly others?: readonly OtherInstrument[];
+  readonly others?: readonly AcquirerInstrument[];
 };
 
 export const CHECKOUT_RAW_ID = '01hzy3v7q9k2m4n6p8r0s2t4v6';
@@ -19,7 +19,7 @@ export const checkoutViewOf = (changes: CheckoutChanges): CheckoutView => {
     brCode === null
       ? null
       : { provider: 'sandbox', txid: '0'.repeat(32), brCode, expiresAt: parseTimestamp(expiresAt) };
-  const instruments: Instruments = { pix, others };
+  const instruments: Instruments = { pix, acquirerInstruments: others };
   return {
     rawId: CHECKOUT_RAW_ID,
     amount: 100,
@@ -63,4 +63,4 @@ export const OTHERS = {
     network: 'BITCOIN',
     currency: 'BTC',
   },
-} as const satisfies Record<string, OtherInstrument>;
+} as const satisfies Record<string, AcquirerInstrument>;

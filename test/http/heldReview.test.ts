@@ -5,7 +5,7 @@ import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type ErrorCode, isRejection } from '../../domain/kernel/rejection.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { listHeld } from '../../projections/payments/held.ts';
 import type { TestGateway, TestTenant } from '../support/gateway.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';
@@ -61,7 +61,7 @@ describe('held for review', () => {
   };
   const until = async (id: string, status: string): Promise<void> => {
     const look = async () => ((await shop.statusOf(id)) === status ? true : null);
-    expect(await untilVisible(gateway.gateway.projected, 5_000, look), `${status} within 5 s`).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 5_000, look), `${status} within 5 s`).to.equal(true);
   };
   /** Types of all that came, after all that was due. */
   const told = async () => {
@@ -119,7 +119,7 @@ describe('held for review', () => {
     expect(await decide('return', id)).to.deep.equal(['PROCESSING', true]);
     await until(id, 'refunded');
     expect(await balance()).to.deep.equal([0, 0]);
-    expect(await events(id)).to.deep.equal([...HELD, 'TransactionHeldRejected', 'TransactionReceiptReturned']);
+    expect(await events(id)).to.deep.equal([...HELD, 'TransactionHeldRejected', 'TransactionPaymentReturned']);
     expect(await told()).to.deep.equal(
       [...CREATED, PROCESSING, 'payment.refunded', 'payment.status_changed'].toSorted(),
     );

@@ -1,6 +1,7 @@
 // Bodies of up to 64 kB that were made to cost as much as they can: long keys, many keys, many items, bad strings, depth.
 import fc from 'fast-check';
 import type { Route } from '../../http/kernel/route.ts';
+import { bodyOf } from './routeExamples.ts';
 
 export const BODY_BYTES_MAX = 64 * 1024;
 /** Room for the rest of a body around its hostile part. */
@@ -94,7 +95,7 @@ const hostile = share.chain((part) => hostileValue(Math.floor(HOSTILE_BYTES * pa
 
 /** A body for the route as JSON text: an example of a good one with a hostile value in one of its fields, or that value alone. */
 export const hostileBody = (route: Route, example: object): fc.Arbitrary<string> => {
-  const properties = Object.entries(route.body?.schema.properties ?? {});
+  const properties = Object.entries(bodyOf(route)?.schema.properties ?? {});
   const parts = properties.flatMap(([field, { properties: inner }]) =>
     Object.keys(inner ?? {}).map((part) => [field, part] as const),
   );

@@ -6,7 +6,7 @@ import { ACCOUNT } from '../../application/core/aggregates.ts';
 import { type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newApiKey } from '../../infrastructure/secrets/newSecrets.ts';
 import type { Reply, TestGateway, TestTenant } from '../support/gateway.ts';
 import { rawIdOf } from './support.ts';
@@ -124,7 +124,7 @@ export class Merchant {
       const { data } = await this.deliveries();
       return holds(data) ? data : null;
     };
-    const found = await untilVisible(this.#gateway.gateway.projected, 2_000, look);
+    const found = await pollUntil(this.#gateway.gateway.projected, 2_000, look);
     if (found === null) throw new Error(`not within 2 s: ${JSON.stringify((await this.deliveries()).data)}`);
     return found;
   }

@@ -1,7 +1,7 @@
 // One merchant's payments over HTTP, in the test mode of an account of its own, and what acquirers do with them.
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import type { Hit, Receiver } from '../support/receiver.ts';
 import { typeOf } from '../support/receiver.ts';
@@ -98,7 +98,7 @@ export class PaymentDesk {
       const seen = await this.read(id);
       return statuses.includes(seen.status) ? seen : null;
     };
-    const found = await untilVisible(this.#gateway.gateway.projected, 8_000, look);
+    const found = await pollUntil(this.#gateway.gateway.projected, 8_000, look);
     if (found === null) throw new Error(`not within 8 s: ${JSON.stringify(await this.read(id))}`);
     return found;
   }

@@ -8,7 +8,7 @@ import { addMillis, DAY_MS, HOUR_MS, MINUTE_MS, parseTimestamp } from '../../dom
 import { barcodeOfLine, isBoletoBarcode, isBoletoLine } from '../../domain/methods/boleto.ts';
 import { isMultibancoReference } from '../../domain/methods/multibanco.ts';
 import { parseBrCode } from '../../domain/pix/brCodeParse.ts';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';
 import type { Body } from './merchant.ts';
@@ -293,6 +293,6 @@ describe('payments', () => {
       const seen = await Promise.all(created.map(({ id }) => desk.read(id)));
       return seen.every(({ status }) => status === 'WAITING_PAYMENT') ? true : null;
     };
-    expect(await untilVisible(gateway.gateway.projected, 3_000, all)).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 3_000, all)).to.equal(true);
   });
 });

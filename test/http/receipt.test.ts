@@ -1,6 +1,6 @@
 // GET /v1/payments/{id}/receipt (contract.md Payments): a PDF of a settled payment.
 import { expect } from 'chai';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { pdfText } from '../support/pdfText.ts';
 import { type Body, Merchant } from './merchant.ts';
@@ -56,7 +56,7 @@ describe('receipt', () => {
   /** Looked at whenever the read models move. */
   const receiptShowing = async (id: string, line: string) => {
     const look = async () => (pdfText(await pdfOf(id)).includes(line) ? true : null);
-    expect(await untilVisible(gateway.gateway.projected, 8_000, look)).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 8_000, look)).to.equal(true);
   };
 
   it('404 of one that is not settled, nobody’s, another account’s', async () => {

@@ -1,6 +1,6 @@
 // One merchant's refunds over HTTP, and the bank that decides them.
 import { expect } from 'chai';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { type Body, Merchant } from './merchant.ts';
 import { rawIdOf } from './support.ts';
@@ -78,7 +78,7 @@ export class RefundDesk {
       const data = await this.list(chargeId);
       return data.map(({ status }) => status).join() === statuses.join() ? data : null;
     };
-    const found = await untilVisible(this.#gateway.gateway.projected, 5_000, look);
+    const found = await pollUntil(this.#gateway.gateway.projected, 5_000, look);
     if (found === null) throw new Error(`not within 5 s: ${JSON.stringify(await this.list(chargeId))}`);
     return found;
   }

@@ -1,6 +1,6 @@
 // Refunds of payments by other methods than Pix (contract.md Refund body; rules E4, M3, M9).
 import { expect } from 'chai';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { Receivers } from './deliveryFacts.ts';
 import { expectLedgerBalances } from './ledgerFacts.ts';
@@ -104,6 +104,6 @@ describe('refunds of other methods', () => {
     const id = await desk.paidBy('CREDIT_CARD');
     await desk.refund(id);
     const look = async () => ((await desk.list(id))[0]?.status === 'REFUNDED' ? true : null);
-    expect(await untilVisible(gateway.gateway.projected, 2_000, look)).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 2_000, look)).to.equal(true);
   });
 });

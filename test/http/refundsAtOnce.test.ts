@@ -1,7 +1,7 @@
 // Many refunds of one payment at once: their sum never exceeds it (architecture §4, E4).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { newKey, TestGateway } from '../support/gateway.ts';
@@ -51,7 +51,7 @@ describe('200 concurrent partial refunds of one payment', () => {
     expect(list.map(({ id }) => id).sort()).to.deep.equal(made.map(({ body }) => body.id).sort());
     expect(await desk.available()).to.equal(netOf(1_000) - 13 * made.length);
     const look = async () => ((await desk.list(charge)).every(({ status }) => status === 'REFUNDED') ? true : null);
-    expect(await untilVisible(first().gateway.projected, 15_000, look)).to.equal(true);
+    expect(await pollUntil(first().gateway.projected, 15_000, look)).to.equal(true);
     expect(await desk.merchant.statusOf(charge)).to.equal('paid');
     const rest = await desk.refund(charge);
     expect(rest.amount).to.equal(1_000 % 13);

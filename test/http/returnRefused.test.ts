@@ -7,8 +7,8 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { createMetrics } from '../../infrastructure/boot/metrics.ts';
 import { providerNotifications } from '../../infrastructure/operations/providerNotifications.ts';
 import { heldMoney, listHeld } from '../../projections/payments/held.ts';
@@ -40,16 +40,16 @@ describe('a provider that refuses to send money back', () => {
   });
 
   /** A live charge and a Pix for it, which the bank told of and refuses to send back. */
-  const paid = async (over: Partial<Receipt>): Promise<{ id: PaymentId; providerPaymentId: string }> => {
+  const paid = async (over: Partial<IncomingPayment>): Promise<{ id: PaymentId; providerPaymentId: string }> => {
     const asked = { amount: 10_000, expected_payer_tax_id: LOCK, customer: { name: 'Ana' } };
     const { body, text } = await gateway.charge<{ id: string; pix: { txid: string } }>(asked, { key: tenant.liveKey });
     expect(body.pix, text).to.include.keys('txid');
     const [id, providerPaymentId] = [rawIdOf(body.id) as PaymentId, `E-refused-${++pixes}`];
     const payer = { name: 'ANA S', document: LOCK };
     const paidAt = fromMillis(Date.now());
-    const pix: Receipt = { method: 'PIX', providerPaymentId, amount: toMinor(10_000), payer, paidAt, ...over };
-    bank.receipts.set(body.pix.txid, [pix]);
-    bank.next('returnReceipt', { kind: 'refused', reason: REASON });
+    const pix: IncomingPayment = { method: 'PIX', providerPaymentId, amount: toMinor(10_000), payer, paidAt, ...over };
+    bank.incomingPayments.set(body.pix.txid, [pix]);
+    bank.next('returnPayment', { kind: 'refused', reason: REASON });
     const notification = {
       tenant: { accountId: tenant.accountId, mode: 'live' as const },
       kind: 'payment' as const,
@@ -64,7 +64,7 @@ describe('a provider that refuses to send money back', () => {
   /** Once this is the last of its events and the reads show it. */
   const until = async (id: PaymentId, type: string): Promise<readonly string[]> => {
     const look = async () => ((await events(id)).at(-1) === type ? true : null);
-    expect(await untilVisible(gateway.gateway.projected, 5_000, look), `${type} within 5 s`).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 5_000, look), `${type} within 5 s`).to.equal(true);
     await gateway.gateway.projected.caughtUp(5_000);
     return events(id);
   };
@@ -80,13 +80,13 @@ describe('a provider that refuses to send money back', () => {
     const reviewed = await reviewHeld(gateway.gateway)(id, verdict, 'operator:test');
     return isRejection(reviewed) ? reviewed.code : reviewed.isNew;
   };
-  const returns = () => bank.calls.filter((call) => call.startsWith('returnReceipt'));
+  const returns = () => bank.calls.filter((call) => call.startsWith('returnPayment'));
 
   it('another payer’s: stays processing, is listed and measured, goes back when it is asked for again', async () => {
     const { id, providerPaymentId } = await paid({ payer: { name: 'BIA T', document: '52998224725' } });
     expect(await until(id, 'TransactionReturnRefused')).to.deep.equal([
       ...OPEN,
-      'TransactionReceiptRejected',
+      'TransactionPaymentRejected',
       'TransactionReturnRefused',
     ]);
     expect([await statusOf(id), await available(), returns().length]).to.deep.equal(['processing', 0, 1]);
@@ -105,7 +105,7 @@ describe('a provider that refuses to send money back', () => {
 
     expect(await decide('release', id)).to.equal('invalid_request');
     expect(await decide('return', id)).to.equal(true);
-    await until(id, 'TransactionReceiptReturned');
+    await until(id, 'TransactionPaymentReturned');
     expect(await decide('return', id)).to.equal(false);
     expect([await statusOf(id), await available()]).to.deep.equal(['refunded', 0]);
     expect([await waiting(id), new Set(returns()).size]).to.deep.equal([[], 2]);

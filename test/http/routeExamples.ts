@@ -1,6 +1,7 @@
 // An example of every route of the table, and what of a tenant's it names.
 import { expect } from 'chai';
-import type { Route } from '../../http/kernel/route.ts';
+import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
+import type { JsonBody, Route } from '../../http/kernel/route.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 
 /** Made once: asked for again, each route answers the same. */
@@ -155,6 +156,16 @@ const makeCards = async (gateway: TestGateway): Promise<Cards> => {
     return [act, id];
   };
   return { cardIds: Object.fromEntries(await Promise.all(ACTS.map(make))) as Cards['cardIds'] };
+};
+
+/** What the route says of a JSON body; null: it takes none. */
+export const bodyOf = ({ body }: Route): (JsonBody<never> & { readonly schema: JsonSchema }) | null =>
+  body.kind === 'json' ? body : null;
+
+/** The schema of what the route answers with a status; null: no JSON. */
+export const answerSchemaOf = ({ responses }: Route, status: number): JsonSchema | null => {
+  const response = responses[status];
+  return response?.kind === 'json' ? response.schema : null;
 };
 
 export const exampleOf = ({ operationId }: Route): Example => EXAMPLES[operationId] as Example;

@@ -1,6 +1,6 @@
 // How the sandbox's bank decides refunds, by itself and when it is told to (rules X3, X5).
 import { expect } from 'chai';
-import { untilVisible } from '../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { Merchant } from './merchant.ts';
 import { netOf, type Refund, RefundDesk } from './refundDesk.ts';
@@ -198,7 +198,7 @@ describe('refunds in the sandbox', () => {
     const ask = () => desk.ask<Refund>(charge, { idempotencyKey: newKey(), amount: 1 });
     await Promise.all(Array.from({ length: 100 }, ask));
     const look = async () => ((await desk.list(charge)).every(({ status }) => status === 'REFUNDED') ? true : null);
-    expect(await untilVisible(gateway.gateway.projected, 10_000, look)).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 10_000, look)).to.equal(true);
     expect(await desk.merchant.statusOf(charge)).to.equal('refunded');
   });
 });

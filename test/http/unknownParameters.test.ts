@@ -74,12 +74,12 @@ describe('unknown query parameters', () => {
   const others = ROUTES.filter(
     ({ method, path }) => method === 'GET' && !path.includes('{') && !Object.hasOwn(LISTS, path),
   );
-  for (const { path, query = {} } of others)
+  for (const { path, query } of others)
     it(`${path} ignores them`, async () => {
       const statusOf = async (text: string) => (await gateway.get(`${path}?${text}`)).status;
       for (const text of ['colour=red', 'page=x&offset=-1', 'status[]=a', '__proto__=1', '=1', 'a=1&a=2'])
         expect(await statusOf(text)).to.equal(200);
-      for (const [param, { code = 'invalid_filter' }] of Object.entries(query))
+      for (const [param, { code }] of Object.entries(query))
         expectError(await gateway.get(`${path}?${param}=1&${param}=2`), 400, code, param);
     });
 });

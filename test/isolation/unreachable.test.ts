@@ -5,13 +5,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { accountCommands } from '../../infrastructure/cli/account.ts';
 import type { CliCommand } from '../../infrastructure/cli/command.ts';
-import { doctorCommands } from '../../infrastructure/cli/doctor.ts';
-import { eventCommands } from '../../infrastructure/cli/events.ts';
-import { heldCommands } from '../../infrastructure/cli/held.ts';
-import { ledgerCommands } from '../../infrastructure/cli/ledger.ts';
-import { projectionCommands } from '../../infrastructure/cli/projections.ts';
+import { COMMANDS as ALL } from '../../infrastructure/cli/commands.ts';
 import { runCli } from '../../infrastructure/cli/run.ts';
 import { emptyDatabase, migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { freePort } from '../support/program.ts';
@@ -22,18 +17,11 @@ const PASSWORD = 'geheimes-Wort';
 /** Of a server that takes the connection and says nothing 4 s are waited for; the rest is a start on a machine that is busy. */
 const SECONDS_MAX = 10;
 
-const COMMANDS: readonly CliCommand[] = [
-  ...accountCommands,
-  ...heldCommands,
-  ...projectionCommands,
-  ...eventCommands,
-  ...ledgerCommands,
-  ...doctorCommands,
-];
+const COMMANDS = ALL.filter(({ isLocal }) => !isLocal);
 /** As little as the command takes. */
 const wordsOf = ({ name, args, options }: CliCommand): string[] => [
   ...name.split(' '),
-  ...args.map(() => '00000000000000000000000000'),
+  ...args.map(({ choice }) => choice?.names[0] ?? '00000000000000000000000000'),
   ...Object.entries(options).flatMap(([option, { required }]) => (required ? [`--${option}`, 'x@example.com'] : [])),
 ];
 
@@ -46,7 +34,10 @@ const run = async (words: readonly string[], env: Record<string, string>): Promi
   const startedAt = performance.now();
   const [file = '', ...args] = words;
   const ports = { PORT: String(await freePort()), DATA_DIR: join(tmpdir(), 'quita-unreachable') };
-  const clean = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(tmpdir(), 'quita-test-compile-cache') };
+  const clean = {
+    PATH: process.env['PATH'] ?? '',
+    NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/quita'),
+  };
   const program = spawn(process.execPath, [join(BOOT, file), ...args], {
     env: { ...clean, SECRETS_KEY, ...ports, ...env },
   });
@@ -133,7 +124,7 @@ describe('a store that does not answer', function suite() {
 
   it('is not asked by the two that need the embedded default: they say so', async () => {
     const env = { DATABASE_URL: urls['silence'] as string };
-    for (const one of await Promise.all([run(['demo.ts'], env), run(['listen.ts'], env)]))
+    for (const one of await Promise.all([run(['cli.ts', 'demo'], env), run(['cli.ts', 'listen'], env)]))
       expectOneLine(one, /^quita: DATABASE_URL is set: the demo/, 'demo, listen');
   });
 

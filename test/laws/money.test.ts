@@ -70,7 +70,9 @@ describe('laws of money', () => {
 
   it('what is owed to payers is what was rejected or held and has not gone back', () => {
     forAll(({ events, state }) => {
-      const owed = state.transaction.receipts.filter(({ outcome }) => outcome !== 'settled' && outcome !== 'returned');
+      const owed = state.transaction.incomingPayments.filter(
+        ({ outcome }) => outcome !== 'settled' && outcome !== 'returned',
+      );
       expect(balances(events).payer_returns).to.equal(sum(owed.map(({ amount }) => amount)));
     });
   });
@@ -80,20 +82,20 @@ describe('laws of money', () => {
       const arrived = new Map<string, number>();
       const back = new Map<string, number>();
       for (const { type, data } of events) {
-        if ('receipt' in data) {
+        if ('incoming' in data) {
           // What was held is settled later when an operator lets it pass; nothing else is decided on twice.
           if (type !== 'TransactionSettled')
-            expect(arrived.has(data.receipt.providerPaymentId), 'one outcome a payment').to.equal(false);
-          arrived.set(data.receipt.providerPaymentId, data.receipt.amount);
+            expect(arrived.has(data.incoming.providerPaymentId), 'one outcome a payment').to.equal(false);
+          arrived.set(data.incoming.providerPaymentId, data.incoming.amount);
         }
-        if (type === 'TransactionReceiptReturned') {
+        if (type === 'TransactionPaymentReturned') {
           expect(back.has(data.providerPaymentId), 'returned once').to.equal(false);
           back.set(data.providerPaymentId, data.amount);
         }
       }
       for (const [id, amountBack] of back) expect(amountBack).to.equal(arrived.get(id));
       if (state.transaction.status === 'settled')
-        expect(back.has(state.transaction.settlement.receipt.providerPaymentId)).to.equal(false);
+        expect(back.has(state.transaction.settlement.incoming.providerPaymentId)).to.equal(false);
       const refunded = sum(refundsOf(state, 'completed').map(({ amount }) => amount));
       expect(-balances(events).provider_clearing).to.equal(
         sum([...arrived.values()]) - sum([...back.values()]) - refunded,
@@ -108,7 +110,7 @@ describe('laws of money', () => {
         if (transaction.status !== 'settled') continue;
         const { settlement, refunds, dispute } = transaction;
         const out = sum(refundsOf(after, 'reserved', 'completed').map(({ amount }) => amount));
-        const rest = refundableRest(settlement.receipt.amount, refunds, dispute);
+        const rest = refundableRest(settlement.incoming.amount, refunds, dispute);
         expect(out + (dispute?.amount ?? 0) + rest).to.equal(12_345);
         expect(rest).to.be.within(0, 12_345);
       }

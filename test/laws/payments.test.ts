@@ -47,7 +47,7 @@ describe('laws of payments', () => {
       expect(settlements.length).to.be.at.most(1);
       for (const { event, before } of settlements) {
         if (event.type !== 'TransactionSettled' || !exists(before)) throw new Error('a settlement of nothing');
-        const { amount, payer, paidAt, method } = event.data.receipt;
+        const { amount, payer, paidAt, method } = event.data.incoming;
         expect(amount).to.equal(12_345);
         expect(paidAt <= (instrumentExpiry(before.charge.instruments, method) ?? '')).to.equal(true);
         if (isLocked) expect(payer.document).to.not.equal(SOMEBODY_ELSE);
@@ -158,9 +158,9 @@ describe('random histories', () => {
       'TransactionHeld',
       'TransactionHeldRejected',
       'TransactionHeldReleased',
+      'TransactionPaymentRejected',
+      'TransactionPaymentReturned',
       'TransactionProcessing',
-      'TransactionReceiptRejected',
-      'TransactionReceiptReturned',
       'TransactionRefundCompleted',
       'TransactionRefundReleased',
       'TransactionRefundReserved',

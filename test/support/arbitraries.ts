@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { AccountSettings } from '../../domain/account/account.ts';
 import type { Customer } from '../../domain/charge/charge.ts';
-import type { OtherInstrument } from '../../domain/charge/instruments.ts';
+import type { AcquirerInstrument } from '../../domain/charge/instruments.ts';
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import type { AnyEvent, EventOf } from '../../domain/events.ts';
 import type { Category } from '../../domain/kernel/event.ts';
@@ -20,7 +20,7 @@ import { AMOUNT_MAX, toMinor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 
 const YEAR_2100_MS = Date.parse('2100-01-01T00:00:00.000Z');
 
@@ -48,7 +48,7 @@ const customer: fc.Arbitrary<Customer> = fc.record({
 });
 /** Few end-to-end ids, so that histories meet them again. */
 const providerPaymentId = fc.constantFrom('E1', 'E2', 'E3');
-const receipt: fc.Arbitrary<Receipt> = fc.record({
+const incoming: fc.Arbitrary<IncomingPayment> = fc.record({
   method,
   providerPaymentId,
   amount: anyAmount,
@@ -70,7 +70,7 @@ const settings: fc.Arbitrary<AccountSettings> = fc.record({
   cashoutDestinations: orNull(fc.array(anyText, { maxLength: 3 })),
 });
 const bound = { provider: anyText, reference: anyText, expiresAt: anyTime };
-const instrument: fc.Arbitrary<OtherInstrument> = fc.oneof(
+const instrument: fc.Arbitrary<AcquirerInstrument> = fc.oneof(
   fc.record({ method: fc.constant('CREDIT_CARD' as const), ...bound, redirectUrl: anyText }),
   fc.record({ method: fc.constant('MBWAY' as const), ...bound, phone: anyText }),
   fc.record({ method: fc.constant('MULTIBANCO' as const), ...bound, entity: anyText, mbReference: anyText }),
@@ -130,7 +130,7 @@ export const ANY_DATA: DataOf = {
   }),
   TransactionSettled: fc
     .record({
-      receipt,
+      incoming,
       method,
       currency: fc.constantFrom('BRL', 'EUR'),
       availableAt: orNull(anyTime),
@@ -139,9 +139,9 @@ export const ANY_DATA: DataOf = {
       b: fc.nat(1_000),
     })
     .map(({ a, b, ...rest }) => {
-      const providerFee = Math.min(a, rest.receipt.amount);
-      const platformFee = Math.min(b, rest.receipt.amount - providerFee);
-      const netAmount = rest.receipt.amount - providerFee - platformFee;
+      const providerFee = Math.min(a, rest.incoming.amount);
+      const platformFee = Math.min(b, rest.incoming.amount - providerFee);
+      const netAmount = rest.incoming.amount - providerFee - platformFee;
       return {
         ...rest,
         providerFee: toMinor(providerFee),
@@ -149,9 +149,9 @@ export const ANY_DATA: DataOf = {
         netAmount: toMinor(netAmount),
       };
     }),
-  TransactionHeld: fc.record({ receipt, currency: anyText, at: anyTime }),
-  TransactionReceiptRejected: fc.record({
-    receipt,
+  TransactionHeld: fc.record({ incoming, currency: anyText, at: anyTime }),
+  TransactionPaymentRejected: fc.record({
+    incoming,
     currency: anyText,
     reason: fc.constantFrom(
       'wrong_amount' as const,
@@ -162,7 +162,7 @@ export const ANY_DATA: DataOf = {
     returnId: anyText,
     at: anyTime,
   }),
-  TransactionReceiptReturned: fc.record({ providerPaymentId, ...moved }),
+  TransactionPaymentReturned: fc.record({ providerPaymentId, ...moved }),
   TransactionReturnRefused: fc.record({ providerPaymentId, ...moved, reason: anyText }),
   TransactionReturnRetried: fc.record({ providerPaymentId, returnId: anyText, by: anyText, at: anyTime }),
   TransactionHeldReleased: fc.record({ providerPaymentId, ...moved, by: anyText }),
@@ -174,7 +174,7 @@ export const ANY_DATA: DataOf = {
     by: anyText,
   }),
   TransactionFundsReleased: fc.record(moved),
-  TransactionDisputeRaised: fc.record(moved),
+  TransactionDisputeHoldIncreased: fc.record(moved),
   TransactionRefundReserved: fc.record({
     refundId,
     ...moved,

@@ -1,12 +1,5 @@
 // The operator's command line inside the test process, on the database of a running gateway.
-import { accountCommands } from '../../infrastructure/cli/account.ts';
-import { doctorCommands } from '../../infrastructure/cli/doctor.ts';
-import { eventCommands } from '../../infrastructure/cli/events.ts';
-import { heldCommands } from '../../infrastructure/cli/held.ts';
-import { jobCommands } from '../../infrastructure/cli/jobs.ts';
-import { ledgerCommands } from '../../infrastructure/cli/ledger.ts';
-import { parkedCommands } from '../../infrastructure/cli/parked.ts';
-import { projectionCommands } from '../../infrastructure/cli/projections.ts';
+import { COMMANDS } from '../../infrastructure/cli/commands.ts';
 import { runCli } from '../../infrastructure/cli/run.ts';
 
 export interface CliRun<T> {
@@ -25,16 +18,7 @@ export const runWords = async <T = Record<string, unknown>>(
   let [out, err] = ['', ''];
   const to = (take: (text: string) => void) => ({ write: (text: string) => take(text) });
   const code = await runCli(
-    [
-      ...accountCommands,
-      ...heldCommands,
-      ...jobCommands,
-      ...ledgerCommands,
-      ...eventCommands,
-      ...projectionCommands,
-      ...parkedCommands,
-      ...doctorCommands,
-    ],
+    COMMANDS,
     words,
     { DATABASE_URL: databaseUrl },
     to((text) => {

@@ -14,7 +14,7 @@ import type {
 } from '../../application/ports/paymentProvider.ts';
 import type { PayerCheck } from '../../domain/payment/settle.ts';
 import type { RefundOrder, RefundOutcome } from '../../domain/refund/refund.ts';
-import type { Receipt } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import { sampleInstrument } from './instruments.ts';
 
 type Method = Exclude<keyof PaymentProvider, 'name' | 'exposesReceipts' | 'issueLocally'>;
@@ -24,7 +24,7 @@ interface Instead {
   readonly prolong: InstrumentOutcome;
   readonly cancel: 'cancelled' | 'paid';
   readonly refund: RefundOutcome;
-  readonly returnReceipt: ReturnOutcome;
+  readonly returnPayment: ReturnOutcome;
 }
 type SpoiltBy<M extends Method> = 'unknown' | (() => Promise<void>) | (M extends keyof Instead ? Instead[M] : never);
 
@@ -42,7 +42,7 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   /** `<txid> <payment method>` of what takes no more money. */
   readonly cancelled = new Set<string>();
   /** By txid. */
-  readonly receipts = new Map<string, Receipt[]>();
+  readonly incomingPayments = new Map<string, IncomingPayment[]>();
   /** By txid. */
   readonly facts = new Map<string, AcquirerFact[]>();
   /** End-to-end id → what is known of its payer; `unknown` otherwise. */
@@ -70,7 +70,7 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   /** Nothing happened: no books, no calls, nothing spoilt. */
   forget(): void {
     this.calls.length = 0;
-    for (const book of [this.instruments, this.receipts, this.facts, this.payers, this.returns, this.refunds])
+    for (const book of [this.instruments, this.incomingPayments, this.facts, this.payers, this.returns, this.refunds])
       book.clear();
     this.cancelled.clear();
     this.#spoilt.clear();
@@ -99,7 +99,9 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
     const spoilt = await this.#called('cancel', subjectOf(ref));
     if (spoilt !== null) return spoilt;
     const gone = new Set([...this.returns.values()].map(({ providerPaymentId }) => providerPaymentId));
-    const kept = (this.receipts.get(ref.txid) ?? []).filter(({ providerPaymentId }) => !gone.has(providerPaymentId));
+    const kept = (this.incomingPayments.get(ref.txid) ?? []).filter(
+      ({ providerPaymentId }) => !gone.has(providerPaymentId),
+    );
     if (kept.some(({ method }) => method === ref.method)) return 'paid';
     this.cancelled.add(keyOf(ref));
     return 'cancelled';
@@ -111,21 +113,23 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
     const status = isCancelled ? 'REMOVIDA_PELO_USUARIO_RECEBEDOR' : 'ATIVA';
     return known(spoilt, issued === undefined ? null : { status, raw: { status, txid: request.txid } });
   }
-  async receiptsOf(_tenant: Tenant, txid: string): Promise<Known<readonly Receipt[]>> {
-    return known(await this.#called('receiptsOf', txid), this.receipts.get(txid) ?? []);
+  async paymentsOf(_tenant: Tenant, txid: string): Promise<Known<readonly IncomingPayment[]>> {
+    return known(await this.#called('paymentsOf', txid), this.incomingPayments.get(txid) ?? []);
   }
-  async receiptsBetween(_tenant: Tenant, from: string, to: string) {
-    const spoilt = await this.#called('receiptsBetween', `${from} ${to}`);
-    const all = [...this.receipts].flatMap(([txid, receipts]) => receipts.map((receipt) => ({ txid, receipt })));
+  async paymentsBetween(_tenant: Tenant, from: string, to: string) {
+    const spoilt = await this.#called('paymentsBetween', `${from} ${to}`);
+    const all = [...this.incomingPayments].flatMap(([txid, incomingPayments]) =>
+      incomingPayments.map((incoming) => ({ txid, incoming })),
+    );
     return known(
       spoilt,
-      all.filter(({ receipt: { paidAt } }) => from <= paidAt && paidAt <= to),
+      all.filter(({ incoming: { paidAt } }) => from <= paidAt && paidAt <= to),
     );
   }
-  async findReceipt(_tenant: Tenant, providerPaymentId: string): Promise<Known<Receipt | null>> {
-    const all = [...this.receipts.values()].flat();
-    const found = all.find((receipt) => receipt.providerPaymentId === providerPaymentId) ?? null;
-    return known(await this.#called('findReceipt', providerPaymentId), found);
+  async findPayment(_tenant: Tenant, providerPaymentId: string): Promise<Known<IncomingPayment | null>> {
+    const all = [...this.incomingPayments.values()].flat();
+    const found = all.find((incoming) => incoming.providerPaymentId === providerPaymentId) ?? null;
+    return known(await this.#called('findPayment', providerPaymentId), found);
   }
   async checkPayer(
     _tenant: Tenant,
@@ -137,11 +141,11 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   async factsOf(_tenant: Tenant, txid: string): Promise<Known<readonly AcquirerFact[]>> {
     return known(await this.#called('factsOf', txid), this.facts.get(txid) ?? []);
   }
-  async returnReceipt(
+  async returnPayment(
     _tenant: Tenant,
     back: { providerPaymentId: string; returnId: string; amount: number },
   ): Promise<ReturnOutcome> {
-    const spoilt = await this.#called('returnReceipt', back.returnId);
+    const spoilt = await this.#called('returnPayment', back.returnId);
     if (spoilt !== null && spoilt !== 'unknown') return spoilt;
     const { returnId, providerPaymentId, amount } = back;
     if (!this.returns.has(returnId)) this.returns.set(returnId, { providerPaymentId, amount });

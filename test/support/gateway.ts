@@ -15,12 +15,14 @@ import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/over
 import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import type { SecurityEvent } from '../../http/kernel/securityEvents.ts';
 import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
+import { mountDocs } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
 import { untilReadModelsExist } from '../../infrastructure/boot/readModelsExist.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
+import { expectDeclared } from './declaredAnswers.ts';
 import { migratedDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestTenant {
@@ -134,6 +136,7 @@ export class TestGateway {
       onFault: (error) => faults.push(error),
       extend: (express) => {
         streams = mountCheckout(express, gateway.services);
+        mountDocs(express, ROUTES, options.publicUrl ?? baseUrl);
       },
     });
     adoptMessages(app, classes);
@@ -160,7 +163,7 @@ export class TestGateway {
     return this.#close();
   }
 
-  /** `key`: default the test key of the first tenant; null: none. */
+  /** `key`: default the test key of the first tenant; null: none. Fails when the answer is not one that the OpenAPI document declares. */
   async call<T = Record<string, unknown>>(method: string, path: string, options: CallOptions = {}): Promise<Reply<T>> {
     const key = options.key === undefined ? this.tenant.testKey : options.key;
     const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
@@ -182,7 +185,9 @@ export class TestGateway {
     } catch {
       // not JSON: the text is the body
     }
-    return { status: response.status, headers: response.headers, text, body: body as T };
+    const reply = { status: response.status, headers: response.headers, text, body: body as T };
+    expectDeclared(method, path, reply);
+    return reply;
   }
 
   get<T = Record<string, unknown>>(path: string, options: CallOptions = {}): Promise<Reply<T>> {

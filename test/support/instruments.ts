@@ -1,12 +1,12 @@
 // Instruments of every method, as tests tell stories about them.
 import type { InstrumentRequest, Issued } from '../../application/ports/paymentProvider.ts';
 import type {
+  AcquirerInstrument,
   BoletoInstrument,
   CardInstrument,
   CryptoInstrument,
   MbWayInstrument,
   MultibancoInstrument,
-  OtherInstrument,
 } from '../../domain/charge/instruments.ts';
 import { parseTimestamp } from '../../domain/kernel/time.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
@@ -57,7 +57,7 @@ export const crypto = (over: Partial<CryptoInstrument> = {}): CryptoInstrument =
   ...over,
 });
 
-const OTHERS: { readonly [M in OtherInstrument['method']]: () => OtherInstrument } = {
+const OTHERS: { readonly [M in AcquirerInstrument['method']]: () => AcquirerInstrument } = {
   CREDIT_CARD: card,
   MBWAY: mbWay,
   MULTIBANCO: multibanco,
@@ -75,7 +75,7 @@ export const sampleInstrument = (
   return { method, instrument: { ...OTHERS[method](), provider, reference, expiresAt } };
 };
 
-export const otherIssued = (instrument: OtherInstrument, at = CREATED_AT): PaymentEvent => ({
+export const otherIssued = (instrument: AcquirerInstrument, at = CREATED_AT): PaymentEvent => ({
   type: 'ChargeInstrumentIssued',
   data: { instrument, at },
 });

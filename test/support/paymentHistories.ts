@@ -13,7 +13,7 @@ import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
 import { expire, recordReturn, recordReturnRefusal, releaseFunds } from '../../domain/payment/lifecycle.ts';
 import { type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
 import { completeRefund, type ReserveRefund, releaseRefund, reserveRefund } from '../../domain/payment/refund.ts';
-import { settleReceipt } from '../../domain/payment/settle.ts';
+import { settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import { deepFreeze } from './deepFreeze.ts';
 import { boleto, card } from './instruments.ts';
@@ -53,15 +53,15 @@ const returnIdOf = (id: string): string => `r-${id}`;
 const settle = fc
   .record({ method, providerPaymentId, amount: amount.map(toMinor), document, paidAt: soon, holdDays, at: when })
   .map(({ document: payer, holdDays: days, at, ...arrived }): Step => {
-    const receipt = { ...arrived, payer: { name: null, document: payer } };
+    const incoming = { ...arrived, payer: { name: null, document: payer } };
     const terms = { fees: DEFAULT_FEES, holdDays: days };
     return {
-      name: `settle ${JSON.stringify(receipt)}`,
-      decide: settleReceipt({
-        receipt,
+      name: `settle ${JSON.stringify(incoming)}`,
+      decide: settleIncomingPayment({
+        incoming,
         payerCheck: 'unknown',
         ...terms,
-        returnId: returnIdOf(receipt.providerPaymentId),
+        returnId: returnIdOf(incoming.providerPaymentId),
         at,
       }),
     };
@@ -132,7 +132,7 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
       ([id, at]): Step => ({
         name: `refuse return ${id}`,
         decide: (state) => {
-          const asked = state.transaction.receipts.find((one) => one.providerPaymentId === id)?.returnId ?? '';
+          const asked = state.transaction.incomingPayments.find((one) => one.providerPaymentId === id)?.returnId ?? '';
           return recordReturnRefusal(id, asked, 'no', at)(state);
         },
       }),

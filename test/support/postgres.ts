@@ -27,6 +27,17 @@ interface Cluster {
   readonly template: string;
 }
 
+/** Nothing here outlives the tests, and databases are made all the time: no write need be durable, none is logged for others. */
+const FOR_TESTS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_compression: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '256MB',
+};
+
 let cluster: Promise<Cluster> | null = null;
 let databases = 0;
 
@@ -39,7 +50,7 @@ const startServer = async (): Promise<Server> => {
     return { connectionString: given, admin, owner: 'CURRENT_USER', stop: () => admin.end() };
   }
   const dataDir = await mkdtemp(join(tmpdir(), 'quita-test-pg-'));
-  const embedded = await startEmbeddedPostgres({ dataDir });
+  const embedded = await startEmbeddedPostgres({ dataDir, instead: FOR_TESTS });
   const admin = await openToSuperuser(dataDir);
   const stop = async (): Promise<void> => {
     await admin.end();
@@ -72,7 +83,7 @@ const newDatabase = async (template: 'migrated' | 'empty'): Promise<TestDatabase
   databases += 1;
   const name = `quita_test_${process.pid}_${databases}`;
   const source = template === 'migrated' ? migrated : 'template0';
-  await admin.query(`CREATE DATABASE ${name} OWNER ${owner} TEMPLATE ${source}`);
+  await admin.query(`CREATE DATABASE ${name} OWNER ${owner} TEMPLATE ${source} STRATEGY FILE_COPY`);
   const connectionString = inDatabase(server.connectionString, name);
   return {
     connectionString,

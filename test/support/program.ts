@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 export type RoleName = 'start' | 'api' | 'projector' | 'worker';
 const READY_MS = 60_000;
 /** Shared by all programs of a run: reading 300 files anew takes longer than most of what is tested here. */
-const NODE_COMPILE_CACHE = join(tmpdir(), 'quita-test-compile-cache');
+const NODE_COMPILE_CACHE = join(ROOT, 'node_modules/.cache/quita');
 
 export const freePort = (): Promise<number> =>
   new Promise((resolve) => {

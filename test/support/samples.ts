@@ -11,7 +11,7 @@ import { parseTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
 import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import type { DisputeRecord, RefundTerms } from '../../domain/transaction/refunds.ts';
-import type { Receipt, RejectionReason, Settlement } from '../../domain/transaction/transaction.ts';
+import type { IncomingPayment, RejectionReason, Settlement } from '../../domain/transaction/transaction.ts';
 
 /** An instant of the day on which the samples happen: `at('13:00:00')`. */
 export const at = (time: string): Timestamp => parseTimestamp(`2026-11-21T${time}.000Z`);
@@ -61,7 +61,7 @@ export const instrument = (over: Partial<PixInstrument> = {}): PixInstrument => 
   ...over,
 });
 
-export const receipt = (over: Partial<Receipt> = {}): Receipt => ({
+export const incoming = (over: Partial<IncomingPayment> = {}): IncomingPayment => ({
   method: 'PIX',
   providerPaymentId: END_TO_END_ID,
   amount: toMinor(12_345),
@@ -108,10 +108,10 @@ export const refused = (method: PaymentMethod, isFinal: boolean, when: Timestamp
 export const settled = (over: Partial<Settlement> = {}): PaymentEvent => ({
   type: 'TransactionSettled',
   data: {
-    receipt: receipt(),
+    incoming: incoming(),
     method: 'PIX',
     currency: 'BRL',
-    ...chargeFees((over.receipt ?? receipt()).amount, DEFAULT_FEES.PIX),
+    ...chargeFees((over.incoming ?? incoming()).amount, DEFAULT_FEES.PIX),
     availableAt: null,
     at: SETTLED_AT,
     ...over,
@@ -120,7 +120,7 @@ export const settled = (over: Partial<Settlement> = {}): PaymentEvent => ({
 /** M1: 2.5 % + 30 and 1 % of 123.45, half-up; M2: held for two days. */
 export const settledByCard = (over: Partial<Settlement> = {}): PaymentEvent =>
   settled({
-    receipt: receipt({ method: 'CREDIT_CARD', providerPaymentId: 'card-1' }),
+    incoming: incoming({ method: 'CREDIT_CARD', providerPaymentId: 'card-1' }),
     method: 'CREDIT_CARD',
     providerFee: toMinor(339),
     platformFee: toMinor(123),
@@ -128,9 +128,9 @@ export const settledByCard = (over: Partial<Settlement> = {}): PaymentEvent =>
     availableAt: parseTimestamp('2026-11-23T13:05:01.000Z'),
     ...over,
   });
-export const held = (over: Partial<Receipt> = {}): PaymentEvent => ({
+export const held = (over: Partial<IncomingPayment> = {}): PaymentEvent => ({
   type: 'TransactionHeld',
-  data: { receipt: receipt({ payer: { name: 'X', document: null }, ...over }), currency: 'BRL', at: SETTLED_AT },
+  data: { incoming: incoming({ payer: { name: 'X', document: null }, ...over }), currency: 'BRL', at: SETTLED_AT },
 });
 export const heldReleased = (by = 'operator:ana', when: Timestamp = at('13:20:00')): PaymentEvent => ({
   type: 'TransactionHeldReleased',
@@ -152,12 +152,12 @@ export const heldRejected = (
     at: when,
   },
 });
-export const sentBack = (reason: RejectionReason, over: Partial<Receipt> = {}): PaymentEvent => ({
-  type: 'TransactionReceiptRejected',
-  data: { receipt: receipt(over), currency: 'BRL', reason, returnId: 'return-1', at: SETTLED_AT },
+export const sentBack = (reason: RejectionReason, over: Partial<IncomingPayment> = {}): PaymentEvent => ({
+  type: 'TransactionPaymentRejected',
+  data: { incoming: incoming(over), currency: 'BRL', reason, returnId: 'return-1', at: SETTLED_AT },
 });
 export const returned = (providerPaymentId = END_TO_END_ID, amount = 12_345, when = at('13:05:02')): PaymentEvent => ({
-  type: 'TransactionReceiptReturned',
+  type: 'TransactionPaymentReturned',
   data: { providerPaymentId, amount: toMinor(amount), currency: 'BRL', at: when },
 });
 /** The provider refuses to send it back. */

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { LogNotInUse } from '../../application/ports/eventStore.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
-import { runMigrateEvents } from '../../infrastructure/logMigration/run.ts';
+import { runMigrateEvents } from '../../infrastructure/logMigration/migrateEvents.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';

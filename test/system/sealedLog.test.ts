@@ -1,10 +1,10 @@
 // A program whose log is sealed while it runs: it serves what it knows, takes nothing, and goes on when the seal is broken.
 import { expect } from 'chai';
 import { unreadiness } from '../../infrastructure/boot/readiness.ts';
-import { openMovableEventStoreDbLog } from '../../infrastructure/eventStore/eventStoreDb/movable.ts';
-import { IN_USE } from '../../infrastructure/eventStore/logUse.ts';
-import type { MovableLog } from '../../infrastructure/eventStore/movableLog.ts';
-import { openMovablePostgresLog } from '../../infrastructure/eventStore/postgres/movable.ts';
+import { openMigratableEventStoreDbLog } from '../../infrastructure/eventStore/eventStoreDb/migratableLog.ts';
+import { IN_USE } from '../../infrastructure/eventStore/logState.ts';
+import type { MigratableLog } from '../../infrastructure/eventStore/migratableLog.ts';
+import { openMigratablePostgresLog } from '../../infrastructure/eventStore/postgres/migratableLog.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase } from '../support/postgres.ts';
@@ -12,12 +12,12 @@ import { migratedDatabase } from '../support/postgres.ts';
 const nobody = (): void => undefined;
 const SEALED = { kind: 'sealed', other: { storeId: 'other', address: 'esdb://elsewhere:2113' } } as const;
 
-const held = async (test: TestGateway, log: MovableLog): Promise<void> => {
+const held = async (test: TestGateway, log: MigratableLog): Promise<void> => {
   const known = await test.charge<{ id: string }>();
   expect(known.status).to.equal(201);
   const readiness = () => unreadiness(test.storage, test.gateway);
   expect(await readiness()).to.equal(null);
-  await log.setUse(SEALED);
+  await log.setState(SEALED);
   // A program on EventStoreDB hears of it within milliseconds: what it takes until then is copied, too.
   const until = async (status: number) => {
     for (let n = 0; ; n++) {
@@ -35,7 +35,7 @@ const held = async (test: TestGateway, log: MovableLog): Promise<void> => {
     expect(await readiness()).to.equal('the event log takes no events: it was sealed or moved');
   expect(await log.store.head()).to.equal(head);
   expect((await test.get(`/v1/charges/${known.body.id}`)).status).to.equal(200);
-  await log.setUse(IN_USE);
+  await log.setState(IN_USE);
   const same = async () => await test.charge({ amount: 500 + n }, { idempotencyKey: `while-sealed-${n}` });
   let taken = await same();
   while (taken.status === 503) taken = await same();
@@ -49,7 +49,7 @@ describe('a log that is sealed under a running program', () => {
   it('in Postgres: requests are answered 503, nothing is written, and the same request is taken afterwards', async () => {
     const database = await migratedDatabase();
     const test = await TestGateway.open({ database });
-    const log = await openMovablePostgresLog(database.connectionString, nobody);
+    const log = await openMigratablePostgresLog(database.connectionString, nobody);
     await held(test, log);
     await log.close();
     await test.close();
@@ -59,7 +59,7 @@ describe('a log that is sealed under a running program', () => {
   it('in EventStoreDB: the same', async () => {
     const server = await EventStoreDbServer.start();
     const test = await TestGateway.open({ eventStoreUrl: server.connectionString });
-    const log = await openMovableEventStoreDbLog(server.connectionString, nobody);
+    const log = await openMigratableEventStoreDbLog(server.connectionString, nobody);
     await held(test, log);
     await log.close();
     await test.close();

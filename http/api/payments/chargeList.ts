@@ -1,28 +1,17 @@
 // GET /v1/charges (contract.md List charges query, rules I9, I12).
 import { type PaymentId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
-import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { documentKeyOf } from '../../../domain/pix/taxId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
-import { PUBLIC_STATUSES, type PublicStatus, transactionStatusesOf } from '../../../domain/presentation/status.ts';
+import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 
 import { type Cursor, findPayment, listAfter } from '../../../projections/payments/queries.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { chargeListSchema } from '../../kernel/listSchema.ts';
 import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import type { Route, RouteContext } from '../../kernel/route.ts';
+import { type KeyContext, route } from '../../kernel/route.ts';
 
-interface Query {
-  readonly limit: number;
-  readonly starting_after?: PaymentId;
-  readonly status?: PublicStatus;
-  readonly created_after?: Timestamp;
-  readonly created_before?: Timestamp;
-  /** As `documentKeyOf` gives it. */
-  readonly customer_id?: string;
-}
-
-const cursorOf = async ({ caller, services }: RouteContext, id: PaymentId): Promise<Cursor | Rejection> => {
+const cursorOf = async ({ caller, services }: KeyContext, id: PaymentId): Promise<Cursor | Rejection> => {
   const payment = await findPayment(services.db, caller.tenant, id);
   return payment
     ? { createdAt: payment.charge.terms.createdAt, id }
@@ -31,31 +20,39 @@ const cursorOf = async ({ caller, services }: RouteContext, id: PaymentId): Prom
 
 const cursorsOnly = neverAccepted('starting_after');
 
-export const listChargesRoute: Route = {
+export const listChargesRoute = route({
   method: 'GET',
   path: '/v1/charges',
   operationId: 'listCharges',
   summary: 'The charges, newest first, by cursor',
-  auth: 'apikey',
+  tag: 'Charges',
+  principal: 'apiKey',
   reads: ['payments'],
   query: {
-    limit: wholeNumber(1, 100, 25),
-    starting_after: matching('a ch_ id', (text) => parsePrefixedId<PaymentId>(text, PREFIX.charge) ?? undefined, {
-      code: 'invalid_cursor',
-    }),
-    status: oneOf(PUBLIC_STATUSES),
-    created_after: notBefore,
-    created_before: notAfter,
-    customer_id: matching('a document, masked or not', (text) => documentKeyOf(text) ?? undefined),
+    limit: wholeNumber('How many charges at most.', 1, 100, 25),
+    starting_after: matching(
+      'The last charge of the page before: `next_cursor` of its answer.',
+      'a ch_ id',
+      (text) => parsePrefixedId<PaymentId>(text, PREFIX.charge) ?? undefined,
+      'invalid_cursor',
+    ),
+    status: oneOf('Charges in this status.', PUBLIC_STATUSES),
+    created_after: notBefore('Charges created then or later.'),
+    created_before: notAfter('Charges created then or earlier.'),
+    customer_id: matching(
+      'Charges of the customer with this CPF or CNPJ.',
+      'a document, masked or not',
+      (text) => documentKeyOf(text) ?? undefined,
+    ),
     page: cursorsOnly,
     offset: cursorsOnly,
   },
   refusesUnknownQuery: true,
-  responses: { 200: { description: 'A page of charges.', schema: chargeListSchema } },
-  errors: ['invalid_filter', 'invalid_cursor'],
-  handle: async (ask) => {
-    const query = ask.query as unknown as Query;
-    const after = query.starting_after === undefined ? null : await cursorOf(ask, query.starting_after);
+  responses: { 200: { kind: 'json', description: 'A page of charges.', schema: chargeListSchema } },
+  errors: [],
+  handle: async (context) => {
+    const { caller, query, services } = context;
+    const after = query.starting_after === undefined ? null : await cursorOf(context, query.starting_after);
     if (after !== null && 'rejected' in after) return after;
     const filter = {
       statuses: query.status === undefined ? null : transactionStatusesOf(query.status),
@@ -63,12 +60,11 @@ export const listChargesRoute: Route = {
       to: query.created_before ?? null,
       documentKey: query.customer_id ?? null,
     };
-    const { db } = ask.services;
     // One more than asked for tells whether there are more.
-    const found = await listAfter(db, ask.caller.tenant, filter, after, query.limit + 1);
+    const found = await listAfter(services.db, caller.tenant, filter, after, query.limit + 1);
     const data = found.slice(0, query.limit).map(chargeView);
     const hasMore = found.length > query.limit;
     const next = hasMore ? (data.at(-1)?.id ?? null) : null;
     return { status: 200, body: { object: 'list', data, has_more: hasMore, next_cursor: next } };
   },
-};
+});

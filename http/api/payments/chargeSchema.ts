@@ -7,6 +7,7 @@ import {
   exactly,
   id,
   integer,
+  type JsonSchema,
   orNull,
   string,
   timestamp,
@@ -15,19 +16,20 @@ import {
 /** Far above every lifetime: larger ones are capped, not refused, but they must be whole numbers that JSON can hold. */
 const EXPIRES_IN_ACCEPTED_MAX = Number.MAX_SAFE_INTEGER;
 
+const amount = integer(AMOUNT_MIN, AMOUNT_MAX, 'Centavos.');
+const currency: JsonSchema = { type: 'string', enum: ['BRL'] };
+const rest = {
+  description: string(500),
+  expires_in: integer(60, EXPIRES_IN_ACCEPTED_MAX, 'Seconds until expiry. Values above 86400 are capped.'),
+  customer: accepting({ name: string(200), document: string(32), email: string(254), phone: string(32) }),
+  expected_payer_tax_id: string(32),
+  metadata: anyObject,
+};
 export const createChargeBody = accepting(
-  {
-    amount: integer(AMOUNT_MIN, AMOUNT_MAX, 'Centavos.'),
-    currency: { type: 'string', enum: ['BRL'] },
-    payment_method: { type: 'string', enum: ['pix'] },
-    description: string(500),
-    expires_in: integer(60, EXPIRES_IN_ACCEPTED_MAX, 'Seconds until expiry. Values above 86400 are capped.'),
-    customer: accepting({ name: string(200), document: string(32), email: string(254), phone: string(32) }),
-    expected_payer_tax_id: string(32),
-    metadata: anyObject,
-  },
+  { amount, currency, payment_method: { type: 'string', enum: ['pix'] }, ...rest },
   ['amount', 'payment_method'],
 );
+export const createPixChargeBody = accepting({ amount, currency, ...rest }, ['amount']);
 
 export const chargeSchema = exactly(
   {

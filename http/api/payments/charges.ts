@@ -4,13 +4,22 @@ import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { findPayment } from '../../../projections/payments/queries.ts';
-import type { BodyRule, Route, RouteContext } from '../../kernel/route.ts';
+import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
-import { chargeSchema, createChargeBody } from './chargeSchema.ts';
+import { chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
 import { created } from './created.ts';
 
-const body: BodyRule = {
-  schema: createChargeBody,
+export const NO_CHARGE = reject('not_found', 'There is no such charge.');
+/** The charge that a path names. */
+export const chargeParam = {
+  id: {
+    description: 'The `ch_` id of the charge, or its raw id.',
+    schema: { type: 'string' },
+    parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge) ?? NO_CHARGE,
+  },
+} as const;
+
+const bodyRules = {
   codes: {
     amount: 'invalid_amount',
     currency: 'invalid_currency',
@@ -22,15 +31,19 @@ const body: BodyRule = {
     metadata: 'invalid_metadata',
   },
   refine: chargeProblems,
-};
+} as const;
 
-const create = async (ask: RouteContext) => {
-  const { caller, services, idempotencyKey, requestId } = ask;
+const createBody = jsonBody({ ...bodyRules, schema: createChargeBody });
+/** The route fills payment_method in itself. */
+const createPixBody = jsonBody({ ...bodyRules, schema: createPixChargeBody, ignores: ['payment_method'] });
+
+const create = async (context: KeyContext, body: ChargeBody) => {
+  const { caller, services, idempotencyKey, requestId } = context;
   const done = await services.createCharge.handle({
     account: caller.account,
     mode: caller.tenant.mode,
     actor: caller.actor,
-    request: chargeRequest(ask.body as ChargeBody),
+    request: chargeRequest(body),
     baseUrl: services.baseUrl,
     idempotencyKey,
     requestId,
@@ -41,9 +54,10 @@ const create = async (ask: RouteContext) => {
 
 const creating = {
   method: 'POST',
-  auth: 'apikey',
-  idempotent: true,
-  responses: { 201: { description: 'The charge, with its Pix code.', schema: chargeSchema } },
+  tag: 'Charges',
+  principal: 'apiKey',
+  needsIdempotencyKey: true,
+  responses: { 201: { kind: 'json', description: 'The charge, with its Pix code.', schema: chargeSchema } },
   errors: [
     'payer_tax_id_mismatch',
     'customer_name_required',
@@ -54,38 +68,40 @@ const creating = {
     'unprocessable_entity',
     'service_unavailable',
   ],
-  handle: create,
 } as const;
 
-export const createChargeRoute: Route = {
+export const createChargeRoute = route({
   ...creating,
   path: '/v1/charges',
   operationId: 'createCharge',
   summary: 'Create a Pix charge',
-  body,
-};
+  body: createBody,
+  handle: (context) => create(context, context.body as ChargeBody),
+});
 
-export const createPixChargeRoute: Route = {
+export const createPixChargeRoute = route({
   ...creating,
   path: '/v1/pix/charges',
   operationId: 'createPixCharge',
-  summary: 'Create a Pix charge; the route fixes payment_method',
-  body: { ...body, fill: (sent) => ({ ...sent, payment_method: 'pix' }) },
-};
+  summary: 'Create a Pix charge; the route fills in payment_method',
+  body: createPixBody,
+  handle: (context) => create(context, { ...(context.body as ChargeBody), payment_method: 'pix' }),
+});
 
-export const getChargeRoute: Route = {
+export const getChargeRoute = route({
   method: 'GET',
   path: '/v1/charges/{id}',
   operationId: 'getCharge',
   summary: 'Read a charge by its ch_ id or its raw id',
-  auth: 'apikey',
+  tag: 'Charges',
+  principal: 'apiKey',
   reads: ['payments'],
-  responses: { 200: { description: 'The charge.', schema: chargeSchema } },
+  responses: { 200: { kind: 'json', description: 'The charge.', schema: chargeSchema } },
   errors: ['not_found'],
+  params: chargeParam,
   handle: async ({ caller, params, services }) => {
-    const id = parseId<PaymentId>(params['id'] as string, PREFIX.charge);
-    if (id) assertShown({ services, caller }, id);
-    const payment = id && (await findPayment(services.db, caller.tenant, id));
-    return payment ? { status: 200, body: chargeView(payment) } : reject('not_found', 'There is no such charge.');
+    assertShown({ services, caller }, params.id);
+    const payment = await findPayment(services.db, caller.tenant, params.id);
+    return payment ? { status: 200, body: chargeView(payment) } : NO_CHARGE;
   },
-};
+});

@@ -3,7 +3,7 @@ import { type PaymentBody, paymentProblems, paymentRequest } from '../../../doma
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { createdTransactionView } from '../../../domain/presentation/transaction.ts';
-import type { Route, ValidationContext } from '../../kernel/route.ts';
+import { jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
 import { created } from './created.ts';
 import { createdPaymentSchema, createPaymentBody } from './paymentSchema.ts';
 
@@ -17,13 +17,14 @@ const webhookUrlProblems = (
   return [{ code: 'invalid_url', param: 'webhookUrl', message: verdict.message.replace(/^url /, '') }];
 };
 
-export const createPaymentRoute: Route = {
+export const createPaymentRoute = route({
   method: 'POST',
   path: '/v1/payments',
   operationId: 'createPayment',
   summary: 'Create a payment by one or several methods; a job finalises it with the acquirers',
-  auth: 'apikey',
-  body: {
+  tag: 'Payments',
+  principal: 'apiKey',
+  body: jsonBody({
     schema: createPaymentBody,
     codes: {
       amount: 'invalid_amount',
@@ -38,11 +39,15 @@ export const createPaymentRoute: Route = {
       idempotencyKey: 'invalid_idempotency_key',
     },
     missing: { idempotencyKey: 'idempotency_key_required' },
-    refine: (body: PaymentBody, judge) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, judge)],
+    refine: (body, context) => {
+      const sent = body as Partial<PaymentBody>;
+      return [...paymentProblems(sent), ...webhookUrlProblems(sent.webhookUrl, context)];
+    },
+  }),
+  responses: {
+    201: { kind: 'json', description: 'The payment, PENDING until it is finalised.', schema: createdPaymentSchema },
   },
-  responses: { 201: { description: 'The payment, PENDING until it is finalised.', schema: createdPaymentSchema } },
   errors: [
-    'idempotency_key_required',
     'idempotency_key_reused',
     'idempotency_request_in_progress',
     'fraud.customer_velocity_exceeded',
@@ -64,4 +69,4 @@ export const createPaymentRoute: Route = {
     if (isRejection(done)) return done;
     return created(createdTransactionView(done.payment), done.replayed);
   },
-};
+});

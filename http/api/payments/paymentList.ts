@@ -1,54 +1,40 @@
 // GET /v1/payments (contract.md List payments query).
 import { PREFIX } from '../../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../../domain/kernel/time.ts';
-import { TRANSACTION_STATUSES, type TransactionStatus } from '../../../domain/presentation/status.ts';
+import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { transactionView } from '../../../domain/presentation/transaction.ts';
-import {
-  countPayments,
-  listPage,
-  type PageOrder,
-  SORT_FIELDS,
-  type SortField,
-} from '../../../projections/payments/queries.ts';
+import { countPayments, listPage, type PageOrder, SORT_FIELDS } from '../../../projections/payments/queries.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
 import { paymentListSchema } from '../../kernel/listSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import type { Route } from '../../kernel/route.ts';
+import { route } from '../../kernel/route.ts';
 
 /** Pages of a hundred beyond it start after more payments than there can be. */
 const PAGE_MAX = 1_000_000_000;
 
-interface Query {
-  readonly page: number;
-  readonly limit: number;
-  readonly status?: TransactionStatus;
-  readonly startDate?: Timestamp;
-  readonly endDate?: Timestamp;
-  readonly sortBy?: SortField;
-  readonly sortOrder?: PageOrder['direction'];
-}
-
-export const listPaymentsRoute: Route = {
+export const listPaymentsRoute = route({
   method: 'GET',
   path: '/v1/payments',
   operationId: 'listPayments',
   summary: 'The payments, by page, sorted by any of their fields',
-  auth: 'apikey',
+  tag: 'Payments',
+  principal: 'apiKey',
   reads: ['payments'],
   query: {
-    page: wholeNumber(1, PAGE_MAX, 1),
-    limit: wholeNumber(1, 100, 20),
-    status: oneOf(TRANSACTION_STATUSES),
-    startDate: notBefore,
-    endDate: notAfter,
-    sortBy: oneOf(SORT_FIELDS),
-    sortOrder: oneOf(['asc', 'desc']),
+    page: wholeNumber('Which page.', 1, PAGE_MAX, 1),
+    limit: wholeNumber('How many payments a page has at most.', 1, 100, 20),
+    status: oneOf('Payments in this status.', TRANSACTION_STATUSES),
+    startDate: notBefore('Payments created then or later.'),
+    endDate: notAfter('Payments created then or earlier.'),
+    sortBy: oneOf('What they are sorted by. Default createdAt.', SORT_FIELDS),
+    sortOrder: oneOf('Default desc.', ['asc', 'desc']),
   },
   refusesUnknownQuery: true,
-  responses: { 200: { description: 'A page of payments, with how many there are.', schema: paymentListSchema } },
-  errors: ['invalid_filter'],
+  responses: {
+    200: { kind: 'json', description: 'A page of payments, with how many there are.', schema: paymentListSchema },
+  },
+  errors: [],
   handle: async ({ caller, query, services: { db } }) => {
-    const { page, limit, status, startDate, endDate, sortBy, sortOrder } = query as unknown as Query;
+    const { page, limit, status, startDate, endDate, sortBy, sortOrder } = query;
     const filter = {
       statuses: status === undefined ? null : [status],
       from: startDate ?? null,
@@ -66,4 +52,4 @@ export const listPaymentsRoute: Route = {
     });
     return { status: 200, body: { data, total, page, limit } };
   },
-};
+});

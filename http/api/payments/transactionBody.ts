@@ -1,21 +1,27 @@
 // The one payment that a route names, and its Transaction as the read routes show it (contract.md Transaction, rules I2, I6).
+import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import { findPayment } from '../../../projections/payments/queries.ts';
-import type { RouteContext } from '../../kernel/route.ts';
+import type { KeyContext } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
 
-/** The raw id in the path, or in its `tx_` or `ch_` form; null when it is none. */
-export const paymentIdOf = ({ params }: Pick<RouteContext, 'params'>): PaymentId | null =>
-  parseId<PaymentId>(params['id'] as string, PREFIX.transaction, PREFIX.charge);
+/** The payment that a path names. */
+export const paymentParam = {
+  id: {
+    description: 'The raw id of the payment, or its `tx_` or `ch_` form.',
+    schema: { type: 'string' },
+    parse: (text: string) => parseId<PaymentId>(text, PREFIX.transaction, PREFIX.charge) ?? NO_PAYMENT,
+  },
+} as const;
 
-/** null: the caller has no such payment. */
-export const paymentAsked = async (ask: RouteContext): Promise<ExistingPayment | null> => {
-  const id = paymentIdOf(ask);
-  if (id) assertShown(ask, id);
-  return id && findPayment(ask.services.db, ask.caller.tenant, id);
+/** Returns the payment that the path names; null when the caller has none of that id. Throws StreamParked. */
+export const paymentAsked = async (context: KeyContext<typeof paymentParam>): Promise<ExistingPayment | null> => {
+  const { params, caller, services } = context;
+  assertShown(context, params.id);
+  return findPayment(services.db, caller.tenant, params.id);
 };
 
 /** With the QR code, which lists leave out. */

@@ -4,30 +4,35 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';
 import { type RefundBody, refundProblems } from '../../../domain/refund/request.ts';
 import { listRefunds } from '../../../projections/refunds/queries.ts';
-import type { Route } from '../../kernel/route.ts';
+import { jsonBody, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { created } from '../payments/created.ts';
-import { paymentIdOf } from '../payments/transactionBody.ts';
+import { paymentParam } from '../payments/transactionBody.ts';
 import { refundBody, refundSchema, refundsSchema } from './refundSchema.ts';
 
-export const refundPaymentRoute: Route = {
+export const refundPaymentRoute = route({
   method: 'POST',
   path: '/v1/payments/{id}/refund',
   operationId: 'refundPayment',
   summary: 'Give a settled payment back, in full or in part',
-  auth: 'apikey',
-  body: {
+  tag: 'Refunds',
+  principal: 'apiKey',
+  params: paymentParam,
+  body: jsonBody({
     schema: refundBody,
     codes: { idempotencyKey: 'invalid_idempotency_key', amount: 'invalid_amount' },
     missing: { idempotencyKey: 'idempotency_key_required' },
     refine: refundProblems,
-  },
+  }),
   responses: {
-    201: { description: 'The refund as it was requested; it advances asynchronously.', schema: refundSchema },
+    201: {
+      kind: 'json',
+      description: 'The refund as it was requested; it advances asynchronously.',
+      schema: refundSchema,
+    },
   },
   errors: [
     'not_found',
-    'idempotency_key_required',
     'idempotency_key_reused',
     'transaction_not_refundable',
     'charge_disputed',
@@ -36,8 +41,7 @@ export const refundPaymentRoute: Route = {
     'REFUND_NOT_SUPPORTED',
   ],
   handle: async ({ caller, params, body, requestId, services }) => {
-    const paymentId = paymentIdOf({ params });
-    if (paymentId === null) return NO_PAYMENT;
+    const { id: paymentId } = params;
     assertFollowed({ services, caller }, paymentId);
     const { account, actor, tenant } = caller;
     const asked = { account, mode: tenant.mode, paymentId, body: body as RefundBody, actor, requestId };
@@ -45,21 +49,22 @@ export const refundPaymentRoute: Route = {
     if (isRejection(done)) return done;
     return created(refundView(paymentId, done.refund), done.replayed);
   },
-};
+});
 
-export const listRefundsRoute: Route = {
+export const listRefundsRoute = route({
   method: 'GET',
   path: '/v1/payments/{id}/refunds',
   operationId: 'listRefunds',
   summary: 'The refunds of a payment, newest first',
-  auth: 'apikey',
+  tag: 'Refunds',
+  principal: 'apiKey',
+  params: paymentParam,
   reads: ['payments', 'refunds'],
-  responses: { 200: { description: 'All of them.', schema: refundsSchema } },
+  responses: { 200: { kind: 'json', description: 'All of them.', schema: refundsSchema } },
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
-    const id = paymentIdOf({ params });
-    if (id) assertShown({ services, caller }, id);
-    const data = id && (await listRefunds(services.db, caller.tenant, id));
+    assertShown({ services, caller }, params.id);
+    const data = await listRefunds(services.db, caller.tenant, params.id);
     return data === null ? NO_PAYMENT : { status: 200, body: { data } };
   },
-};
+});

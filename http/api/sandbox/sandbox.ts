@@ -1,20 +1,20 @@
 // The sandbox: what the outside world would do (rules X). Answers come when the effect is visible in reads.
 import type { SandboxPayment, SandboxPayResult } from '../../../application/sandbox/payInSandbox.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
-import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
-import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import type { SettleOutcome } from '../../../domain/payment/settle.ts';
 import { isEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { findPayment } from '../../../projections/payments/queries.ts';
-import { requesterOf } from '../../kernel/actor.ts';
+import { actorOf } from '../../kernel/actor.ts';
 import { accepting, boolean, exactly, integer, orNull, string } from '../../kernel/jsonSchema.ts';
-import type { Route, RouteContext } from '../../kernel/route.ts';
-import { untilVisible } from '../../kernel/untilVisible.ts';
+import { pollUntil } from '../../kernel/pollUntil.ts';
+import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { chargeSchema } from '../payments/chargeSchema.ts';
+import { chargeParam } from '../payments/charges.ts';
 import { advanceBody, clockSchema, flushSchema } from '../schemas.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
@@ -45,36 +45,38 @@ type PayOutcome = SettleOutcome | 'refused';
 
 /** What became of a Pix, as the reads show it; null while they do not yet. */
 const outcomeOf = ({ transaction }: ExistingPayment, id: string): PayOutcome | null => {
-  const receipt = transaction.receipts.find((seen) => seen.providerPaymentId === id);
-  if (receipt === undefined || receipt.outcome === 'rejected' || receipt.outcome === 'unreturned') return null; // not back yet
-  if (receipt.outcome === 'returned') return receipt.reason === 'payer_mismatch' ? 'refunded' : 'returned';
-  return receipt.outcome;
+  const incoming = transaction.incomingPayments.find((seen) => seen.providerPaymentId === id);
+  if (incoming === undefined || incoming.outcome === 'rejected' || incoming.outcome === 'unreturned') return null; // not back yet
+  if (incoming.outcome === 'returned') return incoming.reason === 'payer_mismatch' ? 'refunded' : 'returned';
+  return incoming.outcome;
 };
 
 /** A payment that was created a moment ago gets its Pix code from a job: waited for, like the effect. */
 const payOnceFinalised = async (
-  { services, caller, body }: RouteContext,
-  id: PaymentId,
+  { services, caller, params: { id } }: KeyContext<typeof chargeParam>,
+  payment: SandboxPayment,
 ): Promise<Exclude<SandboxPayResult, { kind: 'notFinalised' }> | Rejection> => {
-  const sent = await untilVisible(services.progress, VISIBLE_MS, async () => {
-    const result = await services.payInSandbox(caller.tenant, id, body as SandboxPayment);
+  const sent = await pollUntil(services.progress, VISIBLE_MS, async () => {
+    const result = await services.payInSandbox(caller.tenant, id, payment);
     return !isRejection(result) && result.kind === 'notFinalised' ? null : result;
   });
   return sent ?? { kind: 'refused' };
 };
 
-const pay = async (ask: RouteContext) => {
-  const { caller, services } = ask;
-  const id = parseId<PaymentId>(ask.params['id'] as string, PREFIX.charge);
-  if (id === null) return reject('not_found', 'There is no such charge.');
-  assertFollowed(ask, id);
-  const sent = await payOnceFinalised(ask, id);
+const pay = async (context: KeyContext<typeof chargeParam>, paying: SandboxPayment) => {
+  const {
+    caller,
+    params: { id },
+    services,
+  } = context;
+  assertFollowed(context, id);
+  const sent = await payOnceFinalised(context, paying);
   if (isRejection(sent)) return sent;
   const read = async () => {
     await services.progress.caughtUp(VISIBLE_MS, ['payments']);
     return findPayment(services.db, caller.tenant, id);
   };
-  const answer = (payment: ExistingPayment | null, outcome: PayOutcome, status = 200) => ({
+  const answer = (payment: ExistingPayment | null, outcome: PayOutcome, status: 200 | 202 = 200) => ({
     status,
     body: {
       end_to_end_id: sent.kind === 'refused' ? null : sent.endToEndId,
@@ -83,7 +85,7 @@ const pay = async (ask: RouteContext) => {
     },
   });
   if (sent.kind !== 'sent') return answer(await read(), sent.kind);
-  const seen = await untilVisible(services.progress, VISIBLE_MS, async () => {
+  const seen = await pollUntil(services.progress, VISIBLE_MS, async () => {
     const payment = await findPayment(services.db, caller.tenant, id);
     const outcome = payment && outcomeOf(payment, sent.endToEndId);
     return payment && outcome ? { payment, outcome } : null;
@@ -97,83 +99,96 @@ const paidSchema = exactly({
   charge: chargeSchema,
 });
 
-export const sandboxPayRoute: Route = {
+export const sandboxPayRoute = route({
   method: 'POST',
   path: '/v1/sandbox/charges/{id}/pay',
   operationId: 'sandboxPay',
   summary: 'A payer pays the charge',
-  auth: 'testKey',
-  body: { schema: payBody, codes: { amount: 'invalid_amount' }, refine: payProblems },
+  tag: 'Sandbox',
+  principal: 'testKey',
+  params: chargeParam,
+  body: jsonBody({
+    schema: payBody,
+    codes: { amount: 'invalid_amount' },
+    refine: (body) => payProblems(body as SandboxPayment),
+  }),
   responses: {
     200: {
+      kind: 'json',
       description: 'The Pix arrived; what became of it shows in the reads.',
       schema: paidSchema,
     },
-    202: { description: 'The same, when it does not show in the reads within 5 s.', schema: paidSchema },
+    202: { kind: 'json', description: 'The same, when it does not show in the reads within 5 s.', schema: paidSchema },
   },
-  errors: ['not_found', 'mode_not_allowed'],
-  handle: pay,
-};
+  errors: ['not_found'],
+  handle: (context) => pay(context, context.body as SandboxPayment),
+});
 
-const clockView = async ({ caller, services }: RouteContext) => {
+const clockView = async ({ caller, services }: KeyContext) => {
   const account = await services.accounts.get(caller.tenant.accountId);
   const now = await services.accounts.now(caller.tenant.accountId, 'test');
   return { now, offset_seconds: account.testClock.offsetSeconds };
 };
 
-export const getClockRoute: Route = {
+export const getClockRoute = route({
   method: 'GET',
   path: '/v1/sandbox/clock',
   operationId: 'getSandboxClock',
   summary: 'The time of the account’s test mode',
-  auth: 'testKey',
-  responses: { 200: { description: 'Account time and how far it is ahead of real time.', schema: clockSchema } },
-  errors: ['mode_not_allowed'],
-  handle: async (ask) => ({ status: 200, body: await clockView(ask) }),
-};
+  tag: 'Sandbox',
+  principal: 'testKey',
+  responses: {
+    200: { kind: 'json', description: 'Account time and how far it is ahead of real time.', schema: clockSchema },
+  },
+  errors: [],
+  handle: async (context) => ({ status: 200, body: await clockView(context) }),
+});
 
-export const advanceClockRoute: Route = {
+export const advanceClockRoute = route({
   method: 'POST',
   path: '/v1/sandbox/clock/advance',
   operationId: 'advanceSandboxClock',
   summary: 'Move the test clock forward; what falls due happens first',
-  auth: 'testKey',
-  body: { schema: advanceBody, codes: {} },
+  tag: 'Sandbox',
+  principal: 'testKey',
+  body: jsonBody({ schema: advanceBody }),
   responses: {
-    200: { description: 'The new time, after all that fell due has happened.', schema: clockSchema },
-    202: { description: 'The new time; what fell due is still being worked off.', schema: clockSchema },
+    200: { kind: 'json', description: 'The new time, after all that fell due has happened.', schema: clockSchema },
+    202: { kind: 'json', description: 'The new time; what fell due is still being worked off.', schema: clockSchema },
   },
-  errors: ['mode_not_allowed'],
-  handle: async (ask) => {
-    const { caller, services } = ask;
-    const { seconds } = ask.body as { seconds: number };
+  errors: [],
+  handle: async (context) => {
+    const { caller, services } = context;
+    const { seconds } = context.body as { seconds: number };
     const startedMs = performance.now();
     // What was begun at the old time ends at it: only what waits for an instant is met on the way.
     await services.workAtRest(caller.tenant.accountId, AT_REST_MS);
-    const refused = await services.advanceClock(caller.tenant.accountId, seconds, requesterOf(ask));
+    const refused = await services.advanceClock(caller.tenant.accountId, seconds, actorOf(context));
     if (refused) return refused;
     const isDone = await services.clockDrained(caller.tenant.accountId, VISIBLE_MS - (performance.now() - startedMs));
-    return { status: isDone ? 200 : 202, body: await clockView(ask) };
+    return { status: isDone ? 200 : 202, body: await clockView(context) };
   },
-};
+});
 
-export const flushDeliveriesRoute: Route = {
+export const flushDeliveriesRoute = route({
   method: 'POST',
   path: '/v1/sandbox/deliveries/flush',
   operationId: 'flushSandboxDeliveries',
   summary: 'Wait until no delivery is due',
-  auth: 'testKey',
-  body: { schema: accepting({}), codes: {} },
+  tag: 'Sandbox',
+  principal: 'testKey',
+  body: jsonBody({ schema: accepting({}) }),
   responses: {
     200: {
+      kind: 'json',
       description: 'None is due; how many are held back for an endpoint that keeps failing.',
       schema: flushSchema,
     },
-    202: { description: 'How many are still due after 5 s, or held back.', schema: flushSchema },
+    202: { kind: 'json', description: 'How many are still due after 5 s, or held back.', schema: flushSchema },
   },
-  errors: ['mode_not_allowed'],
+  errors: [],
   handle: async ({ caller, services }) => {
     const { due, held } = await services.deliveriesAtRest(caller.tenant, VISIBLE_MS);
     return { status: due === 0 ? 200 : 202, body: { pending: due + held } };
   },
-};
+});

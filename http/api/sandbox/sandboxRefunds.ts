@@ -3,8 +3,8 @@ import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { findRefund, type RefundView } from '../../../projections/refunds/queries.ts';
-import type { Route, RouteContext } from '../../kernel/route.ts';
-import { untilVisible } from '../../kernel/untilVisible.ts';
+import { pollUntil } from '../../kernel/pollUntil.ts';
+import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { confirmRefundBody, failRefundBody, refundSchema } from '../refunds/refundSchema.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
@@ -15,11 +15,18 @@ const DEFAULT_FAILURE = 'The sandbox bank could not pay the refund.';
 
 const isEnded = ({ status }: RefundView): boolean => status === 'REFUNDED' || status === 'FAILED';
 
+/** The refund that a path names. */
+const refundParam = {
+  id: {
+    description: 'The `rf_` id of the refund, or its raw id.',
+    schema: { type: 'string' },
+    parse: (text: string) => parseId<RefundId>(text, PREFIX.refund) ?? NO_REFUND,
+  },
+} as const;
+
 /** `failure`: null confirms. A refund just requested may be on its way to the bank: it is waited for. */
-const decide = async ({ caller, params, services }: RouteContext, failure: string | null) => {
+const decide = async ({ caller, params: { id }, services }: KeyContext<typeof refundParam>, failure: string | null) => {
   const { tenant } = caller;
-  const id = parseId<RefundId>(params['id'] as string, PREFIX.refund);
-  if (id === null) return NO_REFUND;
   let isDecided = false;
   const look = async () => {
     if (!isDecided) {
@@ -33,37 +40,43 @@ const decide = async ({ caller, params, services }: RouteContext, failure: strin
     const refund = await findRefund(services.db, tenant, id);
     return refund && isEnded(refund) ? refund : null;
   };
-  const seen = await untilVisible(services.progress, VISIBLE_MS, look);
+  const seen = await pollUntil(services.progress, VISIBLE_MS, look);
   if (isRejection(seen)) return seen;
-  if (seen !== null) return { status: 200, body: seen };
+  if (seen !== null) return { status: 200 as const, body: seen };
   const sofar = await findRefund(services.db, tenant, id);
-  return sofar === null ? NO_REFUND : { status: 202, body: sofar };
+  return sofar === null ? NO_REFUND : { status: 202 as const, body: sofar };
 };
 
 const deciding = {
   method: 'POST',
-  auth: 'testKey',
+  tag: 'Sandbox',
+  principal: 'testKey',
+  params: refundParam,
   responses: {
-    200: { description: 'The refund at its end.', schema: refundSchema },
-    202: { description: 'The refund as reads show it after 5 s; the rest goes on.', schema: refundSchema },
+    200: { kind: 'json', description: 'The refund at its end.', schema: refundSchema },
+    202: {
+      kind: 'json',
+      description: 'The refund as reads show it after 5 s; the rest goes on.',
+      schema: refundSchema,
+    },
   },
-  errors: ['not_found', 'mode_not_allowed'],
+  errors: ['not_found'],
 } as const;
 
-export const confirmRefundRoute: Route = {
+export const confirmRefundRoute = route({
   ...deciding,
   path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
   summary: 'The bank pays the refund',
-  body: { schema: confirmRefundBody, codes: {} },
-  handle: (ask) => decide(ask, null),
-};
+  body: jsonBody({ schema: confirmRefundBody }),
+  handle: (context) => decide(context, null),
+});
 
-export const failRefundRoute: Route = {
+export const failRefundRoute = route({
   ...deciding,
   path: '/v1/sandbox/refunds/{id}/fail',
   operationId: 'sandboxFailRefund',
   summary: 'The bank can’t pay the refund',
-  body: { schema: failRefundBody, codes: {} },
-  handle: (ask) => decide(ask, (ask.body as { reason?: string }).reason ?? DEFAULT_FAILURE),
-};
+  body: jsonBody({ schema: failRefundBody }),
+  handle: (context) => decide(context, (context.body as { reason?: string }).reason ?? DEFAULT_FAILURE),
+});

@@ -1,8 +1,8 @@
 // The sandbox: how it behaves for the account's test keys (rule X3).
 import type { SandboxSettings } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { requesterOf } from '../../kernel/actor.ts';
-import type { Route } from '../../kernel/route.ts';
+import { actorOf } from '../../kernel/actor.ts';
+import { jsonBody, route } from '../../kernel/route.ts';
 import { sandboxSettingsBody, sandboxSettingsSchema } from '../refunds/refundSchema.ts';
 
 interface SettingsBody {
@@ -24,20 +24,21 @@ const settingsView = (settings: SandboxSettings) => ({
   dispute_notifications: settings.disputeNotifications,
 });
 
-export const sandboxSettingsRoute: Route = {
+export const sandboxSettingsRoute = route({
   method: 'POST',
   path: '/v1/sandbox/settings',
   operationId: 'changeSandboxSettings',
   summary: 'Change how the sandbox behaves; what is not sent stays',
-  auth: 'testKey',
-  isApartFromSandboxLimit: true,
-  body: { schema: sandboxSettingsBody, codes: {} },
-  responses: { 200: { description: 'All settings as they are now.', schema: sandboxSettingsSchema } },
-  errors: ['mode_not_allowed'],
-  handle: async (ask) => {
-    const { accountId } = ask.caller.tenant;
-    const wish = wishOf(ask.body as SettingsBody);
-    const settings = await ask.services.changeSandboxSettings(accountId, wish, requesterOf(ask));
+  tag: 'Sandbox',
+  principal: 'testKey',
+  limit: 'keyApartFromSandbox',
+  body: jsonBody({ schema: sandboxSettingsBody }),
+  responses: { 200: { kind: 'json', description: 'All settings as they are now.', schema: sandboxSettingsSchema } },
+  errors: [],
+  handle: async (context) => {
+    const { accountId } = context.caller.tenant;
+    const wish = wishOf(context.body as SettingsBody);
+    const settings = await context.services.changeSandboxSettings(accountId, wish, actorOf(context));
     return isRejection(settings) ? settings : { status: 200, body: settingsView(settings) };
   },
-};
+});

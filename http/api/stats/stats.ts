@@ -4,53 +4,55 @@ import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
 import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
 import { currencyCode, wholeNumber } from '../../kernel/queryRules.ts';
-import type { Route, RouteContext } from '../../kernel/route.ts';
+import { type KeyContext, route } from '../../kernel/route.ts';
 import { metricsSchema, statsSchema } from './statsSchema.ts';
 
 /** Ten years (T1). */
 const DAYS_MAX = 3_650;
-const days = wholeNumber(1, DAYS_MAX, 7);
+const days = wholeNumber('Business days in São Paulo, today included.', 1, DAYS_MAX, 7);
 
 /** The window ends today by account time: a test clock moves it. */
-const daysOf = async ({ caller: { tenant }, query, services }: RouteContext): Promise<readonly string[]> => {
+const daysOf = async ({ caller: { tenant }, services }: KeyContext, count: number): Promise<readonly string[]> => {
   const now = await services.accounts.now(tenant.accountId, tenant.mode);
-  return lastBusinessDays(saoPauloDay(now), query['days'] as number);
+  return lastBusinessDays(saoPauloDay(now), count);
 };
 
-export const paymentStatsRoute: Route = {
+export const paymentStatsRoute = route({
   method: 'GET',
   path: '/v1/payments/stats',
   operationId: 'getPaymentStats',
   summary: 'How many payments, how many of them paid, and volumes of the last days',
-  auth: 'apikey',
+  tag: 'Payments',
+  principal: 'apiKey',
   reads: ['payments'],
   query: { days },
-  responses: { 200: { description: 'Statistics of the window, today included.', schema: statsSchema } },
-  errors: ['invalid_filter'],
-  handle: async (ask) => {
-    const window = await daysOf(ask);
-    const rows = await findDayRows(ask.services.db, ask.caller.tenant, { days: window, currency: null });
+  responses: { 200: { kind: 'json', description: 'Statistics of the window, today included.', schema: statsSchema } },
+  errors: [],
+  handle: async (context) => {
+    const window = await daysOf(context, context.query.days);
+    const rows = await findDayRows(context.services.db, context.caller.tenant, { days: window, currency: null });
     return { status: 200, body: statsView(window, rows) };
   },
-};
+});
 
-export const paymentMetricsRoute: Route = {
+export const paymentMetricsRoute = route({
   method: 'GET',
   path: '/v1/payments/metrics',
   operationId: 'getPaymentMetrics',
   summary: 'The conversion funnel and volumes of the last days, of all currencies or of one',
-  auth: 'apikey',
+  tag: 'Payments',
+  principal: 'apiKey',
   reads: ['payments'],
-  query: { days, currency: currencyCode },
-  responses: { 200: { description: 'Metrics of the window, today included.', schema: metricsSchema } },
-  errors: ['invalid_filter', 'invalid_currency'],
-  handle: async (ask) => {
-    const { caller, query, services } = ask;
-    const window = { days: await daysOf(ask), currency: (query['currency'] as string | undefined) ?? null };
+  query: { days, currency: currencyCode('Payments in this currency only.') },
+  responses: { 200: { kind: 'json', description: 'Metrics of the window, today included.', schema: metricsSchema } },
+  errors: [],
+  handle: async (context) => {
+    const { caller, query, services } = context;
+    const window = { days: await daysOf(context, context.query.days), currency: query.currency ?? null };
     const [rows, timeToPay] = await Promise.all([
       findDayRows(services.db, caller.tenant, window),
       findTimeToPay(services.db, caller.tenant, window),
     ]);
     return { status: 200, body: metricsView(window, rows, timeToPay) };
   },
-};
+});

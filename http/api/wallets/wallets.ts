@@ -2,7 +2,7 @@
 import { StreamParked } from '../../../application/ports/readModels.ts';
 import { type CurrencyBalance, findBalances } from '../../../projections/wallet/queries.ts';
 import { currencyCode } from '../../kernel/queryRules.ts';
-import type { Route, RouteContext } from '../../kernel/route.ts';
+import { type KeyContext, route } from '../../kernel/route.ts';
 import { balanceSchema, walletsSchema } from '../schemas.ts';
 
 const PRIMARY = 'BRL';
@@ -15,7 +15,7 @@ const empty = (currency: string): CurrencyBalance => ({
 });
 
 /** A new account has one BRL wallet. */
-const balancesOf = async ({ caller, services }: RouteContext): Promise<readonly CurrencyBalance[]> => {
+const balancesOf = async ({ caller, services }: KeyContext): Promise<readonly CurrencyBalance[]> => {
   if (services.parked.hasAnyOf('wallet', caller.tenant))
     throw new StreamParked('the wallet does not follow one of its payments');
   const balances = await findBalances(services.db, caller.tenant);
@@ -33,24 +33,26 @@ const release = ({ nextRelease }: CurrencyBalance) => ({
   next_release_amount: nextRelease?.amount ?? null,
 });
 
-export const getBalanceRoute: Route = {
+export const getBalanceRoute = route({
   method: 'GET',
   path: '/v1/wallets/balance',
   operationId: 'getBalance',
   summary: 'The balance of all currencies, or of one',
-  auth: 'apikey',
+  tag: 'Wallets',
+  principal: 'apiKey',
   reads: ['wallet'],
-  query: { currency: currencyCode },
+  query: { currency: currencyCode('This currency alone.') },
   responses: {
     200: {
+      kind: 'json',
       description: 'All currencies, with the primary one on top; with `currency`, that one alone.',
       schema: balanceSchema,
     },
   },
-  errors: ['invalid_currency'],
-  handle: async (ask) => {
-    const balances = await balancesOf(ask);
-    const asked = ask.query['currency'] as string | undefined;
+  errors: [],
+  handle: async (context) => {
+    const balances = await balancesOf(context);
+    const asked = context.query.currency;
     if (asked !== undefined) {
       const one = balances.find((balance) => balance.currency === asked) ?? empty(asked);
       return {
@@ -63,19 +65,20 @@ export const getBalanceRoute: Route = {
     const top = { available, pending, total, retained: primary.retained, currency: PRIMARY, ...release(primary) };
     return { status: 200, body: { ...top, balances: balances.map(entry), primary: entry(primary) } };
   },
-};
+});
 
-export const listWalletsRoute: Route = {
+export const listWalletsRoute = route({
   method: 'GET',
   path: '/v1/wallets',
   operationId: 'listWallets',
   summary: 'One wallet per currency',
-  auth: 'apikey',
+  tag: 'Wallets',
+  principal: 'apiKey',
   reads: ['wallet'],
-  responses: { 200: { description: 'The wallets.', schema: walletsSchema } },
+  responses: { 200: { kind: 'json', description: 'The wallets.', schema: walletsSchema } },
   errors: [],
-  handle: async (ask) => {
-    const wallets = (await balancesOf(ask)).map(({ currency, available, pending }) => ({
+  handle: async (context) => {
+    const wallets = (await balancesOf(context)).map(({ currency, available, pending }) => ({
       currency,
       walletType: 'OPERATIONAL',
       balance: available,
@@ -83,4 +86,4 @@ export const listWalletsRoute: Route = {
     }));
     return { status: 200, body: wallets };
   },
-};
+});

@@ -1,19 +1,20 @@
 // The secret that signs what goes to payments' own URLs (rule W7).
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { requesterOf } from '../../kernel/actor.ts';
-import type { Route } from '../../kernel/route.ts';
+import { actorOf } from '../../kernel/actor.ts';
+import { route } from '../../kernel/route.ts';
 import { overrideSecretSchema } from '../payments/paymentActionsSchema.ts';
 
-export const rotateOverrideSecretRoute: Route = {
+export const rotateOverrideSecretRoute = route({
   method: 'POST',
   path: '/v1/webhooks/override-secret/rotate',
   operationId: 'rotateOverrideSecret',
   summary: 'Replace the secret that signs deliveries to a payment’s webhookUrl; it is shown once',
-  auth: 'apikey',
-  responses: { 200: { description: 'The new secret.', schema: overrideSecretSchema } },
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  responses: { 200: { kind: 'json', description: 'The new secret.', schema: overrideSecretSchema } },
   errors: [],
-  handle: async (ask) => {
-    const secret = await ask.services.rotateOverrideSecret(ask.caller.tenant, requesterOf(ask));
+  handle: async (context) => {
+    const secret = await context.services.rotateOverrideSecret(context.caller.tenant, actorOf(context));
     return isRejection(secret) ? secret : { status: 200, body: { secret } };
   },
-};
+});

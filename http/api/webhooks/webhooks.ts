@@ -5,9 +5,9 @@ import { EVENT_CATALOGUE, isCatalogued } from '../../../domain/presentation/cata
 import { DELIVERY_STATUSES, deliveryView, endpointView } from '../../../domain/presentation/delivery.ts';
 import { type DeliveryFilter, listDeliveries } from '../../../projections/webhookDeliveries/queries.ts';
 import { listEndpoints } from '../../../projections/webhookEndpoints/queries.ts';
-import { requesterOf } from '../../kernel/actor.ts';
+import { actorOf } from '../../kernel/actor.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import type { Route } from '../../kernel/route.ts';
+import { jsonBody, route } from '../../kernel/route.ts';
 import {
   catalogueSchema,
   createdEndpointSchema,
@@ -17,32 +17,34 @@ import {
   registerEndpointBody,
 } from '../schemas.ts';
 
-export const registerEndpointRoute: Route = {
+export const registerEndpointRoute = route({
   method: 'POST',
   path: '/v1/webhooks/endpoints',
   operationId: 'registerWebhookEndpoint',
   summary: 'Register an endpoint; its secret is shown once',
-  auth: 'apikey',
-  body: { schema: registerEndpointBody, codes: { url: 'invalid_url', events: 'invalid_event' } },
-  responses: { 201: { description: 'The endpoint, with its secret.', schema: createdEndpointSchema } },
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  body: jsonBody({ schema: registerEndpointBody, codes: { url: 'invalid_url', events: 'invalid_event' } }),
+  responses: { 201: { kind: 'json', description: 'The endpoint, with its secret.', schema: createdEndpointSchema } },
   errors: ['endpoint_limit_reached'],
-  handle: async (ask) => {
-    const wish = ask.body as { url: string; events: string[] };
-    const done = await ask.services.registerWebhookEndpoint(ask.caller.tenant, wish, requesterOf(ask));
+  handle: async (context) => {
+    const wish = context.body as { url: string; events: string[] };
+    const done = await context.services.registerWebhookEndpoint(context.caller.tenant, wish, actorOf(context));
     if (isRejection(done)) return done;
     const { id, url, events, status } = endpointView(done);
     return { status: 201, body: { id, url, events, secret: done.secret, status } };
   },
-};
+});
 
-export const listEndpointsRoute: Route = {
+export const listEndpointsRoute = route({
   method: 'GET',
   path: '/v1/webhooks/endpoints',
   operationId: 'listWebhookEndpoints',
   summary: 'The endpoints, oldest first, without their secrets',
-  auth: 'apikey',
+  tag: 'Webhooks',
+  principal: 'apiKey',
   reads: ['webhookEndpoints'],
-  responses: { 200: { description: 'The endpoints.', schema: endpointsSchema } },
+  responses: { 200: { kind: 'json', description: 'The endpoints.', schema: endpointsSchema } },
   errors: [],
   handle: async ({ caller, services }) => {
     const endpoints = await listEndpoints(services.db, caller.tenant);
@@ -51,41 +53,59 @@ export const listEndpointsRoute: Route = {
       body: { data: endpoints.map((e) => ({ ...endpointView(e), createdAt: e.createdAt, updatedAt: e.updatedAt })) },
     };
   },
-};
+});
 
-export const deleteEndpointRoute: Route = {
+/** The endpoint that a path names. */
+const endpointParam = {
+  id: {
+    description: 'The `we_` id of the endpoint.',
+    schema: { type: 'string' },
+    parse: (text: string) =>
+      parsePrefixedId<EndpointId>(text, PREFIX.endpoint) ?? reject('not_found', 'There is no such webhook endpoint.'),
+  },
+} as const;
+
+export const deleteEndpointRoute = route({
   method: 'DELETE',
   path: '/v1/webhooks/endpoints/{id}',
   operationId: 'deleteWebhookEndpoint',
+  params: endpointParam,
   summary: 'Delete an endpoint; its pending deliveries are abandoned',
-  auth: 'apikey',
-  responses: { 200: { description: 'It is gone.', schema: deletedSchema } },
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  responses: { 200: { kind: 'json', description: 'It is gone.', schema: deletedSchema } },
   errors: ['not_found'],
-  handle: async (ask) => {
-    const id = parsePrefixedId<EndpointId>(ask.params['id'] as string, PREFIX.endpoint);
-    if (id === null) return reject('not_found', 'There is no such webhook endpoint.');
-    const refused = await ask.services.deleteWebhookEndpoint(ask.caller.tenant, id, requesterOf(ask));
+  handle: async (context) => {
+    const { caller, params, services } = context;
+    const refused = await services.deleteWebhookEndpoint(caller.tenant, params.id, actorOf(context));
     return refused ?? { status: 200, body: { deleted: true } };
   },
-};
+});
 
-export const listDeliveriesRoute: Route = {
+export const listDeliveriesRoute = route({
   method: 'GET',
   path: '/v1/webhooks/deliveries',
   operationId: 'listWebhookDeliveries',
   summary: 'The deliveries, newest first',
-  auth: 'apikey',
+  tag: 'Webhooks',
+  principal: 'apiKey',
   reads: ['webhookDeliveries'],
   query: {
-    status: oneOf(DELIVERY_STATUSES),
-    eventType: matching('an event name of the catalogue', (text) => (isCatalogued(text) ? text : undefined)),
-    endpointId: matching('a we_ id', (text) => parsePrefixedId<EndpointId>(text, PREFIX.endpoint) ?? undefined),
-    limit: wholeNumber(1, 100, 25),
-    offset: wholeNumber(0, 1_000_000_000, 0),
+    status: oneOf('Deliveries in this status.', DELIVERY_STATUSES),
+    eventType: matching('Deliveries of this event.', 'an event name of the catalogue', (text) =>
+      isCatalogued(text) ? text : undefined,
+    ),
+    endpointId: matching(
+      'Deliveries to this endpoint.',
+      'a we_ id',
+      (text) => parsePrefixedId<EndpointId>(text, PREFIX.endpoint) ?? undefined,
+    ),
+    limit: wholeNumber('How many deliveries at most.', 1, 100, 25),
+    offset: wholeNumber('How many newer ones to leave out.', 0, 1_000_000_000, 0),
   },
   refusesUnknownQuery: true,
-  responses: { 200: { description: 'A page of deliveries.', schema: deliveriesSchema } },
-  errors: ['invalid_filter'],
+  responses: { 200: { kind: 'json', description: 'A page of deliveries.', schema: deliveriesSchema } },
+  errors: [],
   handle: async ({ caller, query, services }) => {
     const filter = query as unknown as DeliveryFilter;
     const running = await services.deliveriesRunning();
@@ -97,15 +117,17 @@ export const listDeliveriesRoute: Route = {
       body: { data, total, limit: filter.limit, offset: filter.offset },
     };
   },
-};
+});
 
-export const eventCatalogueRoute: Route = {
+export const eventCatalogueRoute = route({
   method: 'GET',
   path: '/v1/webhooks/event-catalog',
   operationId: 'listEventCatalogue',
   summary: 'The names that an endpoint can subscribe to',
-  auth: 'none',
-  responses: { 200: { description: 'The catalogue.', schema: catalogueSchema } },
+  tag: 'Webhooks',
+  principal: 'public',
+  limit: 'catalogue',
+  responses: { 200: { kind: 'json', description: 'The catalogue.', schema: catalogueSchema } },
   errors: [],
   handle: async () => ({ status: 200, body: EVENT_CATALOGUE }),
-};
+});

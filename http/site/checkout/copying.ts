@@ -1,6 +1,6 @@
 // A code that the payer copies, with its button: works by hand too, where no script runs.
-import { html, type Markup } from './html.ts';
-import { ICON } from './icons.ts';
+import { html, type Markup } from '../html.ts';
+import { ICON } from '../icons.ts';
 
 interface Copyable {
   readonly label: string;

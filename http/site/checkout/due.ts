@@ -1,6 +1,6 @@
 // When to pay: a date, and a countdown where a script runs.
 import { brasiliaDay, brasiliaMinute } from '../brasiliaTime.ts';
-import { html, type Markup } from './html.ts';
+import { html, type Markup } from '../html.ts';
 
 const until = (expiresAt: string): Markup =>
   html`<span>Pague até <time datetime="${expiresAt}">${brasiliaMinute(expiresAt)}</time> (horário de Brasília)</span>`;

@@ -1,7 +1,8 @@
 // The frame that all pages for payers share.
+
+import { html, type Markup } from '../html.ts';
+import { ICON, LOGO } from '../icons.ts';
 import { checkoutAssetUrl } from './assets.ts';
-import { html, type Markup } from './html.ts';
-import { ICON, LOGO } from './icons.ts';
 
 interface Layout {
   readonly title: string;

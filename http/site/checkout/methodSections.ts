@@ -1,12 +1,12 @@
 // Paying otherwise than with Pix: what each method tells the payer (rules I8, P3).
-import type { Instruments, OtherInstrument } from '../../../domain/charge/instruments.ts';
+import type { AcquirerInstrument, Instruments } from '../../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { formatBoletoLine } from '../boletoLine.ts';
+import { html, type Markup } from '../html.ts';
+import { ICON } from '../icons.ts';
 import { METHOD_NAME } from '../methodNames.ts';
 import { copyBlock } from './copying.ts';
 import { dueDayLine, dueLine, ownDueLine } from './due.ts';
-import { html, type Markup } from './html.ts';
-import { ICON } from './icons.ts';
 import { pixPayment } from './pixSection.ts';
 import type { CheckoutView } from './view.ts';
 
@@ -20,7 +20,7 @@ const inThrees = (digits: string): string => digits.replace(/\d{3}(?=\d)/g, '$& 
 const maskedPhone = (phone: string): string => `celular com final ${phone.slice(-3)}`;
 
 /** `base` is the page's path, `amount` the formatted amount. */
-const otherPayment = (instrument: OtherInstrument, base: string, amount: string): Markup => {
+const otherPayment = (instrument: AcquirerInstrument, base: string, amount: string): Markup => {
   switch (instrument.method) {
     case 'BOLETO':
       return html`${copyBlock({
@@ -103,7 +103,7 @@ ${inside}</details>
  * formatted amount, `expiresAt` when the last one falls due.
  */
 export const methodsSection = (
-  { pix, others }: Instruments,
+  { pix, acquirerInstruments }: Instruments,
   page: Pick<CheckoutView, 'now' | 'payerLock'> & {
     readonly base: string;
     readonly amount: string;
@@ -122,14 +122,14 @@ export const methodsSection = (
       ]
     : [];
   const blocks = pixBlock.concat(
-    others.map((one) => ({
+    acquirerInstruments.map((one) => ({
       method: one.method,
       expiresAt: one.expiresAt,
       now,
       body: html`${otherPayment(one, base, amount)}${one.method === 'BOLETO' ? dueDayLine(one.expiresAt) : ownDueLine(one.expiresAt)}`,
     })),
   );
-  const isBoletoLast = others.some((one) => one.method === 'BOLETO' && one.expiresAt === expiresAt);
+  const isBoletoLast = acquirerInstruments.some((one) => one.method === 'BOLETO' && one.expiresAt === expiresAt);
   const firstOpen = blocks.findIndex((block) => Date.parse(block.expiresAt) > Date.parse(now));
   return blocks.length === 1
     ? html`<section class="methods" data-pay aria-label="Como pagar">\n${blocks.map(soleMethod)}</section>\n`

@@ -1,6 +1,7 @@
 // Paying with Pix: the QR image, the code to copy, the steps.
+
+import { html, type Markup } from '../html.ts';
 import { copyButton, copyNote } from './copying.ts';
-import { html, type Markup } from './html.ts';
 import type { CheckoutView } from './view.ts';
 
 const STEPS = [

@@ -1,8 +1,8 @@
 // Where `cardRedirectUrl` of the sandbox leads: no card is asked for, the merchant says how the payment ends (rules P3, X2).
 import { type CardInstrument, lastExpiry } from '../../../domain/charge/instruments.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { html, type Markup } from '../html.ts';
 import { ownDueLine } from './due.ts';
-import { html, type Markup } from './html.ts';
 import { soleMethod } from './methodSections.ts';
 import { isLive, pageState } from './states.ts';
 import { statusPage } from './statusPage.ts';
@@ -24,8 +24,8 @@ const routes = (rawId: string): Markup => {
 const notice = html`<p class="hint"><b>Nada é cobrado aqui.</b> Esta página simula a página segura em que o cartão seria informado. Nenhum dado de cartão é pedido aqui: não informe os seus.</p>
 `;
 
-const otherWay = ({ rawId, instruments: { pix, others } }: CardPageView): Markup | null =>
-  pix === null && others.length === 1
+const otherWay = ({ rawId, instruments: { pix, acquirerInstruments } }: CardPageView): Markup | null =>
+  pix === null && acquirerInstruments.length === 1
     ? null
     : html`<p class="links"><a class="button second" href="${pagePath(rawId)}">Pagar de outra forma</a></p>\n`;
 

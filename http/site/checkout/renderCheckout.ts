@@ -1,24 +1,24 @@
 // The hosted checkout: what the payer sees at /pay/<raw> (rules I6, I7, I8).
 import { type Instruments, lastExpiry } from '../../../domain/charge/instruments.ts';
+import { html, type Markup } from '../html.ts';
 import { methodInSentence } from '../methodNames.ts';
 import { formatAmount } from './amount.ts';
 import { dueLine } from './due.ts';
-import { html, type Markup } from './html.ts';
 import { methodsSection } from './methodSections.ts';
 import { pixPayment } from './pixSection.ts';
 import { pageState } from './states.ts';
 import { statusPage } from './statusPage.ts';
 import { type CheckoutView, pagePath } from './view.ts';
 
-const heading = ({ pix, others }: Instruments): string => {
-  const names = [...(pix ? (['PIX'] as const) : []), ...others.map(({ method }) => method)];
+const heading = ({ pix, acquirerInstruments }: Instruments): string => {
+  const names = [...(pix ? (['PIX'] as const) : []), ...acquirerInstruments.map(({ method }) => method)];
   return names.length === 1 ? `Pagamento com ${methodInSentence(names[0]!)}` : 'Pagamento';
 };
 
 const paySection = (view: CheckoutView, amount: string, expiresAt: string): Markup => {
   const { instruments, now } = view;
   const base = pagePath(view.rawId);
-  if (instruments.others.length > 0)
+  if (instruments.acquirerInstruments.length > 0)
     return methodsSection(instruments, { base, amount, expiresAt, now, payerLock: view.payerLock });
   return html`<section class="pay" data-pay aria-label="Pagar com Pix">
 ${pixPayment({ base, brCode: instruments.pix!.brCode, amount, due: dueLine(expiresAt), payerLock: view.payerLock })}</section>

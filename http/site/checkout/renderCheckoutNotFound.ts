@@ -1,5 +1,5 @@
-import { html } from './html.ts';
-import { ICON } from './icons.ts';
+import { html } from '../html.ts';
+import { ICON } from '../icons.ts';
 import { layout } from './layout.ts';
 
 /** Body of the 404 under /pay. It repeats nothing of the request and does not tell why there is no such page. */

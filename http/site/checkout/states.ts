@@ -1,6 +1,6 @@
 // What the page tells the payer in each state. The texts stand here and nowhere else: the browser gets them as templates.
-import { html, type Markup } from './html.ts';
-import { ICON } from './icons.ts';
+import { html, type Markup } from '../html.ts';
+import { ICON } from '../icons.ts';
 
 /** Public charge status (interface, "States and transitions"). */
 export type CheckoutStatus =

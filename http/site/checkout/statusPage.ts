@@ -1,7 +1,7 @@
 // A page that shows amount and status of a payment, and follows the status while it may change.
 import { lastExpiry } from '../../../domain/charge/instruments.ts';
+import { html, type Markup } from '../html.ts';
 import { formatAmount } from './amount.ts';
-import { html, type Markup } from './html.ts';
 import { layout } from './layout.ts';
 import { isLive, type PanelFacts, pageState, stateHeading, statePanel, stateTemplates } from './states.ts';
 import { type CheckoutView, pagePath } from './view.ts';
@@ -19,7 +19,7 @@ const watchNotes = html`
 <noscript><p class="note">Para ver se o pagamento foi confirmado, recarregue esta página.</p></noscript>`;
 
 const panelFacts = (view: CheckoutView, amount: string): PanelFacts => ({
-  isPixOnly: view.instruments.others.length === 0,
+  isPixOnly: view.instruments.acquirerInstruments.length === 0,
   refundedPart: view.refunded > 0 ? `${formatAmount(view.refunded, view.currency)} de ${amount}` : null,
   returnUrl: view.returnUrl,
   receiptPath: view.givesReceipt ? `${pagePath(view.rawId)}/receipt.pdf` : null,

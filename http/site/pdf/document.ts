@@ -11,7 +11,7 @@ export const MARGIN = 56;
 export const CONTENT_WIDTH = PAGE_WIDTH - 2 * MARGIN;
 export const POINTS_PER_MM = 72 / 25.4;
 
-/** The light colours of the checkout page (checkout/preferences.css). */
+/** The light colours of the checkout page (preferences.css). */
 export const COLOR = {
   text: '#14201c',
   muted: '#52625c',

@@ -44,13 +44,13 @@ const refusal = (status: Status, afterMs: number): AppendAnswer => {
       );
     case `${PACKAGE}Timeout`:
       throw new StoreFailure(
-        'doubtful',
+        'outcomeUnknown',
         afterMs < AT_ONCE_MS
           ? 'the server held the deadline to be over at once: its clock and ours differ by more than a minute'
           : 'the server did not finish the append in time',
       );
     default:
-      throw new StoreFailure('doubtful', `EventStoreDB did not say what became of the append: ${text}`);
+      throw new StoreFailure('outcomeUnknown', `EventStoreDB did not say what became of the append: ${text}`);
   }
 };
 

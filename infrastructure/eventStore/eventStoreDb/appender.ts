@@ -13,9 +13,9 @@ import { BatchStream } from './batchStream.ts';
 import type { Connector } from './connection.ts';
 import { StoreFailure, translated } from './failures.ts';
 import type { Reader } from './reader.ts';
-import { Slot } from './slot.ts';
+import { ReplaceableConnection } from './replaceableConnection.ts';
 import type { Timings } from './timings.ts';
-import { within } from './within.ts';
+import { withTimeout } from './within.ts';
 
 export interface AppenderOptions {
   readonly connector: Connector;
@@ -36,14 +36,16 @@ const resultOf = (answer: AppendAnswer): AppendResult =>
 
 export class Appender {
   readonly #options: AppenderOptions;
-  readonly #streams: Slot<BatchStream>;
+  readonly #streams: ReplaceableConnection<BatchStream>;
   #inFlightBytes = 0;
   readonly #inFlight = new Set<Promise<AppendResult>>();
 
   constructor(options: AppenderOptions) {
     this.#options = options;
     const { connector, timings, onError } = options;
-    this.#streams = new Slot(async () => new BatchStream(await connector.connect(timings.connectMs), onError));
+    this.#streams = new ReplaceableConnection(
+      async () => new BatchStream(await connector.connect(timings.connectMs), onError),
+    );
   }
 
   /** Rejects as the port says, within 10 s. */
@@ -72,10 +74,10 @@ export class Appender {
   async #carryThrough(append: CheckedAppend): Promise<AppendResult> {
     const { timings, onError } = this.#options;
     const beganAtMs = performance.now();
-    let inDoubt = false;
+    let outcomeUnknown = false;
     let wasRefused = false;
     const remainingMs = (): number =>
-      (inDoubt ? timings.doubtfulMs : timings.unsentMs) - (performance.now() - beganAtMs);
+      (outcomeUnknown ? timings.outcomeUnknownMs : timings.notSentMs) - (performance.now() - beganAtMs);
     for (let attempt = 0; ; attempt++) {
       let failure: StoreFailure;
       try {
@@ -85,15 +87,15 @@ export class Appender {
       }
       onError(failure);
       if (failure.kind === 'invalid') throw new InvalidAppend(failure.message, { cause: failure });
-      inDoubt ||= failure.kind === 'doubtful';
-      if (inDoubt) {
+      outcomeUnknown ||= failure.kind === 'outcomeUnknown';
+      if (outcomeUnknown) {
         const found = await this.#find(append);
         if (found !== null) return found;
       }
       const waitMs = timings.backoffMs(attempt);
       // A second stream that is refused, too: another try soon ends alike.
       const isFutile = failure.kind === 'refused' || (wasRefused && isOfRefusedStream(failure));
-      if (isFutile || remainingMs() <= waitMs) throw givenUp(inDoubt, failure);
+      if (isFutile || remainingMs() <= waitMs) throw givenUp(outcomeUnknown, failure);
       wasRefused = isOfRefusedStream(failure);
       await pause(waitMs);
     }
@@ -101,7 +103,7 @@ export class Appender {
 
   async #try(append: CheckedAppend, remainingMs: number): Promise<AppendAnswer> {
     const { connector, timings } = this.#options;
-    const stream = await within(this.#streams.get(), remainingMs, 'no connection was ready');
+    const stream = await withTimeout(this.#streams.get(), remainingMs, 'no connection was ready');
     try {
       return await stream.append(append, Math.max(1, Math.min(timings.attemptMs, remainingMs)));
     } catch (error) {
@@ -116,7 +118,7 @@ export class Appender {
   async #find({ stream, expected, events }: CheckedAppend): Promise<AppendResult | null> {
     try {
       const look = this.#options.reader.page(stream, expected + 1, events.length, LOOK_MS);
-      const page = await within(look, LOOK_MS, 'the stream could not be read');
+      const page = await withTimeout(look, LOOK_MS, 'the stream could not be read');
       if (page.length < events.length || page.some(({ id }, index) => id !== events[index]?.id)) return null;
       const last = page[page.length - 1]!;
       return { ok: true, revision: last.revision, position: last.position };
@@ -131,7 +133,7 @@ export class Appender {
 const isOfRefusedStream = ({ cause }: StoreFailure): boolean =>
   cause instanceof StoreFailure && cause.kind === 'refused';
 
-const givenUp = (inDoubt: boolean, cause: StoreFailure): Error =>
-  inDoubt
+const givenUp = (outcomeUnknown: boolean, cause: StoreFailure): Error =>
+  outcomeUnknown
     ? new AppendOutcomeUnknown(`EventStoreDB did not say whether the append was written: ${cause.message}`, { cause })
     : new EventStoreUnavailable(`the append was not written: ${cause.message}`, { cause });

@@ -7,8 +7,8 @@ import { type AppendAnswer, answerOf } from './answers.ts';
 import type { Connection } from './connection.ts';
 import { StoreFailure, translated } from './failures.ts';
 import { type BatchRequest, type BatchResponse, uuidText } from './protocol.ts';
+import type { SharedConnection } from './replaceableConnection.ts';
 import { appendRequest } from './requests.ts';
-import type { Shared } from './slot.ts';
 
 interface Waiting {
   readonly sentAtMs: number;
@@ -18,10 +18,10 @@ interface Waiting {
 }
 
 /** What ended the stream says nothing of the appends that were sent on it before: any of them may be written. */
-const inDoubt = (end: StoreFailure): StoreFailure =>
-  new StoreFailure('doubtful', end.message, { cause: end, ...(end.leader && { leader: end.leader }) });
+const outcomeUnknown = (end: StoreFailure): StoreFailure =>
+  new StoreFailure('outcomeUnknown', end.message, { cause: end, ...(end.leader && { leader: end.leader }) });
 
-export class BatchStream implements Shared {
+export class BatchStream implements SharedConnection {
   readonly #connection: Connection;
   readonly #stream: ClientDuplexStream<BatchRequest, BatchResponse>;
   readonly #onStray: (answer: Error) => void;
@@ -34,30 +34,32 @@ export class BatchStream implements Shared {
     this.#onStray = onStray;
     this.#stream = connection.stub.batchAppend(connection.metadata({ requiresLeader: true }));
     this.#stream.on('data', (response: BatchResponse) => this.#answer(response));
-    this.#stream.on('error', (error) => this.#fail(inDoubt(translated(error, true))));
-    this.#stream.on('end', () => this.#fail(new StoreFailure('doubtful', 'the server ended the stream of appends')));
+    this.#stream.on('error', (error) => this.#fail(outcomeUnknown(translated(error, true))));
+    this.#stream.on('end', () =>
+      this.#fail(new StoreFailure('outcomeUnknown', 'the server ended the stream of appends')),
+    );
   }
 
-  /** Rejects with a StoreFailure: `doubtful` as soon as the request may have left. */
+  /** Rejects with a StoreFailure: `outcomeUnknown` as soon as the request may have left. */
   append(append: CheckedAppend, withinMs: number): Promise<AppendAnswer> {
-    if (this.#end !== null) return Promise.reject(new StoreFailure('unsent', this.#end.message, { cause: this.#end }));
+    if (this.#end !== null) return Promise.reject(new StoreFailure('notSent', this.#end.message, { cause: this.#end }));
     const id = randomUUID();
     const answer = new Promise<AppendAnswer>((resolve, reject) => {
       const silent = (): void =>
-        this.#reject(id, new StoreFailure('doubtful', `no answer within ${Math.round(withinMs)} ms`));
+        this.#reject(id, new StoreFailure('outcomeUnknown', `no answer within ${Math.round(withinMs)} ms`));
       this.#waiting.set(id, { sentAtMs: performance.now(), resolve, reject, timer: setTimeout(silent, withinMs) });
     });
     this.#stream.write(appendRequest(append, id));
     return answer;
   }
 
-  retire(): void {
+  drain(): void {
     this.#retired = true;
     this.#closeWhenDone();
   }
 
   close(): void {
-    this.#fail(new StoreFailure('doubtful', 'the event store is closed'));
+    this.#fail(new StoreFailure('outcomeUnknown', 'the event store is closed'));
     this.#stream.cancel();
     this.#connection.close();
   }

@@ -5,7 +5,7 @@ import type { ConnectionSettings } from './connectionString.ts';
 import { type Endpoint, StoreFailure, translated } from './failures.ts';
 import { REQUIRES_LEADER, StreamsClient, type StreamsStub } from './protocol.ts';
 import { tlsTrouble } from './tlsTrouble.ts';
-import { within } from './within.ts';
+import { withTimeout } from './within.ts';
 
 export interface Connection {
   readonly stub: StreamsStub;
@@ -43,11 +43,11 @@ export class Connector {
     this.#credentials = channelCredentials(settings);
   }
 
-  /** A new, ready connection. Rejects with a StoreFailure: `refused` when TLS fails with every node, else `unsent`. */
+  /** A new, ready connection. Rejects with a StoreFailure: `refused` when TLS fails with every node, else `notSent`. */
   async connect(withinMs: number): Promise<Connection> {
     const startedAtMs = performance.now();
     try {
-      const { address, port } = await within(this.#endpoint(), withinMs, 'no node was found');
+      const { address, port } = await withTimeout(this.#endpoint(), withinMs, 'no node was found');
       const connection = this.#dial(`${address}:${port}`);
       try {
         await ready(connection.stub, withinMs - (performance.now() - startedAtMs), `${address}:${port}`);
@@ -73,7 +73,7 @@ export class Connector {
     const node = asked[first];
     if (node === undefined) return null;
     const message = `the node ${node.address}:${node.port} cannot be reached: ${troubles[first]}`;
-    return new StoreFailure(troubles.includes(null) ? 'unsent' : 'refused', message);
+    return new StoreFailure(troubles.includes(null) ? 'notSent' : 'refused', message);
   }
 
   /** The next connection goes there: a node said who leads. */
@@ -86,7 +86,7 @@ export class Connector {
     const { hosts, discover, nodePreference, maxDiscoverAttempts, discoveryIntervalMs, gossipTimeoutS } =
       this.#settings;
     const [first] = hosts;
-    if (first === undefined) throw new StoreFailure('unsent', 'the connection string names no host');
+    if (first === undefined) throw new StoreFailure('notSent', 'the connection string names no host');
     if (!discover) return first;
     const how = {
       nodePreference,
@@ -123,7 +123,7 @@ export class Connector {
 const ready = (stub: StreamsStub, withinMs: number, target: string): Promise<void> =>
   new Promise((resolve, reject) => {
     stub.waitForReady(Date.now() + Math.max(withinMs, 1), (cause) => {
-      if (cause) reject(new StoreFailure('unsent', `the node ${target} cannot be reached`, { cause }));
+      if (cause) reject(new StoreFailure('notSent', `the node ${target} cannot be reached`, { cause }));
       else resolve();
     });
   });

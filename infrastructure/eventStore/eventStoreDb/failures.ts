@@ -7,10 +7,10 @@ export interface Endpoint {
 }
 
 /**
- * `unsent`: nothing was written, try again. `doubtful`: it may or may not have been written. `refused`: nothing was written, and asking
- * again soon is of no use (access, version). `invalid`: nothing was written, and the same request fails for ever.
+ * `notSent`: nothing was written, and another try may succeed. `outcomeUnknown`: it may or may not have been written. `refused`:
+ * nothing was written, and another try soon fails alike (access, version). `invalid`: the same request fails for ever.
  */
-export type FailureKind = 'unsent' | 'doubtful' | 'refused' | 'invalid';
+export type FailureKind = 'notSent' | 'outcomeUnknown' | 'refused' | 'invalid';
 
 export class StoreFailure extends Error {
   override name = 'StoreFailure';
@@ -32,7 +32,7 @@ const trailer = (error: ServiceError, key: string): string => error.metadata?.ge
 
 /** Exceptions that the server names in a trailer; the others are judged by their status. */
 const BY_EXCEPTION: Readonly<Record<string, FailureKind>> = {
-  'not-leader': 'unsent',
+  'not-leader': 'notSent',
   'access-denied': 'refused',
   'stream-deleted': 'invalid',
   'maximum-append-size-exceeded': 'invalid',
@@ -52,7 +52,7 @@ export const isUnknownPosition = ({ cause }: StoreFailure): boolean =>
 /** `sent`: the request had left when it failed, so that everything not known to be refused is in doubt: busy, cut, reset, timed out. */
 export const translated = (error: unknown, sent: boolean): StoreFailure => {
   if (error instanceof StoreFailure) return error;
-  const fallback = sent ? 'doubtful' : 'unsent';
+  const fallback = sent ? 'outcomeUnknown' : 'notSent';
   if (!isServiceError(error))
     return new StoreFailure(fallback, error instanceof Error ? error.message : String(error), { cause: error });
   const exception = trailer(error, 'exception');

@@ -38,13 +38,13 @@ export class LogStream {
     this.#stream.on('readable', () => this.#resume());
     this.#stream.on('error', (error) => this.#fail(translated(error, false)));
     // Whoever ends the subscription by itself says so with the status OK: for a subscription even that is a failure.
-    this.#stream.on('end', () => this.#fail(new StoreFailure('unsent', 'the server ended the subscription')));
+    this.#stream.on('end', () => this.#fail(new StoreFailure('notSent', 'the server ended the subscription')));
   }
 
   /** Resolves when the server has confirmed. */
   async confirmed(withinMs: number): Promise<void> {
     const timer = setTimeout(
-      () => this.#fail(new StoreFailure('unsent', `no confirmation within ${withinMs} ms`)),
+      () => this.#fail(new StoreFailure('notSent', `no confirmation within ${withinMs} ms`)),
       withinMs,
     );
     try {

@@ -6,8 +6,8 @@ import type { Connection, Connector } from './connection.ts';
 import { StoreFailure, translated } from './failures.ts';
 import type { ReadRequest, ReadResponse } from './protocol.ts';
 import { eventOf } from './records.ts';
+import { ReplaceableConnection, type SharedConnection } from './replaceableConnection.ts';
 import { newestRequest, streamPageRequest } from './requests.ts';
-import { type Shared, Slot } from './slot.ts';
 import type { Timings } from './timings.ts';
 
 export interface ReaderOptions {
@@ -16,7 +16,7 @@ export interface ReaderOptions {
   readonly onError: (error: Error) => void;
 }
 
-class ReadConnection implements Shared {
+class ReadConnection implements SharedConnection {
   readonly connection: Connection;
   #running = 0;
   #retired = false;
@@ -35,7 +35,7 @@ class ReadConnection implements Shared {
     }
   }
 
-  retire(): void {
+  drain(): void {
     this.#retired = true;
     if (this.#running === 0) this.close();
   }
@@ -55,7 +55,7 @@ const collect = (stream: ClientReadableStream<ReadResponse>, silenceMs: number):
       reject(error);
     };
     const timer = setTimeout(
-      () => fail(new StoreFailure('unsent', `a read was silent for ${silenceMs} ms`)),
+      () => fail(new StoreFailure('notSent', `a read was silent for ${silenceMs} ms`)),
       silenceMs,
     );
     stream.on('data', (response: ReadResponse) => {
@@ -76,13 +76,15 @@ const collect = (stream: ClientReadableStream<ReadResponse>, silenceMs: number):
 
 export class Reader {
   readonly #options: ReaderOptions;
-  readonly #connections: Slot<ReadConnection>;
+  readonly #connections: ReplaceableConnection<ReadConnection>;
   #closed = false;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
     const { connector, timings } = options;
-    this.#connections = new Slot(async () => new ReadConnection(await connector.connect(timings.connectMs)));
+    this.#connections = new ReplaceableConnection(
+      async () => new ReadConnection(await connector.connect(timings.connectMs)),
+    );
   }
 
   /** At most `count` events of the stream from revision `from` on, once. Throws StoreFailure. */

@@ -2,7 +2,7 @@
 import type { Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import { StoreFailure } from './failures.ts';
-import { readKeptTime } from './keptTime.ts';
+import { readOriginalTimestamp } from './originalTimestamp.ts';
 import { positionOf } from './position.ts';
 import { type ReadResponse, uuidText } from './protocol.ts';
 
@@ -29,7 +29,7 @@ export const eventOf = (response: ReadResponse): RecordedEvent | null => {
       'this server gives no positions in stream reads: EventStoreDB 22.10 or newer is needed',
     );
   }
-  const { metadata, recordedAt } = readKeptTime(textOf(record.getCustomMetadata_asU8()));
+  const { metadata, recordedAt } = readOriginalTimestamp(textOf(record.getCustomMetadata_asU8()));
   return {
     id: uuidText(record.getId()),
     type,

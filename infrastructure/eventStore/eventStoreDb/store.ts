@@ -10,18 +10,18 @@ import {
 } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
 import { checkAppend } from '../checkAppend.ts';
-import { refusalOf } from '../logUse.ts';
+import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize, checkCategories } from '../subscribeOptions.ts';
 import { Appender } from './appender.ts';
 import { Connector } from './connection.ts';
 import { readConnectionString } from './connectionString.ts';
 import { identityOf } from './identity.ts';
 import { KnownHead } from './knownHead.ts';
+import { type KnownState, OWN_CATEGORY, readState, STATE_STREAM, stateOf } from './logState.ts';
 import { logPositionOf } from './position.ts';
 import { Reader } from './reader.ts';
 import { follow, type LogSources } from './subscription.ts';
 import { TIMINGS, type Timings } from './timings.ts';
-import { type KnownUse, readUse, USE_CATEGORY, USE_STREAM, useOf } from './use.ts';
 
 export interface EventStoreDbOptions {
   /** `esdb://…` or `esdb+discover://…`, or the same with `kurrentdb`, with the credentials in it. */
@@ -30,7 +30,7 @@ export interface EventStoreDbOptions {
   readonly onError?: (error: Error) => void;
   readonly timings?: Partial<Timings>;
   /** For whoever copies logs: also opens one that is sealed, moved, or an unfinished copy. */
-  readonly inAnyUse?: true;
+  readonly inAnyState?: true;
 }
 
 const STREAM_PAGE_EVENTS = 500;
@@ -51,8 +51,8 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     const storeId = await identityOf(reader, appender);
     const head = new KnownHead(await reader.newest(OWN_PREFIXES), (error) => onError(error as Error));
     // After the head, from which on the use is followed.
-    const use = await readUse(reader);
-    const refusal = options.inAnyUse ? null : refusalOf(use.use);
+    const use = await readState(reader);
+    const refusal = options.inAnyState ? null : refusalOf(use.state);
     if (refusal !== null) throw refusal;
     const readHead = async (): Promise<Position | null> => {
       const position = await reader.newest(OWN_PREFIXES);
@@ -60,7 +60,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
       return position;
     };
     const log: LogSources = { connector: new Connector(settings), head, readHead, timings, onError };
-    return startStore({ storeId, use, reader, appender, log });
+    return startStore({ storeId, state: use, reader, appender, log });
   } catch (error) {
     await appender.close();
     reader.close();
@@ -70,28 +70,28 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
 
 interface Parts {
   readonly storeId: string;
-  readonly use: KnownUse;
+  readonly state: KnownState;
   readonly reader: Reader;
   readonly appender: Appender;
   readonly log: LogSources;
 }
 
 /** Learns of what any process appends, and of what becomes of the log, until the signal. */
-const watchLog = async (log: LogSources, onUse: (use: KnownUse) => void, signal: AbortSignal): Promise<void> => {
-  const categories = [...CATEGORIES, USE_CATEGORY];
+const watchLog = async (log: LogSources, onUse: (use: KnownState) => void, signal: AbortSignal): Promise<void> => {
+  const categories = [...CATEGORIES, OWN_CATEGORY];
   for await (const batch of follow(log, { after: log.head.position, categories, batchSize: BATCH_DEFAULT, signal })) {
     if (batch.kind !== 'events') continue;
-    for (const event of batch.events) if (event.stream === USE_STREAM) onUse(useOf(event));
+    for (const event of batch.events) if (event.stream === STATE_STREAM) onUse(stateOf(event));
     // Not the batch's position, which may be that of an event of the adapter's own.
     log.head.learn(batch.events.findLast(({ stream }) => isOwn(stream))?.position ?? null);
   }
 };
 
-const startStore = ({ storeId, use: useAtFirst, reader, appender, log }: Parts): EventStore => {
+const startStore = ({ storeId, state: useAtFirst, reader, appender, log }: Parts): EventStore => {
   const { head } = log;
   const ended = new AbortController();
   let known = useAtFirst;
-  const onUse = (use: KnownUse): void => {
+  const onUse = (use: KnownState): void => {
     if (use.revision > known.revision) known = use;
   };
   let closing: Promise<void> | null = null;
@@ -117,7 +117,7 @@ const startStore = ({ storeId, use: useAtFirst, reader, appender, log }: Parts):
     storeId,
     async append(stream, expected, events) {
       refuseWhenClosed();
-      const refusal = refusalOf(known.use);
+      const refusal = refusalOf(known.state);
       if (refusal !== null) throw refusal;
       const result = await appender.append(checkAppend(stream, expected, events));
       if (result.ok && isOwn(stream)) head.learn(result.position);
@@ -149,7 +149,7 @@ const startStore = ({ storeId, use: useAtFirst, reader, appender, log }: Parts):
     },
     async refusal() {
       refuseWhenClosed();
-      return refusalOf(known.use);
+      return refusalOf(known.state);
     },
     onHead: (listener) => {
       refuseWhenClosed();

@@ -12,7 +12,7 @@ import {
   UnknownPosition,
 } from '../../../application/ports/eventStore.ts';
 import { readStreamName } from '../../../domain/kernel/event.ts';
-import { unlessAborted } from '../unlessAborted.ts';
+import { raceAbort } from '../unlessAborted.ts';
 import type { Connector } from './connection.ts';
 import { isUnknownPosition, translated } from './failures.ts';
 import type { KnownHead } from './knownHead.ts';
@@ -94,7 +94,7 @@ const openStream = async (sources: LogSources, asked: Following, after: Position
   const { signal } = asked;
   const prefixes = asked.categories.map((category) => `${category}-`);
   const connecting = sources.connector.connect(connectMs);
-  const connection = await unlessAborted(connecting, signal);
+  const connection = await raceAbort(connecting, signal);
   if (connection === null) {
     connecting.then(
       (late) => late.close(),
@@ -105,7 +105,7 @@ const openStream = async (sources: LogSources, asked: Following, after: Position
   const stream = new LogStream(connection, after, prefixes);
   try {
     if (
-      (await unlessAborted(
+      (await raceAbort(
         stream.confirmed(confirmMs).then(() => true),
         signal,
       )) !== null

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { CheckedAppend } from '../checkAppend.ts';
 import { int8Array, textArray, uuidArray } from './binaryArrays.ts';
-import { answered } from './session.ts';
+import { withQueryTimeout } from './session.ts';
 
 /** What became of one append. `place` and `revision` are those of its last event; of a conflict, `revision` is the stream's head. */
 export interface MemberOutcome {
@@ -69,7 +69,7 @@ type Row = [outcome: MemberOutcome['outcome'], revision: string, place: string |
 /** One round trip, one transaction. One outcome a member, in order. Rejects with pg's error, or after 5.5 s of silence. */
 export const callAppend = async (client: pg.Client, members: readonly CheckedAppend[]): Promise<MemberOutcome[]> => {
   const values = parameters(members);
-  const { rows } = await answered(client, client.query<Row>({ ...CALL, values }), ANSWER_MS_MAX);
+  const { rows } = await withQueryTimeout(client, client.query<Row>({ ...CALL, values }), ANSWER_MS_MAX);
   if (rows.length !== members.length) throw new Error(`${rows.length} answers to ${members.length} appends`);
   return rows.map(([outcome, revision, place, recordedAtMs]) => ({
     outcome,

@@ -8,9 +8,9 @@ import {
 import type { CheckedAppend } from '../checkAppend.ts';
 
 /** Never sent, or known to be rolled back: better refused soon than queued for long. */
-const UNSENT_MS_MAX = 5_000;
+const NOT_SENT_MS_MAX = 5_000;
 /** The port promises an answer within 10 s. */
-const UNKNOWN_MS_MAX = 9_000;
+const OUTCOME_UNKNOWN_MS_MAX = 9_000;
 /** What an event weighs in a flush beside its JSON: id, type, offsets, lengths. */
 const EVENT_OVERHEAD_BYTES = 100;
 
@@ -62,6 +62,6 @@ export class PendingAppend {
   }
 
   isOverdue(): boolean {
-    return performance.now() - this.#askedAtMs > (this.mayBeWritten ? UNKNOWN_MS_MAX : UNSENT_MS_MAX);
+    return performance.now() - this.#askedAtMs > (this.mayBeWritten ? OUTCOME_UNKNOWN_MS_MAX : NOT_SENT_MS_MAX);
   }
 }

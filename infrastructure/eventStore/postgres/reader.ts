@@ -6,7 +6,7 @@ import type { StreamName } from '../../../domain/kernel/event.ts';
 import { PoolConnections, watchedClient } from '../../postgres/poolConnections.ts';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../backoff.ts';
-import { IN_USE, type LogUse } from '../logUse.ts';
+import { IN_USE, type LogState } from '../logState.ts';
 import { int8Array, textArray } from './binaryArrays.ts';
 import type { CategoryFilter } from './categoryFilter.ts';
 import { isTransient } from './failures.ts';
@@ -59,7 +59,7 @@ type Row = [
   at: string,
 ];
 
-type StoreRow = [storeId: string, use: LogUse['kind'], otherId: string, otherAddress: string];
+type StoreRow = [storeId: string, use: LogState['kind'], otherId: string, otherAddress: string];
 
 /** `2026-11-21 11:39:07.1+00`, in UTC with 0 to 3 decimals, as ISO 8601 with milliseconds. */
 const isoTime = (at: string): string => `${at.slice(0, 10)}T${at.slice(11, 19)}.${at.slice(20, -3).padEnd(3, '0')}Z`;
@@ -99,7 +99,7 @@ export class Reader {
   }
 
   /** Identity and use of the log. Throws EventStoreUnavailable, also when the migrations have not run. */
-  async store(): Promise<{ readonly storeId: string; readonly use: LogUse }> {
+  async store(): Promise<{ readonly storeId: string; readonly use: LogState }> {
     const [row] = await this.#rows<StoreRow>({ name: 'store', text: STORE_TEXT, values: [] });
     if (row === undefined) throw new EventStoreUnavailable('the event store has no identity: was it migrated?');
     const [storeId, kind, otherId, address] = row;

@@ -40,7 +40,7 @@ export const openSession = async (options: SessionOptions): Promise<pg.Client> =
   options.watch.add(client);
   try {
     await client.connect();
-    await answered(client, client.query(`${COMMON_SETTINGS}; ${options.settings}`), CONNECT_MS_MAX);
+    await withQueryTimeout(client, client.query(`${COMMON_SETTINGS}; ${options.settings}`), CONNECT_MS_MAX);
     return client;
   } catch (error) {
     cutSession(client);
@@ -49,7 +49,7 @@ export const openSession = async (options: SessionOptions): Promise<pg.Client> =
 };
 
 /** The answer, or the connection cut and a rejection after `withinMs`: a silent server must not hold anybody up. */
-export const answered = async <T>(client: pg.Client, answer: Promise<T>, withinMs: number): Promise<T> => {
+export const withQueryTimeout = async <T>(client: pg.Client, answer: Promise<T>, withinMs: number): Promise<T> => {
   let silent = false;
   const timer = setTimeout(() => {
     silent = true;

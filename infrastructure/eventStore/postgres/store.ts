@@ -8,18 +8,18 @@ import {
 } from '../../../application/ports/eventStore.ts';
 import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { checkAppend } from '../checkAppend.ts';
-import { refusalOf } from '../logUse.ts';
+import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
-import { followAnnouncements } from './announcements.ts';
 import { AppendQueue } from './appendQueue.ts';
 import { categoryFilter } from './categoryFilter.ts';
 import { asError } from './failures.ts';
 import { Flusher } from './flusher.ts';
+import { followHeadAnnouncements } from './headAnnouncements.ts';
 import { HeadWatch } from './headWatch.ts';
 import { placeOf, positionOf, positionOrNull } from './position.ts';
 import { Reader, STREAM_PAGE_EVENTS } from './reader.ts';
+import { RecentEvents } from './recentEvents.ts';
 import { follow } from './subscription.ts';
-import { Tail } from './tail.ts';
 
 export interface PostgresEventStoreOptions {
   readonly connectionString: string;
@@ -28,7 +28,7 @@ export interface PostgresEventStoreOptions {
   /** Told of every fault that is mended inside (lost connections, repeated flushes). */
   readonly onError?: (error: Error) => void;
   /** For whoever copies logs: also opens one that is sealed, moved, or an unfinished copy. */
-  readonly inAnyUse?: true;
+  readonly inAnyState?: true;
   /** Shared with whoever else has connections to this database; default: one of its own. */
   readonly watch?: SessionWatch;
 }
@@ -48,7 +48,7 @@ export async function openPostgresEventStore(options: PostgresEventStoreOptions)
   });
   try {
     const { storeId, use } = await reader.store();
-    const refusal = options.inAnyUse ? null : refusalOf(use);
+    const refusal = options.inAnyState ? null : refusalOf(use);
     if (refusal !== null) throw refusal;
     const head = new HeadWatch(await reader.head(), onError);
     return startStore({ connectionString, watch, onError, reader, storeId, head });
@@ -68,7 +68,7 @@ interface Parts {
 }
 
 const startStore = ({ connectionString, watch, onError, reader, storeId, head }: Parts): EventStore => {
-  const tail = new Tail();
+  const tail = new RecentEvents();
   const ended = new AbortController();
   const flusher = new Flusher({
     connectionString,
@@ -80,7 +80,7 @@ const startStore = ({ connectionString, watch, onError, reader, storeId, head }:
     },
   });
   const queue = new AppendQueue((members) => flusher.flush(members));
-  const announcements = followAnnouncements({
+  const announcements = followHeadAnnouncements({
     connectionString,
     watch,
     head,
@@ -118,7 +118,7 @@ const startStore = ({ connectionString, watch, onError, reader, storeId, head }:
     async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
       refuseWhenClosed();
       yield* follow(
-        { reader, tail, head, onError },
+        { reader, recent: tail, head, onError },
         {
           after: placeOf(after),
           filter: categoryFilter(categories),

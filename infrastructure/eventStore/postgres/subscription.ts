@@ -3,16 +3,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SubscriptionSignal } from '../../../application/ports/eventStore.ts';
 import { backoffMs } from '../backoff.ts';
-import { unlessAborted } from '../unlessAborted.ts';
+import { raceAbort } from '../unlessAborted.ts';
 import type { CategoryFilter } from './categoryFilter.ts';
 import type { HeadWatch } from './headWatch.ts';
 import { positionOf, positionOrNull } from './position.ts';
 import type { LogPage, Reader } from './reader.ts';
-import type { Tail } from './tail.ts';
+import type { RecentEvents } from './recentEvents.ts';
 
 export interface LogSources {
   readonly reader: Reader;
-  readonly tail: Tail;
+  readonly recent: RecentEvents;
   readonly head: HeadWatch;
   readonly onError: (error: unknown) => void;
 }
@@ -43,7 +43,11 @@ type Ahead = Promise<Fetched | null> | null;
 const isWorthStoring = (places: number, sinceMs: number): boolean =>
   places >= CHECKPOINT_PLACES || (places > 0 && sinceMs >= CHECKPOINT_MS);
 
-const fromTail = ({ tail, head }: LogSources, after: number, { filter, batchSize }: Following): LogPage | null => {
+const fromMemory = (
+  { recent: tail, head }: LogSources,
+  after: number,
+  { filter, batchSize }: Following,
+): LogPage | null => {
   const events = tail.after(after, batchSize);
   if (events === null) return null;
   // The tail's run has no hole, so that the places are counted, not read.
@@ -78,9 +82,9 @@ const nextPage = async (
   following: Following,
   ahead: Ahead,
 ): Promise<Fetched | null> => {
-  const remembered = ahead === null ? fromTail(sources, after, following) : null;
+  const remembered = ahead === null ? fromMemory(sources, after, following) : null;
   if (remembered !== null) return { page: remembered, fellBehind: false };
-  return await unlessAborted(ahead ?? fromLog(sources, after, following), following.signal);
+  return await raceAbort(ahead ?? fromLog(sources, after, following), following.signal);
 };
 
 /** Ends without an error when the signal is given. Throws nothing of the database's. */
@@ -104,7 +108,7 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
       const { page, fellBehind } = fetched;
       at = page.upTo;
       live &&= !fellBehind;
-      ahead = page.atHead || sources.tail.after(at, 1) !== null ? null : fromLog(sources, at, following);
+      ahead = page.atHead || sources.recent.after(at, 1) !== null ? null : fromLog(sources, at, following);
 
       if (page.events.length > 0) {
         yield { kind: 'events', events: page.events, position: positionOf(at) };

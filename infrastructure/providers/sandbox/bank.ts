@@ -16,7 +16,7 @@ import type { RefundOrder } from '../../../domain/refund/refund.ts';
 import { factsOf, findPayment, isCancelled, paymentsBetween, paymentsOf } from './books.ts';
 import { cancelInstrument } from './cancel.ts';
 import { sandboxInstrument } from './instrument.ts';
-import { sandboxOtherInstrument } from './otherInstruments.ts';
+import { sandboxAcquirerInstrument } from './otherInstruments.ts';
 import { findRefund, takeRefund } from './refunds.ts';
 import { standardStatus } from './status.ts';
 
@@ -33,7 +33,7 @@ const issuedOf = (request: InstrumentRequest): Issued => {
   const { method } = request;
   return method === 'PIX'
     ? { method, instrument: sandboxInstrument(request) }
-    : { method, instrument: sandboxOtherInstrument({ ...request, method }) };
+    : { method, instrument: sandboxAcquirerInstrument({ ...request, method }) };
 };
 
 export interface SandboxBankNeeds {
@@ -106,19 +106,19 @@ export class SandboxBank implements PaymentProvider {
     return { kind: 'known', value: standardStatus(request, payments, cancelled) };
   }
 
-  async receiptsOf({ accountId }: Tenant, txid: string): ReturnType<PaymentProvider['receiptsOf']> {
+  async paymentsOf({ accountId }: Tenant, txid: string): ReturnType<PaymentProvider['paymentsOf']> {
     return { kind: 'known', value: await paymentsOf(this.#needs.db, accountId, txid) };
   }
 
-  async receiptsBetween(
+  async paymentsBetween(
     { accountId }: Tenant,
     from: Timestamp,
     to: Timestamp,
-  ): ReturnType<PaymentProvider['receiptsBetween']> {
+  ): ReturnType<PaymentProvider['paymentsBetween']> {
     return { kind: 'known', value: await paymentsBetween(this.#needs.db, accountId, from, to) };
   }
 
-  async findReceipt({ accountId }: Tenant, providerPaymentId: string): ReturnType<PaymentProvider['findReceipt']> {
+  async findPayment({ accountId }: Tenant, providerPaymentId: string): ReturnType<PaymentProvider['findPayment']> {
     return { kind: 'known', value: await findPayment(this.#needs.db, accountId, providerPaymentId) };
   }
 
@@ -136,10 +136,10 @@ export class SandboxBank implements PaymentProvider {
     return { kind: 'known', value: await factsOf(this.#needs.db, accountId, txid) };
   }
 
-  async returnReceipt(
+  async returnPayment(
     { accountId }: Tenant,
     back: { providerPaymentId: string; returnId: string; amount: Minor },
-  ): ReturnType<PaymentProvider['returnReceipt']> {
+  ): ReturnType<PaymentProvider['returnPayment']> {
     await this.#needs.db.query(
       'INSERT INTO sandbox_bank.returns (account_id, return_id, end_to_end_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
       [accountId, back.returnId, back.providerPaymentId, back.amount],

@@ -5,7 +5,7 @@ import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 
 interface PaymentRow {
   txid: string;
@@ -18,7 +18,7 @@ interface PaymentRow {
 }
 const COLUMNS =
   'txid, method, end_to_end_id, amount, payer_name, payer_document, (extract(epoch FROM paid_at) * 1000)::bigint AS paid_ms';
-const receiptOf = (row: PaymentRow): Receipt => ({
+const incomingPaymentOf = (row: PaymentRow): IncomingPayment => ({
   method: row.method,
   providerPaymentId: row.end_to_end_id,
   amount: toMinor(row.amount),
@@ -26,25 +26,29 @@ const receiptOf = (row: PaymentRow): Receipt => ({
   paidAt: fromMillis(row.paid_ms),
 });
 
-export const paymentsOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly Receipt[]> => {
+export const paymentsOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly IncomingPayment[]> => {
   const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND txid = $2 ORDER BY paid_at, end_to_end_id`;
-  return (await db.query<PaymentRow>(text, [account, txid])).rows.map(receiptOf);
+  return (await db.query<PaymentRow>(text, [account, txid])).rows.map(incomingPaymentOf);
 };
 
 export const paymentsBetween = async (db: Sql, account: AccountId, from: Timestamp, to: Timestamp) => {
   const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND paid_at BETWEEN $2 AND $3 ORDER BY paid_at, end_to_end_id`;
   const { rows } = await db.query<PaymentRow>(text, [account, from, to]);
-  return rows.map((row) => ({ txid: row.txid, receipt: receiptOf(row) }));
+  return rows.map((row) => ({ txid: row.txid, incoming: incomingPaymentOf(row) }));
 };
 
-export const findPayment = async (db: Sql, account: AccountId, providerPaymentId: string): Promise<Receipt | null> => {
+export const findPayment = async (
+  db: Sql,
+  account: AccountId,
+  providerPaymentId: string,
+): Promise<IncomingPayment | null> => {
   const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND end_to_end_id = $2`;
   const { rows } = await db.query<PaymentRow>({
-    name: 'sandbox_find_receipt',
+    name: 'sandbox_find_payment',
     text,
     values: [account, providerPaymentId],
   });
-  return rows[0] ? receiptOf(rows[0]) : null;
+  return rows[0] ? incomingPaymentOf(rows[0]) : null;
 };
 
 export const isCancelled = async (

@@ -2,7 +2,7 @@
 // comes from the request and is the same each time it is asked, so that the sandbox needs no book of them.
 import { createHash } from 'node:crypto';
 import type { InstrumentRequest } from '../../../application/ports/paymentProvider.ts';
-import type { OtherInstrument } from '../../../domain/charge/instruments.ts';
+import type { AcquirerInstrument } from '../../../domain/charge/instruments.ts';
 import { CURRENCY_DECIMALS, METHOD_RULES } from '../../../domain/charge/methods.ts';
 import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { encodeRawId } from '../../../domain/kernel/ids.ts';
@@ -12,11 +12,11 @@ import { multibancoReference } from '../../../domain/methods/multibanco.ts';
 import { isE164 } from '../../../domain/methods/phone.ts';
 import { cryptoAddress } from './cryptoAddress.ts';
 
-export type OtherInstrumentRequest = Omit<
+export type AcquirerInstrumentRequest = Omit<
   InstrumentRequest,
   'method' | 'accountId' | 'mode' | 'createdAt' | 'receiverName' | 'receiverCity'
 > & {
-  readonly method: OtherInstrument['method'];
+  readonly method: AcquirerInstrument['method'];
 };
 
 /** The last codes of their ranges: no real bank and no real collector is meant. */
@@ -30,7 +30,7 @@ const digitsOf = (bytes: Uint8Array, count: number): string =>
  * The instrument of one method, the same for the same request. RangeError for what a checked request never holds: a currency that
  * the method doesn't take (P1), more than a boleto or a Multibanco reference can hold (I4), MBWAY without a phone number (P2).
  */
-export const sandboxOtherInstrument = (request: OtherInstrumentRequest): OtherInstrument => {
+export const sandboxAcquirerInstrument = (request: AcquirerInstrumentRequest): AcquirerInstrument => {
   const { method, txid, currency, expiresAt } = request;
   if (!METHOD_RULES[method].currencies.includes(currency)) throw new RangeError(`${method} is not paid in ${currency}`);
   const bytes = createHash('sha256')
@@ -53,18 +53,18 @@ export const sandboxOtherInstrument = (request: OtherInstrumentRequest): OtherIn
   }
 };
 
-const phoneOf = ({ metadata }: OtherInstrumentRequest): string => {
+const phoneOf = ({ metadata }: AcquirerInstrumentRequest): string => {
   const phone = metadata['phone'];
   if (typeof phone !== 'string' || !isE164(phone)) throw new RangeError('MBWAY without a phone number in E.164');
   return phone;
 };
 
-const multibancoOf = ({ amount }: OtherInstrumentRequest, bytes: Uint8Array) => ({
+const multibancoOf = ({ amount }: AcquirerInstrumentRequest, bytes: Uint8Array) => ({
   entity: SANDBOX_ENTITY,
   mbReference: multibancoReference({ entity: SANDBOX_ENTITY, subEntityAndNumber: digitsOf(bytes, 7), amount }),
 });
 
-const boletoOf = (request: OtherInstrumentRequest, bytes: Uint8Array) => {
+const boletoOf = (request: AcquirerInstrumentRequest, bytes: Uint8Array) => {
   const { amount, expiresAt, baseUrl, paymentId, documentToken } = request;
   const dueDate = saoPauloDay(expiresAt);
   const barcode = boletoBarcode({ bank: SANDBOX_BANK, dueDate, amount, freeField: digitsOf(bytes, 25) });
@@ -75,7 +75,7 @@ const boletoOf = (request: OtherInstrumentRequest, bytes: Uint8Array) => {
   };
 };
 
-const cryptoOf = ({ amount, currency }: OtherInstrumentRequest, bytes: Uint8Array) => ({
+const cryptoOf = ({ amount, currency }: AcquirerInstrumentRequest, bytes: Uint8Array) => ({
   ...cryptoAddress(currency, bytes),
   amount: cryptoAmount(amount, CURRENCY_DECIMALS[currency]!),
   currency,

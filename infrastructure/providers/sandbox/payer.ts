@@ -5,19 +5,19 @@ import type { ProviderNotifications } from '../../../application/ports/providerN
 import type { PayResult, SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
 import type { Sql, SqlPool } from '../../../application/ports/sql.ts';
 import { amountText } from '../../../domain/pix/amountText.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { isCancelled } from './books.ts';
 import { lockForPaying } from './cancel.ts';
 import { decidedStatus, decideRefund } from './refunds.ts';
 
 export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, jobs: JobQueue): SandboxBankPort => ({
-  pay: async (tenant, paymentId, txid, receipt, force) => {
+  pay: async (tenant, paymentId, txid, incoming, force) => {
     const result = await db.transaction(async (tx): Promise<PayResult> => {
       await lockForPaying(tx, { accountId: tenant.accountId, txid });
-      if (!force && (await isCancelled(tx, tenant.accountId, txid, receipt.method))) return 'cancelled';
-      if (!(await book(tx, tenant, txid, receipt))) return 'duplicate';
-      const notification = { tenant, kind: 'payment', reference: receipt.providerPaymentId, paymentId } as const;
-      return (await notifications.store(notification, callbackOf(txid, receipt), tx)) ? 'booked' : 'duplicate';
+      if (!force && (await isCancelled(tx, tenant.accountId, txid, incoming.method))) return 'cancelled';
+      if (!(await book(tx, tenant, txid, incoming))) return 'duplicate';
+      const notification = { tenant, kind: 'payment', reference: incoming.providerPaymentId, paymentId } as const;
+      return (await notifications.store(notification, callbackOf(txid, incoming), tx)) ? 'booked' : 'duplicate';
     });
     jobs.wake([{ queue: 'settle', tenant }]);
     return result;
@@ -43,8 +43,8 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, 
   },
 });
 
-const book = async (tx: Sql, { accountId }: Tenant, txid: string, receipt: Receipt): Promise<boolean> => {
-  const { method, providerPaymentId, amount, payer, paidAt } = receipt;
+const book = async (tx: Sql, { accountId }: Tenant, txid: string, incoming: IncomingPayment): Promise<boolean> => {
+  const { method, providerPaymentId, amount, payer, paidAt } = incoming;
   const { rowCount } = await tx.query({
     name: 'sandbox_book',
     text: `INSERT INTO sandbox_bank.payments (account_id, end_to_end_id, txid, method, amount, payer_name, payer_document, paid_at)
@@ -73,5 +73,5 @@ const note = async (
 };
 
 /** As a provider would call back (pix.md): amounts are decimal strings there, the payer an extension. */
-const callbackOf = (txid: string, { providerPaymentId: endToEndId, amount, paidAt }: Receipt): string =>
+const callbackOf = (txid: string, { providerPaymentId: endToEndId, amount, paidAt }: IncomingPayment): string =>
   JSON.stringify({ pix: [{ endToEndId, txid, valor: amountText(amount), horario: paidAt }] });

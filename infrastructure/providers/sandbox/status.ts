@@ -2,11 +2,11 @@
 import type { InstrumentRequest, ProviderStatus } from '../../../application/ports/paymentProvider.ts';
 import { secondsBetween } from '../../../domain/kernel/time.ts';
 import { amountText } from '../../../domain/pix/amountText.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 
 export const standardStatus = (
   request: InstrumentRequest,
-  payments: readonly Receipt[],
+  payments: readonly IncomingPayment[],
   isCancelled: boolean,
 ): ProviderStatus => {
   const status = payments.length > 0 ? 'CONCLUIDA' : isCancelled ? 'REMOVIDA_PELO_USUARIO_RECEBEDOR' : 'ATIVA';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { KeyedLock } from '../../../application/core/keyedLock.ts';
-import { LruMap } from '../../../domain/kernel/lruMap.ts';
 
 const deferred = () => {
   let open = (): void => undefined;
@@ -50,39 +49,5 @@ describe('KeyedLock', () => {
     gate.open();
     await held;
     expect(lock.isBusy('k')).to.equal(false);
-  });
-});
-
-describe('LruMap', () => {
-  const filled = () => {
-    const map = new LruMap<string, number>(2);
-    map.set('a', 1);
-    map.set('b', 2);
-    return map;
-  };
-  const shown = (map: LruMap<string, number>) => ['a', 'b', 'c'].map((key) => map.get(key));
-  it('forgets what was used least recently', () => {
-    const map = filled();
-    map.set('c', 3);
-    expect(shown(map)).to.deep.equal([undefined, 2, 3]);
-  });
-  it('reading is using', () => {
-    const map = filled();
-    map.get('a');
-    map.set('c', 3);
-    expect(shown(map)).to.deep.equal([1, undefined, 3]);
-  });
-  it('setting again replaces and is using', () => {
-    const map = filled();
-    map.set('a', 9);
-    map.set('c', 3);
-    expect(shown(map)).to.deep.equal([9, undefined, 3]);
-  });
-  it('deletes and clears', () => {
-    const map = filled();
-    map.delete('a');
-    expect(shown(map)).to.deep.equal([undefined, 2, undefined]);
-    map.clear();
-    expect(shown(map)).to.deep.equal([undefined, undefined, undefined]);
   });
 });

@@ -18,7 +18,7 @@ import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { memoryTimers } from '../../support/creationTimers.ts';
 import { boleto, card } from '../../support/instruments.ts';
-import { at, CREATED_AT, receipt, SETTLED_AT, terms } from '../../support/samples.ts';
+import { at, CREATED_AT, incoming, SETTLED_AT, terms } from '../../support/samples.ts';
 
 const thrown = (work: Promise<unknown>): Promise<Error> =>
   work.then(
@@ -79,8 +79,8 @@ describe('what acquirers tell, on Postgres', () => {
   type Opened = Awaited<ReturnType<typeof open>>;
   const approved = async (...how: Parameters<typeof open>) => {
     const opened = await open(...how);
-    const arrived = receipt({ method: 'CREDIT_CARD', providerPaymentId: `card-${String(++cards)}` });
-    core.provider.receipts.set(opened.txid, [arrived]);
+    const arrived = incoming({ method: 'CREDIT_CARD', providerPaymentId: `card-${String(++cards)}` });
+    core.provider.incomingPayments.set(opened.txid, [arrived]);
     return { ...opened, arrived };
   };
   const told = async ({ id, issued }: Opened) => (await core.eventsOf(streamName.payment(id))).slice(issued);
@@ -279,9 +279,9 @@ describe('what acquirers tell, on Postgres', () => {
     it('of a Pix asks for no facts', async () => {
       const txid = newId<string>();
       const id = await core.openCharge({ txid });
-      core.provider.receipts.set(txid, [receipt({ providerPaymentId: 'E-pix' })]);
+      core.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: 'E-pix' })]);
       await notify({ id, txid, issued: 2 }, { kind: 'payment', reference: 'E-pix' });
-      expect(core.provider.calls).to.deep.equal(['findReceipt E-pix']);
+      expect(core.provider.calls).to.deep.equal(['findPayment E-pix']);
       expect(await typesOf({ id, txid, issued: 2 })).to.deep.equal(['TransactionSettled']);
     });
   });

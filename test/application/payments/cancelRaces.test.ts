@@ -10,7 +10,7 @@ import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { Canceller } from '../../../application/payments/cancellation.ts';
 import { cancelPayment } from '../../../application/payments/cancelPayment.ts';
 import { expireCharge } from '../../../application/payments/expiry.ts';
-import { returnReceipt } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { returnPayment } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import type { InstrumentRef, Tenant } from '../../../application/ports/paymentProvider.ts';
 import { ProviderUnavailable, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -33,10 +33,10 @@ import {
   ACCOUNT_ID,
   CREATED_AT,
   EXPIRES_AT,
+  incoming,
   instrument,
   LOCKED_TO,
   PAYMENT_ID,
-  receipt,
   TXID,
   terms,
 } from '../../support/samples.ts';
@@ -63,12 +63,12 @@ class FarProvider extends FakeProvider {
     const answer = await this.#far('cancel', () => super.cancel(ref));
     return answer ?? 'unknown';
   }
-  override async receiptsOf(tenant: Tenant, txid: string) {
-    const answer = await this.#far('receiptsOf', () => super.receiptsOf(tenant, txid));
+  override async paymentsOf(tenant: Tenant, txid: string) {
+    const answer = await this.#far('paymentsOf', () => super.paymentsOf(tenant, txid));
     return answer ?? { kind: 'unknown' as const };
   }
-  override async returnReceipt(tenant: Tenant, back: { providerPaymentId: string; returnId: string; amount: number }) {
-    const answer = await this.#far('returnReceipt', () => super.returnReceipt(tenant, back));
+  override async returnPayment(tenant: Tenant, back: { providerPaymentId: string; returnId: string; amount: number }) {
+    const answer = await this.#far('returnPayment', () => super.returnPayment(tenant, back));
     return answer ?? { kind: 'unknown' as const };
   }
   /** null: it was done, and nobody hears of it. */
@@ -162,15 +162,15 @@ const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, 
   const needs = { ...process(), providers: provider, onRefused: () => undefined };
   await step('pay');
   if (provider.cancelled.has(`${TXID} PIX`)) return false;
-  const pix = receipt({
+  const pix = incoming({
     paidAt: paid === 'late' ? addSeconds(EXPIRES_AT, 1) : addSeconds(EXPIRES_AT, -1),
     ...(amount === 'wrong' && { amount: toMinor(1) }),
     ...(lock === 'nobody named' && { payer: { name: null, document: null } }),
   });
-  provider.receipts.set(TXID, [pix]);
+  provider.incomingPayments.set(TXID, [pix]);
   await step('notified');
   await untilKnown(async () => void (await new Settler(needs).settle(PAYMENT_ID, pix)));
-  await untilKnown(() => returnReceipt(needs)(`${PAYMENT_ID}:${pix.providerPaymentId}`));
+  await untilKnown(() => returnPayment(needs)(`${PAYMENT_ID}:${pix.providerPaymentId}`));
   return true;
 };
 
@@ -206,11 +206,11 @@ const consequencesOf = async ({ process }: World) => {
 
 const AMOUNT = 12_345;
 const ENDS = {
-  PAID: { told: ['charge.paid', 'paid'], isCredited: true, owed: 0, receipt: 'settled' },
-  CANCELLED: { told: ['charge.failed', 'cancelled'], isCredited: false, owed: 0, receipt: 'returned' },
-  EXPIRED: { told: ['charge.expired', 'expired'], isCredited: false, owed: 0, receipt: 'returned' },
+  PAID: { told: ['charge.paid', 'paid'], isCredited: true, owed: 0, incoming: 'settled' },
+  CANCELLED: { told: ['charge.failed', 'cancelled'], isCredited: false, owed: 0, incoming: 'returned' },
+  EXPIRED: { told: ['charge.expired', 'expired'], isCredited: false, owed: 0, incoming: 'returned' },
   // Expired before anybody heard of the Pix that was paid in time, and is held now.
-  PROCESSING: { told: ['charge.expired', 'expired'], isCredited: false, owed: AMOUNT, receipt: 'held' },
+  PROCESSING: { told: ['charge.expired', 'expired'], isCredited: false, owed: AMOUNT, incoming: 'held' },
 } as const;
 
 const judge = async (world: World, told: Awaited<ReturnType<typeof cancel>>, taken: boolean): Promise<string> => {
@@ -225,7 +225,7 @@ const judge = async (world: World, told: Awaited<ReturnType<typeof cancel>>, tak
   // The money: the merchant's when it is paid, back with the payer or held for him otherwise.
   const end = ENDS[status];
   expect([credited > 0, owed]).to.deep.equal([end.isCredited, end.owed]);
-  for (const { outcome } of payment.transaction.receipts) expect(outcome).to.equal(end.receipt);
+  for (const { outcome } of payment.transaction.incomingPayments) expect(outcome).to.equal(end.incoming);
   // What the merchant hears last is what is so. Only an expiry may be told before: of money paid in time and heard of late.
   expect(messages.at(-1)).to.deep.equal(end.told);
   const earlier = messages.slice(1, -1);
@@ -247,8 +247,8 @@ describe('cancel against pay against expire', () => {
         const all = Promise.all([cancel(world), pay(world, told, step), expire(world)]);
         const [answer, taken] = await scheduler.waitFor(all);
         // A held Pix goes back when its cancellation is recorded, whoever was done by then.
-        const back = returnReceipt({ ...world.process(), providers: world.provider, onRefused: () => undefined });
-        await scheduler.waitFor(untilKnown(() => back(`${PAYMENT_ID}:${receipt().providerPaymentId}`)));
+        const back = returnPayment({ ...world.process(), providers: world.provider, onRefused: () => undefined });
+        await scheduler.waitFor(untilKnown(() => back(`${PAYMENT_ID}:${incoming().providerPaymentId}`)));
         ends.add(await scheduler.waitFor(judge(world, answer, taken)));
       }),
       { numRuns: RUNS },

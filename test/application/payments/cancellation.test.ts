@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { Canceller } from '../../../application/payments/cancellation.ts';
-import { returnReceipt } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { returnPayment } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -17,9 +17,9 @@ import { requestCancel } from '../../../domain/payment/cancel.ts';
 import { expire } from '../../../domain/payment/lifecycle.ts';
 import { assertExists } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { CANCELLED_AT, EXPIRES_AT, LOCKED_TO, receipt, SOMEBODY_ELSE } from '../../support/samples.ts';
+import { CANCELLED_AT, EXPIRES_AT, incoming, LOCKED_TO, SOMEBODY_ELSE } from '../../support/samples.ts';
 
 const NAMELESS = { name: 'X', document: null };
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -60,9 +60,9 @@ describe('the cancellation, on Postgres', () => {
     await wish(one.id);
     return one;
   };
-  const paid = (txid: string, over: Partial<Receipt> = {}): Receipt => {
-    const arrived = receipt({ providerPaymentId: `E${String(++pixes)}`, ...over });
-    core.provider.receipts.set(txid, [arrived]);
+  const paid = (txid: string, over: Partial<IncomingPayment> = {}): IncomingPayment => {
+    const arrived = incoming({ providerPaymentId: `E${String(++pixes)}`, ...over });
+    core.provider.incomingPayments.set(txid, [arrived]);
     return arrived;
   };
   const typesOf = async (id: PaymentId) =>
@@ -70,7 +70,7 @@ describe('the cancellation, on Postgres', () => {
   const statusOf = async (id: PaymentId) =>
     transactionStatus(assertExists((await core.commands.load(PAYMENT, streamName.payment(id))).state));
   const sendBack = (id: PaymentId, providerPaymentId: string) =>
-    returnReceipt({
+    returnPayment({
       commands: core.commands,
       accounts: core.accounts,
       providers: core.provider,
@@ -142,7 +142,7 @@ describe('the cancellation, on Postgres', () => {
   it('paid first, and what was paid can’t be asked for: nothing is decided, the repeat settles', async () => {
     const { id, txid } = await wished();
     paid(txid);
-    core.provider.next('receiptsOf', 'unknown');
+    core.provider.next('paymentsOf', 'unknown');
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
     expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested']);
     await canceller.run(id);
@@ -156,8 +156,8 @@ describe('the cancellation, on Postgres', () => {
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal([
       'ChargeCancelRequested',
-      'TransactionReceiptRejected',
-      'TransactionReceiptReturned',
+      'TransactionPaymentRejected',
+      'TransactionPaymentReturned',
     ]);
     expect(await statusOf(id)).to.equal('REFUNDED');
   });
@@ -165,13 +165,13 @@ describe('the cancellation, on Postgres', () => {
     const { id, txid } = await wished();
     const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
-    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'TransactionReceiptRejected']);
+    expect(await typesOf(id)).to.deep.equal(['ChargeCancelRequested', 'TransactionPaymentRejected']);
     await sendBack(id, providerPaymentId);
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal([
       'ChargeCancelRequested',
-      'TransactionReceiptRejected',
-      'TransactionReceiptReturned',
+      'TransactionPaymentRejected',
+      'TransactionPaymentReturned',
       'ChargeCancelled',
     ]);
     expect(await statusOf(id)).to.equal('CANCELLED');
@@ -180,12 +180,12 @@ describe('the cancellation, on Postgres', () => {
     const { id, txid } = await wished();
     const { providerPaymentId } = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
-    core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+    core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
     await sendBack(id, providerPaymentId);
     await canceller.run(id);
     expect(await typesOf(id)).to.deep.equal([
       'ChargeCancelRequested',
-      'TransactionReceiptRejected',
+      'TransactionPaymentRejected',
       'TransactionReturnRefused',
       'ChargeCancelled',
     ]);
@@ -194,14 +194,14 @@ describe('the cancellation, on Postgres', () => {
     const { id, txid } = await wished();
     const kept = paid(txid, { amount: toMinor(1) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
-    core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+    core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
     await sendBack(id, kept.providerPaymentId);
     const { providerPaymentId } = paid(txid, { amount: toMinor(2) });
     expect(await thrown(canceller.run(id))).to.be.instanceOf(UnknownAtProvider);
-    expect((await typesOf(id)).at(-1)).to.equal('TransactionReceiptRejected');
+    expect((await typesOf(id)).at(-1)).to.equal('TransactionPaymentRejected');
     await sendBack(id, providerPaymentId);
     await canceller.run(id);
-    expect((await typesOf(id)).slice(-2)).to.deep.equal(['TransactionReceiptReturned', 'ChargeCancelled']);
+    expect((await typesOf(id)).slice(-2)).to.deep.equal(['TransactionPaymentReturned', 'ChargeCancelled']);
   });
   it('a Pix held for review goes back with it, without asking the provider (M5)', async () => {
     const { id, txid } = await open(LOCKED_TO);
@@ -218,7 +218,7 @@ describe('the cancellation, on Postgres', () => {
       'ChargeCancelRequested',
       'ChargeCancelled',
       'TransactionHeldRejected',
-      'TransactionReceiptReturned',
+      'TransactionPaymentReturned',
     ]);
     expect([...core.provider.returns.values()]).to.deep.equal([
       { providerPaymentId: arrived.providerPaymentId, amount: 12_345 },

@@ -8,10 +8,10 @@ import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { recordIssuances } from '../../../domain/payment/create.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { crypto } from '../../support/instruments.ts';
-import { at, CREATED_AT, EXPIRES_AT, receipt, SETTLED_AT } from '../../support/samples.ts';
+import { at, CREATED_AT, EXPIRES_AT, incoming, SETTLED_AT } from '../../support/samples.ts';
 
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -38,10 +38,10 @@ describe('the expiry of charges, on Postgres', () => {
   const historyOf = (id: PaymentId) => core.eventsOf(streamName.payment(id));
   const typesOf = async (id: PaymentId) => (await historyOf(id)).map(({ type }) => type);
   /** A charge, and a Pix for it in the provider's books. */
-  const paid = async (pix: Partial<Receipt> = {}): Promise<PaymentId> => {
+  const paid = async (pix: Partial<IncomingPayment> = {}): Promise<PaymentId> => {
     const txid = newId<string>();
     const id = await core.openCharge({ txid });
-    core.provider.receipts.set(txid, [receipt({ providerPaymentId: `E${String(++pixes)}`, ...pix })]);
+    core.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: `E${String(++pixes)}`, ...pix })]);
     return id;
   };
   const expire = (id: string, dueAt?: Timestamp) => {
@@ -55,12 +55,12 @@ describe('the expiry of charges, on Postgres', () => {
     await expire(id);
     await expire(id);
     expect((await historyOf(id)).slice(2)).to.deep.equal([{ type: 'ChargeExpired', data: { at: EXPIRES_AT } }]);
-    expect(core.provider.calls).to.deep.equal([`receiptsOf ${txid}`]);
+    expect(core.provider.calls).to.deep.equal([`paymentsOf ${txid}`]);
   });
   it('stays pending while the provider does not say; the repeat expires', async () => {
     const id = await core.openCharge({ txid: newId<string>() });
     core.clock.nowMs = toMillis(EXPIRES_AT);
-    core.provider.next('receiptsOf', 'unknown');
+    core.provider.next('paymentsOf', 'unknown');
     expect(await thrown(expire(id))).to.be.instanceOf(UnknownAtProvider);
     expect(await typesOf(id)).to.deep.equal(OPEN);
     await expire(id);
@@ -76,7 +76,7 @@ describe('the expiry of charges, on Postgres', () => {
     const id = await paid({ paidAt: at('14:00:01') });
     core.clock.nowMs = toMillis(at('15:00:00'));
     await expire(id);
-    expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionReceiptRejected', 'ChargeExpired']);
+    expect(await typesOf(id)).to.deep.equal([...OPEN, 'TransactionPaymentRejected', 'ChargeExpired']);
   });
   it('by a clock that is a little behind the one that found it due: it is due', async () => {
     const id = await core.openCharge({ txid: newId<string>() });

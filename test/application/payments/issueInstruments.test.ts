@@ -17,7 +17,7 @@ import { createCharge } from '../../../domain/payment/create.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { memoryTimers } from '../../support/creationTimers.ts';
 import { sampleInstrument } from '../../support/instruments.ts';
-import { CREATED_AT, receipt, terms } from '../../support/samples.ts';
+import { CREATED_AT, incoming, terms } from '../../support/samples.ts';
 
 const NOW = CREATED_AT;
 const REFUSAL = { kind: 'refused', reason: 'no such merchant', providerErrorCode: 'declined' } as const;
@@ -313,14 +313,14 @@ describe('the creation process, on Postgres', () => {
     for (const api of ['charges', 'payments'] as const) {
       it(`a Pix: its instrument is recorded first, so that it settles and does not go back (${api})`, async () => {
         const { id, txid } = await cutOff('PIX', api);
-        core.provider.receipts.set(txid, [receipt({ providerPaymentId: `E-${txid}` })]);
+        core.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: `E-${txid}` })]);
         await notified(id, 'payment', `E-${txid}`);
         await notified(id, 'payment', `E-${txid}`);
         expect(await told(id)).to.deep.equal(['issued PIX', 'TransactionSettled']);
       });
       it(`a Pix, while the provider does not say what became of the instrument: nothing is judged (${api})`, async () => {
         const { id, txid } = await cutOff('PIX', api);
-        core.provider.receipts.set(txid, [receipt({ providerPaymentId: `E-${txid}` })]);
+        core.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: `E-${txid}` })]);
         core.provider.next('findInstrument', 'unknown');
         expect(await thrown(notified(id, 'payment', `E-${txid}`))).to.be.instanceOf(UnknownAtProvider);
         expect(await told(id)).to.deep.equal([]);

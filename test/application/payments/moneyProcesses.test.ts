@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { release } from '../../../application/payments/fundsRelease.ts';
-import { type RefusedReturn, returnReceipt } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { type RefusedReturn, returnPayment } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
 import { Settler, settleNotification } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
@@ -15,10 +15,10 @@ import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { DAY_MS, toMillis } from '../../../domain/kernel/time.ts';
-import { settleReceipt } from '../../../domain/payment/settle.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import { settleIncomingPayment } from '../../../domain/payment/settle.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { LOCKED_TO, receipt, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
+import { incoming, LOCKED_TO, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
 
 /** The notifications' table, in memory. */
 class Told implements ProviderNotifications {
@@ -72,13 +72,13 @@ describe('the money processes, on Postgres', () => {
   const OPEN = ['ChargeCreated', 'ChargePixIssued'];
   /** A charge, and a Pix for it in the provider's books. */
   const paid = async (
-    pix: Partial<Receipt> = {},
+    pix: Partial<IncomingPayment> = {},
     lock: string | null = null,
   ): Promise<{ id: PaymentId; providerPaymentId: string }> => {
     const txid = newId<string>();
     const id = await core.openCharge({ txid, expectedPayerTaxId: lock });
     const providerPaymentId = `E${String(++pixes)}`;
-    core.provider.receipts.set(txid, [receipt({ providerPaymentId, ...pix })]);
+    core.provider.incomingPayments.set(txid, [incoming({ providerPaymentId, ...pix })]);
     return { id, providerPaymentId };
   };
   const killedOn = (type: string) => {
@@ -104,13 +104,13 @@ describe('the money processes, on Postgres', () => {
       await settle(pix);
       expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionSettled']);
       expect(core.provider.calls).to.deep.equal([
-        `findReceipt ${pix.providerPaymentId}`,
-        `findReceipt ${pix.providerPaymentId}`,
+        `findPayment ${pix.providerPaymentId}`,
+        `findPayment ${pix.providerPaymentId}`,
       ]);
     });
     it('records nothing while the provider does not say; the repeat settles', async () => {
       const pix = await paid();
-      core.provider.next('findReceipt', 'unknown');
+      core.provider.next('findPayment', 'unknown');
       expect(await thrown(settle(pix))).to.be.instanceOf(UnknownAtProvider);
       expect([await typesOf(pix.id), told.handled]).to.deep.equal([OPEN, []]);
       await settle(pix);
@@ -125,7 +125,7 @@ describe('the money processes, on Postgres', () => {
     it('believes the provider’s amount, not the notification', async () => {
       const pix = await paid({ amount: toMinor(1) });
       await settle(pix);
-      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionReceiptRejected']);
+      expect(await typesOf(pix.id)).to.deep.equal([...OPEN, 'TransactionPaymentRejected']);
     });
     it('killed before the record: the repeat settles once', async () => {
       const pix = await paid();
@@ -145,7 +145,7 @@ describe('the money processes, on Postgres', () => {
       const nameless = () => paid({ payer: { name: 'X', document: null } }, LOCKED_TO);
       const CHECKS = [
         ['match', 'TransactionSettled'],
-        ['mismatch', 'TransactionReceiptRejected'],
+        ['mismatch', 'TransactionPaymentRejected'],
         ['unknown', 'TransactionHeld'],
       ] as const;
       for (const [check, type] of CHECKS)
@@ -184,50 +184,50 @@ describe('the money processes, on Postgres', () => {
   describe('returns', () => {
     const rejected = async (): Promise<{ id: PaymentId; providerPaymentId: string; item: string }> => {
       const { id, providerPaymentId } = await paid({ payer: { name: 'X', document: SOMEBODY_ELSE } }, LOCKED_TO);
-      const arrived = receipt({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } });
+      const arrived = incoming({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } });
       expect(await settler.settle(id, arrived)).to.equal('refunded');
       return { id, providerPaymentId, item: `${id}:${providerPaymentId}` };
     };
     const refusals: RefusedReturn[] = [];
     const back = (item: string) => {
       const { commands, accounts, provider: providers } = core;
-      return returnReceipt({ commands, accounts, providers, onRefused: (one) => void refusals.push(one) })(item);
+      return returnPayment({ commands, accounts, providers, onRefused: (one) => void refusals.push(one) })(item);
     };
     beforeEach(() => void refusals.splice(0));
-    const REJECTED = [...OPEN, 'TransactionReceiptRejected'];
+    const REJECTED = [...OPEN, 'TransactionPaymentRejected'];
 
     it('sends it back in full by its end-to-end id, once', async () => {
       const { id, providerPaymentId, item } = await rejected();
       await back(item);
       await back(item);
-      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(1);
     });
     it('records nothing while the provider does not say; the repeat asks under the same name and returns once', async () => {
       const { id, item } = await rejected();
-      core.provider.next('returnReceipt', 'unknown');
+      core.provider.next('returnPayment', 'unknown');
       expect(await thrown(back(item))).to.be.instanceOf(UnknownAtProvider);
       expect(await typesOf(id)).to.deep.equal(REJECTED);
       await back(item);
-      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect(core.provider.returns.size).to.equal(1);
       expect(new Set(core.provider.calls).size).to.equal(1);
     });
     it('killed between the return and its record: the repeat returns once', async () => {
       const { id, providerPaymentId, item } = await rejected();
-      killedOn('TransactionReceiptReturned');
+      killedOn('TransactionPaymentReturned');
       expect(await thrown(back(item))).to.be.instanceOf(EventStoreUnavailable);
       core.spies.beforeAppend = null;
       expect([await typesOf(id), core.provider.returns.size]).to.deep.equal([REJECTED, 1]);
       await back(item);
-      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(2);
     });
     it('refused by the provider: recorded and told once, and not asked again', async () => {
       const { id, providerPaymentId, item } = await rejected();
-      core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+      core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
       await back(item);
       await back(item);
       expect((await historyOf(id)).slice(3)).to.deep.equal([
@@ -245,21 +245,21 @@ describe('the money processes, on Postgres', () => {
     it('refused, and asked for again by an operator: under another name, as often as it is refused', async () => {
       const { id, providerPaymentId, item } = await rejected();
       for (const _ of [1, 2]) {
-        core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+        core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
         await back(item);
         const reviewed = await reviewHeld(core)(id, 'return', 'operator:ana');
         expect(isRejection(reviewed) || reviewed.isNew).to.equal(true);
       }
       await back(item);
       const ASKED = ['TransactionReturnRefused', 'TransactionReturnRetried'];
-      expect(await typesOf(id)).to.deep.equal([...REJECTED, ...ASKED, ...ASKED, 'TransactionReceiptReturned']);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, ...ASKED, ...ASKED, 'TransactionPaymentReturned']);
       expect(new Set(core.provider.calls).size).to.equal(3);
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(refusals).to.have.length(2);
     });
     it('killed between the refusal and its record: the repeat records it', async () => {
       const { id, item } = await rejected();
-      const refuse = () => core.provider.next('returnReceipt', { kind: 'refused', reason: 'account closed' });
+      const refuse = () => core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
       killedOn('TransactionReturnRefused');
       refuse();
       expect(await thrown(back(item))).to.be.instanceOf(EventStoreUnavailable);
@@ -271,14 +271,14 @@ describe('the money processes, on Postgres', () => {
     it('of a payment whose id has the mark of our own items in it', async () => {
       const { id } = await paid({}, LOCKED_TO);
       const providerPaymentId = 'acquirer:payment:7';
-      await settler.settle(id, receipt({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } }));
+      await settler.settle(id, incoming({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } }));
       await back(`${id}:${providerPaymentId}`);
-      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionReceiptReturned']);
+      expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
     });
     it('never returns what was settled', async () => {
       const { id, providerPaymentId } = await paid();
-      await settler.settle(id, receipt({ providerPaymentId }));
+      await settler.settle(id, incoming({ providerPaymentId }));
       await back(`${id}:${providerPaymentId}`);
       expect([await typesOf(id), core.provider.calls]).to.deep.equal([[...OPEN, 'TransactionSettled'], []]);
     });
@@ -289,8 +289,8 @@ describe('the money processes, on Postgres', () => {
     /** Settled on an account that holds Pix money for two days. */
     const heldFor = async (holdDays: number): Promise<PaymentId> => {
       const { id, providerPaymentId } = await paid();
-      const decide = settleReceipt({
-        receipt: receipt({ providerPaymentId }),
+      const decide = settleIncomingPayment({
+        incoming: incoming({ providerPaymentId }),
         payerCheck: 'unknown',
         fees: core.account.settings.fees,
         holdDays: { ...core.account.settings.holdDays, PIX: holdDays },

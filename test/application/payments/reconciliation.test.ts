@@ -6,9 +6,9 @@ import type { ProviderNotification } from '../../../application/ports/providerNo
 import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
 import type { AccountId, Mode, PaymentId } from '../../../domain/kernel/ids.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
-import { receipt } from '../../support/samples.ts';
+import { incoming } from '../../support/samples.ts';
 
 const NOON = parseTimestamp('2026-11-21T12:00:00.000Z');
 const TENANT: Tenant = { accountId: 'acct' as AccountId, mode: 'test' };
@@ -70,9 +70,9 @@ class Surroundings {
   }
 
   /** A payment in the provider's list; for a charge of the tenant unless it is null. */
-  book(name: string, paidAt: Timestamp, of: Tenant | null = TENANT): Receipt {
-    const [txid, booked] = [txidOf(name), receipt({ providerPaymentId: `E-${name}`, paidAt })];
-    this.provider.receipts.set(txid, [booked]);
+  book(name: string, paidAt: Timestamp, of: Tenant | null = TENANT): IncomingPayment {
+    const [txid, booked] = [txidOf(name), incoming({ providerPaymentId: `E-${name}`, paidAt })];
+    this.provider.incomingPayments.set(txid, [booked]);
     if (of !== null) this.payments.set(`${reconcileItemOf(of)} ${txid}`, `payment-${name}` as PaymentId);
     return booked;
   }
@@ -81,7 +81,7 @@ class Surroundings {
   }
   /** The periods asked for since the last look. */
   asked(): readonly string[] {
-    return this.provider.calls.splice(0).map((call) => call.replace(/^receiptsBetween /, ''));
+    return this.provider.calls.splice(0).map((call) => call.replace(/^paymentsBetween /, ''));
   }
 }
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -104,9 +104,9 @@ describe('reconciliation with the provider', () => {
     const [first, last] = [all.book('first', hoursAgo(24)), all.book('last', NOON)];
     all.book('earlier', addMillis(hoursAgo(24), -1));
     await all.run();
-    const told = (name: string, found: Receipt) => ({
+    const told = (name: string, found: IncomingPayment) => ({
       notification: { tenant: TENANT, kind: 'payment', reference: `E-${name}`, paymentId: `payment-${name}` },
-      raw: { foundBy: 'reconciliation', txid: txidOf(name), receipt: found },
+      raw: { foundBy: 'reconciliation', txid: txidOf(name), incoming: found },
     });
     expect(all.stored).to.deep.equal([told('first', first), told('last', last)]);
     expect([all.asked(), untilOf(), all.strangers]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], NOON, []]);
@@ -168,7 +168,7 @@ describe('reconciliation with the provider', () => {
   });
   it('moves nothing when the provider does not say, and the retry finds it', async () => {
     all.book('one', hoursAgo(2));
-    all.provider.next('receiptsBetween', 'unknown');
+    all.provider.next('paymentsBetween', 'unknown');
     expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
     expect([all.references, untilOf()]).to.deep.equal([[], null]);
     await all.run();
@@ -178,7 +178,7 @@ describe('reconciliation with the provider', () => {
     all.until.set(reconcileItemOf(TENANT), hoursAgo(60));
     all.book('early', hoursAgo(50));
     all.book('later', hoursAgo(20));
-    all.onReached = () => all.provider.next('receiptsBetween', 'unknown');
+    all.onReached = () => all.provider.next('paymentsBetween', 'unknown');
     expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
     expect([all.references, untilOf()]).to.deep.equal([['E-early'], hoursAgo(37)]);
     all.onReached = null;
@@ -228,14 +228,14 @@ describe('reconciliation with the provider', () => {
     it('are reported when the run breaks off', async () => {
       all.until.set(reconcileItemOf(TENANT), hoursAgo(30));
       all.book('nobodys', hoursAgo(29), null);
-      all.onReached = () => all.provider.next('receiptsBetween', 'unknown');
+      all.onReached = () => all.provider.next('paymentsBetween', 'unknown');
       expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
       expect(all.strangers).to.deep.equal([['acct/test', 'E-nobodys']]);
     });
     it('are neither looked for nor reported when no charge can have their txid', async () => {
       const txids = ['', 'SHOP1', 'x'.repeat(36), '%'.repeat(32)];
       for (const txid of txids)
-        all.provider.receipts.set(txid, [receipt({ providerPaymentId: `E ${txid}`, paidAt: NOON })]);
+        all.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: `E ${txid}`, paidAt: NOON })]);
       await all.run();
       expect([all.sought, all.strangers, all.references]).to.deep.equal([[], [], []]);
     });

@@ -13,7 +13,7 @@ import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
 import type { RefundBody } from '../../../domain/refund/request.ts';
 import { type Core, openCore } from '../../support/core.ts';
-import { receipt, SETTLED_AT } from '../../support/samples.ts';
+import { incoming, SETTLED_AT } from '../../support/samples.ts';
 
 const KEY = 'refund-key';
 const thrown = (work: Promise<unknown>): Promise<string> =>
@@ -58,7 +58,7 @@ describe('the refund process, on Postgres', () => {
     const paymentId = await core.openCharge();
     const { commands, accounts, provider: providers } = core;
     const settler = new Settler({ commands, accounts, providers });
-    await settler.settle(paymentId, receipt({ providerPaymentId: `E${String(++pixes)}` }));
+    await settler.settle(paymentId, incoming({ providerPaymentId: `E${String(++pixes)}` }));
     const { refundId } = (await ask(paymentId, body)).refund;
     return { paymentId, refundId, item: `${paymentId}:${refundId}` };
   };

@@ -29,12 +29,12 @@ const requested = {
   status: 'requested',
   terms: terms(METHODS),
   fingerprint: FINGERPRINT,
-  instruments: { pix: null, others: [] },
+  instruments: { pix: null, acquirerInstruments: [] },
   refusedMethods: [],
   cancelRequestedAt: null,
   resends: 0,
 };
-const open = { ...requested, status: 'open', instruments: { pix: instrument(), others: [] } };
+const open = { ...requested, status: 'open', instruments: { pix: instrument(), acquirerInstruments: [] } };
 const expiry = { reason: 'The payment expired before anybody paid.', providerErrorCode: 'expired', at: EXPIRES_AT };
 const cancellation = { reason: 'The merchant cancelled the payment.', providerErrorCode: 'canceled', at: CANCELLED_AT };
 const refusal = { reason: 'The bank said no.', providerErrorCode: 'declined', at: at('13:00:00') };
@@ -44,11 +44,15 @@ const STATES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
   ['anything without a creation', [issued(), expired(), cancelled(), resendRequested(0, 1)], { status: 'absent' }],
   ['created', [THREE], requested],
   ['Pix issued', [THREE, issued()], open],
-  ['another method issued', [THREE, otherIssued(card())], { ...open, instruments: { pix: null, others: [card()] } }],
+  [
+    'another method issued',
+    [THREE, otherIssued(card())],
+    { ...open, instruments: { pix: null, acquirerInstruments: [card()] } },
+  ],
   [
     'all issued, in the order of their events',
     [THREE, otherIssued(boleto()), issued(), otherIssued(card())],
-    { ...open, instruments: { pix: instrument(), others: [boleto(), card()] } },
+    { ...open, instruments: { pix: instrument(), acquirerInstruments: [boleto(), card()] } },
   ],
   [
     'one refused before another was issued',

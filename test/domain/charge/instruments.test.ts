@@ -11,18 +11,21 @@ import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import { boleto, card, crypto, mbWay, multibanco } from '../../support/instruments.ts';
 import { at, EXPIRES_AT, instrument } from '../../support/samples.ts';
 
-const ALL: Instruments = { pix: instrument(), others: [card(), mbWay(), multibanco(), boleto(), crypto()] };
+const ALL: Instruments = {
+  pix: instrument(),
+  acquirerInstruments: [card(), mbWay(), multibanco(), boleto(), crypto()],
+};
 
 describe('instruments of a charge', () => {
   it('are there or not, by method', () => {
     expect(PAYMENT_METHODS.filter((method) => hasInstrument(ALL, method))).to.deep.equal(PAYMENT_METHODS);
     expect(PAYMENT_METHODS.filter((method) => hasInstrument(NO_INSTRUMENTS, method))).to.deep.equal([]);
-    const some: Instruments = { pix: null, others: [boleto()] };
+    const some: Instruments = { pix: null, acquirerInstruments: [boleto()] };
     expect(PAYMENT_METHODS.filter((method) => hasInstrument(some, method))).to.deep.equal(['BOLETO']);
   });
   it('are found by method', () => {
     expect(findInstrument(ALL, 'MULTIBANCO')).to.deep.equal(multibanco());
-    expect(findInstrument({ pix: instrument(), others: [card()] }, 'BOLETO')).to.equal(null);
+    expect(findInstrument({ pix: instrument(), acquirerInstruments: [card()] }, 'BOLETO')).to.equal(null);
   });
   it('have an expiry of their own each (I8a)', () => {
     expect(PAYMENT_METHODS.map((method) => instrumentExpiry(ALL, method))).to.deep.equal([
@@ -39,9 +42,11 @@ describe('instruments of a charge', () => {
   });
   it('expire with the last of them (I8a)', () => {
     expect(lastExpiry(ALL)).to.equal('2026-11-24T13:00:00.000Z');
-    expect(lastExpiry({ pix: instrument(), others: [card()] })).to.equal(EXPIRES_AT);
-    expect(lastExpiry({ pix: instrument({ expiresAt: at('13:10:00') }), others: [card()] })).to.equal(at('13:30:00'));
-    expect(lastExpiry({ pix: null, others: [card()] })).to.equal(at('13:30:00'));
+    expect(lastExpiry({ pix: instrument(), acquirerInstruments: [card()] })).to.equal(EXPIRES_AT);
+    expect(lastExpiry({ pix: instrument({ expiresAt: at('13:10:00') }), acquirerInstruments: [card()] })).to.equal(
+      at('13:30:00'),
+    );
+    expect(lastExpiry({ pix: null, acquirerInstruments: [card()] })).to.equal(at('13:30:00'));
     expect(lastExpiry(NO_INSTRUMENTS)).to.equal(null);
   });
 });

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
+import { canonicalText } from '../../../application/core/fingerprint.ts';
 import { METADATA_BYTES_MAX } from '../../../domain/charge/metadata.ts';
-import { type ChargeBody, canonicalRequest, chargeProblems, chargeRequest } from '../../../domain/charge/request.ts';
+import {
+  type ChargeBody,
+  chargeFingerprintFields,
+  chargeProblems,
+  chargeRequest,
+} from '../../../domain/charge/request.ts';
 import type { Json } from '../../../domain/kernel/serde.ts';
 
 const CPF = '99991111140';
@@ -156,9 +162,9 @@ describe('chargeRequest', () => {
   });
 });
 
-describe('canonicalRequest (K2)', () => {
+describe('what the fingerprint of a charge covers (K2)', () => {
   const text = (json: string, version = 1) =>
-    canonicalRequest(chargeRequest(parsed(json) as unknown as ChargeBody), version);
+    canonicalText(version, chargeFingerprintFields(chargeRequest(parsed(json) as unknown as ChargeBody)));
   const plain =
     '{"amount":1000,"payment_method":"pix","customer":{"name":"A","email":"e"},"metadata":{"b":1,"a":{"d":2,"c":3}}}';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { decimalText } from '../../../domain/kernel/decimalText.ts';
 import { formatAmount } from '../../../http/site/checkout/amount.ts';
-import { amountText } from '../../../infrastructure/cli/amounts.ts';
+import { amountText } from '../../../infrastructure/cli/output.ts';
 
 const PT_BR = { point: ',', group: '.' };
 

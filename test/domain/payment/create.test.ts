@@ -1,4 +1,4 @@
-import type { OtherInstrument } from '../../../domain/charge/instruments.ts';
+import type { AcquirerInstrument } from '../../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { type CreateCharge, createCharge, type Issuance, recordIssuances } from '../../../domain/payment/create.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
@@ -75,7 +75,7 @@ const pix = (over: Parameters<typeof instrument>[0] = {}): Issuance => ({
   method: 'PIX',
   instrument: instrument(over),
 });
-const other = (one: OtherInstrument): Issuance => ({ method: one.method, instrument: one });
+const other = (one: AcquirerInstrument): Issuance => ({ method: one.method, instrument: one });
 const NO = { reason: 'The bank said no.', providerErrorCode: 'declined' };
 const no = (method: PaymentMethod): Issuance => ({ method, refused: NO });
 const record = (...issuances: readonly Issuance[]) => recordIssuances(issuances, CREATED_AT);

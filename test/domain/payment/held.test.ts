@@ -14,10 +14,10 @@ import {
   held,
   heldRejected,
   heldReleased,
+  incoming,
   issued,
   LOCKED_TO,
   OTHER_END_TO_END_ID,
-  receipt,
   returned,
   returnRefused,
   returnRetried,
@@ -32,7 +32,7 @@ const NOW = at('13:20:00');
 const TERMS = { fees: DEFAULT_FEES, holdDays: SETTINGS.holdDays };
 const second = { providerPaymentId: OTHER_END_TO_END_ID };
 const nameless = { payer: { name: 'X', document: null } };
-const credited = settled({ receipt: receipt(nameless), at: NOW });
+const credited = settled({ incoming: incoming(nameless), at: NOW });
 const returnIdOf = (id: string, refusals: number) => (refusals === 0 ? `return-${id}` : `return-${id}-${refusals}`);
 
 /** Never held, or not any more. */
@@ -64,7 +64,7 @@ describe('releaseHeld (M5)', () => {
       .when(releaseHeld({ ...TERMS, holdDays: { ...SETTINGS.holdDays, PIX: 1 } }, 'operator:ana', NOW))
       .then(
         heldReleased(),
-        settled({ receipt: receipt(nameless), at: NOW, availableAt: parseTimestamp('2026-11-22T13:20:00.000Z') }),
+        settled({ incoming: incoming(nameless), at: NOW, availableAt: parseTimestamp('2026-11-22T13:20:00.000Z') }),
         'released',
       );
   });

@@ -14,10 +14,10 @@ import {
   failed,
   held,
   heldRejected,
+  incoming,
   issued,
   OTHER_END_TO_END_ID,
   processing,
-  receipt,
   refused,
   released,
   returned,
@@ -165,7 +165,7 @@ describe('recordReturn', () => {
       .then(returned(END_TO_END_ID, 5), 'recorded');
   });
   it('is of one Pix: the settled one stays', () => {
-    const second = receipt({ providerPaymentId: OTHER_END_TO_END_ID });
+    const second = incoming({ providerPaymentId: OTHER_END_TO_END_ID });
     given(payment, ...OPEN, settled(), sentBack('second_payment', second))
       .when(recordReturn(OTHER_END_TO_END_ID, at('13:05:02')))
       .then(returned(OTHER_END_TO_END_ID), 'recorded')

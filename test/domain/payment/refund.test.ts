@@ -20,6 +20,7 @@ import {
   disputeOpened,
   expired,
   held,
+  incoming,
   issued,
   LOCKED_TO,
   OTHER_REFUND_ID,
@@ -27,7 +28,6 @@ import {
   REFUND_ID,
   REFUND_REQUESTED_AT,
   REFUNDED_AT,
-  receipt,
   refundCompleted,
   refundReleased,
   refundReserved,
@@ -41,13 +41,13 @@ import {
 
 const OPEN = [created(), issued()];
 const PAID = [...OPEN, settled()];
-const NAMELESS = [...OPEN, settled({ receipt: receipt({ payer: { name: null, document: null } }) })];
+const NAMELESS = [...OPEN, settled({ incoming: incoming({ payer: { name: null, document: null } }) })];
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 const APPROVED = [...CARD, settledByCard()];
 const BOLETO = [
   created({ methods: ['BOLETO'] }),
   otherIssued(boleto()),
-  settled({ method: 'BOLETO', receipt: receipt({ method: 'BOLETO' }) }),
+  settled({ method: 'BOLETO', incoming: incoming({ method: 'BOLETO' }) }),
 ];
 
 const wish = (over: Partial<ReserveRefund> = {}): ReserveRefund => ({
@@ -198,7 +198,7 @@ const ORDER: readonly (readonly [
   ['6 a card has no strategy', APPROVED, { strategy: 'devolution' }, 'invalid_request', 'strategy'],
   [
     '6 the payer’s document masked, and no key',
-    [created(), issued(), settled({ receipt: receipt({ payer: { name: 'X', document: '***.911.111-**' } }) })],
+    [created(), issued(), settled({ incoming: incoming({ payer: { name: 'X', document: '***.911.111-**' } }) })],
     {},
     'REFUND_NOT_SUPPORTED',
     undefined,
@@ -238,7 +238,7 @@ describe('reserveRefund', () => {
     ],
     [
       'to the bare document of a payer that the bank names in other writing',
-      [created(), issued(), settled({ receipt: receipt({ payer: { name: 'X', document: '999.911.111-40' } }) })],
+      [created(), issued(), settled({ incoming: incoming({ payer: { name: 'X', document: '999.911.111-40' } }) })],
       {},
       {},
     ],
@@ -331,7 +331,7 @@ describe('the end of a refund of a payment disputed meanwhile', () => {
   });
   it('failed: what it gives back is held with the rest (M9)', () => {
     const raised: PaymentEvent = {
-      type: 'TransactionDisputeRaised',
+      type: 'TransactionDisputeHoldIncreased',
       data: { ...half, currency: 'BRL', at: REFUNDED_AT },
     };
     disputed

@@ -3,12 +3,12 @@ import { addMillis, DAY_MS, parseTimestamp, type Timestamp } from '../../../doma
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import {
   type PayerCheck,
+  type SettleIncomingPayment,
   type SettleOutcome,
-  type SettleReceipt,
-  settleReceipt,
+  settleIncomingPayment,
 } from '../../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { given } from '../../support/given.ts';
 import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
@@ -20,12 +20,12 @@ import {
   expired,
   failed,
   held,
+  incoming,
   issued,
   LOCKED_TO,
   OTHER_END_TO_END_ID,
   PAID_AT,
   processing,
-  receipt,
   refused,
   returned,
   SETTINGS,
@@ -35,8 +35,11 @@ import {
   settled,
 } from '../../support/samples.ts';
 
-const arriving = (over: Partial<Receipt> = {}, more: Partial<SettleReceipt> = {}): SettleReceipt => ({
-  receipt: receipt(over),
+const arriving = (
+  over: Partial<IncomingPayment> = {},
+  more: Partial<SettleIncomingPayment> = {},
+): SettleIncomingPayment => ({
+  incoming: incoming(over),
   payerCheck: 'unknown',
   fees: DEFAULT_FEES,
   holdDays: SETTINGS.holdDays,
@@ -59,7 +62,7 @@ const BY_CARD = { method: 'CREDIT_CARD' as const };
 /** M1: 2.5 % + 30 and 1 % of 123.45, half-up; M2: held for 2 days. */
 const byCard = (paidAt: Timestamp) =>
   settled({
-    receipt: receipt({ ...BY_CARD, paidAt }),
+    incoming: incoming({ ...BY_CARD, paidAt }),
     method: 'CREDIT_CARD',
     providerFee: toMinor(339),
     platformFee: toMinor(123),
@@ -69,7 +72,7 @@ const byCard = (paidAt: Timestamp) =>
 /** M1: 1.5 % and 1 %; M2: held for 1 day. */
 const byBoleto = (paidAt: Timestamp) =>
   settled({
-    receipt: receipt({ method: 'BOLETO', paidAt }),
+    incoming: incoming({ method: 'BOLETO', paidAt }),
     method: 'BOLETO',
     providerFee: toMinor(185),
     platformFee: toMinor(123),
@@ -81,7 +84,7 @@ const byBoleto = (paidAt: Timestamp) =>
 const ORDER: readonly (readonly [
   string,
   readonly PaymentEvent[],
-  Partial<Receipt>,
+  Partial<IncomingPayment>,
   readonly PaymentEvent[],
   SettleOutcome,
 ])[] = [
@@ -195,7 +198,7 @@ const ORDER: readonly (readonly [
       `7 locked, the right payer in other writing (${JSON.stringify(document)})`,
       LOCKED,
       { payer: { name: 'X', document } },
-      [settled({ receipt: receipt({ payer: { name: 'X', document } }) })],
+      [settled({ incoming: incoming({ payer: { name: 'X', document } }) })],
       'settled',
     ],
   ),
@@ -203,7 +206,7 @@ const ORDER: readonly (readonly [
     `7 locked to a company with letters in its CNPJ (${JSON.stringify(document)})`,
     [created({ expectedPayerTaxId: '12ABC34501DE35' }), issued()],
     { payer: { name: 'X', document } },
-    [settled({ receipt: receipt({ payer: { name: 'X', document } }) })],
+    [settled({ incoming: incoming({ payer: { name: 'X', document } }) })],
     'settled',
   ]),
   [
@@ -227,13 +230,13 @@ const ORDER: readonly (readonly [
     [byBoleto(parseTimestamp('2026-11-24T13:00:00.000Z'))],
     'settled',
   ],
-  ['7 no lock, no document', OPEN, nameless, [settled({ receipt: receipt(nameless) })], 'settled'],
-  ['7 no lock, anybody', OPEN, other, [settled({ receipt: receipt(other) })], 'settled'],
+  ['7 no lock, no document', OPEN, nameless, [settled({ incoming: incoming(nameless) })], 'settled'],
+  ['7 no lock, anybody', OPEN, other, [settled({ incoming: incoming(other) })], 'settled'],
   [
     '7 paid at the very expiry',
     OPEN,
     { paidAt: EXPIRES_AT },
-    [settled({ receipt: receipt({ paidAt: EXPIRES_AT }) })],
+    [settled({ incoming: incoming({ paidAt: EXPIRES_AT }) })],
     'settled',
   ],
   ['7 paid in time, heard of after the expiry', [...OPEN, expired()], {}, [settled()], 'settled'],
@@ -246,12 +249,12 @@ const ORDER: readonly (readonly [
   ],
 ];
 
-describe('settleReceipt', () => {
+describe('settleIncomingPayment', () => {
   describe('the first rule that applies decides', () => {
     for (const [rule, history, arrives, events, outcome] of ORDER)
       it(`${rule}: ${outcome}`, () => {
         given(payment, ...history)
-          .when(settleReceipt(arriving(arrives)))
+          .when(settleIncomingPayment(arriving(arrives)))
           .then(...events, outcome)
           .again('duplicate');
       });
@@ -259,7 +262,7 @@ describe('settleReceipt', () => {
 
   it('holds the net for the account’s days (M2)', () => {
     given(payment, ...OPEN)
-      .when(settleReceipt(arriving({}, { holdDays: { ...SETTINGS.holdDays, PIX: 2 } })))
+      .when(settleIncomingPayment(arriving({}, { holdDays: { ...SETTINGS.holdDays, PIX: 2 } })))
       .then(settled({ availableAt: addMillis(SETTLED_AT, 2 * DAY_MS) }), 'settled');
   });
   it('fixes the fees of the account’s schedule in the event (M1)', () => {
@@ -267,7 +270,7 @@ describe('settleReceipt', () => {
     const fees = { ...DEFAULT_FEES, PIX: { provider: fee, platform: { percentBps: 200, fixed: toMinor(0) } } };
     const charged = { providerFee: toMinor(7), platformFee: toMinor(247), netAmount: toMinor(12_091) };
     given(payment, ...OPEN)
-      .when(settleReceipt(arriving({}, { fees })))
+      .when(settleIncomingPayment(arriving({}, { fees })))
       .then(settled(charged), 'settled')
       .again('duplicate');
   });
@@ -277,19 +280,19 @@ describe('settleReceipt', () => {
       { at: at('15:00:00'), holdDays: { ...SETTINGS.holdDays, PIX: 3 }, returnId: 'return-2' },
     );
     given(payment, ...OPEN, settled())
-      .when(settleReceipt(changed))
+      .when(settleIncomingPayment(changed))
       .then('duplicate');
   });
   it('sends back what arrived before there was an instrument: a caller brings the creation to its end first', () => {
-    given(payment, created()).when(settleReceipt(arriving())).then(sentBack('charge_ended'), 'returned');
+    given(payment, created()).when(settleIncomingPayment(arriving())).then(sentBack('charge_ended'), 'returned');
   });
   describe('of a locked charge whose payer the bank does not name, as the provider’s check says', () => {
-    const checked = (payerCheck: PayerCheck, over: Partial<Receipt> = nameless) =>
-      settleReceipt(arriving(over, { payerCheck }));
+    const checked = (payerCheck: PayerCheck, over: Partial<IncomingPayment> = nameless) =>
+      settleIncomingPayment(arriving(over, { payerCheck }));
     it('match: settled', () => {
       given(payment, ...LOCKED)
         .when(checked('match'))
-        .then(settled({ receipt: receipt(nameless) }), 'settled')
+        .then(settled({ incoming: incoming(nameless) }), 'settled')
         .again('duplicate');
     });
     it('mismatch: sent back', () => {
@@ -315,13 +318,13 @@ describe('settleReceipt', () => {
     it('without a lock it is not asked for', () => {
       given(payment, ...OPEN)
         .when(checked('mismatch'))
-        .then(settled({ receipt: receipt(nameless) }), 'settled');
+        .then(settled({ incoming: incoming(nameless) }), 'settled');
     });
   });
 
   it('of a payment that was never created is a broken invariant', () => {
     given(payment)
-      .when(settleReceipt(arriving()))
+      .when(settleIncomingPayment(arriving()))
       .throws(/never created/);
   });
 });

@@ -15,12 +15,12 @@ import {
   payment,
 } from '../../../domain/payment/payment.ts';
 import { completeRefund, reserveRefund } from '../../../domain/payment/refund.ts';
-import { settleReceipt } from '../../../domain/payment/settle.ts';
+import { settleIncomingPayment } from '../../../domain/payment/settle.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { messagesOf } from '../../../domain/presentation/messages.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
-import type { Receipt } from '../../../domain/transaction/transaction.ts';
+import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
@@ -29,12 +29,12 @@ import {
   END_TO_END_ID,
   EXPIRES_AT,
   held,
+  incoming,
   instrument,
   issued,
   LOCKED_TO,
   processing,
   REFUND_ID,
-  receipt,
   SETTINGS,
   SETTLED_AT,
   SOMEBODY_ELSE,
@@ -69,9 +69,9 @@ const play = (history: readonly PaymentEvent[], ...triggers: readonly Trigger[])
   return { statuses, messages, refused: null, payment: last, shown: chargeView(last) };
 };
 
-const pays = (over: Partial<Receipt> = {}): Trigger =>
-  settleReceipt({
-    receipt: receipt(over),
+const pays = (over: Partial<IncomingPayment> = {}): Trigger =>
+  settleIncomingPayment({
+    incoming: incoming(over),
     payerCheck: 'unknown',
     fees: DEFAULT_FEES,
     holdDays: SETTINGS.holdDays,
@@ -127,7 +127,7 @@ describe('contract.md, Transitions shown', () => {
       const told = play(OPEN, pays({ amount: toMinor(amount) }), isBack);
       expect(told.statuses).to.deep.equal(['WAITING_PAYMENT', 'WAITING_PAYMENT', 'WAITING_PAYMENT']);
       expect([told.shown?.status, told.messages]).to.deep.equal(['pending', []]);
-      expect(told.payment.transaction.receipts.map(({ outcome }) => outcome)).to.deep.equal(['returned']);
+      expect(told.payment.transaction.incomingPayments.map(({ outcome }) => outcome)).to.deep.equal(['returned']);
     });
 
   const CANCELLABLE: readonly (readonly [string, readonly PaymentEvent[], string])[] = [
@@ -183,7 +183,7 @@ describe('contract.md, Transitions shown', () => {
     } = play(LOCKED, pays({ payer: { name: 'X', document: SOMEBODY_ELSE } }), isBack);
     expect([statuses, shown?.status]).to.deep.equal([['WAITING_PAYMENT', 'PROCESSING', 'REFUNDED'], 'refunded']);
     expect(messages).to.deep.equal(['payment.status_changed', 'payment.refunded', 'payment.status_changed']);
-    expect([shown?.settlement, after.transaction.receipts]).to.deep.equal([
+    expect([shown?.settlement, after.transaction.incomingPayments]).to.deep.equal([
       {},
       [
         {

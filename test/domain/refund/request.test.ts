@@ -1,7 +1,14 @@
 import { expect } from 'chai';
-import { canonicalRefund, type RefundBody, refundProblems, refundRequest } from '../../../domain/refund/request.ts';
+import { canonicalText } from '../../../application/core/fingerprint.ts';
+import {
+  type RefundBody,
+  refundFingerprintFields,
+  refundProblems,
+  refundRequest,
+} from '../../../domain/refund/request.ts';
 
 const KEY = { idempotencyKey: 'refund-key' };
+const textOf = (body: RefundBody): string => canonicalText(1, refundFingerprintFields(body));
 
 describe('a refund’s body', () => {
   it('with nothing but its key asks for all that is left, by the method’s own way', () => {
@@ -52,11 +59,11 @@ describe('a refund’s body', () => {
       { destinationKey: '99991111140' },
       { amount: 1, reason: '1' },
     ];
-    const texts = bodies.map((body) => canonicalRefund({ ...KEY, ...body }));
+    const texts = bodies.map((body) => textOf({ ...KEY, ...body }));
     expect(new Set(texts).size).to.equal(bodies.length);
     const again = bodies.map((body) => {
       const turned = Object.fromEntries(Object.entries(body).toReversed());
-      return canonicalRefund({ unknown: 1, ...turned, idempotencyKey: 'another-key' } as RefundBody);
+      return textOf({ unknown: 1, ...turned, idempotencyKey: 'another-key' } as RefundBody);
     });
     expect(again).to.deep.equal(texts);
   });

@@ -4,7 +4,7 @@ import { fold } from '../../../domain/kernel/decider.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import {
-  type ReceiptRecord,
+  type IncomingPaymentRecord,
   type TransactionEvent,
   type TransactionState,
   transaction,
@@ -16,12 +16,12 @@ import {
   held,
   heldRejected,
   heldReleased,
+  incoming,
   OTHER_END_TO_END_ID,
   OTHER_REFUND_ID,
   processing,
   REFUND_REQUESTED_AT,
   REFUNDED_AT,
-  receipt,
   refundCompleted,
   refundReleased,
   refundReserved,
@@ -41,7 +41,7 @@ const settlementOf = (event: PaymentEvent) => {
   return event.data;
 };
 
-const seen = (over: Partial<ReceiptRecord> = {}): ReceiptRecord => ({
+const seen = (over: Partial<IncomingPaymentRecord> = {}): IncomingPaymentRecord => ({
   method: 'PIX',
   providerPaymentId: END_TO_END_ID,
   amount: toMinor(12_345),
@@ -50,11 +50,11 @@ const seen = (over: Partial<ReceiptRecord> = {}): ReceiptRecord => ({
   returnId: null,
   ...over,
 });
-const NONE = { status: 'none', receipts: [], declined: [] };
-const nameless = receipt({ payer: { name: 'X', document: null } });
+const NONE = { status: 'none', incomingPayments: [], declined: [] };
+const nameless = incoming({ payer: { name: 'X', document: null } });
 const SETTLED = {
   status: 'settled',
-  receipts: [seen()],
+  incomingPayments: [seen()],
   declined: [],
   settlement: settlementOf(settled()),
   releasedAt: null,
@@ -93,13 +93,15 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     [sentBack('wrong_amount', { amount: toMinor(5) })],
     {
       ...NONE,
-      receipts: [seen({ amount: toMinor(5), outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' })],
+      incomingPayments: [
+        seen({ amount: toMinor(5), outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' }),
+      ],
     },
   ],
   [
     'a wrong amount that went back',
     [sentBack('wrong_amount'), returned()],
-    { ...NONE, receipts: [seen({ outcome: 'returned', reason: 'wrong_amount', returnId: 'return-1' })] },
+    { ...NONE, incomingPayments: [seen({ outcome: 'returned', reason: 'wrong_amount', returnId: 'return-1' })] },
   ],
   [
     'a wrong amount while a card is in flight',
@@ -108,7 +110,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
       ...NONE,
       status: 'processing',
       method: 'CREDIT_CARD',
-      receipts: [seen({ outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' })],
+      incomingPayments: [seen({ outcome: 'rejected', reason: 'wrong_amount', returnId: 'return-1' })],
     },
   ],
   [
@@ -117,8 +119,8 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     {
       ...NONE,
       status: 'returning',
-      receipts: [seen({ outcome: 'rejected', reason: 'payer_mismatch', returnId: 'return-1' })],
-      receipt: receipt(),
+      incomingPayments: [seen({ outcome: 'rejected', reason: 'payer_mismatch', returnId: 'return-1' })],
+      incoming: incoming(),
     },
   ],
   [
@@ -127,8 +129,8 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     {
       ...NONE,
       status: 'returned',
-      receipts: [seen({ outcome: 'returned', reason: 'payer_mismatch', returnId: 'return-1' })],
-      receipt: receipt(),
+      incomingPayments: [seen({ outcome: 'returned', reason: 'payer_mismatch', returnId: 'return-1' })],
+      incoming: incoming(),
       returnedAt: at('13:05:02'),
     },
   ],
@@ -142,7 +144,7 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     {
       ...NONE,
       status: 'returning',
-      receipts: [
+      incomingPayments: [
         seen({ outcome: 'rejected', reason: 'payer_mismatch', returnId: 'return-1' }),
         seen({
           providerPaymentId: OTHER_END_TO_END_ID,
@@ -151,18 +153,18 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
           returnId: 'return-1',
         }),
       ],
-      receipt: receipt(),
+      incoming: incoming(),
     },
   ],
-  ['held', [held()], { ...NONE, status: 'held', receipts: [seen({ outcome: 'held' })], receipt: nameless }],
+  ['held', [held()], { ...NONE, status: 'held', incomingPayments: [seen({ outcome: 'held' })], incoming: nameless }],
   [
     'held, an operator sends it back',
     [held(), heldRejected('operator')],
     {
       ...NONE,
       status: 'returning',
-      receipts: [seen({ outcome: 'rejected', reason: 'operator', returnId })],
-      receipt: nameless,
+      incomingPayments: [seen({ outcome: 'rejected', reason: 'operator', returnId })],
+      incoming: nameless,
     },
   ],
   [
@@ -171,15 +173,15 @@ const UNPAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] =
     {
       ...NONE,
       status: 'returned',
-      receipts: [seen({ outcome: 'returned', reason: 'operator', returnId })],
-      receipt: nameless,
+      incomingPayments: [seen({ outcome: 'returned', reason: 'operator', returnId })],
+      incoming: nameless,
       returnedAt: at('13:05:02'),
     },
   ],
   [
     'held, cancelled',
     [held(), heldRejected('cancelled'), returned()],
-    { ...NONE, receipts: [seen({ outcome: 'returned', reason: 'cancelled', returnId })] },
+    { ...NONE, incomingPayments: [seen({ outcome: 'returned', reason: 'cancelled', returnId })] },
   ],
   ['a held one rejected that is not held changes nothing', [heldRejected('operator')], NONE],
   [
@@ -208,18 +210,18 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
     [processing(), refused('BOLETO', false), settledByCard()],
     {
       ...SETTLED,
-      receipts: [seen({ method: 'CREDIT_CARD', providerPaymentId: 'card-1' })],
+      incomingPayments: [seen({ method: 'CREDIT_CARD', providerPaymentId: 'card-1' })],
       declined: ['BOLETO'],
       settlement: settlementOf(settledByCard()),
     },
   ],
   [
-    'held, then let pass: one receipt',
-    [held(), heldReleased(), settled({ receipt: nameless })],
+    'held, then let pass: one incoming payment',
+    [held(), heldReleased(), settled({ incoming: nameless })],
     {
       ...SETTLED,
-      receipts: [seen({ reason: 'released' })],
-      settlement: settlementOf(settled({ receipt: nameless })),
+      incomingPayments: [seen({ reason: 'released' })],
+      settlement: settlementOf(settled({ incoming: nameless })),
     },
   ],
   ['released', [settled(), released()], { ...SETTLED, releasedAt: at('14:05:01') }],
@@ -263,7 +265,7 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
     [settled(), sentBack('second_payment', { providerPaymentId: OTHER_END_TO_END_ID }), returned(OTHER_END_TO_END_ID)],
     {
       ...SETTLED,
-      receipts: [
+      incomingPayments: [
         seen(),
         seen({
           providerPaymentId: OTHER_END_TO_END_ID,

@@ -6,7 +6,7 @@ import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
-import { untilVisible } from '../../../http/kernel/untilVisible.ts';
+import { pollUntil } from '../../../http/kernel/pollUntil.ts';
 import { paymentsByTxid } from '../../../infrastructure/boot/paymentsByTxid.ts';
 import { enqueueReconciliations } from '../../../infrastructure/boot/reconciliationSchedule.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
@@ -16,7 +16,7 @@ import { openReady, rawIdOf } from '../../http/support.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
-import { receipt } from '../../support/samples.ts';
+import { incoming } from '../../support/samples.ts';
 
 const TEN_MINUTES_MS = 600_000;
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];
@@ -73,7 +73,7 @@ describe('reconciliation', function suite() {
     const { jobs } = test.gateway;
     // What it tells of live payments is settled when nothing waits for that either.
     const look = async () => ((await jobs.open('reconcile')) === 0 && (await jobs.open('settle')) === 0 ? true : null);
-    expect(await untilVisible({ onMove: (listener) => jobs.onSettled(listener) }, 10_000, look)).to.equal(true);
+    expect(await pollUntil({ onMove: (listener) => jobs.onSettled(listener) }, 10_000, look)).to.equal(true);
   };
   /** Ten minutes later the schedule comes round; all that follows of it for the accounts has happened. */
   const run = async (...accounts: readonly AccountId[]): Promise<void> => {
@@ -114,7 +114,7 @@ describe('reconciliation', function suite() {
   const rejections = async ({ id }: Charge): Promise<readonly unknown[]> => {
     const reasons: unknown[] = [];
     for await (const { type, data } of test.storage.store.readStream(streamName.payment(id)))
-      if (type === 'TransactionReceiptRejected') reasons.push((JSON.parse(data) as { reason: string }).reason);
+      if (type === 'TransactionPaymentRejected') reasons.push((JSON.parse(data) as { reason: string }).reason);
     return reasons;
   };
 
@@ -199,10 +199,10 @@ describe('reconciliation', function suite() {
   it('works in live mode, and again by itself when the bank did not answer', async () => {
     const one = await charge(shop.tenant.liveKey);
     const reference = newReference();
-    live.receipts.set(one.txid, [
-      receipt({ providerPaymentId: reference, amount: toMinor(1234), paidAt: fromMillis(clock.now()) }),
+    live.incomingPayments.set(one.txid, [
+      incoming({ providerPaymentId: reference, amount: toMinor(1234), paidAt: fromMillis(clock.now()) }),
     ]);
-    live.next('receiptsBetween', 'unknown');
+    live.next('paymentsBetween', 'unknown');
     await run();
     expect(await typesOf(one)).to.deep.equal(SETTLED);
     expect(await notified()).to.deep.equal([found(one, reference, 'live')]);
@@ -216,7 +216,7 @@ describe('reconciliation', function suite() {
       const answered = new Promise<void>((go) => {
         answer = go;
       });
-      live.next('receiptsBetween', async () => {
+      live.next('paymentsBetween', async () => {
         resolve();
         await answered;
       });

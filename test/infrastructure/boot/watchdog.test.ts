@@ -159,16 +159,16 @@ describe('the watchdog', () => {
   it('returns a payment of another amount whose return was lost', async () => {
     const { body } = await test.charge<{ id: string }>({ amount: 700 });
     const endToEndId = makeEndToEndId({ ispb: '99999004', at: fromMillis(Date.now()), suffix: 'back0000000' });
-    await losing('returnReceipt', () =>
+    await losing('returnPayment', () =>
       test.post(`/v1/sandbox/charges/${body.id}/pay`, { amount: 1, end_to_end_id: endToEndId }),
     );
     const returned = async () =>
       (await sql('SELECT FROM sandbox_bank.returns WHERE end_to_end_id = $1', [endToEndId])).rowCount;
     const item = `${rawIdOf(body.id)}:${endToEndId}`;
-    expect([await returned(), await found('returnReceipt', Date.now() + 61_000)]).to.deep.equal([0, [item]]);
-    await idle('returnReceipt');
+    expect([await returned(), await found('returnPayment', Date.now() + 61_000)]).to.deep.equal([0, [item]]);
+    await idle('returnPayment');
     expect(await test.gateway.projected.caughtUp(5_000)).to.equal(true);
-    expect([await found('returnReceipt', Date.now() + 61_000), await returned()]).to.deep.equal([[], 1]);
+    expect([await found('returnPayment', Date.now() + 61_000), await returned()]).to.deep.equal([[], 1]);
   });
 
   describe('for webhooks', () => {

@@ -6,26 +6,10 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import { accountCommands } from '../../../infrastructure/cli/account.ts';
-import type { CliCommand } from '../../../infrastructure/cli/command.ts';
-import { doctorCommands } from '../../../infrastructure/cli/doctor.ts';
-import { eventCommands } from '../../../infrastructure/cli/events.ts';
-import { heldCommands } from '../../../infrastructure/cli/held.ts';
-import { ledgerCommands } from '../../../infrastructure/cli/ledger.ts';
-import { parkedCommands } from '../../../infrastructure/cli/parked.ts';
-import { projectionCommands } from '../../../infrastructure/cli/projections.ts';
+import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
 import { emptyDatabase, migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 
-const COMMANDS: readonly CliCommand[] = [
-  ...accountCommands,
-  ...heldCommands,
-  ...projectionCommands,
-  ...eventCommands,
-  ...ledgerCommands,
-  ...parkedCommands,
-  ...doctorCommands,
-];
 const typed = async (line: string, env: Record<string, string> = { DATA_DIR: '/nowhere/at/all' }) => {
   let [out, err] = ['', ''];
   const code = await runCli(

@@ -44,7 +44,7 @@ describe('the commands about jobs', () => {
     const id = '00000000-0000-4000-8000-000000000000';
     await refused(`no job ${id} has failed for good`, 'jobs', 'redrive', id);
     const queues =
-      'settle, returnReceipt, finalise, resumeCreation, expire, releaseFunds, cancel, refund, fanOut, deliver, drainClock, reconcile';
+      'settle, returnPayment, finalise, resumeCreation, expire, releaseFunds, cancel, refund, fanOut, deliver, drainClock, reconcile';
     await refused(`there is no queue "x"; there are: ${queues}`, 'jobs', 'list', '--queue', 'x');
     for (const command of ['list', 'redrive'])
       await refused(

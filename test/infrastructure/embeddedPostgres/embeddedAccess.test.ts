@@ -4,9 +4,9 @@ import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writ
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { firstBarred } from '../../../infrastructure/embeddedPostgres/account.ts';
 import { attachToEmbeddedPostgres } from '../../../infrastructure/embeddedPostgres/attach.ts';
 import { EmbeddedPostgresError } from '../../../infrastructure/embeddedPostgres/error.ts';
+import { firstUnreachable } from '../../../infrastructure/embeddedPostgres/osUser.ts';
 import { migrate } from '../../../infrastructure/postgres/migrate.ts';
 import {
   isOver,
@@ -60,7 +60,9 @@ describe('access to embedded PostgreSQL', function () {
     if (isRoot)
       it('is out of reach for any other user', async () => {
         const folder = folderOf((await t.start()).connectionString);
-        expect(await firstBarred({ name: 'somebody', uid: 4_711, gid: 4_711 }, [t.dataDir, folder])).to.equal(folder);
+        expect(await firstUnreachable({ name: 'somebody', uid: 4_711, gid: 4_711 }, [t.dataDir, folder])).to.equal(
+          folder,
+        );
       });
 
     it('of a stopped program, held by somebody else, is sent nothing by the command line', async () => {

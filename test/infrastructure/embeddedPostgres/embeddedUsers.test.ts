@@ -1,8 +1,8 @@
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { firstBarred, withAncestors } from '../../../infrastructure/embeddedPostgres/account.ts';
 import { copyForEverybody } from '../../../infrastructure/embeddedPostgres/binariesCopy.ts';
+import { firstUnreachable, withAncestors } from '../../../infrastructure/embeddedPostgres/osUser.ts';
 import {
   isRoot,
   OWNER_SCRIPT,
@@ -16,7 +16,8 @@ const NOBODY = { name: 'nobody', uid: 65_534, gid: 65_534 };
 // Defined for root only, who alone can become an ordinary user, and not in a checkout that is closed to all others.
 const nobodyCanRunUs =
   isRoot &&
-  (await firstBarred(NOBODY, [...withAncestors(process.execPath), ...withAncestors(dirname(OWNER_SCRIPT))])) === null;
+  (await firstUnreachable(NOBODY, [...withAncestors(process.execPath), ...withAncestors(dirname(OWNER_SCRIPT))])) ===
+    null;
 
 describe('users of embedded PostgreSQL', function () {
   this.timeout(60_000);

@@ -134,7 +134,7 @@ describe('claims of jobs', () => {
           await stale.pass();
           if (outcome === 'fails') throw new Error('too late');
         }),
-        PLACES,
+        { places: 1, perTarget: 1 }, // held: it cannot claim the job a second time itself
       );
       await slow.enqueue([request('x')]);
       await stale.reached;

@@ -4,7 +4,7 @@ import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
-import { Notices } from '../../../infrastructure/postgres/notices.ts';
+import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { Gate } from '../../projections/engine/scene.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -21,13 +21,13 @@ describe('the job queue on pg-boss', () => {
   let database: TestDatabase;
   let backends: Backends;
   let pool: PgPool;
-  let opened: { jobs: PgBossJobs; notices: Notices }[];
+  let opened: { jobs: PgBossJobs; notices: NotificationListener }[];
   let errors: string[];
 
   const open = async (
     often: { superviseSeconds?: number; beatMs?: number; hangsMs?: number } = {},
   ): Promise<PgBossJobs> => {
-    const notices = new Notices(connectionConfig(database.connectionString, 'notices'));
+    const notices = new NotificationListener(connectionConfig(database.connectionString, 'notices'));
     await notices.open();
     const jobs = await PgBossJobs.open({
       pool,

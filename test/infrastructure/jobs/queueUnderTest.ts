@@ -3,7 +3,7 @@ import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import { type JobFailure, PgBossJobs, type PgBossJobsOptions } from '../../../infrastructure/jobs/pgBossJobs.ts';
-import { Notices } from '../../../infrastructure/postgres/notices.ts';
+import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type Backends, watchBackends } from '../postgres/backends.ts';
@@ -16,7 +16,7 @@ export class QueueUnderTest {
   readonly pool: PgPool;
   readonly backends: Backends;
   readonly #database: TestDatabase;
-  readonly #opened: { readonly jobs: PgBossJobs; readonly notices: Notices }[] = [];
+  readonly #opened: { readonly jobs: PgBossJobs; readonly notices: NotificationListener }[] = [];
 
   private constructor(database: TestDatabase, backends: Backends) {
     this.#database = database;
@@ -31,7 +31,7 @@ export class QueueUnderTest {
 
   /** One process. */
   async open(often: Pick<PgBossJobsOptions, 'superviseSeconds' | 'beatMs' | 'hangsMs'> = {}): Promise<PgBossJobs> {
-    const notices = new Notices(connectionConfig(this.#database.connectionString, 'notices'));
+    const notices = new NotificationListener(connectionConfig(this.#database.connectionString, 'notices'));
     await notices.open();
     try {
       const jobs = await PgBossJobs.open({

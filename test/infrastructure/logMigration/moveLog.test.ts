@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import { UsageError } from '../../../infrastructure/cli/command.ts';
 import { LogsDiffer } from '../../../infrastructure/eventStore/compareLogs.ts';
-import type { LogUse } from '../../../infrastructure/eventStore/logUse.ts';
-import type { MovableLog } from '../../../infrastructure/eventStore/movableLog.ts';
+import type { LogState } from '../../../infrastructure/eventStore/logState.ts';
+import type { MigratableLog } from '../../../infrastructure/eventStore/migratableLog.ts';
 import { moveLog, type News, type Step, unseal } from '../../../infrastructure/logMigration/moveLog.ts';
 import { CheckpointMismatch, createCheckpoint } from '../../../projections/engine/checkpoints.ts';
 import { rejection } from '../eventStore/eventStoreDb/support.ts';
@@ -43,7 +43,7 @@ describe('moving an event log', function suite() {
   const uses = (direction: Direction) =>
     world.with(async (logs) => {
       const [source, target] = sourceAndTarget(direction, logs);
-      return [(await source.use()).kind, (await target.use()).kind];
+      return [(await source.state()).kind, (await target.state()).kind];
     });
   const dieAt = (step: Step) => (news: News) => {
     if (news.kind === 'step' && news.step === step) throw killed;
@@ -72,7 +72,7 @@ describe('moving an event log', function suite() {
         `wallet: ${names.target} @ null`,
         `wallet/next: ${names.target} @ ${at[0]}`,
       ]);
-      expect([(await source.use()).kind, (await target.use()).kind]).to.deep.equal(['moved', 'inUse']);
+      expect([(await source.state()).kind, (await target.state()).kind]).to.deep.equal(['moved', 'inUse']);
     });
 
   for (const direction of ['to', 'from'] as const)
@@ -167,7 +167,7 @@ describe('moving an event log', function suite() {
     await prepare('from');
     const report = await world.with(async ({ postgres, eventStoreDb: source }) => {
       let writes = 0;
-      const target: MovableLog = {
+      const target: MigratableLog = {
         ...postgres,
         write: async (events, onWritten) => {
           if (writes++ === 0) await source.write([movedEvent(EVENTS)], () => undefined); // asks nobody for the use of the log
@@ -199,7 +199,7 @@ describe('moving an event log', function suite() {
     await expectMoved('to');
   });
 
-  const setUse = (of: keyof Logs, use: LogUse) => world.with((logs) => logs[of].setUse(use));
+  const setUse = (of: keyof Logs, use: LogState) => world.with((logs) => logs[of].setState(use));
 
   it('goes only into an empty log', async () => {
     await prepare('to');

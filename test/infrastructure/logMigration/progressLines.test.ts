@@ -1,6 +1,6 @@
 // What an operator sees while a log moves.
 import { expect } from 'chai';
-import { progressLines } from '../../../infrastructure/logMigration/progressLines.ts';
+import { progressLines } from '../../../infrastructure/logMigration/migrateEvents.ts';
 
 describe('the progress of a moving log', () => {
   it('is a line a second at most, with the rate of the copying, and one for each step that matters', () => {

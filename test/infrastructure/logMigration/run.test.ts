@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { projectionCommands } from '../../../infrastructure/cli/projections.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
-import { runMigrateEvents } from '../../../infrastructure/logMigration/run.ts';
+import { runMigrateEvents } from '../../../infrastructure/logMigration/migrateEvents.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { MovingWorld } from './support.ts';
@@ -109,7 +109,7 @@ describe('npm run migrate-events', function suite() {
     const { code, out } = await run(['--to', secret]);
     expect(code).to.equal(0);
     expect(out.endsWith(`Now start the program with EVENTSTORE_URL=${url()}\n`)).to.equal(true);
-    const use = await world.with(({ postgres }) => postgres.use());
+    const use = await world.with(({ postgres }) => postgres.state());
     expect(`${out}${JSON.stringify(use)}`).to.not.include('hunter2');
   });
 

@@ -1,9 +1,9 @@
 // A database, an EventStoreDB (the test server), and runs between them that end where a test wants them to.
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../../application/ports/leaderSession.ts';
-import { openMovableEventStoreDbLog } from '../../../infrastructure/eventStore/eventStoreDb/movable.ts';
-import type { MovableLog } from '../../../infrastructure/eventStore/movableLog.ts';
-import { openMovablePostgresLog } from '../../../infrastructure/eventStore/postgres/movable.ts';
+import { openMigratableEventStoreDbLog } from '../../../infrastructure/eventStore/eventStoreDb/migratableLog.ts';
+import type { MigratableLog } from '../../../infrastructure/eventStore/migratableLog.ts';
+import { openMigratablePostgresLog } from '../../../infrastructure/eventStore/postgres/migratableLog.ts';
 import { named } from '../../../infrastructure/logMigration/alone.ts';
 import { type MoveReport, moveLog, type News } from '../../../infrastructure/logMigration/moveLog.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
@@ -15,11 +15,13 @@ import { movedEvent } from '../eventStore/movedEvents.ts';
 
 export type Direction = 'to' | 'from';
 export interface Logs {
-  readonly postgres: MovableLog;
-  readonly eventStoreDb: MovableLog;
+  readonly postgres: MigratableLog;
+  readonly eventStoreDb: MigratableLog;
 }
-export const sourceAndTarget = (direction: Direction, { postgres, eventStoreDb }: Logs): [MovableLog, MovableLog] =>
-  direction === 'to' ? [postgres, eventStoreDb] : [eventStoreDb, postgres];
+export const sourceAndTarget = (
+  direction: Direction,
+  { postgres, eventStoreDb }: Logs,
+): [MigratableLog, MigratableLog] => (direction === 'to' ? [postgres, eventStoreDb] : [eventStoreDb, postgres]);
 
 const nobody = (): void => undefined;
 const closeBoth = async ({ postgres, eventStoreDb }: Logs): Promise<void> => {
@@ -89,7 +91,7 @@ export class MovingWorld {
   }
 
   /** Appends the events `from` to `to` (exclusive) as a program would. */
-  async fill({ store }: MovableLog, from: number, to: number): Promise<Position[]> {
+  async fill({ store }: MigratableLog, from: number, to: number): Promise<Position[]> {
     const positions: Position[] = [];
     for (let n = from; n < to; n++) {
       const { stream, revision, id, type, data, metadata } = movedEvent(n);
@@ -108,8 +110,8 @@ export class MovingWorld {
 
   async #open(): Promise<Logs> {
     const [postgres, eventStoreDb] = await Promise.all([
-      openMovablePostgresLog(this.database.connectionString, nobody),
-      openMovableEventStoreDbLog(this.server.connectionString, nobody),
+      openMigratablePostgresLog(this.database.connectionString, nobody),
+      openMigratableEventStoreDbLog(this.server.connectionString, nobody),
     ]);
     return { postgres, eventStoreDb };
   }

@@ -1,6 +1,6 @@
 // Connections that go silent: no FIN, no RST, and the proxy in between goes on answering TCP. Timers run at a tenth.
 import { expect } from 'chai';
-import { Notices } from '../../../infrastructure/postgres/notices.ts';
+import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
 import { WATCH_TIMINGS } from '../../../infrastructure/postgres/sessionWatch.ts';
 import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -127,7 +127,7 @@ describe('silent connections', () => {
       new Promise<void>((resolve) => {
         hear = resolve;
       });
-    const notices = opened(new Notices(config()));
+    const notices = opened(new NotificationListener(config()));
     await notices.on('a', (payload) => {
       heard.push(payload);
       hear();

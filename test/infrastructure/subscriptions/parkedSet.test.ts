@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Sql } from '../../../application/ports/sql.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
-import type { Notices } from '../../../infrastructure/postgres/notices.ts';
+import type { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { ParkedSet } from '../../../infrastructure/subscriptions/parkedSet.ts';
 import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts';
 
@@ -52,7 +52,7 @@ describe('the set of parked streams', () => {
         expect(channel).to.equal('quita_parked');
         notify = listener;
       },
-    } as unknown as Notices;
+    } as unknown as NotificationListener;
     await set.follow(notices);
   };
   beforeEach(() => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import { positionOf as at } from '../../../infrastructure/eventStore/postgres/position.ts';
-import type { Notices } from '../../../infrastructure/postgres/notices.ts';
+import type { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 
 const LONG_MS = 60_000;
@@ -104,7 +104,7 @@ describe('progress of followers', () => {
         expect(channel).to.equal('quita_progress');
         notify = listener;
       },
-    } as unknown as Notices;
+    } as unknown as NotificationListener;
     await progress.follow(store, notices, 'projector');
     expect(progress.head).to.equal(at(4));
     announce(at(6));

@@ -33,7 +33,7 @@ const OPEN = [created(), issued()];
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];
 const CANCEL = `cancel ${PAYMENT_ID} 13:10:00`;
-const RETURN = `returnReceipt ${PAYMENT_ID}:${END_TO_END_ID} 13:00:00`;
+const RETURN = `returnPayment ${PAYMENT_ID}:${END_TO_END_ID} 13:00:00`;
 const EXPIRE = `expire ${PAYMENT_ID} 14:00:00`;
 
 const OF_PAYMENTS = created({ api: 'payments', methods: ['PIX', 'BOLETO'] });

@@ -68,16 +68,13 @@ describe('payments by txid', () => {
     const found = ['a', 'b'].map((name) => [txidOf(name), idOf(name)]);
     expect(await find(TENANT, 'a', 'b', 'x')).to.deep.equal(found);
   });
-  it('finds them however many it looks through at once, of one instant too', async () => {
+  it('finds all of several batches, of one instant too', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     await write(TENANT, names.slice(0, 3));
     await write(TENANT, names.slice(3), { createdAt: parseTimestamp('2020-01-01T00:00:00.000Z') });
     const every = names.map((name) => [txidOf(name), idOf(name)]);
-    for (const slice of [1, 2, 3, 5, 6])
-      for (const more of [[], ['x']]) {
-        const found = await findPaymentsByTxid(tables.db, TENANT, [...names, ...more].map(txidOf), slice);
-        expect([...found].toSorted(), `slices of ${slice}`).to.deep.equal(every);
-      }
+    expect(await find(TENANT, ...names)).to.deep.equal(every);
+    expect(await find(TENANT, ...names, 'x')).to.deep.equal(every);
   });
   it('takes a whole day of txids at once', async () => {
     await write(TENANT, ['a', 'b']);

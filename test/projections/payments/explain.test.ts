@@ -1,10 +1,12 @@
 // Lists, totals and statistics read what they show and little else, at 100,000 payments of one account (architecture §6).
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { TRANSACTION_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
+import { findPaymentsByTxid } from '../../../projections/payments/byTxid.ts';
 import { customerHash } from '../../../projections/payments/listed.ts';
 import { listAfter, listPage, type PaymentFilter } from '../../../projections/payments/lists.ts';
 import { countPayments } from '../../../projections/payments/totals.ts';
@@ -23,11 +25,11 @@ const DOCUMENT = '52998224725';
 const FILL = [
   `INSERT INTO rm_payments.payments (id, account_id, mode, revision, state)
     SELECT 'p' || n, '${ACCOUNT_ID}', 'test', 0, '{"charge":{"status":"open","n":' || n || '}}' FROM generate_series(1, ${ROWS}) n`,
-  `INSERT INTO rm_payments.listed (id, account_id, mode, created_at, amount, status, currency, methods, customer_document, customer_hash)
+  `INSERT INTO rm_payments.listed (id, account_id, mode, created_at, amount, status, currency, methods, customer_document, customer_hash, txid)
     SELECT 'p' || n, '${ACCOUNT_ID}', 'test', timestamptz '${NOW}' - n * interval '1 second', n * 7919 % 10007,
       coalesce((ARRAY['${TRANSACTION_STATUSES.filter((one) => one !== 'PAID').join("','")}'])[n % 1000 + 1], 'PAID'), 'BRL', 'PIX',
       CASE WHEN n % 10 = 0 THEN '${DOCUMENT}' ELSE n::text END,
-      CASE WHEN n % 10 = 0 THEN ${customerHash(TENANT, DOCUMENT)} ELSE n END FROM generate_series(1, ${ROWS}) n`,
+      CASE WHEN n % 10 = 0 THEN ${customerHash(TENANT, DOCUMENT)} ELSE n END, md5(n::text) FROM generate_series(1, ${ROWS}) n`,
   `INSERT INTO rm_payments.status_counts SELECT 'account-' || n % 100, 'test', s, (date '2026-11-21' - n / 100)::text, 1
     FROM generate_series(1, ${ROWS / 10}) n, unnest(ARRAY['PAID', 'EXPIRED']) s`,
   `INSERT INTO rm_payments.day_counts SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '', 1,1,1,1,1,1,1,1,1,1,1,1,1,1
@@ -35,6 +37,8 @@ const FILL = [
   `INSERT INTO rm_payments.time_to_pay SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '' FROM generate_series(1, ${ROWS}) n`,
   'ANALYZE',
 ];
+
+const txidOf = (n: number): string => createHash('md5').update(`${n}`).digest('hex');
 
 interface Plan {
   readonly 'Node Type': string;
@@ -112,6 +116,17 @@ describe('at 100,000 payments of one account', function suite() {
       'the hundredth page of a common status',
       10_300,
       (db) => listPage(db, TENANT, { ...ALL, statuses: ['PAID'] }, newest, { page: 100, limit: 100 }),
+    ],
+    ['a payment by its txid', 1, (db) => findPaymentsByTxid(db, TENANT, [txidOf(77_777)])],
+    [
+      'a thousand payments by their txids',
+      2_000,
+      (db) =>
+        findPaymentsByTxid(
+          db,
+          TENANT,
+          Array.from({ length: 1_000 }, (_, n) => txidOf(n * 100 + 1)),
+        ),
     ],
     ['a total', 250, (db) => countPayments(db, { ...TENANT, accountId: 'account-7' as never }, ALL)],
     [

@@ -4,10 +4,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { CHILD_ENV, serverAccount, spawnAs } from '../../../infrastructure/embeddedPostgres/account.ts';
 import { locateBinaries } from '../../../infrastructure/embeddedPostgres/binaries.ts';
 import { initialiseCluster } from '../../../infrastructure/embeddedPostgres/initdb.ts';
 import { openDataDir } from '../../../infrastructure/embeddedPostgres/layout.ts';
+import { CHILD_ENV, serverUser, spawnAs } from '../../../infrastructure/embeddedPostgres/osUser.ts';
 import { serverArguments } from '../../../infrastructure/embeddedPostgres/serverOptions.ts';
 import { connectionStringOf, loadSettings } from '../../../infrastructure/embeddedPostgres/settings.ts';
 import { newDataDir, removeDataDir } from '../../support/program.ts';
@@ -44,13 +44,13 @@ export const startOwnPostgres = async (): Promise<OwnPostgres> => {
   if (given) return { connectionString: given, stop: async () => undefined };
   const dataDir = await newDataDir();
   const layout = await openDataDir(dataDir);
-  const account = await serverAccount(layout);
+  const account = await serverUser(layout);
   const binaries = await locateBinaries(account);
   const settings = await loadSettings(layout);
   await initialiseCluster(layout, settings, binaries, account, () => undefined);
   const server = spawn(
     binaries.postgres,
-    [...serverArguments(layout.clusterDir, layout.clusterDir), '-c', `max_connections=${CONNECTIONS_MAX}`],
+    serverArguments(layout.clusterDir, layout.clusterDir, { max_connections: String(CONNECTIONS_MAX) }),
     { ...spawnAs(account), env: CHILD_ENV, cwd: '/', stdio: 'ignore' },
   );
   const kill = () => server.kill('SIGQUIT');

@@ -8,8 +8,8 @@ interface Allowance {
 }
 const ALLOWED: Readonly<Record<string, Allowance>> = {
   domain: { ours: ['domain/'], packages: [] },
-  application: { ours: ['domain/', 'application/'], packages: ['node:crypto'] },
-  projections: { ours: ['domain/', 'application/ports/', 'projections/'], packages: ['knex'] },
+  application: { ours: ['domain/', 'application/'], packages: ['node:crypto', 'canonicalize', 'lru-cache'] },
+  projections: { ours: ['domain/', 'application/ports/', 'projections/'], packages: ['knex', 'lru-cache'] },
   http: { ours: ['domain/', 'application/', 'http/', 'projections/*/queries.ts'], packages: null },
   infrastructure: { ours: ['domain/', 'application/ports/', 'infrastructure/'], packages: null },
   'infrastructure/postgres': {

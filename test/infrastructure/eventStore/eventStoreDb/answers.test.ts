@@ -57,9 +57,9 @@ describe('answers of EventStoreDB to an append', () => {
       'invalid',
       'invalid',
       'refused',
-      'doubtful',
-      'doubtful',
-      'doubtful',
+      'outcomeUnknown',
+      'outcomeUnknown',
+      'outcomeUnknown',
     ]);
   });
 

@@ -51,10 +51,10 @@ describe('the end of a stream of appends', () => {
         const saysWhoLeads = exception === 'not-leader' && code !== status.UNAUTHENTICATED;
         const leader = saysWhoLeads ? { address: 'node2', port: 2113 } : null;
         for (const failure of await Promise.all(waiting)) {
-          expect(failure.kind).to.equal('doubtful');
+          expect(failure.kind).to.equal('outcomeUnknown');
           expect(failure.leader).to.deep.equal(leader);
         }
-        expect((await failureOf(stream.append(append(), 60_000))).kind, 'one that comes later').to.equal('unsent');
+        expect((await failureOf(stream.append(append(), 60_000))).kind, 'one that comes later').to.equal('notSent');
         expect(call.sent).to.equal(count);
       }),
     );
@@ -69,7 +69,7 @@ describe('the end of a stream of appends', () => {
       const waiting = failureOf(stream.append(append(), 60_000));
       end(call, stream);
       end(call, stream);
-      expect((await waiting).kind).to.equal('doubtful');
+      expect((await waiting).kind).to.equal('outcomeUnknown');
     }
   });
 });

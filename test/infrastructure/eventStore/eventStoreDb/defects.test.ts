@@ -54,7 +54,7 @@ describe('defects of the EventStoreDB client', () => {
     it('guard: each stream of appends has its own table', async () => {
       const other = await startWorld();
       world.server.holdAppends();
-      const patient = await world.open({ attemptMs: 60_000, doubtfulMs: 60_000 });
+      const patient = await world.open({ attemptMs: 60_000, outcomeUnknownMs: 60_000 });
       const stream = newStream();
       const held = patient.append(stream, -1, [newEvent()]);
       await world.server.until(({ appendsHeld }) => appendsHeld === 1);

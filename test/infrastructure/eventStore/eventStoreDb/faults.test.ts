@@ -17,7 +17,7 @@ import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
 import { RECEIVER } from '../../../support/tls/certificates.ts';
 import { clientEvent, QUICK, Reports, rejection, startWorld, type World } from './support.ts';
 
-/** unsentMs, doubtfulMs and one look into the stream, of the times in `QUICK`, with room for a busy machine. */
+/** notSentMs, outcomeUnknownMs and one look into the stream, of the times in `QUICK`, with room for a busy machine. */
 const UNAVAILABLE_MS_MAX = 1_500;
 const UNKNOWN_MS_MAX = 2_500;
 const WRITERS = 8;

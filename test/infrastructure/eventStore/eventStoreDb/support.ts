@@ -14,8 +14,8 @@ import {
 export const QUICK: Partial<Timings> = {
   connectMs: 400,
   attemptMs: 150,
-  unsentMs: 600,
-  doubtfulMs: 900,
+  notSentMs: 600,
+  outcomeUnknownMs: 900,
   readMs: 200,
   readGiveUpMs: 600,
   confirmMs: 600,

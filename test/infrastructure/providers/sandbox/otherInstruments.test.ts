@@ -10,8 +10,8 @@ import { barcodeOfLine, dueFactor, isBoletoBarcode, isBoletoLine } from '../../.
 import { cryptoAmount } from '../../../../domain/methods/cryptoAmount.ts';
 import { isMultibancoReference } from '../../../../domain/methods/multibanco.ts';
 import {
-  type OtherInstrumentRequest,
-  sandboxOtherInstrument,
+  type AcquirerInstrumentRequest,
+  sandboxAcquirerInstrument,
 } from '../../../../infrastructure/providers/sandbox/otherInstruments.ts';
 import { anyTime } from '../../../support/arbitraries.ts';
 
@@ -28,14 +28,14 @@ const request = {
 };
 const OTHERS = PAYMENT_METHODS.filter((method) => method !== 'PIX');
 const FIRST_CURRENCY = Object.fromEntries(OTHERS.map((method) => [method, METHOD_RULES[method].currencies[0]!]));
-const requestOf = (method: OtherInstrumentRequest['method'], other: Partial<OtherInstrumentRequest> = {}) => ({
+const requestOf = (method: AcquirerInstrumentRequest['method'], other: Partial<AcquirerInstrumentRequest> = {}) => ({
   ...request,
   method,
   currency: FIRST_CURRENCY[method]!,
   ...other,
 });
-const boletoOf = (asked: OtherInstrumentRequest): BoletoInstrument => {
-  const made = sandboxOtherInstrument(asked);
+const boletoOf = (asked: AcquirerInstrumentRequest): BoletoInstrument => {
+  const made = sandboxAcquirerInstrument(asked);
   if (made.method !== 'BOLETO') throw new Error(`${made.method} instead of a boleto`);
   return made;
 };
@@ -66,22 +66,22 @@ describe("the sandbox's instruments of the other methods", () => {
   } as const;
   for (const method of OTHERS) {
     it(`${method} is made from the request`, () => {
-      expect(sandboxOtherInstrument(requestOf(method))).to.deep.equal({ ...common, method, ...expected[method] });
+      expect(sandboxAcquirerInstrument(requestOf(method))).to.deep.equal({ ...common, method, ...expected[method] });
     });
 
     it(`${method} twice is the same`, () => {
-      const again = sandboxOtherInstrument(requestOf(method, { paymentId, metadata: { ...request.metadata } }));
-      expect(again).to.deep.equal(sandboxOtherInstrument(requestOf(method)));
+      const again = sandboxAcquirerInstrument(requestOf(method, { paymentId, metadata: { ...request.metadata } }));
+      expect(again).to.deep.equal(sandboxAcquirerInstrument(requestOf(method)));
     });
 
     it(`${method} with another txid has another reference`, () => {
-      const other = sandboxOtherInstrument(requestOf(method, { txid: request.txid.replace('0', '1') }));
+      const other = sandboxAcquirerInstrument(requestOf(method, { txid: request.txid.replace('0', '1') }));
       expect(other.reference).to.not.equal(expected[method].reference);
     });
 
     it(`${method} is refused in a currency that it does not take`, () => {
       const currency = method === 'CRYPTO' ? 'EUR' : 'USDT';
-      expect(() => sandboxOtherInstrument(requestOf(method, { currency }))).to.throw(RangeError, currency);
+      expect(() => sandboxAcquirerInstrument(requestOf(method, { currency }))).to.throw(RangeError, currency);
     });
   }
 
@@ -93,7 +93,7 @@ describe("the sandbox's instruments of the other methods", () => {
     it(`CRYPTO in ${currency} has its address and amount`, () => {
       const { reference } = expected.CRYPTO;
       const made = { ...common, method: 'CRYPTO', reference, currency, network, address, amount };
-      expect(sandboxOtherInstrument(requestOf('CRYPTO', { currency }))).to.deep.equal(made);
+      expect(sandboxAcquirerInstrument(requestOf('CRYPTO', { currency }))).to.deep.equal(made);
     });
 
   for (const [what, method, other] of [
@@ -105,7 +105,7 @@ describe("the sandbox's instruments of the other methods", () => {
     ['BOLETO above its amount', 'BOLETO', { amount: toMinor(10_000_000_000) }],
   ] as const)
     it(`${what} is refused`, () => {
-      expect(() => sandboxOtherInstrument(requestOf(method, other))).to.throw(RangeError);
+      expect(() => sandboxAcquirerInstrument(requestOf(method, other))).to.throw(RangeError);
     });
 
   it('a boleto is due on the civil day of its expiry in São Paulo', () => {
@@ -121,14 +121,14 @@ describe("the sandbox's instruments of the other methods", () => {
 
 describe("laws of the sandbox's instruments", () => {
   const txid = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 });
-  const amountOf = (method: OtherInstrumentRequest['method']) =>
+  const amountOf = (method: AcquirerInstrumentRequest['method']) =>
     fc.integer({ min: 1, max: METHOD_RULES[method].amountMax }).map(toMinor);
 
   for (const method of OTHERS)
     it(`${method} has a reference, its provider and the expiry of the request`, () => {
       fc.assert(
         fc.property(txid, amountOf(method), (id, amount) => {
-          const made = sandboxOtherInstrument(requestOf(method, { txid: id, amount }));
+          const made = sandboxAcquirerInstrument(requestOf(method, { txid: id, amount }));
           expect(made.reference).to.match(/^sbx_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
           expect([made.method, made.provider, made.expiresAt]).to.deep.equal([method, 'sandbox', expiresAt]);
         }),
@@ -156,7 +156,7 @@ describe("laws of the sandbox's instruments", () => {
   it('a Multibanco reference is one that a terminal takes for its entity and amount', () => {
     fc.assert(
       fc.property(txid, amountOf('MULTIBANCO'), (id, amount) => {
-        const made = sandboxOtherInstrument(requestOf('MULTIBANCO', { txid: id, amount }));
+        const made = sandboxAcquirerInstrument(requestOf('MULTIBANCO', { txid: id, amount }));
         const isTaken = made.method === 'MULTIBANCO' && isMultibancoReference(made.entity, made.mbReference, amount);
         expect(isTaken).to.equal(true);
       }),
@@ -167,7 +167,7 @@ describe("laws of the sandbox's instruments", () => {
     const currencies = fc.constantFrom(...METHOD_RULES.CRYPTO.currencies);
     fc.assert(
       fc.property(txid, amountOf('CRYPTO'), currencies, (id, amount, currency) => {
-        const made = sandboxOtherInstrument(requestOf('CRYPTO', { txid: id, amount, currency }));
+        const made = sandboxAcquirerInstrument(requestOf('CRYPTO', { txid: id, amount, currency }));
         expect(made).to.include({ currency, amount: cryptoAmount(amount, CURRENCY_DECIMALS[currency]!) });
       }),
     );

@@ -1,0 +1,28 @@
+// What a route answers, by its kind.
+import type { Request, Response } from 'express';
+import { sendJson } from './errors.ts';
+import type { EventSink, RouteResult } from './route.ts';
+
+export const sendResult = (req: Request, res: Response, result: RouteResult): void => {
+  for (const [name, value] of Object.entries(result.headers ?? {})) res.setHeader(name, value);
+  if ('body' in result) return void sendJson(res, result.status, result.body);
+  res.statusCode = result.status;
+  if (!res.hasHeader('Cache-Control')) res.setHeader('Cache-Control', 'no-store');
+  if ('page' in result) res.setHeader('Content-Type', 'text/html; charset=utf-8').end(result.page);
+  else if ('bytes' in result) res.setHeader('Content-Type', result.contentType).end(result.bytes);
+  else if ('open' in result) openStream(req, res, result.open);
+  else res.end();
+};
+
+/** Proxies must not gather what a page waits for. */
+const STREAM_HEADERS = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' };
+
+const openStream = (req: Request, res: Response, open: (sink: EventSink) => void): void => {
+  res.writeHead(res.statusCode, STREAM_HEADERS);
+  if (req.method === 'HEAD') return void res.end();
+  open({
+    send: (event, data) => void res.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    end: () => void res.end(),
+    onClose: (listener) => void res.on('close', listener),
+  });
+};

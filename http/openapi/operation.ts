@@ -1,0 +1,132 @@
+// One operation of the OpenAPI document, from one route of the table.
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import { ERRORS } from '../kernel/errors.ts';
+import type { JsonSchema } from '../kernel/jsonSchema.ts';
+import type { JsonBody, Principal, QueryRule, Route } from '../kernel/route.ts';
+import { errorCodesByStatus } from './errorCodes.ts';
+import type { Examples, OperationExamples } from './examples.ts';
+import type { Refer } from './vocabulary.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
+
+const pathParameters = ({ params }: Route): readonly Json[] =>
+  Object.entries(params).map(([name, { description, schema }]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema,
+  }));
+
+/** Parameters of other lists that this one refuses are no parameters of it. */
+const isAccepted = ([, { expects }]: readonly [string, QueryRule]): boolean => !expects.startsWith('left out');
+
+const queryParameters = ({ query }: Route): readonly Json[] =>
+  Object.entries(query)
+    .filter(isAccepted)
+    .map(([name, { description, schema }]) => ({ name, in: 'query', description, schema }));
+
+const headerParameters = (route: Route): readonly Json[] => [
+  ...(needsIdempotencyKey(route) ? [ref('parameters', 'IdempotencyKey')] : []),
+  ref('parameters', 'RequestId'),
+];
+
+const requestBody = (body: JsonBody<never>, example: unknown, refer: Refer): Json => {
+  const schema: JsonSchema = body.schema;
+  return {
+    required: (schema.required ?? []).length > 0,
+    content: { 'application/json': { schema: refer(schema), ...(example !== undefined && { example }) } },
+  };
+};
+
+const needsIdempotencyKey = ({ headers }: Route): boolean => Object.hasOwn(headers, 'Idempotency-Key');
+
+/** A repeat under the same key is answered like the first request, and says so. */
+const takesIdempotencyKey = (route: Route): boolean =>
+  needsIdempotencyKey(route) ||
+  (route.body.kind === 'json' && Object.hasOwn((route.body.schema as JsonSchema).properties ?? {}, 'idempotencyKey'));
+
+const ALWAYS_SENT = { 'X-Request-Id': ref('headers', 'RequestId') };
+const RATE_LIMIT = {
+  'X-RateLimit-Limit-Minute': ref('headers', 'RateLimitLimit'),
+  'X-RateLimit-Remaining-Minute': ref('headers', 'RateLimitRemaining'),
+};
+
+const successResponses = (route: Route, examples: OperationExamples | undefined, refer: Refer): Json =>
+  Object.fromEntries(
+    Object.entries(route.responses).map(([status, response]) => {
+      const example = examples?.responses[status];
+      return [
+        status,
+        {
+          description: response.description,
+          headers: {
+            ...ALWAYS_SENT,
+            ...RATE_LIMIT,
+            ...(status === '201' &&
+              takesIdempotencyKey(route) && { 'Idempotent-Replayed': ref('headers', 'IdempotentReplayed') }),
+          },
+          ...(response.kind === 'json' && {
+            content: {
+              'application/json': { schema: refer(response.schema), ...(example !== undefined && { example }) },
+            },
+          }),
+        },
+      ];
+    }),
+  );
+
+const RETRIED = new Set([409, 429, 503]);
+
+/** The one error body, narrowed to the codes that this operation answers with this status. */
+const errorSchema = (codes: readonly ErrorCode[]): Json => ({
+  allOf: [
+    ref('schemas', 'Error'),
+    { type: 'object', properties: { error: { type: 'object', properties: { code: { enum: codes } } } } },
+  ],
+});
+
+const errorResponse = (status: number, codes: readonly ErrorCode[], { errors }: Examples): Json => ({
+  description: codes.map((code) => `- \`${code}\`: ${ERRORS[code].when}`).join('\n'),
+  headers: {
+    ...ALWAYS_SENT,
+    Link: ref('headers', 'ErrorHelp'),
+    ...(RETRIED.has(status) && { 'Retry-After': ref('headers', 'RetryAfter') }),
+    ...(status === 429 && RATE_LIMIT),
+  },
+  content: {
+    'application/json': {
+      schema: errorSchema(codes),
+      examples: Object.fromEntries(
+        codes.filter((code) => Object.hasOwn(errors, code)).map((code) => [code, ref('examples', code)]),
+      ),
+    },
+  },
+});
+
+const errorResponses = (route: Route, examples: Examples): Json =>
+  Object.fromEntries(
+    [...errorCodesByStatus(route)].map(([status, codes]) => [status, errorResponse(status, codes, examples)]),
+  );
+
+const SECURITY: Partial<Record<Principal, readonly Json[]>> = {
+  public: [],
+  apiKey: [{ apiKey: [] }],
+  testKey: [{ testApiKey: [] }],
+};
+
+/** `refer` puts a reference to a component in place of each schema that is one. */
+export const operationOf = (route: Route, examples: Examples, refer: Refer): Json => {
+  const recorded = examples.operations[route.operationId];
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    tags: [route.tag],
+    security: SECURITY[route.principal],
+    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
+    ...(route.body.kind === 'json' && { requestBody: requestBody(route.body, recorded?.request, refer) }),
+    responses: { ...successResponses(route, recorded, refer), ...errorResponses(route, examples) },
+  };
+};

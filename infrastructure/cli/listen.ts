@@ -1,0 +1,223 @@
+// `listen`: receives the demo account's webhooks on loopback, checks each signature, prints one line an event, and hands each on to the
+// merchant's own service when it is asked to.
+import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { loadToolConfig } from '../boot/config.ts';
+import {
+  DemoMerchant,
+  isSigned,
+  NOTHING_TO_SAY,
+  openInbox,
+  type Webhook,
+  type WebhookAnswer,
+} from '../demo/merchant.ts';
+import { type LocalCommand, UsageError } from './command.ts';
+import { moneyText, type Screen } from './output.ts';
+
+/** Quita waits 30 s for an answer: what is said here must reach it before. */
+const FORWARD_MS_MAX = 25_000;
+/** Of an answer that is handed back; Quita keeps the first kilobytes of it. */
+const ANSWER_BYTES_MAX = 1_048_576;
+/** They are about one connection, not about the message. */
+const HOP_BY_HOP = new Set(
+  'connection content-length host keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding upgrade'.split(
+    ' ',
+  ),
+);
+
+/** What the merchant's own service said. */
+export type Forwarded =
+  | { readonly kind: 'answered'; readonly answer: WebhookAnswer; readonly ms: number }
+  /** `why`: in a few words. Quita is answered with `status`: 502, or 504 when nothing came in time. */
+  | { readonly kind: 'failed'; readonly why: string; readonly status: 502 | 504; readonly ms: number };
+
+const endToEnd = (rawHeaders: readonly string[]): string[] =>
+  rawHeaders.filter((_, i) => !HOP_BY_HOP.has((rawHeaders[i - (i % 2)] as string).toLowerCase()));
+const endToEndOf = (headers: IncomingHttpHeaders) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+
+class TooLong extends Error {}
+
+const exchange = (webhook: Webhook, target: URL, signal: AbortSignal): Promise<WebhookAnswer> =>
+  new Promise((resolve, reject) => {
+    const { method, rawHeaders, rawBody } = webhook;
+    const headers = [...endToEnd(rawHeaders), 'Host', target.host, 'Content-Length', String(rawBody.length)];
+    const options: RequestOptions = { method, headers, signal, agent: false };
+    const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+    send(target, options, async (response) => {
+      try {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        for await (const chunk of response as AsyncIterable<Buffer>) {
+          size += chunk.length;
+          if (size > ANSWER_BYTES_MAX) throw new TooLong(`answered more than ${ANSWER_BYTES_MAX} bytes`);
+          chunks.push(chunk);
+        }
+        const body = Buffer.concat(chunks);
+        resolve({ status: response.statusCode as number, headers: endToEndOf(response.headers), body });
+      } catch (error) {
+        reject(error);
+      }
+    })
+      .on('error', reject)
+      .end(rawBody);
+  });
+
+/** Sends it on: method, headers with the signature, and the body byte for byte; redirects are answers like others. Never rejects. */
+export const forward = async (webhook: Webhook, target: URL, msMax = FORWARD_MS_MAX): Promise<Forwarded> => {
+  const startedAt = performance.now();
+  const signal = AbortSignal.timeout(msMax);
+  const ms = () => Math.round(performance.now() - startedAt);
+  try {
+    return { kind: 'answered', answer: await exchange(webhook, target, signal), ms: ms() };
+  } catch (error) {
+    if (signal.aborted) return { kind: 'failed', why: `no answer within ${msMax / 1_000} s`, status: 504, ms: ms() };
+    const { code, message } = error as { code?: string; message: string };
+    return {
+      kind: 'failed',
+      why: code === 'ECONNREFUSED' ? `nobody listens at ${target.host}` : message,
+      status: 502,
+      ms: ms(),
+    };
+  }
+};
+
+/** Throws UsageError. */
+const targetOf = (text: string): URL => {
+  const target = URL.canParse(text) ? new URL(text) : null;
+  if (target !== null && /^https?:$/.test(target.protocol)) return target;
+  throw new UsageError(
+    `--forward-to must be an http or https address, like http://127.0.0.1:8080/webhooks, not "${text}"`,
+  );
+};
+
+interface Message {
+  readonly id?: string;
+  readonly data?: {
+    readonly object?: {
+      readonly id?: string;
+      readonly charge_id?: string;
+      readonly amount?: number;
+      readonly currency?: string;
+    };
+    readonly transactionId?: string;
+    readonly amount?: number;
+  };
+}
+
+/** One line of JSON with --json. */
+export interface Received {
+  readonly receivedAt: string;
+  readonly type: string;
+  /** null: the legacy envelope has none. */
+  readonly eventId: string | null;
+  readonly deliveryId: string;
+  readonly paymentId: string | null;
+  /** Minor units; null: the message names none. */
+  readonly amount: number | null;
+  /** null: the legacy envelope names none, and no other message about this payment has come before. */
+  readonly currency: string | null;
+  readonly signature: 'valid' | 'invalid';
+  /** null: it was not handed on. `status` is null when no answer came, which `error` explains. */
+  readonly forwarded: { readonly status: number | null; readonly ms: number; readonly error: string | null } | null;
+}
+
+const messageOf = (rawBody: Buffer): Message => {
+  try {
+    return (JSON.parse(rawBody.toString('utf8')) ?? {}) as Message;
+  } catch {
+    return {};
+  }
+};
+
+/** Raw payment id → currency, as the messages that name one have told. */
+type Currencies = Map<string, string>;
+const rawIdOf = (id: string): string => id.replace(/^[a-z]+_/, '');
+
+const receivedOf = (
+  webhook: Webhook,
+  secret: string,
+  forwarded: Forwarded | null,
+  receivedAt: string,
+  currencies: Currencies,
+): Received => {
+  const { id, data } = messageOf(webhook.rawBody);
+  const amount = data?.object?.amount ?? data?.amount ?? null;
+  const paymentId = data?.object?.charge_id ?? data?.object?.id ?? data?.transactionId ?? null;
+  if (paymentId !== null && data?.object?.currency !== undefined)
+    currencies.set(rawIdOf(paymentId), data.object.currency);
+  const answered = forwarded?.kind === 'answered';
+  return {
+    receivedAt,
+    type: String(webhook.headers['x-acme-event-type']),
+    eventId: id ?? null,
+    deliveryId: String(webhook.headers['x-acme-delivery-id']),
+    paymentId,
+    amount,
+    currency: paymentId === null ? null : (currencies.get(rawIdOf(paymentId)) ?? null),
+    signature: isSigned(webhook, secret) ? 'valid' : 'invalid',
+    forwarded: forwarded && {
+      status: answered ? forwarded.answer.status : null,
+      ms: forwarded.ms,
+      error: answered ? null : forwarded.why,
+    },
+  };
+};
+
+const TYPE_WIDTH = 'withdrawal.status_changed'.length;
+const ID_WIDTH = 'evt_'.length + 26;
+
+const lineOf = (received: Received, { colours }: Screen): string => {
+  const { receivedAt, type, eventId, deliveryId, paymentId, amount, currency, signature, forwarded } = received;
+  const isValid = signature === 'valid';
+  const sum = amount === null ? '-' : currency === null ? `${amount} minor units` : moneyText(amount, currency);
+  const isTaken = forwarded?.status != null && forwarded.status >= 200 && forwarded.status < 300;
+  const answer = forwarded && (forwarded.error ?? `answered ${forwarded.status} in ${forwarded.ms} ms`);
+  return [
+    receivedAt.slice('2026-11-01T'.length),
+    type.padEnd(TYPE_WIDTH),
+    (eventId ?? deliveryId).padEnd(ID_WIDTH),
+    (paymentId ?? '-').padEnd(ID_WIDTH - 1),
+    sum.padStart('R$ 1000.00'.length),
+    isValid ? colours.green('signature valid') : colours.bold(colours.red('signature invalid')),
+    ...(answer === null ? [] : [isTaken ? colours.green(answer) : colours.red(answer)]),
+  ].join('  ');
+};
+
+export const listenCommand: LocalCommand = {
+  name: 'listen',
+  summary: 'Receive the demo account’s webhooks until Ctrl-C: one line an event, its signature checked',
+  args: [],
+  options: {
+    'forward-to': {
+      description: 'hand each webhook on to this address of your own service, and its answer back to Quita',
+    },
+  },
+  isLocal: true,
+  run: async ({ env, signal }, { options, isJson }, { print, screen }) => {
+    const forwardTo = options['forward-to'];
+    const target = typeof forwardTo === 'string' ? targetOf(forwardTo) : null;
+    const merchant = await DemoMerchant.of(loadToolConfig(env));
+    let secret = '';
+    const currencies: Currencies = new Map();
+    await using inbox = await openInbox(async (webhook) => {
+      const receivedAt = new Date().toISOString();
+      const forwarded = target === null ? null : await forward(webhook, target);
+      const received = receivedOf(webhook, secret, forwarded, receivedAt, currencies);
+      print(isJson ? JSON.stringify(received) : lineOf(received, screen));
+      if (forwarded === null) return NOTHING_TO_SAY;
+      if (forwarded.kind === 'answered') return forwarded.answer;
+      return { status: forwarded.status, headers: {}, body: Buffer.from(forwarded.why) };
+    });
+    await merchant.subscribed(inbox.url, ['*'], async (endpoint) => {
+      secret = endpoint.secret;
+      const where = target === null ? '' : `, handing on to ${target.href}`;
+      if (!isJson) print(`Listening at ${inbox.url} as ${endpoint.id}${where}; Ctrl-C ends it.`);
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    });
+    return { json: undefined, text: '' };
+  },
+};

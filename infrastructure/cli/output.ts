@@ -1,0 +1,127 @@
+// How a command line shows things: colours and tables on a terminal, plain lines elsewhere; and the progress of long work.
+import { Presets, SingleBar } from 'cli-progress';
+import pc from 'picocolors';
+import { CURRENCY_DECIMALS } from '../../domain/charge/methods.ts';
+import { decimalText } from '../../domain/kernel/decimalText.ts';
+
+/** A stream that is written to: standard output, standard error, or a test's. */
+export interface Out {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+export interface Screen {
+  /** Columns of the terminal; null: it is none, and lines are as long as they are. */
+  readonly width: number | null;
+  readonly colours: ReturnType<typeof pc.createColors>;
+}
+
+const WIDTH_DEFAULT = 80;
+
+/** Colours stand on a terminal only; NO_COLOR takes them away and FORCE_COLOR asks for them anywhere, as everywhere else. */
+export const screenOf = ({ isTTY = false, columns }: Out, env: NodeJS.ProcessEnv): Screen => {
+  const isForced = !['', '0', 'false'].includes(env['FORCE_COLOR'] ?? '');
+  const isColoured = !env['NO_COLOR'] && (isForced || (isTTY && env['TERM'] !== 'dumb'));
+  return { width: isTTY ? (columns ?? WIDTH_DEFAULT) : null, colours: pc.createColors(isColoured) };
+};
+
+const GAP = '  ';
+/** So much of a column stays, and of the last, which is free text, before others give way. */
+const COLUMN_MIN = 6;
+const LAST_MIN = 16;
+/** A name or a message of somebody else must not steer the terminal. */
+const printable = (text: string): string => text.replace(/\p{Cc}/gu, '?').trim();
+const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
+const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?$/.test(text);
+
+/** Widths of the columns. Where all together are wider than the terminal, the last gives way first, and then the widest. */
+const fitted = (rows: readonly (readonly string[])[], width: number): readonly number[] => {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  const last = widths.length - 1;
+  const room = width - GAP.length * last;
+  const excess = () => widths.reduce((sum, each) => sum + each, 0) - room;
+  widths[last] = Math.max(Math.min(widths[last] as number, LAST_MIN), (widths[last] as number) - Math.max(0, excess()));
+  for (let widest = Math.max(...widths); excess() > 0 && widest > COLUMN_MIN; widest = Math.max(...widths))
+    widths[widths.indexOf(widest)] = widest - 1;
+  return widths;
+};
+
+/**
+ * Returns one line a row: on a terminal under a head, aligned and no wider than the terminal; elsewhere with nothing but two spaces
+ * between the cells, whole, for whoever reads them with a program.
+ */
+export const table = (
+  { width, colours }: Screen,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string => {
+  if (width === null || rows.length === 0) return rows.map((row) => row.join(GAP)).join('\n');
+  const shown = rows.map((row) => row.map(printable));
+  const widths = fitted([head, ...shown], width);
+  const areNumbers = head.map((_, i) => shown.every((row) => isNumber(row[i] ?? '')));
+  const lines = [head, ...shown].map((row) => {
+    const cells = row.map((cell, i) => {
+      const wide = widths[i] as number;
+      return areNumbers[i] ? cut(cell, wide).padStart(wide) : cut(cell, wide).padEnd(wide);
+    });
+    return cut(cells.join(GAP).trimEnd(), width);
+  });
+  return [colours.bold(lines[0] as string), ...lines.slice(1)].join('\n');
+};
+
+/** Returns `12.34`, with as many decimals as the currency has minor units; of an unknown currency the minor units. */
+export const amountText = (minor: number, currency: string): string =>
+  decimalText(minor, CURRENCY_DECIMALS[currency] ?? 0);
+
+/** Returns `R$ 12.34`; of another currency than the real with its code. */
+export const moneyText = (minor: number, currency: string): string =>
+  `${currency === 'BRL' ? 'R$' : currency} ${amountText(minor, currency)}`;
+
+export interface Progress {
+  /** `done`: from 0 to 1. `what`: what is being done, in a few words, with its figures. */
+  show(done: number, what: string): void;
+  /** Takes the bar off the screen: before something else is printed, and at the end. */
+  clear(): void;
+}
+
+export const NO_PROGRESS: Progress = { show: () => undefined, clear: () => undefined };
+
+const LINE_EVERY_MS = 1_000;
+const BAR_WIDTH = 30;
+
+/** A bar on a terminal; elsewhere a line a second at most, and none for what takes less. `nowMs`: a clock that only goes forward. */
+export const progressOn = (err: Out, nowMs: () => number): Progress => (err.isTTY ? bar(err) : lines(err, nowMs));
+
+const bar = (err: Out): Progress => {
+  let open: SingleBar | null = null;
+  return {
+    show: (done, what) => {
+      if (open === null) {
+        const options = { format: '{bar} {percentage} %  {what}', barsize: BAR_WIDTH, clearOnComplete: true };
+        open = new SingleBar(
+          { ...options, hideCursor: true, stream: err as NodeJS.WritableStream },
+          Presets.shades_classic,
+        );
+        open.start(1, done, { what });
+      }
+      open.update(done, { what });
+    },
+    clear: () => {
+      open?.stop();
+      open = null;
+    },
+  };
+};
+
+const lines = (err: Out, nowMs: () => number): Progress => {
+  let printedAtMs = nowMs();
+  return {
+    show: (done, what) => {
+      if (nowMs() - printedAtMs < LINE_EVERY_MS) return;
+      printedAtMs = nowMs();
+      err.write(`${Math.floor(done * 100)} %  ${what}\n`);
+    },
+    clear: () => undefined,
+  };
+};

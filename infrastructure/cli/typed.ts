@@ -1,0 +1,29 @@
+// Ids and streams as operators type them.
+import { CATEGORIES, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
+import { type AccountId, isRawId, type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
+import { UsageError } from './command.ts';
+
+/** Takes it raw, or with the prefix of a charge or a transaction. Throws UsageError. */
+export const paymentIdOf = (text: string): PaymentId => {
+  const id = parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction);
+  if (id === null) throw new UsageError(`"${text}" is no payment: a ch_ id, a tx_ id or 26 characters`);
+  return id;
+};
+
+/** Throws UsageError. */
+export const accountIdOf = (text: string): AccountId => {
+  const id = parseId<AccountId>(text, PREFIX.account);
+  if (id === null) throw new UsageError(`"${text}" is no account: an acct_ id`);
+  return id;
+};
+
+/** Takes `payment-<raw>`, an id with or without its prefix of a payment, or `logConsumer-<name>`. Throws UsageError. */
+export const streamOf = (text: string): StreamName => {
+  const paymentId = parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction);
+  if (paymentId !== null) return streamName.payment(paymentId);
+  const { category, id } = readStreamName(text);
+  const isName = category === 'logConsumer' ? /^[\w/]{1,100}$/.test(id) : isRawId(id);
+  if (!(CATEGORIES as readonly string[]).includes(category) || !isName)
+    throw new UsageError(`"${text}" names no stream: payment-<raw id>, or a ch_ id`);
+  return text as StreamName;
+};

@@ -1,0 +1,75 @@
+// The log in EventStoreDB, to be copied from or into.
+import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
+import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
+import type { CheckedAppend } from '../checkAppend.ts';
+import type { LogName } from '../logState.ts';
+import { type MigratableLog, runsOf } from '../migratableLog.ts';
+import { Appender } from './appender.ts';
+import { Connector } from './connection.ts';
+import { readConnectionString } from './connectionString.ts';
+import { readState, writeState } from './logState.ts';
+import { withOriginalTimestamp } from './originalTimestamp.ts';
+import { Reader } from './reader.ts';
+import { openEventStoreDb } from './store.ts';
+import { TIMINGS } from './timings.ts';
+
+const inOneStream = (before: RecordedEvent, event: RecordedEvent): boolean =>
+  before.stream === event.stream && before.revision + 1 === event.revision;
+
+/** The same event with its first time in its metadata. */
+const asAppend = (run: readonly RecordedEvent[]): CheckedAppend => {
+  const { stream, revision } = run[0] as RecordedEvent;
+  if (!CATEGORIES.some((category) => category === readStreamName(stream).category))
+    throw new Error(`${stream} is of no category that this version knows: start the version that wrote it`);
+  const events = run.map(({ id, type, data, metadata, recordedAt }) => ({
+    id,
+    type,
+    data,
+    metadata: withOriginalTimestamp(metadata, recordedAt),
+  }));
+  const bytes = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return {
+    stream,
+    expected: revision - 1,
+    events,
+    dataBytes: bytes(events.map(({ data }) => data)),
+    metadataBytes: bytes(events.map(({ metadata }) => metadata)),
+  };
+};
+
+const addressOf = (connectionString: string): string => connectionString.replace(/\/\/[^/?]*@/, '//');
+
+/** Throws BadConnectionString, EventStoreUnavailable. */
+export const openMigratableEventStoreDbLog = async (
+  connectionString: string,
+  onError: (error: Error) => void,
+): Promise<MigratableLog> => {
+  const store = await openEventStoreDb({ connectionString, inAnyState: true, onError });
+  const connector = new Connector(readConnectionString(connectionString));
+  const reader = new Reader({ connector, timings: TIMINGS, onError });
+  const appender = new Appender({ connector, reader, timings: TIMINGS, onError });
+  const name: LogName = { storeId: store.storeId, address: addressOf(connectionString) };
+  return {
+    name,
+    store,
+    state: async () => (await readState(reader)).state,
+    setState: (use) => writeState(reader, appender, use),
+    async write(events, onWritten) {
+      // One after the other: nothing promises that appends in flight together are written in the order in which they were sent.
+      for (const run of runsOf(events, inOneStream)) {
+        const append = asAppend(run);
+        const result = await appender.append(append);
+        if (!result.ok)
+          throw new Error(
+            `${append.stream} ends at revision ${result.actual} in the copy and not at ${append.expected}: does somebody else write to it?`,
+          );
+        onWritten(run.length);
+      }
+    },
+    async close() {
+      await store.close();
+      await appender.close();
+      reader.close();
+    },
+  };
+};

@@ -1,0 +1,94 @@
+// The Postgres log, to be copied from or into.
+import type pg from 'pg';
+import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
+import { SessionWatch } from '../../postgres/sessionWatch.ts';
+import type { LogName, LogState } from '../logState.ts';
+import { type MigratableLog, runsOf } from '../migratableLog.ts';
+import { int8Array, textArray, uuidArray } from './binaryArrays.ts';
+import { WRITER_SETTINGS } from './flushCall.ts';
+import { Reader } from './reader.ts';
+import { closeSession, openSession } from './session.ts';
+import { openPostgresEventStore } from './store.ts';
+
+/** The lock of event_store.append: who holds it is the only writer. */
+const LOCK = 'SELECT pg_advisory_xact_lock(5860930411590117)';
+
+const SET_USE = 'UPDATE event_store.store SET use = $1, other_id = $2, other_address = $3';
+
+/** Positions go on from the head in the order of the arrays. The head is read by a statement after the lock (0001_events). */
+const COPY = `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
+  SELECT head.place + n.number, n.revision, n.recorded_at::timestamptz, n.id, n.stream, n.type, n.data, n.metadata
+  FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head,
+    unnest($1::text[], $2::bigint[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[])
+      WITH ORDINALITY n(stream, revision, recorded_at, id, type, data, metadata, number)`;
+
+/** All or nothing. */
+const underLock = async (session: pg.Client, statements: readonly pg.QueryConfig[]): Promise<void> => {
+  await session.query('BEGIN');
+  try {
+    await session.query(LOCK);
+    for (const statement of statements) await session.query(statement);
+    await session.query('COMMIT');
+  } catch (error) {
+    await session.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+};
+
+const copyStatement = (events: readonly RecordedEvent[]): pg.QueryConfig => ({
+  text: COPY,
+  values: [
+    textArray(events.map(({ stream }) => stream)),
+    int8Array(events.map(({ revision }) => revision)),
+    textArray(events.map(({ recordedAt }) => recordedAt)),
+    uuidArray(events.map(({ id }) => id)),
+    textArray(events.map(({ type }) => type)),
+    textArray(events.map(({ data }) => data)),
+    textArray(events.map(({ metadata }) => metadata)),
+  ],
+});
+
+const addressOf = (connectionString: string): string => {
+  const { host, pathname } = new URL(connectionString);
+  return `postgres://${host}${pathname}`;
+};
+
+/** Of a migrated database. Throws EventStoreUnavailable. */
+export const openMigratablePostgresLog = async (
+  connectionString: string,
+  onError: (error: unknown) => void,
+): Promise<MigratableLog> => {
+  const name = 'quita event store: copies';
+  const watch = new SessionWatch({ connectionString, application_name: name });
+  const session = await openSession({ connectionString, watch, name, settings: WRITER_SETTINGS });
+  const opening = openPostgresEventStore({ connectionString, watch, poolSize: 1, inAnyState: true, onError });
+  const store = await opening.catch(async (error: unknown) => {
+    await closeSession(session);
+    throw error;
+  });
+  const reader = new Reader({ connectionString, watch, poolSize: 1, onError });
+  const logName: LogName = { storeId: store.storeId, address: addressOf(connectionString) };
+  const use = async (): Promise<LogState> => (await reader.store()).use;
+  return {
+    name: logName,
+    store,
+    state: use,
+    async setState(next) {
+      const other = next.kind === 'inUse' ? null : next.other;
+      const values = [next.kind, other?.storeId ?? null, other?.address ?? null];
+      await underLock(session, [{ text: SET_USE, values }]);
+    },
+    async write(events, onWritten) {
+      const current = await use();
+      if (current.kind !== 'copy') throw new Error(`only a copy is written like this, and the log is ${current.kind}`);
+      const says = { text: "SELECT set_config('quita.copy_of', $1, true)", values: [current.other.storeId] };
+      for (const run of runsOf(events, () => true)) {
+        await underLock(session, [says, copyStatement(run)]);
+        onWritten(run.length);
+      }
+    },
+    async close() {
+      await Promise.all([store.close(), reader.close(), closeSession(session)]);
+    },
+  };
+};

@@ -1,0 +1,231 @@
+// Opens both logs and the database of the checkpoints, moves the log, and says what to do next.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EventStoreUnavailable, LogNotInUse } from '../../application/ports/eventStore.ts';
+import type { LeaderSession } from '../../application/ports/leaderSession.ts';
+import { type Config, judgeEventStoreUrl, loadToolConfig } from '../boot/config.ts';
+import { type Database, openDatabase } from '../boot/database.ts';
+import { outcomeOf } from '../boot/explain.ts';
+import { Openings } from '../boot/openings.ts';
+import { type CliInput, type CommandWords, UsageError } from '../cli/command.ts';
+import { type Out, screenOf } from '../cli/output.ts';
+import { readOnly } from '../cli/program.ts';
+import { LogsDiffer } from '../eventStore/compareLogs.ts';
+import { openMigratableEventStoreDbLog } from '../eventStore/eventStoreDb/migratableLog.ts';
+import { startOn } from '../eventStore/logState.ts';
+import type { MigratableLog } from '../eventStore/migratableLog.ts';
+import { openMigratablePostgresLog } from '../eventStore/postgres/migratableLog.ts';
+import { openLog } from '../log/log.ts';
+import { leaderSessions } from '../postgres/leaderSession.ts';
+import { migrate } from '../postgres/migrate.ts';
+import { connectionConfig } from '../postgres/session.ts';
+import { assertAlone, leadInstead, named, OWN_NAME } from './alone.ts';
+import { moveLog, type News, type Step, unseal } from './moveLog.ts';
+
+const ONE_IS_NEEDED =
+  'one of --to, --from and --unseal [--from] is needed; npm run migrate-events -- --help explains them';
+
+const COMMAND: CommandWords = {
+  name: 'npm run migrate-events --',
+  summary:
+    'Moves the event log of this deployment between PostgreSQL (DATABASE_URL, or the embedded one in DATA_DIR) and an EventStoreDB ' +
+    '(esdb://… or esdb+discover://…, or the same with kurrentdb), event by event with its id and its time. Stop the program first. ' +
+    'Killed half-way, the same command goes on; repeated when it is done, it changes nothing.',
+  args: [],
+  takes: ONE_IS_NEEDED,
+  options: {
+    to: { description: 'from PostgreSQL into the EventStoreDB at this address, which must hold no events of Quita' },
+    from: {
+      description:
+        'from the EventStoreDB at this address into PostgreSQL, which must hold no events, or those that were copied from it to there',
+    },
+    unseal: {
+      description:
+        'give an unfinished copy up: the original (PostgreSQL, or with --from that EventStoreDB) is the log in use again',
+      flag: true,
+    },
+  },
+};
+
+type Task =
+  | { readonly kind: 'to' | 'from'; readonly url: string }
+  /** `url` null: of PostgreSQL. */
+  | { readonly kind: 'unseal'; readonly url: string | null };
+
+/** Throws UsageError. */
+const taskOf = ({ options }: CliInput): Task => {
+  const { to, from, unseal } = options;
+  if (unseal && to === undefined) return { kind: 'unseal', url: typeof from === 'string' ? from : null };
+  if (typeof to === 'string' && from === undefined && !unseal) return { kind: 'to', url: to };
+  if (typeof from === 'string' && to === undefined) return { kind: 'from', url: from };
+  throw new UsageError(ONE_IS_NEEDED);
+};
+
+const LINE_EVERY_MS = 1_000;
+
+const STEPS: { readonly [S in Step]: string | null } = {
+  marked: null,
+  sealed: 'The log is sealed: nothing is appended to it any more.',
+  verified: 'The copy is equal to the log, event by event.',
+  translated: 'The checkpoints of read models and processes point into the copy.',
+  moved: null,
+  inUse: null,
+};
+
+/** `nowMs`: a clock that only goes forward. */
+export const progressLines = (print: (line: string) => void, nowMs: () => number): ((news: News) => void) => {
+  let printedAtMs = nowMs();
+  let copyingSinceMs: number | null = null;
+  return (news) => {
+    if (news.kind === 'step') {
+      const line = STEPS[news.step];
+      if (line !== null) print(line);
+      return;
+    }
+    if (news.kind === 'copied') copyingSinceMs ??= nowMs();
+    if (nowMs() - printedAtMs < LINE_EVERY_MS) return;
+    printedAtMs = nowMs();
+    const rate = news.events / Math.max((nowMs() - (copyingSinceMs ?? 0)) / 1_000, 0.001);
+    print(
+      news.kind === 'copied' ? `${news.events} events copied, ${Math.round(rate)}/s` : `${news.events} events compared`,
+    );
+  };
+};
+
+interface Finding {
+  readonly json: unknown;
+  readonly text: string;
+}
+
+/** The embedded database must be there: a new one, made because DATA_DIR is wrong, would hold no log. */
+const openExisting = async (config: Config, onLost: (error: Error) => void): Promise<Database> => {
+  if (config.databaseUrl === null)
+    await stat(join(config.dataDir, 'postgres.json')).catch(() => {
+      throw new UsageError(`there is no database in ${config.dataDir}: set DATA_DIR or DATABASE_URL`);
+    });
+  return await openDatabase(config, openLog('silent'), onLost);
+};
+
+/** What is open while a log moves. */
+interface Opened {
+  /** Leads in the place of projector and reactor, on the database of the checkpoints. */
+  readonly session: LeaderSession;
+  readonly assertAlone: () => Promise<void>;
+  postgres(): Promise<MigratableLog>;
+  eventStoreDb(url: string): Promise<MigratableLog>;
+}
+
+const quiet = (): void => undefined;
+
+/** Alone with the migrated database. Whatever is opened is closed with `openings`. */
+const openAlone = async (config: Config, openings: Openings, onLost: (error: Error) => void): Promise<Opened> => {
+  const opened = <T extends { close(): Promise<void> }>(thing: T): T => {
+    openings.onClose(() => thing.close());
+    return thing;
+  };
+  const { connectionString: theirs } = opened(await openExisting(config, onLost));
+  const connectionString = named(theirs);
+  const session = opened(await leaderSessions(connectionConfig(connectionString, OWN_NAME))('migrate-events'));
+  await assertAlone(session, theirs); // before the schema becomes another one under a program that runs
+  await migrate(theirs);
+  await leadInstead(session);
+  await assertAlone(session, theirs);
+  return {
+    session,
+    assertAlone: () => assertAlone(session, theirs),
+    postgres: () => openMigratablePostgresLog(connectionString, quiet).then(opened),
+    eventStoreDb: (url) => openMigratableEventStoreDbLog(url, quiet).then(opened),
+  };
+};
+
+const moved = async (
+  direction: 'to' | 'from',
+  url: string,
+  { session, assertAlone, postgres, eventStoreDb }: Opened,
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Finding> => {
+  const [here, there] = [await postgres(), await eventStoreDb(url)];
+  const [source, target] = direction === 'to' ? [here, there] : [there, here];
+  const tell = progressLines(print, () => performance.now());
+  const report = await moveLog({ source, target, session, assertAlone, signal, tell });
+  const next = `start the program ${startOn(target.name.address)}`;
+  const done = report.wasDone
+    ? 'It was done before, and nothing was changed'
+    : `Done: ${report.copied} events copied, ${report.compared} compared, ${report.checkpoints} checkpoints translated`;
+  return { json: { ...report, next }, text: `${done}. Now ${next}` };
+};
+
+const unsealed = async (url: string | null, { session, postgres, eventStoreDb }: Opened): Promise<Finding> => {
+  const source = url === null ? await postgres() : await eventStoreDb(url);
+  const wasSealed = await unseal(source, session);
+  const next = `start the program ${startOn(source.name.address)}`;
+  const done = wasSealed
+    ? 'The seal is broken and the copy given up'
+    : 'The log was not sealed, and nothing was changed';
+  return { json: { wasSealed, next }, text: `${done}. Now ${next}` };
+};
+
+const perform = async (
+  config: Config,
+  task: Task,
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Finding> => {
+  const openings = new Openings();
+  let lose: (error: Error) => void = quiet;
+  const lost = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  lost.catch(quiet);
+  try {
+    const opened = await openAlone(config, openings, lose);
+    const work =
+      task.kind === 'unseal' ? unsealed(task.url, opened) : moved(task.kind, task.url, opened, print, signal);
+    return await Promise.race([work, lost, opened.session.lost]);
+  } finally {
+    await openings.close();
+  }
+};
+
+const AGAIN = 'The same command goes on where this one ended; --unseal gives the copy up';
+
+const explain = (error: unknown, isStopped: boolean): { readonly code: number; readonly says: string } => {
+  if (error instanceof LogsDiffer)
+    return { code: 1, says: `${error.message}. Give this copy up with --unseal, and copy into another, empty store` };
+  const { says, code } = outcomeOf(error);
+  if (isStopped && code === 1) return { code, says: `stopped. ${AGAIN}` };
+  if (code === 1) return { code, says: `${says}\n${AGAIN}` };
+  const isAway = error instanceof EventStoreUnavailable && !(error instanceof LogNotInUse);
+  return { code, says: isAway ? `${says}. ${AGAIN}` : says };
+};
+
+/** Exit code 0 when the log has moved, 1 on a fault, 2 when the command or the environment is wrong. */
+export const runMigrateEvents = async (
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  out: Out,
+  err: Out,
+  signal: AbortSignal,
+): Promise<number> => {
+  try {
+    const asked = readOnly(COMMAND, words, screenOf(out, env));
+    if (asked.kind === 'text') {
+      out.write(asked.text);
+      return 0;
+    }
+    const { isJson } = asked.input;
+    const task = taskOf(asked.input);
+    const config = loadToolConfig(env);
+    const trouble = task.url === null ? null : judgeEventStoreUrl(task.url, config);
+    if (trouble !== null) throw new UsageError(`--${task.kind === 'to' ? 'to' : 'from'} ${trouble}`);
+    const print = (line: string): void => void (isJson ? err : out).write(`${line}\n`);
+    const { json, text } = await perform(config, task, print, signal);
+    out.write(`${isJson ? JSON.stringify(json) : text}\n`);
+    return 0;
+  } catch (error) {
+    const { code, says } = explain(error, signal.aborted);
+    err.write(`quita: ${says}\n`);
+    return code;
+  }
+};

@@ -1,0 +1,65 @@
+// LISTEN on one connection for all that want to be woken. A notice is a wake-up only: whoever missed one finds the work by polling.
+
+import { PgSession, type SessionConfig } from './session.ts';
+
+type Listener = (payload: string) => void;
+
+const RECONNECT_MS = 250;
+
+export class NotificationListener {
+  readonly #config: SessionConfig;
+  readonly #listeners = new Map<string, Set<Listener>>();
+  #session: PgSession | null = null;
+  #closed = false;
+  #reconnect: NodeJS.Timeout | null = null;
+  #reopening: Promise<void> | null = null;
+
+  constructor(config: SessionConfig) {
+    this.#config = config;
+  }
+
+  async open(): Promise<void> {
+    const session = await PgSession.open(this.#config, () => this.#lost());
+    try {
+      session.client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
+      for (const channel of this.#listeners.keys()) await session.query(`LISTEN ${channel}`);
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    if (this.#closed) return session.close();
+    this.#session = session;
+    // What was said while nobody listened is unknown: everybody looks once.
+    for (const channel of this.#listeners.keys()) this.#tell(channel, '');
+  }
+
+  /** `channel` is a plain identifier. The payload is empty when notices may have been missed. Before `open`, or later. */
+  async on(channel: string, listener: Listener): Promise<() => void> {
+    const known = this.#listeners.get(channel);
+    const listeners = known ?? new Set();
+    listeners.add(listener);
+    this.#listeners.set(channel, listeners);
+    if (!known) await this.#session?.query(`LISTEN ${channel}`);
+    return () => void listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#reconnect) clearTimeout(this.#reconnect);
+    await this.#reopening;
+    await this.#session?.close();
+  }
+
+  #tell(channel: string, payload: string): void {
+    for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
+  }
+
+  #lost(): void {
+    this.#session = null;
+    if (this.#closed || this.#reconnect) return; // one attempt at a time, or one connection would become many
+    this.#reconnect = setTimeout(() => {
+      this.#reconnect = null;
+      this.#reopening = this.open().catch(() => this.#lost());
+    }, RECONNECT_MS);
+  }
+}

@@ -1,0 +1,87 @@
+// Equal requests are equal texts (rule K2). The text is part of what was stored: it may never change under a version.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { canonicalText, fingerprintOf } from '../../../application/core/fingerprint.ts';
+
+const KEYS = fc.oneof(
+  fc.string(),
+  fc.constantFrom('a', 'b', '0', '10', '9', '01', '4294967294', '4294967295', '-1', ' '),
+);
+const { tree: JSON_VALUE } = fc.letrec((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small' },
+    fc.string(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom(null, true, false, undefined),
+    fc.array(tie('tree').map((value) => value ?? null)),
+    fc.dictionary(KEYS, tie('tree')),
+  ),
+}));
+const REQUEST = fc.dictionary(KEYS, JSON_VALUE);
+
+/** RFC 8785 in its own words: members by the UTF-16 code units of their names, values as ECMAScript writes them. */
+const written = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`;
+  const members = Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => `${JSON.stringify(key)}:${written(inner)}`);
+  return `{${members.join(',')}}`;
+};
+const shuffled = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(shuffled);
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, inner]) => [key, shuffled(inner)]),
+  );
+};
+
+describe('canonicalText', () => {
+  it('is the version and the request with sorted keys, without fields that were not sent', () => {
+    const request = {
+      b: [{ z: 1, y: undefined }, null],
+      amount: 1990,
+      a: { é: 'x"', 10: 1, 9: 2, 'a b': {} },
+      none: undefined,
+    };
+    expect(canonicalText(1, request)).to.equal(
+      '1\n{"a":{"10":1,"9":2,"a b":{},"é":"x\\""},"amount":1990,"b":[{"z":1},null]}',
+    );
+  });
+
+  it('law: it is what RFC 8785 writes', () => {
+    fc.assert(
+      fc.property(REQUEST, (request) => {
+        expect(canonicalText(1, request)).to.equal(`1\n${written(request)}`);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('law: key order does not matter, and everything else does', () => {
+    fc.assert(
+      fc.property(REQUEST, REQUEST, (one, other) => {
+        expect(canonicalText(1, shuffled(one) as object)).to.equal(canonicalText(1, one));
+        const isSame = written(one) === written(other);
+        expect(canonicalText(1, one) === canonicalText(1, other)).to.equal(isSame);
+      }),
+    );
+  });
+
+  it('throws on what no JSON holds, which the edge refuses (I11, I14)', () => {
+    for (const value of [Number.POSITIVE_INFINITY, Number.NaN, 'half a pair \ud800', { 'a\udfff': 1 }])
+      expect(() => canonicalText(1, { metadata: { value } })).to.throw(Error);
+  });
+});
+
+describe('fingerprintOf', () => {
+  it('is the SHA-256 of the text, in base64url', () => {
+    expect(fingerprintOf(1, { b: 2, a: '€' })).to.equal('s9I6minr3rv3vXXuz3W3YJ8H7Istvl6wRCNuas8JjKk');
+  });
+  it('is another under another version of the rule', () => {
+    expect(fingerprintOf(2, { a: 1 })).not.to.equal(fingerprintOf(1, { a: 1 }));
+  });
+});

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import type { RecordedEvent } from '../../../../application/ports/eventStore.ts';
+import { positionOf } from '../../../../infrastructure/eventStore/postgres/position.ts';
+import { RecentEvents } from '../../../../infrastructure/eventStore/postgres/recentEvents.ts';
+import { newEvent, newStream } from '../../../conformance/eventStore/harness.ts';
+
+const recorded = (place: number, data = '{}'): RecordedEvent => ({
+  ...newEvent({ data, metadata: '{}' }),
+  stream: newStream(),
+  revision: 0,
+  position: positionOf(place),
+  recordedAt: '2026-01-01T00:00:00.000Z',
+});
+const run = (first: number, count: number, data?: string): RecordedEvent[] =>
+  Array.from({ length: count }, (_, n) => recorded(first + n, data));
+
+describe('tail', () => {
+  it('gives the very objects that were added, behind any place in it', () => {
+    const tail = new RecentEvents();
+    const events = run(1, 5);
+    tail.add(1, events.slice(0, 2));
+    tail.add(3, events.slice(2));
+    for (let place = 0; place < 5; place++) {
+      const given = tail.after(place, 2)!;
+      expect(given.map((event) => events.indexOf(event))).to.deep.equal([place, place + 1].filter((n) => n < 5));
+    }
+  });
+
+  it('has nothing behind its end or before its beginning', () => {
+    const tail = new RecentEvents();
+    expect(tail.after(0, 1)).to.equal(null);
+    tail.add(4, run(4, 3));
+    expect([2, 3, 5, 6, 7].map((place) => tail.after(place, 9)?.length ?? null)).to.deep.equal([
+      null,
+      3,
+      1,
+      null,
+      null,
+    ]);
+  });
+
+  it('forgets what stood before a hole: another process wrote there', () => {
+    const tail = new RecentEvents();
+    tail.add(1, run(1, 3));
+    const later = run(6, 2);
+    tail.add(6, later);
+    expect([0, 1, 2, 3, 4].map((place) => tail.after(place, 9))).to.deep.equal([null, null, null, null, null]);
+    expect(tail.after(5, 9)).to.deep.equal(later);
+  });
+
+  it('ignores what it has already, and nothing at all', () => {
+    const tail = new RecentEvents();
+    const events = run(1, 3);
+    tail.add(1, events);
+    tail.add(1, run(1, 3));
+    tail.add(9, []);
+    expect(tail.after(0, 9)!.every((event, n) => event === events[n])).to.equal(true);
+  });
+
+  it('keeps the newest within its bounds of count and of length', () => {
+    const few = new RecentEvents({ eventsMax: 4, lengthMax: 1_000 });
+    for (let place = 1; place <= 100; place += 3) few.add(place, run(place, 3));
+    expect([97, 98, 101].map((place) => few.after(place, 9)?.length ?? null)).to.deep.equal([null, 4, 1]);
+    const short = new RecentEvents({ eventsMax: 100, lengthMax: 100 });
+    const [small, large] = ['{}', `{"a":"${'x'.repeat(60)}"}`];
+    short.add(1, [recorded(1, small), recorded(2, large), recorded(3, small), recorded(4, small)]);
+    expect(short.after(0, 9)).to.have.length(4);
+    short.add(5, [recorded(5, large)]);
+    expect([0, 1, 2].map((place) => short.after(place, 9)?.length ?? null)).to.deep.equal([null, null, 3]);
+    short.add(6, [recorded(6, `{"a":"${'x'.repeat(200)}"}`)]);
+    expect(short.after(5, 9)).to.equal(null);
+  });
+});

@@ -1,0 +1,130 @@
+// LISTEN with one connection: what was missed while it was away is looked for by everybody.
+import { expect } from 'chai';
+import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
+import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
+import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { startTcpProxy } from '../../support/tcpProxy.ts';
+import { type Backends, watchBackends } from './backends.ts';
+
+const NAME = 'notices under test';
+
+/** What a listener heard, and waiting for it. */
+class Heard {
+  readonly all: string[] = [];
+  #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+  readonly listener = (payload: string): void => {
+    this.all.push(payload);
+    for (const { resolve } of this.#waiting.filter(({ count }) => this.all.length >= count)) resolve();
+    this.#waiting = this.#waiting.filter(({ count }) => this.all.length < count);
+  };
+  count(count: number): Promise<void> {
+    if (this.all.length >= count) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ count, resolve }));
+  }
+}
+
+describe('notices', () => {
+  let database: TestDatabase;
+  let backends: Backends;
+  let notices: NotificationListener;
+  beforeEach(async () => {
+    database = await emptyDatabase();
+    backends = await watchBackends(database.connectionString);
+    notices = new NotificationListener(connectionConfig(database.connectionString, NAME));
+  });
+  afterEach(async () => {
+    await notices.close();
+    await backends.until(async () => (await backends.of(NAME)).length === 0);
+    await backends.close();
+    await database.drop();
+  });
+  const notify = (channel: string, payload: string) =>
+    backends.sql.query('SELECT pg_notify($1, $2)', [channel, payload]);
+
+  it('tells every listener of the channel, and no other, whether it came before or after the opening', async () => {
+    const [early, late, other] = [new Heard(), new Heard(), new Heard()];
+    await notices.on('a', early.listener);
+    await notices.open();
+    await notices.on('a', late.listener);
+    await notices.on('b', other.listener);
+    await notify('a', 'one');
+    await notify('b', 'two');
+    await other.count(1);
+    expect([early.all, late.all, other.all]).to.deep.equal([['', 'one'], ['one'], ['two']]);
+  });
+
+  it('tells nothing to a listener that was undone, and goes on with the others', async () => {
+    await notices.open();
+    const [gone, stays] = [new Heard(), new Heard()];
+    const undo = await notices.on('a', gone.listener);
+    await notices.on('a', stays.listener);
+    undo();
+    undo();
+    await notify('a', 'one');
+    await stays.count(1);
+    expect([gone.all, stays.all]).to.deep.equal([[], ['one']]);
+  });
+
+  it('connects again with one connection each time it was cut, has everybody look, and tells each notice once', async () => {
+    await notices.open();
+    const heard = new Heard();
+    await notices.on('a', heard.listener);
+    const expected: string[] = [];
+    for (const cut of ['first', 'second', 'third']) {
+      expect(await backends.cut(NAME), cut).to.equal(1);
+      await notify('a', 'missed');
+      expected.push('');
+      await heard.count(expected.length);
+      await notify('a', cut);
+      expected.push(cut);
+      await heard.count(expected.length);
+    }
+    await notify('a', 'last');
+    await heard.count(expected.length + 1);
+    expect(heard.all).to.deep.equal([...expected, 'last']);
+  });
+
+  it('connects again when the first tries fail', async () => {
+    const url = new URL(database.connectionString);
+    const name = url.pathname.slice(1);
+    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.hostname = '127.0.0.1';
+    url.port = String(proxy.port);
+    notices = new NotificationListener(connectionConfig(url.href, NAME));
+    const heard = new Heard();
+    await notices.on('a', heard.listener);
+    await notices.open();
+    const admin = await watchBackends(new URL('/postgres', database.connectionString).href);
+    await admin.sql.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await backends.cut(NAME);
+    await backends.until(async () => proxy.accepted >= 3); // the first one and two that were refused
+    await admin.sql.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    await admin.close();
+    await heard.count(2);
+    await notify('a', 'back');
+    await heard.count(3);
+    expect(heard.all).to.deep.equal(['', '', 'back']);
+    expect(await backends.of(NAME)).to.have.length(1);
+    await notices.close();
+    await proxy.close();
+  });
+
+  it('stays closed, whenever it was cut before or is closed again', async () => {
+    await notices.open();
+    await backends.cut(NAME);
+    await notices.close();
+    await notices.close();
+    await backends.until(async () => (await backends.of(NAME)).length === 0);
+  });
+
+  it('leaves no connection when it is closed while it connects again', async () => {
+    const heard = new Heard();
+    await notices.on('a', heard.listener);
+    await notices.open();
+    await backends.cut(NAME);
+    // The new connection is there, and about to be told of: the moment to close.
+    await backends.until(async () => (await backends.of(NAME)).length === 1);
+    await notices.close();
+    await backends.until(async () => (await backends.of(NAME)).length === 0);
+  });
+});

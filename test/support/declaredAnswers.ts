@@ -1,0 +1,63 @@
+// Every answer that a test gets is one that the OpenAPI document declares: a body of its status's schema, or a code of its operation.
+import { expect } from 'chai';
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import { ROUTES } from '../../http/api/routes.ts';
+import { ERRORS } from '../../http/kernel/errors.ts';
+import type { Route } from '../../http/kernel/route.ts';
+import { compileResponse } from '../../http/kernel/validation.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: unknown;
+}
+
+interface Declared {
+  readonly route: Route;
+  readonly pattern: RegExp;
+  readonly codes: ReadonlySet<ErrorCode>;
+  /** By status; compiled when first asked for. */
+  readonly validators: Map<number, ReturnType<typeof compileResponse>>;
+}
+
+// A literal path is in the table before the one whose parameter it would be.
+const DECLARED: readonly Declared[] = ROUTES.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  codes: new Set(route.errors),
+  validators: new Map(),
+}));
+
+/** The route that answers; undefined for what is no operation of the table (pages, other methods, unknown paths). */
+export const routeOf = (method: string, path: string): Declared | undefined => {
+  const bare = path.split('?')[0] as string;
+  const there = DECLARED.filter(({ pattern }) => pattern.test(bare));
+  return there[0] && there.find(({ route }) => route.method === method && route.path === there[0]?.route.path);
+};
+
+const validatorOf = ({ route, validators }: Declared, status: number) => {
+  const response = route.responses[status];
+  if (response?.kind !== 'json') return undefined;
+  const validate = validators.get(status) ?? compileResponse(response.schema);
+  validators.set(status, validate);
+  return validate;
+};
+
+/** Fails when the answer is not one that the operation declares. */
+export const expectDeclared = (method: string, path: string, reply: Answer): void => {
+  const declared = routeOf(method, path);
+  if (declared === undefined) return;
+  const { route, codes } = declared;
+  const told = `${route.operationId}: ${reply.status} ${reply.text.slice(0, 1_000)}`;
+  const validate = validatorOf(declared, reply.status);
+  if (validate === undefined) {
+    const code = (reply.body as { error?: { code?: ErrorCode } }).error?.code as ErrorCode;
+    expect([...codes], told).to.include(code);
+    expect(reply.status, told).to.equal(ERRORS[code].status);
+    return;
+  }
+  expect(validate(reply.body), `${told}\n${JSON.stringify(validate.errors)}`).to.equal(true);
+  expect(reply.headers.get('content-type'), told).to.equal('application/json; charset=utf-8');
+  expect(reply.headers.get('cache-control'), told).to.equal('no-store');
+};
