@@ -11,7 +11,7 @@ import {
   variableProblems,
   variablesRead,
 } from './support/tidy/project.ts';
-import { roomProblems, siblingProblems } from './support/tidy/rooms.ts';
+import { roomProblems, sealProblems, siblingProblems } from './support/tidy/rooms.ts';
 import { importsOf, type Problem, readSources, type Source } from './support/tidy/source.ts';
 import { sizeProblems, staleTimers, textProblems } from './support/tidy/text.ts';
 import { staleOpenDefaults, totalityProblems } from './support/tidy/totality.ts';
@@ -24,6 +24,7 @@ const none = (problems: readonly Problem[]) => expect(problems, `\n${problems.jo
 
 describe('the house is tidy', () => {
   it('rooms import only what they may', () => none(roomProblems(sources)));
+  it('sealed modules are entered through their entry', () => none(sealProblems(sources)));
   it('aggregates do not reach into each other', () => none(siblingProblems(sources)));
   it('no clock, dice, reminders, switched-off tests or sleeps', () => none(textProblems(sources)));
   it('the list of timers in tests is not older than the tests', () => none(staleTimers(sources)));
@@ -71,6 +72,7 @@ rule(
     file('projections/a/b.ts', "import { x } from '../../application/core/commandHandler.ts';"),
     file('projections/a/b.ts', "import pg from 'pg';"),
     file('http/a.ts', "import { x } from '../projections/payments/projection.ts';"),
+    file('http/a.ts', "import { x } from '../projections/payments/queries.ts';"),
     file('http/a.ts', "import { x } from '../infrastructure/log/log.ts';"),
     file('infrastructure/x/a.ts', "import { x } from '../../application/core/commandHandler.ts';"),
     file('infrastructure/x/a.ts', "import { x } from '../../http/kernel/app.ts';"),
@@ -81,10 +83,27 @@ rule(
     file('domain/a/b.ts', "import { x } from '../kernel/ids.ts';"),
     file('application/a.ts', "import { hash } from 'node:crypto';\nimport { x } from '../domain/events.ts';"),
     file('projections/a/b.ts', "import type { Sql } from '../../application/ports/sql.ts';"),
-    file('http/a.ts', "import express from 'express';\nimport { x } from '../projections/payments/queries.ts';"),
+    file('http/a.ts', "import express from 'express';\nimport { x } from '../application/ports/readModels/views.ts';"),
     file('infrastructure/x/a.ts', "import pg from 'pg';\nimport type { Sql } from '../../application/ports/sql.ts';"),
     file('infrastructure/boot/a.ts', "import { x } from '../../http/kernel/app.ts';"),
     file('test/a.ts', "import { x } from '../http/kernel/app.ts';"),
+  ],
+);
+rule(
+  'sealed modules',
+  (source) => sealProblems([source]),
+  [
+    file('infrastructure/boot/a.ts', "import { x } from '../eventStore/eventStoreDb/store.ts';"),
+    file('infrastructure/eventStore/a.ts', "import type { X } from './eventStoreDb/appender.ts';"),
+    file('test/system/a.ts', "import { x } from '../../infrastructure/embeddedPostgres/launch.ts';"),
+  ],
+  [
+    file('infrastructure/boot/a.ts', "import { x } from '../eventStore/eventStoreDb/eventStoreDb.ts';"),
+    file('infrastructure/eventStore/eventStoreDb/a.ts', "import { x } from './store.ts';"),
+    file(
+      'test/infrastructure/embeddedPostgres/a.ts',
+      "import { x } from '../../../infrastructure/embeddedPostgres/launch.ts';",
+    ),
   ],
 );
 rule(

@@ -5,8 +5,9 @@ import type { Decider, Decision } from '../../domain/kernel/decider.ts';
 import type { Category, StreamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Stopwatch } from '../ports/clock.ts';
-import { EMPTY_STREAM, type EventStore, type Position, type RecordedEvent } from '../ports/eventStore.ts';
-import { type Circumstances, decodeEvent, renderEvents } from '../ports/loggedEvent.ts';
+import { type Decoded, type EventLog, readDecoded, UnreadableEvent } from '../ports/eventCodec.ts';
+import { EMPTY_STREAM, type Position } from '../ports/eventStore.ts';
+import type { Circumstances, LoggedEvent } from '../ports/loggedEvent.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { KeyedLock } from './keyedLock.ts';
 
@@ -48,12 +49,11 @@ export class StreamUnreadable extends Error {
   override name = 'StreamUnreadable';
 }
 
-const decoded = (recorded: RecordedEvent): ReturnType<typeof decodeEvent> => {
-  try {
-    return decodeEvent(recorded);
-  } catch (cause) {
-    throw new StreamUnreadable(`${recorded.stream}@${recorded.revision}: ${(cause as Error).message}`, { cause });
-  }
+/** Throws StreamUnreadable. */
+const readable = (decoded: Decoded): LoggedEvent => {
+  if (!(decoded instanceof UnreadableEvent)) return decoded;
+  const { recorded, reason } = decoded;
+  throw new StreamUnreadable(`${recorded.stream}@${recorded.revision}: ${reason.message}`, { cause: reason });
 };
 
 /** Appends lost to other processes before a command gives up: each needs another writer to have won. */
@@ -64,8 +64,7 @@ const CONFLICT_PAUSE_MS = 5;
 const CACHED_STATES_MAX = 5_000;
 
 /** What the handler needs of the world. */
-export interface CommandNeeds {
-  readonly store: EventStore;
+export interface CommandNeeds extends EventLog {
   readonly randomness: Randomness;
   readonly stopwatch: Stopwatch;
 }
@@ -76,14 +75,14 @@ interface Cached {
 }
 
 export class CommandHandler {
-  readonly #store: EventStore;
+  readonly #log: EventLog;
   readonly #randomness: Randomness;
   readonly #stopwatch: Stopwatch;
   readonly #locks = new KeyedLock();
   readonly #cache = new LRUCache<StreamName, Cached>({ max: CACHED_STATES_MAX });
 
-  constructor({ store, randomness, stopwatch }: CommandNeeds) {
-    this.#store = store;
+  constructor({ store, codec, randomness, stopwatch }: CommandNeeds) {
+    this.#log = { store, codec };
     this.#randomness = randomness;
     this.#stopwatch = stopwatch;
   }
@@ -92,10 +91,11 @@ export class CommandHandler {
   async load<C extends Category, State>({ decider }: Aggregate<C, State>, stream: StreamName): Promise<Loaded<State>> {
     const cached = this.#cache.get(stream) as Loaded<State> | undefined;
     let { state, revision } = cached ?? { state: decider.initial, revision: EMPTY_STREAM };
-    for await (const recorded of this.#store.readStream(stream, { from: revision + 1 })) {
-      state = decider.evolve(state, decoded(recorded).event as EventOf[C]);
-      revision = recorded.revision;
-    }
+    for await (const page of readDecoded(this.#log, stream, { from: revision + 1 }))
+      for (const logged of page.map(readable)) {
+        state = decider.evolve(state, logged.event as EventOf[C]);
+        revision = logged.revision;
+      }
     if (revision !== EMPTY_STREAM) this.#cache.set(stream, { state, revision });
     return { state, revision };
   }
@@ -116,12 +116,13 @@ export class CommandHandler {
     stream: StreamName,
   ): AsyncIterable<Around<State, EventOf[C]>> {
     let before = decider.initial;
-    for await (const recorded of this.#store.readStream(stream)) {
-      const event = decoded(recorded).event as EventOf[C];
-      const after = decider.evolve(before, event);
-      yield { before, event, after, revision: recorded.revision };
-      before = after;
-    }
+    for await (const page of readDecoded(this.#log, stream))
+      for (const decoded of page) {
+        const { event, revision } = readable(decoded) as LoggedEvent<C>;
+        const after = decider.evolve(before, event);
+        yield { before, event, after, revision };
+        before = after;
+      }
   }
 
   /** Another process wrote to the stream: what was remembered of it is old. */
@@ -190,8 +191,10 @@ export class CommandHandler {
         isGuess = false;
         continue;
       }
-      const events = renderEvents(category, decided.events, commandId, why);
-      const result = await this.#store.append(stream, loaded.revision, events);
+      const { store, codec } = this.#log;
+      const after = loaded.revision;
+      const events = await codec.encode({ category, stream, after, events: decided.events, commandId, why });
+      const result = await store.append(stream, loaded.revision, events);
       if (result.ok) {
         const state = decided.events.reduce(decider.evolve, loaded.state);
         this.#cache.set(stream, { state, revision: result.revision });

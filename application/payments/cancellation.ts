@@ -1,37 +1,73 @@
-// A payment that the merchant wants cancelled: the provider is told, and its word becomes the fact. An unknown answer is resolved by
+// POST /v1/payments/{id}/cancel: the wish in the stream, then the provider, whose word becomes the fact. An unknown answer is resolved by
 // asking again, and money that was faster wins (contract.md Transitions; rules E4, M5).
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
-import { notCancellable, recordCancelled } from '../../domain/payment/cancel.ts';
-import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
+import { notCancellable, recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
+import { assertExists, type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
-import { byProcess } from '../core/eventMetadata.ts';
-import { isOf } from '../ports/loggedEvent.ts';
-import type { PaymentProviders } from '../ports/paymentProvider.ts';
-import { UnknownAtProvider } from '../ports/paymentProvider.ts';
-import type { ProcessManager } from '../ports/processManager.ts';
+import { type Actor, byProcess, byRequest } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
+import { ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
+import { isOwn, NO_PAYMENT } from './ownPayment.ts';
 import type { Settler } from './settle.ts';
 
 /** How long the request itself has before the process takes over. */
 const PATIENCE_SECONDS = 5;
 
-export const cancellation: ProcessManager = {
+export const cancel = timedKind({
+  name: 'cancel',
+  payload: payloadOf({ paymentId: idOf<PaymentId>() }),
+  subjectOf: ({ paymentId }) => paymentId,
+});
+
+export const cancellation = processManager({
   name: 'cancellation',
-  categories: ['payment'],
-  react: (logged) => {
-    if (!isOf(logged, 'payment')) return [];
-    const { account, mode, subject: key, event } = logged;
-    if (event.type === 'ChargeCancelled') return [{ kind: 'clearTimer', timer: { kind: 'cancel', key } }];
-    if (event.type !== 'ChargeCancelRequested') return [];
-    const dueAt = addSeconds(event.data.at, PATIENCE_SECONDS);
-    return [{ kind: 'timer', timer: { account, mode, kind: 'cancel', key, group: account, dueAt } }];
+  movesMoney: true,
+  reactions: {
+    payment: {
+      ChargeCancelRequested: (logged) => {
+        const dueAt = addSeconds(logged.event.data.at, PATIENCE_SECONDS);
+        return [setTimer(cancel, { paymentId: paymentOf(logged) }, logged, dueAt, logged.account)];
+      },
+      ChargeCancelled: (logged) => [clearTimer(cancel, { paymentId: paymentOf(logged) })],
+      ...ignoring(
+        'ChargeCreated',
+        'ChargePixIssued',
+        'ChargeInstrumentIssued',
+        'ChargeInstrumentRefused',
+        'ChargeExpired',
+        'ChargeFailed',
+        'ChargeWebhookResendRequested',
+        'TransactionProcessing',
+        'TransactionRefused',
+        'TransactionSettled',
+        'TransactionHeld',
+        'TransactionHeldReleased',
+        'TransactionHeldRejected',
+        'TransactionPaymentRejected',
+        'TransactionPaymentReturned',
+        'TransactionReturnRefused',
+        'TransactionReturnRetried',
+        'TransactionFundsReleased',
+        'TransactionRefundReserved',
+        'TransactionRefundCompleted',
+        'TransactionRefundReleased',
+        'TransactionDisputeOpened',
+        'TransactionDisputeHoldIncreased',
+      ),
+    },
   },
-};
+});
 
 interface Needs {
   readonly commands: CommandHandler;
@@ -48,12 +84,12 @@ export class Canceller {
   }
 
   /**
-   * Handler of one item of the queue `cancel`: a payment id. Brings a requested cancellation to its end; throws UnknownAtProvider
-   * while the provider does not say. Not requested, or ended: nothing. `dueAt`: the instant of its timer, where it is known.
+   * Brings a requested cancellation to its end; throws UnknownAtProvider while the provider does not say. Not requested, or ended: does
+   * nothing. `dueAt`: the instant of its timer, where a test clock jumped over it.
    */
-  async run(item: string, dueAt?: Timestamp): Promise<void> {
+  async run(paymentId: PaymentId, dueAt?: Timestamp): Promise<void> {
     const { commands, accounts } = this.#needs;
-    const stream = streamName.payment(item as PaymentId);
+    const stream = streamName.payment(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     if (!exists(state) || state.charge.cancelRequestedAt === null || notCancellable(state) !== null) return;
     const { terms } = state.charge;
@@ -61,11 +97,11 @@ export class Canceller {
     const { accountId, mode } = terms;
     const at = await (dueAt === undefined ? accounts.now(accountId, mode) : accounts.actingAt(accountId, mode, dueAt));
     const back = {
-      returnIdOf: (providerPaymentId: string) => returnIdOf(terms.paymentId, providerPaymentId),
+      returnIdOf: (providerPaymentId: string) => returnIdOf(paymentId, providerPaymentId),
       by: 'merchant',
     };
     const decide = recordCancelled(back, at);
-    await commands.record(PAYMENT, stream, decide, byProcess('cancellation', terms, item, item));
+    await commands.record(PAYMENT, stream, decide, byProcess('cancellation', terms, paymentId, paymentId));
   }
 
   /** False: it was paid, and that is settled now. */
@@ -95,3 +131,36 @@ export class Canceller {
 
 /** Not on its way to the payer. */
 const isAtRest = ({ outcome }: IncomingPaymentRecord): boolean => outcome !== 'rejected';
+
+interface CancelNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly canceller: Canceller;
+}
+
+/**
+ * The cancelled payment. Throws ProviderUnavailable when the provider does not say; it is asked until it does, by a repeat of the
+ * request or without one. Cancelled before, settled or ended: `transaction_not_cancellable` (E4).
+ */
+export const cancelPayment =
+  ({ commands, accounts, canceller }: CancelNeeds) =>
+  async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<ExistingPayment | Rejection> => {
+    const stream = streamName.payment(id);
+    const before = await commands.load(PAYMENT, stream);
+    if (!isOwn(before.state, tenant)) return NO_PAYMENT;
+    const { accountId, mode } = tenant;
+    const why = byRequest(requester, tenant, id);
+    const wished = await commands.execute(PAYMENT, stream, requestCancel(await accounts.now(accountId, mode)), why);
+    if (isRejection(wished)) return wished;
+    await canceller.run(id).catch(unavailable);
+    const after = assertExists((await commands.load(PAYMENT, stream)).state);
+    if (after.charge.status === 'cancelled') return after;
+    return notCancellable(after) ?? reject('service_unavailable', 'The cancellation is still under way.');
+  };
+
+const unavailable = (error: unknown): never => {
+  if (!(error instanceof UnknownAtProvider)) throw error;
+  throw new ProviderUnavailable(
+    'The payment provider did not answer. The cancellation goes on by itself; read the payment to see its end.',
+  );
+};

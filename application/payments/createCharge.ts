@@ -18,7 +18,7 @@ import type { PaymentProvider, PaymentProviders } from '../ports/paymentProvider
 import { ProviderUnavailable } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
 import { type CreationCommand, commonTerms, InFlightRequests } from './creationParts.ts';
-import { type CreationProcess, instrumentRequest } from './issueInstruments.ts';
+import { type InstrumentIssuer, instrumentRequest } from './issueInstruments.ts';
 import { velocityRefusal } from './velocity.ts';
 
 export interface CreateChargeCommand extends CreationCommand {
@@ -30,7 +30,7 @@ interface Needs {
   readonly clock: Clock;
   readonly stopwatch: Stopwatch;
   readonly providers: PaymentProviders;
-  readonly creation: CreationProcess;
+  readonly issuer: InstrumentIssuer;
   readonly velocity: VelocityGuard;
 }
 
@@ -78,12 +78,12 @@ export class CreateChargeHandler {
 
   /** The payment as its creation left it: issued, failed or cancelled (K3). Still cut off: the provider is asked now. */
   async #asCreated(outcome: Outcome<PaymentState, Creation>, provider: PaymentProvider): Promise<ExistingPayment> {
-    const { commands, creation } = this.#needs;
+    const { commands, issuer } = this.#needs;
     const asked = assertExists(outcome.state);
     const { terms } = asked.charge;
     const stream = streamName.payment(terms.paymentId);
     if (outcome.state.charge.status === 'requested') {
-      const isKnown = await creation.issue(provider, asked, outcome.reply === 'replayed');
+      const isKnown = await issuer.issue(provider, asked, outcome.reply === 'replayed');
       if (!isKnown)
         throw new ProviderUnavailable(
           'The payment provider did not answer. Repeat the request with the same Idempotency-Key.',

@@ -1,45 +1,70 @@
 // A charge nobody paid in time expires; the provider is asked first, because it may know better (M4).
+import Type from 'typebox';
 import { instrumentExpiry, lastExpiry } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { expire } from '../../domain/payment/lifecycle.ts';
+import { expire as decideExpiry } from '../../domain/payment/lifecycle.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byProcess } from '../core/eventMetadata.ts';
-import { isOf } from '../ports/loggedEvent.ts';
-import type { ProcessManager } from '../ports/processManager.ts';
+import { idOf, payloadOf, text } from '../core/payloads.ts';
+import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
 import type { Settler } from './settle.ts';
 
-export const expiry: ProcessManager = {
+export const expire = timedKind({
+  name: 'expire',
+  /** `method`: whose instrument ends; of a Pix it is not said. */
+  payload: payloadOf({ paymentId: idOf<PaymentId>(), method: Type.Optional(Type.Unsafe<PaymentMethod>(text)) }),
+  subjectOf: ({ paymentId }) => paymentId,
+  timer: { keyOf: ({ paymentId, method }) => (method === undefined ? paymentId : `${paymentId} ${method}`) },
+});
+
+export const expiry = processManager({
   name: 'expiry',
-  categories: ['payment'],
-  react: (logged) => {
-    if (!isOf(logged, 'payment')) return [];
-    const { account, mode, subject: key, event } = logged;
-    switch (event.type) {
-      case 'ChargePixIssued': {
-        const dueAt = event.data.expiresAt;
-        return [{ kind: 'timer', timer: { account, mode, kind: 'expire', key, group: null, dueAt } }];
-      }
-      case 'ChargeInstrumentIssued': {
-        const { method, expiresAt: dueAt } = event.data.instrument;
-        const timer = { account, mode, kind: 'expire', key: `${key}:${method}`, group: null, dueAt } as const;
-        return [{ kind: 'timer', timer }];
-      }
-      case 'ChargeCancelled':
-      case 'TransactionSettled':
-      case 'TransactionHeld':
-        return [{ kind: 'clearTimer', timer: { kind: 'expire', key } }];
-      case 'TransactionPaymentRejected':
-        return event.data.reason === 'payer_mismatch' ? [{ kind: 'clearTimer', timer: { kind: 'expire', key } }] : [];
-      default:
-        return [];
-    }
+  movesMoney: true,
+  reactions: {
+    payment: {
+      ChargePixIssued: (logged) => [
+        setTimer(expire, { paymentId: paymentOf(logged) }, logged, logged.event.data.expiresAt),
+      ],
+      ChargeInstrumentIssued: (logged) => {
+        const { method, expiresAt } = logged.event.data.instrument;
+        return [setTimer(expire, { paymentId: paymentOf(logged), method }, logged, expiresAt)];
+      },
+      ChargeCancelled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
+      TransactionSettled: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
+      TransactionHeld: (logged) => [clearTimer(expire, { paymentId: paymentOf(logged) })],
+      TransactionPaymentRejected: (logged) =>
+        logged.event.data.reason === 'payer_mismatch' ? [clearTimer(expire, { paymentId: paymentOf(logged) })] : [],
+      ...ignoring(
+        'ChargeCreated',
+        'ChargeInstrumentRefused',
+        'ChargeExpired',
+        'ChargeFailed',
+        'ChargeCancelRequested',
+        'ChargeWebhookResendRequested',
+        'TransactionProcessing',
+        'TransactionRefused',
+        'TransactionHeldReleased',
+        'TransactionHeldRejected',
+        'TransactionPaymentReturned',
+        'TransactionReturnRefused',
+        'TransactionReturnRetried',
+        'TransactionFundsReleased',
+        'TransactionRefundReserved',
+        'TransactionRefundCompleted',
+        'TransactionRefundReleased',
+        'TransactionDisputeOpened',
+        'TransactionDisputeHoldIncreased',
+      ),
+    },
   },
-};
+});
 
 interface Needs {
   readonly commands: CommandHandler;
@@ -48,13 +73,12 @@ interface Needs {
 }
 
 /**
- * Handler of one item of the queue `expire`: a payment id, `:` and a method after it for methods other than Pix. `dueAt`: the instant of
- * its timer, where it is known. Throws UnknownAtProvider: the charge stays pending and is asked for again.
+ * Expires a charge whose last instrument has ended, once the provider knows of no payment. `dueAt`: the instant of its timer, where a test
+ * clock jumped over it. Throws UnknownAtProvider: the charge stays pending and is asked for again.
  */
 export const expireCharge =
   ({ commands, accounts, settler }: Needs) =>
-  async (item: string, dueAt?: Timestamp): Promise<void> => {
-    const [paymentId, method = 'PIX'] = item.split(':') as [PaymentId, PaymentMethod?];
+  async ({ paymentId, method = 'PIX' }: PayloadOf<typeof expire>, dueAt?: Timestamp): Promise<void> => {
     const stream = streamName.payment(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     const isUnpaid = state.transaction.status === 'none' || state.transaction.status === 'processing';
@@ -68,5 +92,10 @@ export const expireCharge =
     const now = await (isOfLast ? accounts.actingAt(accountId, mode, expiresAt) : accounts.now(accountId, mode));
     if (now < expiresAt) return; // another method can still be paid with
     await settler.settleAll(terms);
-    await commands.record(PAYMENT, stream, expire(now), byProcess('expiry', terms, terms.paymentId, terms.paymentId));
+    await commands.record(
+      PAYMENT,
+      stream,
+      decideExpiry(now),
+      byProcess('expiry', terms, terms.paymentId, terms.paymentId),
+    );
   };

@@ -1,37 +1,74 @@
 // Settled money that is held becomes available when its hold ends (M2).
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { releaseFunds } from '../../domain/payment/lifecycle.ts';
+import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byProcess } from '../core/eventMetadata.ts';
-import { isOf } from '../ports/loggedEvent.ts';
-import type { ProcessManager } from '../ports/processManager.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
 
-export const fundsRelease: ProcessManager = {
+export const releaseFunds = timedKind({
+  name: 'releaseFunds',
+  payload: payloadOf({ paymentId: idOf<PaymentId>() }),
+  subjectOf: ({ paymentId }) => paymentId,
+});
+
+export const fundsRelease = processManager({
   name: 'fundsRelease',
-  categories: ['payment'],
-  react: (logged) => {
-    if (!isOf(logged, 'payment') || logged.event.type !== 'TransactionSettled') return [];
-    const { account, mode, subject: key } = logged;
-    const dueAt = logged.event.data.availableAt;
-    return dueAt === null
-      ? []
-      : [{ kind: 'timer', timer: { account, mode, kind: 'releaseFunds', key, group: null, dueAt } }];
+  movesMoney: true,
+  reactions: {
+    payment: {
+      TransactionSettled: (logged) => {
+        const { availableAt } = logged.event.data;
+        return availableAt === null
+          ? []
+          : [setTimer(releaseFunds, { paymentId: paymentOf(logged) }, logged, availableAt)];
+      },
+      ...ignoring(
+        'ChargeCreated',
+        'ChargePixIssued',
+        'ChargeInstrumentIssued',
+        'ChargeInstrumentRefused',
+        'ChargeExpired',
+        'ChargeFailed',
+        'ChargeCancelRequested',
+        'ChargeCancelled',
+        'ChargeWebhookResendRequested',
+        'TransactionProcessing',
+        'TransactionRefused',
+        'TransactionHeld',
+        'TransactionHeldReleased',
+        'TransactionHeldRejected',
+        'TransactionPaymentRejected',
+        'TransactionPaymentReturned',
+        'TransactionReturnRefused',
+        'TransactionReturnRetried',
+        'TransactionFundsReleased',
+        'TransactionRefundReserved',
+        'TransactionRefundCompleted',
+        'TransactionRefundReleased',
+        'TransactionDisputeOpened',
+        'TransactionDisputeHoldIncreased',
+      ),
+    },
   },
-};
+});
 
-/** Handler of one item of the queue `releaseFunds`: a payment id. */
+/** Releases the funds of a settled payment whose hold is over. */
 export const release =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
-  async (item: string): Promise<void> => {
-    const stream = streamName.payment(item as PaymentId);
+  async ({ paymentId }: PayloadOf<typeof releaseFunds>): Promise<void> => {
+    const stream = streamName.payment(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     if (state.charge.status === 'absent' || state.transaction.status !== 'settled') return;
     const { terms } = state.charge;
     const { availableAt } = state.transaction.settlement;
     if (availableAt === null) return;
     const now = await accounts.actingAt(terms.accountId, terms.mode, availableAt);
-    await commands.record(PAYMENT, stream, releaseFunds(now), byProcess('fundsRelease', terms, item, item));
+    await commands.record(PAYMENT, stream, decideRelease(now), byProcess('fundsRelease', terms, paymentId, paymentId));
   };

@@ -1,20 +1,24 @@
 // Instruments: issued in the request of a charge, by a job for a payment (P4), and brought to an end by itself when that was cut
 // off (K7).
+import Type from 'typebox';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { METHOD_RULES, type PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { addMillis, earlier, MINUTE_MS, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { addMillis, earlier, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { jobKind, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
 import { byProcess } from '../core/eventMetadata.ts';
-import { isOf } from '../ports/loggedEvent.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { clearTimer, enqueue, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type {
   InstrumentOutcome,
   InstrumentRequest,
@@ -22,46 +26,75 @@ import type {
   PaymentProviders,
 } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
-import { job, type ProcessManager } from '../ports/processManager.ts';
-import type { CreationTimers } from '../ports/timers.ts';
+import { type Timers, timerKey, timerOf } from '../ports/timers.ts';
 
-/** How long after the last repeat of the request the watchdog asks by itself (K7). */
-const PATIENCE_MS = MINUTE_MS;
-/** Whatever the provider says or fails to say, a creation is over by then (K7: within 10 minutes of account time). */
-const GIVE_UP_MS = 9 * MINUTE_MS;
 /** What the provider is asked for beyond the lifetime: its answer takes time, and the lifetime counts from when it is known. */
 const SPARE_MS = 10 * SECOND_MS;
 /** An instrument that nobody but ourselves is asked for is as old as the payment, unless the job that makes it came later than this. */
 const PROMPT_MS = 5 * SECOND_MS;
 
-export const creation: ProcessManager = {
-  name: 'creation',
-  categories: ['payment'],
-  react: (logged) => {
-    if (!isOf(logged, 'payment')) return [];
-    const { account, mode, subject: key, event } = logged;
-    switch (event.type) {
-      case 'ChargeCreated': {
-        const { createdAt, api, methods } = event.data;
-        const dueAt = addMillis(createdAt, endsAfterMs(api));
-        // One instrument says nothing of the others: a timer under another key, which nothing clears, looks after all of several.
-        const timerKey = methods.length === 1 ? key : `${key}:all`;
-        const timer = { account, mode, kind: 'resumeCreation', key: timerKey, group: null, dueAt } as const;
-        return [{ kind: 'timer', timer, first: true }, ...(api === 'payments' ? [job('finalise', key)] : [])];
-      }
-      case 'ChargePixIssued':
-      case 'ChargeInstrumentIssued':
-      case 'ChargeFailed':
-      case 'ChargeCancelled':
-        return [{ kind: 'clearTimer', timer: { kind: 'resumeCreation', key } }];
-      default:
-        return [];
-    }
+export const issueInstruments = jobKind({
+  name: 'issueInstruments',
+  payload: payloadOf({ paymentId: idOf<PaymentId>() }),
+  subjectOf: ({ paymentId }) => paymentId,
+});
+
+export const resumeIssuing = timedKind({
+  name: 'resumeIssuing',
+  /** `ofAll`: of several methods. One instrument says nothing of the others: their timer is one that nothing clears. */
+  payload: payloadOf({ paymentId: idOf<PaymentId>(), ofAll: Type.Optional(Type.Boolean()) }),
+  subjectOf: ({ paymentId }) => paymentId,
+  timer: { keyOf: ({ paymentId, ofAll }) => (ofAll ? `${paymentId} all` : paymentId), onlyLater: true },
+});
+
+const isIssued = (logged: { readonly subject: string }) => [
+  clearTimer(resumeIssuing, { paymentId: paymentOf(logged) }),
+];
+
+export const instrumentIssuing = processManager({
+  name: 'instrumentIssuing',
+  movesMoney: true,
+  reactions: {
+    payment: {
+      ChargeCreated: (logged) => {
+        const { createdAt, api, methods } = logged.event.data;
+        const paymentId = paymentOf(logged);
+        const payload = { paymentId, ...(methods.length > 1 && { ofAll: true }) };
+        const timer = setTimer(resumeIssuing, payload, logged, addMillis(createdAt, endsAfterMs(api)));
+        return [{ ...timer, first: true }, ...(api === 'payments' ? [enqueue(issueInstruments, { paymentId })] : [])];
+      },
+      ChargePixIssued: isIssued,
+      ChargeInstrumentIssued: isIssued,
+      ChargeFailed: isIssued,
+      ChargeCancelled: isIssued,
+      ...ignoring(
+        'ChargeInstrumentRefused',
+        'ChargeExpired',
+        'ChargeCancelRequested',
+        'ChargeWebhookResendRequested',
+        'TransactionProcessing',
+        'TransactionRefused',
+        'TransactionSettled',
+        'TransactionHeld',
+        'TransactionHeldReleased',
+        'TransactionHeldRejected',
+        'TransactionPaymentRejected',
+        'TransactionPaymentReturned',
+        'TransactionReturnRefused',
+        'TransactionReturnRetried',
+        'TransactionFundsReleased',
+        'TransactionRefundReserved',
+        'TransactionRefundCompleted',
+        'TransactionRefundReleased',
+        'TransactionDisputeOpened',
+        'TransactionDisputeHoldIncreased',
+      ),
+    },
   },
-};
+});
 
 /** Nobody repeats the request of a payment: its job asks again and again, as long as there is time. */
-const endsAfterMs = (api: ChargeTerms['api']): number => (api === 'charges' ? PATIENCE_MS : GIVE_UP_MS);
+const endsAfterMs = (api: ChargeTerms['api']): number => (api === 'charges' ? RESUMED_AFTER_MS : GIVEN_UP_AFTER_MS);
 
 const isPix = (method: PaymentMethod): boolean => method === 'PIX';
 
@@ -100,7 +133,7 @@ interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
-  readonly timers: CreationTimers;
+  readonly timers: Pick<Timers, 'set' | 'dueAt'>;
 }
 
 /** What became of what the provider was asked for; `isMade`: by itself, not by a provider that has a clock of its own. */
@@ -110,7 +143,7 @@ interface Asked {
   readonly isMade?: boolean;
 }
 
-export class CreationProcess {
+export class InstrumentIssuer {
   readonly #needs: Needs;
 
   constructor(needs: Needs) {
@@ -133,13 +166,13 @@ export class CreationProcess {
     return this.#recordKnown(provider, terms, [{ request, outcome }]);
   }
 
-  /** Handler of one item of the queue `finalise`: a payment id. Throws UnknownAtProvider until every method is known. */
-  async finalise(item: string): Promise<void> {
-    const payment = await this.#load(item);
+  /** The instruments of a payment, all that are missing. Throws UnknownAtProvider until every method is known. */
+  async issueAll(paymentId: PaymentId): Promise<void> {
+    const payment = await this.#load(paymentId);
     if (payment === null || !isAlive(payment)) return;
     const { terms } = payment.charge;
     const provider = this.#needs.providers.of(terms.mode);
-    if (provider === null) throw new UnknownAtProvider(`instruments of payment ${item}`);
+    if (provider === null) throw new UnknownAtProvider(`instruments of payment ${paymentId}`);
     const now = await this.#now(terms);
     const isPrompt = now <= addMillis(terms.createdAt, PROMPT_MS);
     const made = await this.#pendingRequests(payment, isPrompt ? terms.createdAt : now);
@@ -152,24 +185,23 @@ export class CreationProcess {
       }),
     );
     if (!(await this.#recordKnown(provider, terms, asked)))
-      throw new UnknownAtProvider(`instruments of payment ${item}`);
+      throw new UnknownAtProvider(`instruments of payment ${paymentId}`);
   }
 
   /**
-   * Handler of one item of the queue `resumeCreation`: a payment id, `:all` after it for several methods. `dueAt`: the instant of its
-   * timer, where it is known. A charge that is not known yet is looked at again until its time is up; of a payment, throws
-   * UnknownAtProvider until then.
+   * Goes on with what was cut off. `dueAt`: the instant of its timer, where a test clock jumped over it. A charge that is not known yet is
+   * looked at again until its time is up; of a payment, throws UnknownAtProvider until then.
    */
-  async resume(item: string, dueAt?: Timestamp): Promise<void> {
-    const payment = await this.#load(item);
+  async resume(paymentId: PaymentId, dueAt?: Timestamp): Promise<void> {
+    const payment = await this.#load(paymentId);
     if (payment === null || !isAlive(payment)) return;
     const { terms } = payment.charge;
     const { accountId, mode, api } = terms;
     const at = await (dueAt === undefined ? this.#now(terms) : this.#needs.accounts.actingAt(accountId, mode, dueAt));
     const isOver = at >= giveUpAt(terms);
-    if (api === 'payments' && !isOver) return this.finalise(item);
+    if (api === 'payments' && !isOver) return this.issueAll(paymentId);
     // The request came again meanwhile: the next look is a minute after that.
-    const next = isOver ? null : await this.#needs.timers.dueAt('resumeCreation', terms.paymentId);
+    const next = isOver ? null : await this.#needs.timers.dueAt(timerKey(resumeIssuing, { paymentId }));
     if (next !== null && next > at) return;
     if (!(await this.#look(payment, at))) await this.#lookLater(terms, at);
   }
@@ -186,7 +218,7 @@ export class CreationProcess {
     if (payment === null || !isAlive(payment)) return;
     const { terms } = payment.charge;
     const now = await this.#now(terms);
-    if (terms.api === 'payments' && now < giveUpAt(terms)) await this.finalise(id).catch(unlessUnknown);
+    if (terms.api === 'payments' && now < giveUpAt(terms)) await this.issueAll(id).catch(unlessUnknown);
     else await this.#look(payment, now);
     if (!isKnown((await commands.load(PAYMENT, stream)).state, method))
       throw new UnknownAtProvider(`instruments of payment ${id}`);
@@ -207,13 +239,13 @@ export class CreationProcess {
     return this.#recordKnown(provider, terms, asked, at);
   }
 
-  #lookLater({ paymentId: key, accountId: account, mode, createdAt }: ChargeTerms, now: Timestamp): Promise<void> {
-    const dueAt = earlier(addMillis(now, PATIENCE_MS), addMillis(createdAt, GIVE_UP_MS));
-    return this.#needs.timers.set({ account, mode, kind: 'resumeCreation', key, group: null, dueAt });
+  #lookLater({ paymentId, accountId: account, mode, createdAt }: ChargeTerms, now: Timestamp): Promise<void> {
+    const dueAt = earlier(addMillis(now, RESUMED_AFTER_MS), addMillis(createdAt, GIVEN_UP_AFTER_MS));
+    return this.#needs.timers.set(timerOf(resumeIssuing, { paymentId }, { account, mode, group: null, dueAt }));
   }
 
-  async #load(item: string): Promise<ExistingPayment | null> {
-    const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(item.split(':')[0] as PaymentId));
+  async #load(paymentId: PaymentId): Promise<ExistingPayment | null> {
+    const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(paymentId));
     return exists(state) ? state : null;
   }
 
@@ -244,7 +276,7 @@ export class CreationProcess {
     // The Pix code first, so that whoever is told of the payment is told with it.
     known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
     const { paymentId, txid } = terms;
-    const why = byProcess('creation', terms, paymentId, txid);
+    const why = byProcess('instrumentIssuing', terms, paymentId, txid);
     if (known.length > 0)
       await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), recordIssuances(known, knownAt), why);
     return known.length === asked.length;
@@ -269,7 +301,7 @@ export class CreationProcess {
   }
 }
 
-const giveUpAt = ({ createdAt }: ChargeTerms): Timestamp => addMillis(createdAt, GIVE_UP_MS);
+const giveUpAt = ({ createdAt }: ChargeTerms): Timestamp => addMillis(createdAt, GIVEN_UP_AFTER_MS);
 
 const unlessUnknown = (error: unknown): void => {
   if (!(error instanceof UnknownAtProvider)) throw error;

@@ -1,13 +1,19 @@
 // A payment whose notification was lost is found in the provider's own list, told as if the provider had called, and settled like any
 // other (pix.md, "missed callbacks"). Nothing is decided here.
-import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+
+import type { AccountId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/txid.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { jobKind } from '../core/capability.ts';
+import { idOf, mode, payloadOf } from '../core/payloads.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProvider, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';
+import type { PaymentReads } from '../ports/readModels/payments.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
 
 /** A first run looks back this far; the longest period asked for at once, because the standard API bounds periods. */
@@ -17,12 +23,11 @@ const OVERLAP_MS = HOUR_MS;
 /** Another worker was there less than this ago: nothing to do. In account time, which is never slower than real time. */
 const FRESH_MS = 5 * MINUTE_MS;
 
-/** The item of the queue `reconcile`. */
-export const reconcileItemOf = ({ accountId, mode }: Tenant): string => `${accountId}/${mode}`;
-const tenantOf = (item: string): Tenant => {
-  const [accountId, mode] = item.split('/');
-  return { accountId: accountId as AccountId, mode: mode as Mode };
-};
+export const reconcile = jobKind({
+  name: 'reconcile',
+  payload: payloadOf({ accountId: idOf<AccountId>(), mode }),
+  subjectOf: ({ accountId, mode }) => `${accountId}/${mode}`,
+});
 
 interface Listed {
   readonly txid: string;
@@ -38,47 +43,41 @@ interface Needs {
   readonly providers: PaymentProviders;
   readonly notifications: Pick<ProviderNotifications, 'store' | 'untold'>;
   readonly reconciliations: Reconciliations;
-  /** The tenant's payments of these txids, every one that was created before the call. Throws ReadModelsBehind. */
-  readonly findPayments: (tenant: Tenant, txids: readonly string[]) => Promise<ReadonlyMap<string, PaymentId>>;
-  /**
-   * The provider lists payments, made since the last run, with a txid such as ours that no charge of the tenant has: an operator must
-   * know. At most once a run.
-   */
-  readonly onStrangers: (tenant: Tenant, references: readonly string[]) => void;
+  readonly payments: Pick<PaymentReads, 'byTxid'>;
+  readonly alerts: Pick<OperatorAlerts, 'unmatchedPayments'>;
 }
 
 /**
- * Handler of one item of the queue `reconcile`: account id, `/`, mode. Throws UnknownAtProvider, and goes on from the last period that
- * was done. Twice, concurrently or cut off: a payment is told once.
+ * Compares what a tenant's provider lists with what was told. Throws UnknownAtProvider, and goes on from the last period that was done.
+ * Twice, concurrently or cut off: a payment is told once.
  */
-export const reconcile =
+export const compareWithProvider =
   (needs: Needs) =>
-  async (item: string): Promise<void> => {
-    const { accounts, providers, reconciliations, onStrangers } = needs;
-    const tenant = tenantOf(item);
+  async (tenant: PayloadOf<typeof reconcile>): Promise<void> => {
+    const { accounts, providers, reconciliations, alerts } = needs;
     const provider = providers.of(tenant.mode);
     if (provider === null) return;
     const now = await accounts.now(tenant.accountId, tenant.mode);
-    const reachedBy = sane(await reconciliations.reachedBy(tenant), now);
-    if (reachedBy !== null && now < addMillis(reachedBy, FRESH_MS)) return;
-    const from = reachedBy === null ? addMillis(now, -PERIOD_MS) : addMillis(reachedBy, -OVERLAP_MS);
-    const isNew = ({ incoming }: Listed) => reachedBy === null || incoming.paidAt > reachedBy;
-    const strangers = new Set<string>();
+    const until = believable(await reconciliations.reconciledUntil(tenant), now);
+    if (until !== null && now < addMillis(until, FRESH_MS)) return;
+    const from = until === null ? addMillis(now, -PERIOD_MS) : addMillis(until, -OVERLAP_MS);
+    const isNew = ({ incoming }: Listed) => until === null || incoming.paidAt > until;
+    const unmatched = new Set<string>();
     try {
       for (const period of periodsOf(from, now)) {
         const untold = await untoldIn(needs, provider, tenant, period);
         for (const one of await tell(needs, tenant, untold))
-          if (isNew(one)) strangers.add(one.incoming.providerPaymentId);
-        await reconciliations.reached(tenant, period.to);
+          if (isNew(one)) unmatched.add(one.incoming.providerPaymentId);
+        await reconciliations.saveReconciledUntil(tenant, period.to);
       }
     } finally {
-      if (strangers.size > 0) onStrangers(tenant, [...strangers]);
+      if (unmatched.size > 0) alerts.unmatchedPayments(tenant, [...unmatched]);
     }
   };
 
 /** A time ahead of ours is from a host whose clock was wrong: nothing says how far it really got. */
-const sane = (reachedBy: Timestamp | null, now: Timestamp): Timestamp | null =>
-  reachedBy !== null && reachedBy > addMillis(now, OVERLAP_MS) ? null : reachedBy;
+const believable = (until: Timestamp | null, now: Timestamp): Timestamp | null =>
+  until !== null && until > addMillis(now, OVERLAP_MS) ? null : until;
 
 function* periodsOf(from: Timestamp, now: Timestamp): Generator<Period> {
   for (let start = from; start < now; ) {
@@ -95,7 +94,7 @@ const untoldIn = async (
   { from, to }: Period,
 ): Promise<readonly Listed[]> => {
   const listed = await provider.paymentsBetween(tenant, from, to);
-  if (listed.kind !== 'known') throw new UnknownAtProvider(`payments of ${reconcileItemOf(tenant)} from ${from}`);
+  if (listed.kind !== 'known') throw new UnknownAtProvider(`payments of ${reconcile.subjectOf(tenant)} from ${from}`);
   if (listed.value.length === 0) return [];
   const references = listed.value.map(({ incoming }) => incoming.providerPaymentId);
   const untold = await notifications.untold(tenant, references);
@@ -104,22 +103,22 @@ const untoldIn = async (
 
 /** Returns those whose txid a charge could have, and none of the tenant has. */
 const tell = async (
-  { notifications, findPayments }: Needs,
+  { notifications, payments: reads }: Needs,
   tenant: Tenant,
   untold: readonly Listed[],
 ): Promise<readonly Listed[]> => {
   // Whatever else reaches the merchant's account has a txid that no charge can have, or none: it is not for us.
   const forCharges = untold.filter(({ txid }) => isTxid(txid));
   if (forCharges.length === 0) return [];
-  const payments = await findPayments(tenant, [...new Set(forCharges.map(({ txid }) => txid))]);
-  const strangers: Listed[] = [];
+  const payments = await reads.byTxid(tenant, [...new Set(forCharges.map(({ txid }) => txid))]);
+  const unmatched: Listed[] = [];
   for (const one of forCharges) {
     const paymentId = payments.get(one.txid);
     const reference = one.incoming.providerPaymentId;
-    if (paymentId === undefined) strangers.push(one);
+    if (paymentId === undefined) unmatched.push(one);
     else await notifications.store({ tenant, kind: 'payment', reference, paymentId }, rawOf(one));
   }
-  return strangers;
+  return unmatched;
 };
 
 /** As the provider listed it, and how we came to know. */

@@ -1,56 +1,80 @@
 // A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
-import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byProcess } from '../core/eventMetadata.ts';
-import { isOf } from '../ports/loggedEvent.ts';
-import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
+import { idOf, payloadOf, text } from '../core/payloads.ts';
+import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
+import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
-import { job, type ProcessManager } from '../ports/processManager.ts';
 
-export const payerLockReturn: ProcessManager = {
-  name: 'payerLockReturn',
-  categories: ['payment'],
-  react: (logged) =>
-    isOf(logged, 'payment')
-      ? rejectedIds(logged.event).map((id) => job('returnPayment', `${logged.subject}:${id}`))
-      : [],
-};
+export const returnPayment = jobKind({
+  name: 'returnPayment',
+  payload: payloadOf({ paymentId: idOf<PaymentId>(), providerPaymentId: text }),
+  subjectOf: ({ paymentId, providerPaymentId }) => `${paymentId} ${providerPaymentId}`,
+});
 
-const rejectedIds = (event: PaymentEvent): readonly string[] => {
-  if (event.type === 'TransactionPaymentRejected') return [event.data.incoming.providerPaymentId];
-  const isAsked = event.type === 'TransactionHeldRejected' || event.type === 'TransactionReturnRetried';
-  return isAsked ? [event.data.providerPaymentId] : [];
-};
+const giveBack = (logged: { readonly subject: string }, providerPaymentId: string) => [
+  enqueue(returnPayment, { paymentId: paymentOf(logged), providerPaymentId }),
+];
 
-/** The provider refuses to send this back. */
-export interface RefusedReturn extends Tenant {
-  readonly paymentId: PaymentId;
-  readonly providerPaymentId: string;
-  readonly reason: string;
-}
+export const rejectedPaymentReturn = processManager({
+  name: 'rejectedPaymentReturn',
+  movesMoney: true,
+  reactions: {
+    payment: {
+      TransactionPaymentRejected: (logged) => giveBack(logged, logged.event.data.incoming.providerPaymentId),
+      TransactionHeldRejected: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
+      TransactionReturnRetried: (logged) => giveBack(logged, logged.event.data.providerPaymentId),
+      ...ignoring(
+        'ChargeCreated',
+        'ChargePixIssued',
+        'ChargeInstrumentIssued',
+        'ChargeInstrumentRefused',
+        'ChargeExpired',
+        'ChargeFailed',
+        'ChargeCancelRequested',
+        'ChargeCancelled',
+        'ChargeWebhookResendRequested',
+        'TransactionProcessing',
+        'TransactionRefused',
+        'TransactionSettled',
+        'TransactionHeld',
+        'TransactionHeldReleased',
+        'TransactionPaymentReturned',
+        'TransactionReturnRefused',
+        'TransactionFundsReleased',
+        'TransactionRefundReserved',
+        'TransactionRefundCompleted',
+        'TransactionRefundReleased',
+        'TransactionDisputeOpened',
+        'TransactionDisputeHoldIncreased',
+      ),
+    },
+  },
+});
 
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
-  /** Once a refusal: an operator must know. */
-  readonly onRefused: (refused: RefusedReturn) => void;
+  readonly alerts: Pick<OperatorAlerts, 'returnRefused'>;
 }
 
 /**
- * Handler of one item of the queue `returnPayment`: `<payment id>:<end-to-end id>`. Asked twice, the provider returns once; what it refuses
- * is not asked again, and waits for an operator.
+ * Sends a payment back. Asked twice, the provider returns once; what it refuses is not asked again, and waits for an operator. Throws
+ * UnknownAtProvider.
  */
-export const returnPayment =
-  ({ commands, accounts, providers, onRefused }: Needs) =>
-  async (item: string): Promise<void> => {
-    const colon = item.indexOf(':'); // an acquirer's id may hold more of them
-    const [paymentId, providerPaymentId] = [item.slice(0, colon) as PaymentId, item.slice(colon + 1)];
+export const sendBack =
+  ({ commands, accounts, providers, alerts }: Needs) =>
+  async ({ paymentId, providerPaymentId }: PayloadOf<typeof returnPayment>): Promise<void> => {
     const stream = streamName.payment(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     const incoming = state.transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
@@ -64,7 +88,7 @@ export const returnPayment =
       throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     const { accountId, mode } = terms;
     const at = await accounts.now(accountId, mode);
-    const why = byProcess('payerLockReturn', terms, paymentId, returnId);
+    const why = byProcess('rejectedPaymentReturn', terms, paymentId, returnId);
     if (outcome.kind === 'accepted') {
       await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), why);
       return;
@@ -76,5 +100,5 @@ export const returnPayment =
       recordReturnRefusal(providerPaymentId, returnId, reason, at),
       why,
     );
-    if (done.appended > 0) onRefused({ accountId, mode, paymentId, providerPaymentId, reason });
+    if (done.appended > 0) alerts.returnRefused({ accountId, mode }, { paymentId, providerPaymentId, reason });
   };

@@ -1,20 +1,24 @@
 // What happens when a payment arrives, or an acquirer tells something else: the notification is stored, the provider is asked again,
 // the decision falls on the payment.
+
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
 import { type PayerCheck, type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { payerTaxId } from '../../domain/transaction/payer.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
 import { byProcess } from '../core/eventMetadata.ts';
+import { idOf, mode, payloadOf, text } from '../core/payloads.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
-import type { ProviderNotification, ProviderNotifications } from '../ports/providerNotifications.ts';
+import type { NotificationKey, ProviderNotification, ProviderNotifications } from '../ports/providerNotifications.ts';
 
 interface SettlerNeeds {
   readonly commands: CommandHandler;
@@ -68,43 +72,56 @@ export class Settler {
   }
 }
 
+export const settle = jobKind({
+  name: 'settle',
+  payload: payloadOf({ accountId: idOf<AccountId>(), mode, reference: text }),
+  subjectOf: ({ accountId, mode, reference }) => `${mode}/${accountId}/${reference}`,
+});
+type Settlement = PayloadOf<typeof settle>;
+
+export const settlementOf = ({ tenant: { accountId, mode }, reference }: NotificationKey) => ({
+  tenant: { accountId, mode },
+  payload: { accountId, mode, reference },
+});
+
 interface Needs {
   readonly notifications: ProviderNotifications;
   readonly providers: PaymentProviders;
   readonly settler: Settler;
   /** Applies what acquirers told of the payment besides money. */
   readonly takeFacts: (paymentId: PaymentId) => Promise<void>;
-  /** Goes on with a creation that was cut off, until what is told of the method, or of any (null), can be judged. */
-  readonly resumeCreation: (paymentId: PaymentId, method: PaymentMethod | null) => Promise<void>;
+  /** Goes on with the issuing of instruments that was cut off, until what is told of the method, or of any (null), can be judged. */
+  readonly resumeIssuing: (paymentId: PaymentId, method: PaymentMethod | null) => Promise<void>;
 }
 
-/** Handler of one item of the queue `settle`: the id of a stored notification. */
+/** Settles what a stored notification tells of. */
 export const settleNotification =
   (needs: Needs) =>
-  async (item: string): Promise<void> => {
-    const notification = await needs.notifications.find(item);
+  async ({ accountId, mode, reference }: Settlement): Promise<void> => {
+    const key = { tenant: { accountId, mode }, reference };
+    const notification = await needs.notifications.find(key);
     if (notification === null) return;
     const isKnown =
       notification.kind === 'fact' ? await takeOne(needs, notification) : await settleOne(needs, notification);
     // A notification of a payment that the provider does not know credits nothing; the row stays for the auditor.
-    await needs.notifications.markHandled(item, isKnown ? 'settled' : 'not_confirmed');
+    await needs.notifications.markHandled(key, isKnown ? 'settled' : 'not_confirmed');
   };
 
-const takeOne = async ({ takeFacts, resumeCreation }: Needs, { paymentId }: ProviderNotification): Promise<true> => {
-  await resumeCreation(paymentId, null);
+const takeOne = async ({ takeFacts, resumeIssuing }: Needs, { paymentId }: ProviderNotification): Promise<true> => {
+  await resumeIssuing(paymentId, null);
   await takeFacts(paymentId);
   return true;
 };
 
 const settleOne = async (
-  { providers, settler, takeFacts, resumeCreation }: Needs,
+  { providers, settler, takeFacts, resumeIssuing }: Needs,
   { tenant, reference, paymentId }: ProviderNotification,
 ): Promise<boolean> => {
   const incoming = await providers.of(tenant.mode)?.findPayment(tenant, reference);
   if (incoming?.kind !== 'known') throw new UnknownAtProvider(`payment ${reference}`);
   if (incoming.value === null) return false;
   const { method } = incoming.value;
-  await resumeCreation(paymentId, method);
+  await resumeIssuing(paymentId, method);
   // What the acquirer told before the money came is told first: a card was in flight before it was approved.
   if (method !== 'PIX') await takeFacts(paymentId);
   await settler.settle(paymentId, incoming.value);

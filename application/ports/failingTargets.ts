@@ -3,6 +3,9 @@
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Timer } from './timers.ts';
 
+/** Names the jobs and timers of deliveries. */
+export const DELIVERY_QUEUE = 'deliver';
+
 /** When first attempts are held back, and how often one of them may go. */
 export interface ProbeRule {
   readonly failuresInARow: number;

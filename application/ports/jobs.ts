@@ -1,35 +1,33 @@
-// The work queue (pg-boss). A job holds ids only; running it twice, late or concurrently changes nothing (architecture §7).
+// The work queue. A job holds ids only; running it twice, late or concurrently changes nothing (architecture §7).
+import type { Json } from '../../domain/kernel/serde.ts';
 import type { Tenant } from './paymentProvider.ts';
 import type { Sql } from './sql.ts';
+import type { TimerRule } from './timers.ts';
 
-export const QUEUES = [
-  'settle',
-  'returnPayment',
-  'finalise',
-  'resumeCreation',
-  'expire',
-  'releaseFunds',
-  'cancel',
-  'refund',
-  'fanOut',
-  'deliver',
-  'drainClock',
-  'reconcile',
-] as const;
-export type QueueName = (typeof QUEUES)[number];
+/** What one job is about: ids, as JSON that fits the schema of its kind. */
+export type JobPayload = { readonly [key: string]: Json };
 
-/** What an item is about, without the instant or the method that it may name besides: one subject is done by one job. */
-export const subjectOf = (queue: QueueName, item: string): string => {
-  if (queue === 'deliver') return item.replace(/[@!].*$/, '');
-  return queue === 'expire' || queue === 'resumeCreation' ? item.replace(/:.*$/, '') : item;
-};
+/** A kind of job. Everything that knows queues is derived from the list of them (application/core/capability.ts). */
+export interface JobKind<Payload extends JobPayload = JobPayload> {
+  /** Names the queue, and the timers that become such jobs. */
+  readonly name: string;
+  /** JSON Schema of the payload. A stored job that does not fit it fails for good. */
+  readonly schema: object;
+  /** What the job is about, without an instant or a method that the payload may name besides: one subject is done by one job. */
+  subjectOf(payload: Payload): string;
+  /** null: no timer becomes such a job. */
+  readonly timer: TimerRule<Payload> | null;
+}
 
-export interface JobRequest {
-  readonly queue: QueueName;
+/** The payload type of a kind. */
+export type PayloadOf<Kind> = Kind extends JobKind<infer Payload> ? Payload : never;
+
+export interface JobRequest<Payload extends JobPayload = JobPayload> {
+  /** Name of a kind. */
+  readonly queue: string;
   /** For whom: workers are shared out between accounts, live apart from test, so that nobody's work waits for another's. */
   readonly tenant: Tenant;
-  /** Ids, as the queue's handler reads them. */
-  readonly item: string;
+  readonly payload: Payload;
   /** Where a tenant's work waits for many others (webhook endpoints), for which: none of them holds up the rest. Default: none. */
   readonly target?: string;
 }
@@ -37,24 +35,32 @@ export interface JobRequest {
 /** Where a job stands: live and test are apart in every queue. */
 export type JobPlace = Pick<JobRequest, 'queue' | 'tenant'>;
 
-/** Of the items of one job these failed: only they run again. */
-export class ItemsFailed extends Error {
-  override name = 'ItemsFailed';
-  readonly failures: readonly { readonly item: string; readonly error: Error }[];
+/** Payloads, of those that one job was given, whose work failed: only they come again. */
+export class PayloadsFailed extends Error {
+  override name = 'PayloadsFailed';
+  readonly failures: readonly { readonly payload: JobPayload; readonly error: Error }[];
 
-  constructor(failures: ItemsFailed['failures']) {
-    super(failures.map(({ item, error }) => `${item}: ${error.message}`).join('; '), { cause: failures[0]?.error });
+  constructor(failures: PayloadsFailed['failures']) {
+    super(failures.map(({ payload, error }) => `${JSON.stringify(payload)}: ${error.message}`).join('; '), {
+      cause: failures[0]?.error,
+    });
     this.failures = failures;
   }
 }
 
-/** What fails is retried by the queue with backoff; what never ends is found by a watchdog. */
-export interface JobHandler {
+/** What fails is retried by the queue with backoff; what never ends is found by the watchdog. */
+export interface JobHandler<Payload extends JobPayload = JobPayload> {
   /**
-   * Items of one tenant and target (null: none). Resolving means all are done; rejecting has all of them run again, or those that
-   * ItemsFailed names.
+   * Does what the payloads are about, all of one tenant and target (null: none). Resolving means all are done; rejecting has all of them
+   * come again, or those that PayloadsFailed names.
    */
-  run(items: readonly string[], target: string | null): Promise<void>;
+  run(payloads: readonly Payload[], target: string | null): Promise<void>;
+}
+
+/** Jobs at once in one process, in each lane (live and test), and of one target. No tenant gets them all. */
+export interface Places {
+  readonly places: number;
+  readonly perTarget: number;
 }
 
 export interface JobQueue {
@@ -62,23 +68,20 @@ export interface JobQueue {
   enqueue(jobs: readonly JobRequest[], tx?: Sql): Promise<void>;
   /** Tells the workers of this process that there is work. */
   wake(places: Iterable<JobPlace>): void;
-  work(
-    queue: QueueName,
-    handler: JobHandler,
-    /** In each lane, live and test: jobs at once in this process, and of one target. No tenant gets them all. */
-    options: { readonly places: number; readonly perTarget: number },
-  ): void;
-  /** Items that wait or run, of one tenant when it is given. */
-  open(queue: QueueName, tenant?: Tenant): Promise<number>;
-  /** Items of one tenant that run or could: those that failed and wait for their retry are left out. */
-  underWay(queues: readonly QueueName[], tenant: Tenant): Promise<number>;
-  /** Items of the jobs that run now, in any process. A worker that died counts until its claims are opened. */
-  running(queue: QueueName): Promise<readonly string[]>;
+  work(queue: string, handler: JobHandler, places: Places): void;
+  /** Counts payloads that wait or run, of one tenant when it is given. */
+  open(queue: string, tenant?: Tenant): Promise<number>;
+  /** Counts payloads of one tenant that run or could: those that failed and wait for their retry are left out. */
+  underWay(queues: readonly string[], tenant: Tenant): Promise<number>;
+  /** Returns the payloads of the jobs that run now, in any process. A worker that died counts until its claims are opened. */
+  running<Payload extends JobPayload>(kind: JobKind<Payload>): Promise<readonly Payload[]>;
   /**
-   * Enqueues those for which no job is open. One that failed for good is opened again instead. Returns those that somebody does now
-   * and nobody did before.
+   * Enqueues those for whose subject no job is open. One that failed for good is opened again instead. Returns those that somebody does
+   * now and nobody did before.
    */
   ensure(jobs: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]>;
-  /** Called when jobs of any queue ended in this process. Returns the undo. */
+  /** Yields jobs of a kind owed by row that were written more than `ageMs` ago and are not done; all, `page` at a time. */
+  owedByRow(queue: string, ageMs: number, page: number): AsyncIterable<readonly JobRequest[]>;
+  /** Calls back when jobs of any queue ended in this process. Returns the undo. */
   onSettled(listener: () => void): () => void;
 }

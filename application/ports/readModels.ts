@@ -1,5 +1,7 @@
 // How far the read models and the processes are, as this process knows it (architecture §6 "read your writes").
+
 import type { StreamName } from '../../domain/kernel/event.ts';
+import type { Position } from './eventStore.ts';
 import type { Tenant } from './paymentProvider.ts';
 
 export type ReadModelName =
@@ -37,3 +39,12 @@ export interface ParkedStreams {
   /** Whether any stream of the tenant is parked there. */
   hasAnyOf(model: ReadModelName, tenant: Tenant): boolean;
 }
+
+/**
+ * Waits at most `timeoutMs` until the read model has passed whatever was in the log at the call, and holds no connection. `head`: the
+ * newest event then; null: the log is empty. Throws EventStoreUnavailable.
+ */
+export type CaughtUp = (
+  model: ReadModelName,
+  timeoutMs: number,
+) => Promise<{ readonly head: Position | null; readonly isCaughtUp: boolean }>;

@@ -4,7 +4,9 @@ import type { Tenant } from './paymentProvider.ts';
 
 export interface Reconciliations {
   /** Account time; null: never compared. */
-  reachedBy(tenant: Tenant): Promise<Timestamp | null>;
+  reconciledUntil(tenant: Tenant): Promise<Timestamp | null>;
   /** Durable when it resolves. Replaces what was there: a time from a clock that was wrong must not stay. */
-  reached(tenant: Tenant, until: Timestamp): Promise<void>;
+  saveReconciledUntil(tenant: Tenant, until: Timestamp): Promise<void>;
+  /** Whose payments were compared up to a time between these two, by the account's clock where that is ahead. */
+  reconciledBetween(from: Timestamp, to: Timestamp): Promise<readonly Tenant[]>;
 }

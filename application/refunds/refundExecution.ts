@@ -1,5 +1,6 @@
 // A refund that was reserved is brought to the payer: opened, given to the provider, asked for until its end is known, and its end
 // recorded in the payment (architecture §4; rules M5–M7).
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import {
@@ -22,71 +23,113 @@ import {
 } from '../../domain/refund/refund.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT, REFUND } from '../core/aggregates.ts';
+import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { byProcess } from '../core/eventMetadata.ts';
-import { isOf } from '../ports/loggedEvent.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { clearTimer, enqueue, fireNow, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+import type { LoggedEvent } from '../ports/loggedEvent.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
-import { job, type ProcessManager } from '../ports/processManager.ts';
-import type { Timer } from '../ports/timers.ts';
+import { type Timers, timerOf } from '../ports/timers.ts';
 
 /** When the provider is first asked what became of it; then each time after twice as long. */
 const FIRST_LOOK_SECONDS = 1;
 
-/** Items are `<payment id>:<refund id>`; a refund's events name their payment as correlation id. */
-export const refundExecution: ProcessManager = {
+export const refund = timedKind({
+  name: 'refund',
+  payload: payloadOf({ paymentId: idOf<PaymentId>(), refundId: idOf<RefundId>() }),
+  subjectOf: ({ refundId }) => refundId,
+});
+type Which = PayloadOf<typeof refund>;
+
+/** A refund's events name their payment as correlation id. */
+const refundOf = ({ correlationId, subject }: Pick<LoggedEvent, 'correlationId' | 'subject'>): Which => ({
+  paymentId: correlationId as PaymentId,
+  refundId: subject as RefundId,
+});
+
+const lookSoon = (logged: LoggedEvent, at: Timestamp) => [
+  setTimer(refund, refundOf(logged), logged, addSeconds(at, FIRST_LOOK_SECONDS), logged.account),
+];
+const conclude = (logged: LoggedEvent) => [clearTimer(refund, refundOf(logged)), enqueue(refund, refundOf(logged))];
+
+export const refundExecution = processManager({
   name: 'refundExecution',
-  categories: ['payment', 'refund', 'account'],
-  react: (logged) => {
-    if (isOf(logged, 'payment'))
-      return logged.event.type === 'TransactionRefundReserved'
-        ? [job('refund', `${logged.subject}:${logged.event.data.refundId}`)]
-        : [];
-    // The sandbox confirms by itself again: what it was left with is looked at now (X3).
-    if (isOf(logged, 'account'))
-      return logged.event.type === 'AccountSandboxSettingsChanged' && logged.event.data.sandbox.autoConfirmRefunds
-        ? [{ kind: 'hurry', timers: { kind: 'refund', group: logged.account } }]
-        : [];
-    if (!isOf(logged, 'refund')) return [];
-    const { account, mode, event } = logged;
-    const key = `${logged.correlationId}:${logged.subject}`;
-    switch (event.type) {
-      case 'RefundRequested':
-        return [];
-      case 'RefundSubmitted':
-      case 'RefundOutcomeUnknown': {
-        const dueAt = addSeconds(event.data.at, FIRST_LOOK_SECONDS);
-        return [{ kind: 'timer', timer: { account, mode, kind: 'refund', key, group: account, dueAt } }];
-      }
-      case 'RefundCompleted':
-      case 'RefundFailed':
-        return [{ kind: 'clearTimer', timer: { kind: 'refund', key } }, job('refund', key)];
-      default:
-        return event satisfies never;
-    }
+  movesMoney: true,
+  reactions: {
+    payment: {
+      TransactionRefundReserved: (logged) => [
+        enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.refundId }),
+      ],
+      ...ignoring(
+        'ChargeCreated',
+        'ChargePixIssued',
+        'ChargeInstrumentIssued',
+        'ChargeInstrumentRefused',
+        'ChargeExpired',
+        'ChargeFailed',
+        'ChargeCancelRequested',
+        'ChargeCancelled',
+        'ChargeWebhookResendRequested',
+        'TransactionProcessing',
+        'TransactionRefused',
+        'TransactionSettled',
+        'TransactionHeld',
+        'TransactionHeldReleased',
+        'TransactionHeldRejected',
+        'TransactionPaymentRejected',
+        'TransactionPaymentReturned',
+        'TransactionReturnRefused',
+        'TransactionReturnRetried',
+        'TransactionFundsReleased',
+        'TransactionRefundCompleted',
+        'TransactionRefundReleased',
+        'TransactionDisputeOpened',
+        'TransactionDisputeHoldIncreased',
+      ),
+    },
+    refund: {
+      RefundSubmitted: (logged) => lookSoon(logged, logged.event.data.at),
+      RefundOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
+      RefundCompleted: conclude,
+      RefundFailed: conclude,
+      ...ignoring('RefundRequested'),
+    },
+    account: {
+      // The sandbox confirms by itself again: what it was left with is looked at now (X3).
+      AccountSandboxSettingsChanged: ({ account, event }) =>
+        event.data.sandbox.autoConfirmRefunds ? [fireNow(refund, account)] : [],
+      ...ignoring(
+        'AccountOpened',
+        'AccountSettingsChanged',
+        'AccountTestClockAdvanced',
+        'AccountOverrideSecretRotated',
+      ),
+    },
   },
-};
+});
 
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
-  readonly setTimer: (timer: Timer) => Promise<void>;
+  readonly timers: Pick<Timers, 'set'>;
 }
 type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
 
-export class RefundProcess {
+export class RefundExecutor {
   readonly #needs: Needs;
 
   constructor(needs: Needs) {
     this.#needs = needs;
   }
 
-  /** Handler of one item of the queue `refund`: the next step, whatever it is. `dueAt`: the instant of its timer. */
-  async run(item: string, dueAt?: Timestamp): Promise<void> {
-    const [paymentId = '', refundId = ''] = item.split(':') as [PaymentId, RefundId];
-    const { state: payment } = await this.#needs.commands.load(PAYMENT, streamName.payment(paymentId as PaymentId));
-    const order = exists(payment) ? orderOf(payment, refundId as RefundId) : null;
+  /** Takes the next step of a refund, whatever it is. `dueAt`: the instant of its timer, where a test clock jumped over it. */
+  async run({ paymentId, refundId }: Which, dueAt?: Timestamp): Promise<void> {
+    const { state: payment } = await this.#needs.commands.load(PAYMENT, streamName.payment(paymentId));
+    const order = exists(payment) ? orderOf(payment, refundId) : null;
     if (order === null) return;
     const { accountId, mode } = order;
     const at = await (dueAt === undefined
@@ -124,8 +167,8 @@ export class RefundProcess {
     // Those that are looked at once a day are looked at together.
     const dueAt =
       pauseMs < DAY_MS ? addMillis(at, pauseMs) : fromMillis((Math.floor(toMillis(at) / DAY_MS) + 1) * DAY_MS);
-    const key = `${paymentId}:${refundId}`;
-    return this.#needs.setTimer({ account: accountId, mode, kind: 'refund', key, group: accountId, dueAt });
+    const when = { account: accountId, mode, group: accountId, dueAt };
+    return this.#needs.timers.set(timerOf(refund, { paymentId, refundId }, when));
   }
 
   async #execute(

@@ -1,62 +1,74 @@
 // The test clock jumped: what it jumped over happens in order of due time, each at its own instant, with what arises on the way (X5).
+
+import { advanceTestClock } from '../../domain/account/account.ts';
+import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { QueueName } from '../ports/jobs.ts';
-import { isOf } from '../ports/loggedEvent.ts';
-import { job, type ProcessManager } from '../ports/processManager.ts';
-import { itemOf, type TestTimers, type Timer } from '../ports/timers.ts';
+import { ACCOUNT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Actor, byRequest } from '../core/eventMetadata.ts';
+import type { TimerWork } from '../core/handlers.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import type { Quiescence } from '../core/quiescence.ts';
+import { enqueue, ignoring, processManager } from '../core/reactions.ts';
+import type { Stopwatch } from '../ports/clock.ts';
+import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
+import type { DeliveryReads, MessageUnderWay } from '../ports/readModels/webhookDeliveries.ts';
+import type { Progress } from '../ports/readModels.ts';
+import type { TestTimers, Timer } from '../ports/timers.ts';
+import { type AwaitedMessages, messagesUnderWay } from '../webhooks/messagesUnderWay.ts';
 
-export const testClock: ProcessManager = {
+export const drainClock = jobKind({
+  name: 'drainClock',
+  payload: payloadOf({ accountId: idOf<AccountId>() }),
+  subjectOf: ({ accountId }) => accountId,
+});
+
+export const testClock = processManager({
   name: 'testClock',
-  categories: ['account'],
-  react: (logged) => {
-    if (!isOf(logged, 'account') || logged.event.type !== 'AccountTestClockAdvanced') return [];
-    const { seconds, to } = logged.event.data;
-    return [
-      { kind: 'drainClock', account: logged.subject, offsetSeconds: seconds, until: to },
-      job('drainClock', logged.subject),
-    ];
+  movesMoney: false,
+  reactions: {
+    account: {
+      AccountTestClockAdvanced: ({ subject, event }) => {
+        const { seconds, to } = event.data;
+        return [
+          { kind: 'drainClock', account: subject, offsetSeconds: seconds, until: to },
+          enqueue(drainClock, { accountId: subject as AccountId }),
+        ];
+      },
+      ...ignoring(
+        'AccountOpened',
+        'AccountSettingsChanged',
+        'AccountSandboxSettingsChanged',
+        'AccountOverrideSecretRotated',
+      ),
+    },
   },
-};
+});
 
 interface Needs {
   readonly accounts: Accounts;
-  readonly timers: TestTimers;
-  /** Runs the work of a queue here and now, as its worker would; `dueAt`: the instant of its timer. */
-  readonly runJob: (queue: QueueName, item: string, dueAt: Timestamp) => Promise<void>;
-  /**
-   * Resolves when all events have been reacted to, nothing that was begun for the account's payments runs, and no message that is
-   * waited for is on its way; then, or after `graceMs`, with all that are. null: the rest did not come about.
-   */
-  readonly settled: (account: AccountId, on: OnTheWay, graceMs: number) => Promise<readonly MessageOnItsWay[] | null>;
-  /** How long messages of one instant are waited for before the next instant comes; default 1,000. */
-  readonly graceMs?: number;
+  readonly testTimers: TestTimers;
+  readonly timerWork: TimerWork;
+  readonly deliveries: DeliveryReads;
+  readonly quiescence: Quiescence;
 }
 
-/** Messages count that are due by `until`, or were `sent` before their time. */
-export interface OnTheWay {
-  readonly until: Timestamp;
-  readonly sent: ReadonlySet<string>;
-  readonly isWaitedFor: (message: MessageOnItsWay) => boolean;
-}
-export interface MessageOnItsWay {
-  readonly id: string;
-  readonly target: string;
-  readonly dueAt: Timestamp;
-}
-
+/** Longest wait for what runs while a test clock is drained. */
+const AT_REST_MS = 40_000;
 /** Longer than a receiver needs that is well: only one that is not gets its messages out of their order. */
 const GRACE_MS = 1_000;
 
 /**
- * Handler of one item of the queue `drainClock`: an account id. Cut off and run again, it goes on where it was. Messages go by their
- * own queue; those to a target that is slow go side by side, each at its own instant, and only the end waits for them.
+ * Works off what a clock jumped over. Cut off and run again, it goes on where it was. Messages go by their own queue; those to a target
+ * that is slow go side by side, each at its own instant, and only the end waits for them.
  */
-export const drainClock =
+export const drain =
   (needs: Needs) =>
-  async (item: string): Promise<void> => {
-    const account = item as AccountId;
+  async ({ accountId: account }: PayloadOf<typeof drainClock>): Promise<void> => {
     await needs.accounts.refresh(account); // the clock may have been moved by another process
     await new Drain(needs, account).run();
   };
@@ -73,7 +85,7 @@ class Drain {
   }
 
   async run(): Promise<void> {
-    const { timers } = this.#needs;
+    const { testTimers: timers } = this.#needs;
     for (;;) {
       const until = await timers.drainsUntil(this.#account);
       if (until === null) return;
@@ -88,23 +100,24 @@ class Drain {
     }
   }
 
-  async #settle(until: Timestamp, isWaitedFor: OnTheWay['isWaitedFor']): Promise<readonly MessageOnItsWay[]> {
-    const { settled, graceMs = GRACE_MS } = this.#needs;
-    const onTheirWay = await settled(this.#account, { until, sent: this.#sent, isWaitedFor }, graceMs);
-    if (onTheirWay === null) throw new Error(`the work of account ${this.#account} did not come to rest`);
-    this.#sent = new Set(onTheirWay.map(({ id }) => id).filter((id) => this.#sent.has(id)));
-    return onTheirWay;
+  async #settle(until: Timestamp, isWaitedFor: AwaitedMessages['isWaitedFor']): Promise<readonly MessageUnderWay[]> {
+    const tenant = { accountId: this.#account, mode: 'test' } as const;
+    const awaited = { until, sent: this.#sent, isWaitedFor };
+    const underWay = await messagesUnderWay(this.#needs)(tenant, awaited, GRACE_MS, AT_REST_MS);
+    if (underWay === null) throw new Error(`the work of account ${this.#account} did not come to rest`);
+    this.#sent = new Set(underWay.map(({ id }) => id).filter((id) => this.#sent.has(id)));
+    return underWay;
   }
 
   /** Whether anything was due. */
   async #step(until: Timestamp): Promise<boolean> {
-    const { timers, runJob } = this.#needs;
+    const { testTimers: timers, timerWork } = this.#needs;
     const slow = await timers.ofGroups(this.#account, until, [...this.#slow]);
     await this.#send(slow);
     const due = await timers.earliest(this.#account, until);
-    await this.#send(due.filter(({ kind }) => kind === 'deliver'));
-    const others = due.filter(({ kind }) => kind !== 'deliver');
-    await Promise.all(others.map((timer) => runJob(timer.kind, itemOf(timer), timer.dueAt)));
+    await this.#send(due.filter(({ kind }) => timerWork.isSent(kind)));
+    const others = due.filter(({ kind }) => !timerWork.isSent(kind));
+    await Promise.all(others.map((timer) => timerWork.run(timer)));
     if (others.length > 0) await timers.done(others);
     return slow.length + due.length > 0;
   }
@@ -112,7 +125,7 @@ class Drain {
   async #send(messages: readonly Timer[]): Promise<void> {
     if (messages.length === 0) return;
     this.#sent = new Set([...this.#sent, ...messages.map(({ key }) => key)]);
-    await this.#needs.timers.send(messages);
+    await this.#needs.testTimers.send(messages);
   }
 
   /** Those whose attempt began before the clock was moved are not waited for. */
@@ -123,3 +136,43 @@ class Drain {
     return ids;
   }
 }
+
+/** POST /v1/sandbox/clock/advance: moves the clock. What it jumped over is worked off afterwards. */
+export const advanceClock =
+  ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
+  async (accountId: AccountId, seconds: number, requester: Actor): Promise<Rejection | null> => {
+    const why = byRequest(requester, { accountId, mode: 'test' }, accountId);
+    const done = await commands.execute(
+      ACCOUNT,
+      streamName.account(accountId),
+      advanceTestClock(seconds, accounts.realNow()),
+      why,
+    );
+    return isRejection(done) ? done : null;
+  };
+
+/** Whether what the account's clock jumped over has been worked off, and shows in the read models, within `timeoutMs`. */
+export const whenClockDrained =
+  ({
+    jobs,
+    testTimers,
+    quiescence,
+    projected,
+    reacted,
+    stopwatch,
+  }: Pick<Needs, 'testTimers' | 'quiescence'> & {
+    readonly jobs: JobQueue;
+    readonly projected: Progress;
+    readonly reacted: Progress<string>;
+    readonly stopwatch: Stopwatch;
+  }) =>
+  async (accountId: AccountId, timeoutMs: number): Promise<boolean> => {
+    const deadline = stopwatch.elapsedMs() + timeoutMs;
+    const left = () => Math.max(0, deadline - stopwatch.elapsedMs());
+    const look = async () => {
+      if (!(await reacted.caughtUp(left()))) return null;
+      if ((await jobs.open(drainClock.name, { accountId, mode: 'test' })) > 0) return null;
+      return (await testTimers.drainsUntil(accountId)) === null ? true : null;
+    };
+    return (await quiescence.until(timeoutMs, look)) === true && projected.caughtUp(left());
+  };

@@ -1,4 +1,5 @@
 // POST /v1/payments/{id}/resend-webhook (rule W8): the messages of the transition into the present status, as fresh deliveries.
+
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
@@ -13,12 +14,12 @@ import type { Around, CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, byRequest } from '../core/eventMetadata.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
+import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
-  /** Event names that each active endpoint of the tenant wants. */
-  readonly subscriptionsOf: (tenant: Tenant) => Promise<readonly (readonly string[])[]>;
+  readonly endpoints: Pick<EndpointReads, 'subscriptions'>;
 }
 
 /** `resent`: whether anybody wants what there is to tell. `status`: the present one. */
@@ -32,14 +33,14 @@ export interface Resend {
  * happens to this process.
  */
 export const resendWebhook =
-  ({ commands, accounts, subscriptionsOf }: Needs) =>
+  ({ commands, accounts, endpoints }: Needs) =>
   async (tenant: Tenant, id: PaymentId, requester: Actor): Promise<Resend | Rejection> => {
     const last = await lastTransition(commands, id);
     if (last === null || !isOwn(last.after, tenant)) return NO_PAYMENT;
     const status = transactionStatus(last.after);
     const types = resentMessagesOf(last.before, last.event, last.after).map(({ type }) => type);
     const { accountId, mode, webhookUrl } = last.after.charge.terms;
-    const subscriptions = webhookUrl === null ? await subscriptionsOf(tenant) : [['*']];
+    const subscriptions = webhookUrl === null ? await endpoints.subscriptions(tenant) : [['*']];
     const isWanted = types.some((type) => subscriptions.some((events) => wants(events, type)));
     const decide = requestResend({ ofRevision: last.revision, isWanted }, await accounts.now(accountId, mode));
     const why = byRequest(requester, tenant, id);

@@ -1,4 +1,5 @@
 // A scheduled delivery is attempted until the endpoint takes it, its attempts are used up, or the endpoint is gone (W3, W4, W6).
+import Type from 'typebox';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
@@ -12,45 +13,62 @@ import {
 import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
+import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf } from '../core/derivedIds.ts';
 import { byProcess } from '../core/eventMetadata.ts';
-import { eachOf } from '../core/runAll.ts';
+import { idOf, instant, payloadOf } from '../core/payloads.ts';
+import { clearTimer, enqueue, fireNow, ignoring, processManager, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
-import type { FailingTargets, FirstAttempt } from '../ports/failingTargets.ts';
-import { isOf } from '../ports/loggedEvent.ts';
-import { job, type ProcessManager } from '../ports/processManager.ts';
+import { DELIVERY_QUEUE, type FailingTargets, type FirstAttempt } from '../ports/failingTargets.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
-import { type DeliveryItem, parseDeliveryItem, type Timer } from '../ports/timers.ts';
+import { type Timers, timerOf } from '../ports/timers.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
 import { EndpointHealth } from './endpointHealth.ts';
 import { overrideSecret } from './overrideSecret.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 
-export const webhookDelivery: ProcessManager = {
-  name: 'webhookDelivery',
-  categories: ['webhookDelivery', 'webhookEndpoint'],
-  react: (logged) => {
-    if (isOf(logged, 'webhookEndpoint'))
-      // Pending deliveries are abandoned at once, not when their next attempt would have come.
-      return logged.event.type === 'WebhookEndpointDeleted'
-        ? [{ kind: 'hurry', timers: { kind: 'deliver', group: logged.subject } }]
-        : [];
-    if (!isOf(logged, 'webhookDelivery')) return [];
-    const { event, account, mode, subject: key } = logged;
-    if (event.type === 'WebhookDeliveryScheduled') return [job('deliver', key, targetOf(event.data))];
-    // Nothing is held back for an endpoint that is gone.
-    if (event.type === 'WebhookDeliveryCancelled') return [{ kind: 'clearTimer', timer: { kind: 'deliver', key } }];
-    if (event.type !== 'WebhookDeliveryAttemptFailed' || event.data.nextAttemptAt === null) return [];
-    return [
-      {
-        kind: 'timer',
-        timer: { account, mode, kind: 'deliver', key, group: event.data.target, dueAt: event.data.nextAttemptAt },
-      },
-    ];
+export const deliver = timedKind({
+  name: DELIVERY_QUEUE,
+  /** `dueAt`, `isProbe`: the instant of the timer that led here, and whether that was its turn as a probe; absent: there was none. */
+  payload: payloadOf({
+    deliveryId: idOf<DeliveryId>(),
+    dueAt: Type.Optional(instant),
+    isProbe: Type.Optional(Type.Boolean()),
+  }),
+  subjectOf: ({ deliveryId }) => deliveryId,
+  timer: {
+    jobPayloadOf: (payload, { dueAt, held }) => ({ ...payload, dueAt, ...(held && { isProbe: true }) }),
+    isGroupTarget: true,
   },
-};
+});
+type Wanted = PayloadOf<typeof deliver>;
+
+const deliveryOf = ({ subject }: { readonly subject: string }): Wanted => ({ deliveryId: subject as DeliveryId });
+
+export const webhookDelivery = processManager({
+  name: 'webhookDelivery',
+  movesMoney: false,
+  reactions: {
+    webhookDelivery: {
+      WebhookDeliveryScheduled: (logged) => [enqueue(deliver, deliveryOf(logged), targetOf(logged.event.data))],
+      WebhookDeliveryAttemptFailed: (logged) => {
+        const { nextAttemptAt, target } = logged.event.data;
+        return nextAttemptAt === null ? [] : [setTimer(deliver, deliveryOf(logged), logged, nextAttemptAt, target)];
+      },
+      // Nothing is held back for an endpoint that is gone.
+      WebhookDeliveryCancelled: (logged) => [clearTimer(deliver, deliveryOf(logged))],
+      ...ignoring('WebhookDeliverySucceeded', 'WebhookDeliveryDeadLettered'),
+    },
+    webhookEndpoint: {
+      // Pending deliveries are abandoned at once, not when their next attempt would have come.
+      WebhookEndpointDeleted: ({ subject }) => [fireNow(deliver, subject)],
+      ...ignoring('WebhookEndpointRegistered'),
+    },
+  },
+});
 
 interface Needs {
   readonly commands: CommandHandler;
@@ -61,13 +79,13 @@ interface Needs {
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
   readonly targets: FailingTargets;
-  readonly setTimer: (timer: Timer) => Promise<void>;
+  readonly timers: Pick<Timers, 'set'>;
 }
 
 /** Longest attempt while a test clock is worked off (W4): a silent endpoint must not hold up a jump for long. */
 const JUMP_DEADLINE_MS = 5_000;
 
-/** What timers that are hurried are due at. */
+/** What timers that are fired now are due at. */
 const EPOCH = fromMillis(0);
 
 type Pending = Extract<WebhookDeliveryState, { status: 'pending' }>;
@@ -86,13 +104,13 @@ export class DeliveryWorker {
     this.#health = new EndpointHealth(needs.targets, () => needs.stopwatch.elapsedMs());
   }
 
-  /** Handler of one job of the queue `deliver`: items (`parseDeliveryItem`) of one target. Status and secret are read at the attempt. */
-  async run(items: readonly string[], target: string): Promise<void> {
+  /** Attempts deliveries of one target. Its status and secret are read at the attempt. */
+  async run(wanted: readonly Wanted[], target: string): Promise<void> {
     const [endpoint] = await Promise.all([
       isRawId(target) ? this.#endpoint(target as EndpointId) : null,
       this.#health.look(target),
     ]);
-    await eachOf(items, (item) => this.#attempt(parseDeliveryItem(item), endpoint));
+    await runAll(wanted, (one) => this.#attempt(one, endpoint));
   }
 
   async #endpoint(id: EndpointId): Promise<WebhookEndpointState> {
@@ -100,30 +118,30 @@ export class DeliveryWorker {
   }
 
   /** `endpoint`: null for deliveries to a payment's own URL. */
-  async #attempt(item: DeliveryItem, endpoint: WebhookEndpointState | null): Promise<void> {
-    const state = await this.#stateOf(item.id, item.dueAt !== null);
+  async #attempt(wanted: Wanted, endpoint: WebhookEndpointState | null): Promise<void> {
+    const state = await this.#stateOf(wanted.deliveryId, wanted.dueAt !== undefined);
     if (state.status !== 'pending') return;
     const { accountId, mode } = state.delivery;
     const { accounts } = this.#needs;
-    const asked = await this.#askedFor(state, item);
+    const asked = await this.#askedFor(state, wanted);
     const dueAt = asked ?? state.nextAttemptAt;
     const now = await accounts.actingAt(accountId, mode, dueAt);
     const destination = await this.#destination(state, endpoint);
     if (destination === null) return this.#cancel(state, now);
     const isTooSoon = asked === null ? (await accounts.now(accountId, mode)) < dueAt : now < dueAt;
-    // A timer that was hurried is spent: it is set again, whoever else may have done so.
+    // A timer that was fired early is spent: it is set again, whoever else may have done so.
     if (isTooSoon || (dueAt < state.nextAttemptAt && !mayComeEarly(state, dueAt)))
       return this.#setTimer(state, state.nextAttemptAt);
-    if (isFirst(state) && !item.isProbe && (await this.#health.holds(timerOf(state, now))))
+    if (isFirst(state) && wanted.isProbe !== true && (await this.#health.holds(attemptOf(state, now))))
       return this.#cancelIfGone(state, now);
     await this.#record(state, await this.#send(state, destination, dueAt), dueAt);
   }
 
-  /** The instant of the attempt that the item asks for: of a retry, its time or before (W3). null: that attempt was made. */
-  async #askedFor({ delivery, attempts, nextAttemptAt, updatedAt }: Pending, { dueAt }: DeliveryItem) {
-    // All timers of the target were hurried, whatever time it is.
+  /** The instant of the attempt that the job asks for: of a retry, its time or before (W3). null: that attempt was made. */
+  async #askedFor({ delivery, attempts, nextAttemptAt, updatedAt }: Pending, { dueAt }: Wanted) {
+    // All timers of the target were fired, whatever time it is.
     const at = dueAt === EPOCH ? await this.#needs.accounts.now(delivery.accountId, delivery.mode) : dueAt;
-    if (at !== null && at > updatedAt) return at;
+    if (at !== undefined && at > updatedAt) return at;
     return attempts === 0 ? nextAttemptAt : null;
   }
 
@@ -174,7 +192,7 @@ export class DeliveryWorker {
     const why = byProcess('webhookDelivery', delivery, delivery.deliveryId, delivery.eventId);
     const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, why);
     if (outcome.ok) await this.#health.succeeded(targetOf(delivery), at);
-    else if (done.reply === 'recorded') await this.#health.failed(timerOf(state, at), outcome.error ?? 'connection');
+    else if (done.reply === 'recorded') await this.#health.failed(attemptOf(state, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;
     // Another process made this attempt: what we were called for was a later one, whose timer is spent.
     if (done.reply === 'nothing') await this.#setTimer(done.state, done.state.nextAttemptAt);
@@ -182,10 +200,10 @@ export class DeliveryWorker {
   }
 
   #setTimer(state: Pending, dueAt: Timestamp): Promise<void> {
-    return this.#needs.setTimer(timerOf(state, dueAt));
+    return this.#needs.timers.set(attemptOf(state, dueAt));
   }
 
-  /** An endpoint deleted while we were at it: the timers were hurried before ours was set. */
+  /** An endpoint deleted while we were at it: the timers were fired before ours was set. */
   async #cancelIfGone(state: Pending, at: Timestamp): Promise<void> {
     const { endpointId } = state.delivery;
     if (endpointId !== null && (await this.#endpoint(endpointId)).status !== 'active') await this.#cancel(state, at);
@@ -198,9 +216,10 @@ export class DeliveryWorker {
   }
 }
 
-const timerOf = ({ delivery, createdAt: since }: Pending, dueAt: Timestamp): FirstAttempt => {
-  const { accountId: account, mode, deliveryId: key } = delivery;
-  return { account, mode, kind: 'deliver', key, group: targetOf(delivery), dueAt, since };
+const attemptOf = ({ delivery, createdAt: since }: Pending, dueAt: Timestamp): FirstAttempt => {
+  const { accountId: account, mode, deliveryId } = delivery;
+  const group = targetOf(delivery);
+  return { ...timerOf(deliver, { deliveryId }, { account, mode, group, dueAt }), group, since };
 };
 
 /** Never tried, and not asked for by hand: a resend is a probe (W3). The id tells them apart, it names the resend. */

@@ -1,4 +1,5 @@
 // Registering and deleting webhook endpoints (contract.md Webhook management, rules W5, W6).
+
 import { streamName } from '../../domain/kernel/event.ts';
 import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -10,7 +11,9 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, byRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
+import type { WithTenantLock } from '../ports/tenantLock.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
 
 export const ENDPOINTS_MAX = 16;
@@ -21,13 +24,13 @@ interface Needs {
   readonly secrets: WebhookSecrets;
   readonly sender: WebhookSender;
   readonly randomness: Randomness;
-  /** Runs `work` alone among all processes for this tenant, with a count of its endpoints that misses none. */
-  readonly whileAlone: <T>(tenant: Tenant, work: (count: number) => Promise<T>) => Promise<T>;
+  readonly endpoints: Pick<EndpointReads, 'count'>;
+  readonly withTenantLock: WithTenantLock;
 }
 
 /** Order of checks: url, events, number of endpoints. */
 export const registerWebhookEndpoint =
-  ({ commands, accounts, secrets, sender, randomness, whileAlone }: Needs) =>
+  ({ commands, accounts, secrets, sender, randomness, endpoints, withTenantLock }: Needs) =>
   async (
     tenant: Tenant,
     { url, events }: { url: string; events: readonly string[] },
@@ -40,8 +43,8 @@ export const registerWebhookEndpoint =
       return reject('invalid_event', `There is no event ${unknown[0]}. GET /v1/webhooks/event-catalog lists them.`, {
         param: 'events',
       });
-    return whileAlone(tenant, async (count) => {
-      if (count >= ENDPOINTS_MAX)
+    return withTenantLock(tenant, 'endpoints', async () => {
+      if ((await endpoints.count(tenant)) >= ENDPOINTS_MAX)
         return reject(
           'endpoint_limit_reached',
           `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`,

@@ -1,5 +1,6 @@
 // An event of a payment becomes one delivery per message and endpoint that wants it, with the payload frozen (W2, W9); with a webhookUrl,
 // one per message to that (W7). Asked for again, the messages of the event that led to the present status become new ones (W8).
+import Type from 'typebox';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -14,28 +15,46 @@ import { isPublished, messagesOf, resentMessagesOf } from '../../domain/presenta
 import { type ScheduledDelivery, scheduleDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf, eventIdOf } from '../core/derivedIds.ts';
 import { byProcess } from '../core/eventMetadata.ts';
-import { isOf } from '../ports/loggedEvent.ts';
-import { job, type ProcessManager } from '../ports/processManager.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
 
 /** What nobody is told of costs no job, unless it has something else told again. */
 const needsJob = (event: PaymentEvent): boolean =>
   event.type === 'ChargeWebhookResendRequested' ? event.data.isWanted : isPublished(event);
 
-export const webhookFanOut: ProcessManager = {
+export const fanOut = jobKind({
+  name: 'fanOut',
+  /** `endpointIds`: those of the account as of the event; none where only payments' own URLs are told. */
+  payload: payloadOf({
+    paymentId: idOf<PaymentId>(),
+    revision: Type.Integer({ minimum: 0 }),
+    endpointIds: Type.Array(idOf<EndpointId>()),
+  }),
+  subjectOf: ({ paymentId, revision }) => `${paymentId} ${revision}`,
+});
+
+export const webhookFanOut = processManager({
   name: 'webhookFanOut',
-  categories: ['payment', 'webhookEndpoint'],
-  react: (logged, { endpoints, hasWebhookUrls }) => {
-    if (!isOf(logged, 'payment') || !needsJob(logged.event)) return [];
-    const { account, mode, subject, revision } = logged;
-    const ids = endpoints(account, mode).map((endpoint) => endpoint.endpointId);
-    // Whether this payment is one of those with a URL of its own, its stream tells the job.
-    if (ids.length === 0 && !hasWebhookUrls(account, mode)) return [];
-    return [job('fanOut', `${subject}:${revision}:${ids.join(',')}`)];
+  movesMoney: false,
+  decidesOn: 'subscriptions',
+  reactions: {
+    payment: (logged, { endpoints, hasWebhookUrls }) => {
+      if (!needsJob(logged.event)) return [];
+      const { account, mode, revision } = logged;
+      const endpointIds = endpoints(account, mode).map(({ endpointId }) => endpointId as EndpointId);
+      // Whether this payment is one of those with a URL of its own, its stream tells the job.
+      if (endpointIds.length === 0 && !hasWebhookUrls(account, mode)) return [];
+      return [enqueue(fanOut, { paymentId: paymentOf(logged), revision, endpointIds })];
+    },
+    // Followed for the subscriptions alone.
+    webhookEndpoint: ignoring('WebhookEndpointRegistered', 'WebhookEndpointDeleted'),
   },
-};
+});
 
 /** What is to be told: messages of the event at `revision`, due at `at`, for the `resend`th time after the first. */
 interface Telling {
@@ -47,25 +66,21 @@ interface Telling {
   readonly at: Timestamp | null;
 }
 
-/**
- * Handler of one item of the queue `fanOut`: `<payment id>:<revision>:<endpoint id>,…`, with no endpoint id where the account has
- * none. Again: the same deliveries, nothing new.
- */
-export const fanOut =
+/** Schedules the messages of an event. Again: the same deliveries, nothing new. */
+export const scheduleMessages =
   ({ commands }: { commands: CommandHandler }) =>
-  async (item: string): Promise<void> => {
-    const [paymentId = '', revision = '', endpointIds = ''] = item.split(':');
-    const telling = await tellingOf(commands, paymentId as PaymentId, Number(revision));
+  async ({ paymentId, revision, endpointIds }: PayloadOf<typeof fanOut>): Promise<void> => {
+    const telling = await tellingOf(commands, paymentId, revision);
     const { accountId, mode, webhookUrl: url } = telling.payment.charge.terms;
-    if (telling.messages.length === 0 || (url === null && endpointIds === '')) return;
+    if (telling.messages.length === 0 || (url === null && endpointIds.length === 0)) return;
     const subscriptions =
       url === null
-        ? await Promise.all(endpointIds.split(',').map((id) => subscriptionOf(commands, id as EndpointId)))
+        ? await Promise.all(endpointIds.map((id) => subscriptionOf(commands, id)))
         : [{ endpointId: null, events: ['*'] }];
     const deliveries = telling.messages.flatMap((message) => {
       const wanting = subscriptions.filter(({ events }) => wants(events, message.type));
       if (wanting.length === 0) return [];
-      const eventId = eventIdOf(streamName.payment(paymentId as PaymentId), telling.revision, message.type);
+      const eventId = eventIdOf(streamName.payment(paymentId), telling.revision, message.type);
       const content = { eventId, eventType: message.type, family: message.family, body: message.render(eventId) };
       return wanting.map(({ endpointId }) => {
         const deliveryId = deliveryIdOf(eventId, endpointId ?? 'webhookUrl', telling.resend);

@@ -10,7 +10,7 @@ import { keptMetadata, metadataProblems } from './metadata.ts';
 import { METHOD_RULES, type PaymentMethod } from './methods.ts';
 import type { CodedProblem } from './request.ts';
 
-/** The known fields of the body, types and simple bounds checked (http/api/payments/paymentSchema.ts). */
+/** The known fields of the body, types and simple bounds checked (http/api/payments/transactionSchema.ts). */
 export interface PaymentBody {
   readonly amount: number;
   readonly currency?: string;

@@ -1,5 +1,7 @@
-// Every route of the JSON interface.
+// Every route: the JSON interface, the payer's pages, health and metrics.
+import { OPERATIONS_ROUTES } from '../kernel/health.ts';
 import type { Route } from '../kernel/route.ts';
+import { CHECKOUT_ROUTES } from '../site/checkoutRoutes.ts';
 import { listChargesRoute } from './payments/chargeList.ts';
 import { createChargeRoute, createPixChargeRoute, getChargeRoute } from './payments/charges.ts';
 import { createPaymentRoute } from './payments/createPayment.ts';
@@ -29,7 +31,8 @@ import {
   registerEndpointRoute,
 } from './webhooks/webhooks.ts';
 
-export const ROUTES: readonly Route[] = [
+/** The JSON interface. */
+export const API_ROUTES: readonly Route[] = [
   createChargeRoute,
   createPixChargeRoute,
   getChargeRoute,
@@ -67,3 +70,5 @@ export const ROUTES: readonly Route[] = [
   advanceClockRoute,
   flushDeliveriesRoute,
 ];
+
+export const ROUTES: readonly Route[] = [...API_ROUTES, ...CHECKOUT_ROUTES, ...OPERATIONS_ROUTES];

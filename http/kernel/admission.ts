@@ -1,18 +1,23 @@
 // Who is let in: within the limits of a key or an address, and while there are places (rule E8).
-import type { NextFunction, Request, Response } from 'express';
+import type { Request, Response } from 'express';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, networkOf } from './address.ts';
 import type { AddressLimit, WithoutKey } from './addressLimit.ts';
 import { authenticate, failureOf } from './authentication.ts';
-import { requestIdOf, sendError } from './errors.ts';
+import { requestIdOf } from './errors.ts';
+import { isOperator } from './health.ts';
 import type { Overload, Place } from './overload.ts';
 import type { RateLimit } from './rateLimit.ts';
-import type { Caller, Route } from './route.ts';
+import type { Caller, Callers, Principal, Route } from './route.ts';
 import type { TellSecurityEvent } from './securityEvents.ts';
-import type { Services } from './services.ts';
+import type { AppServices } from './services.ts';
 
 export interface Admission {
-  readonly services: Services;
+  readonly services: AppServices;
+  /** Who calls, of the principals that this kernel knows no credential of. */
+  readonly authenticators?: {
+    readonly [Who in 'session' | 'provider']?: (req: Request) => Promise<Callers[Who] | Rejection>;
+  };
   readonly rateLimit: RateLimit;
   readonly addressLimit: AddressLimit;
   readonly overload: Overload;
@@ -34,38 +39,41 @@ const beyondAddressLimit = (
   return rejection;
 };
 
-/** Of who asks whether the process is ready. */
-export const admitProbe = (options: Admission) => (req: Request, res: Response, next: NextFunction) => {
-  const refused = beyondAddressLimit('readiness', req, res, options);
-  return refused ? sendError(req, res, refused) : next();
-};
+const LIVE_KEY = reject('mode_not_allowed', 'Sandbox routes take test keys only.');
+const NO_ROUTE = reject('not_found', 'There is no such route.');
 
-/** Streams last for minutes: they are counted where they are kept (http/site/statusStreams.ts). */
-const STREAM = /^\/[^/]+\/events\/?$/i;
+/** Whether a request takes a place among those in progress: what does not is answered however busy the process is. */
+export const takesPlace = ({ limit }: Pick<Route, 'limit'>): boolean => limit !== 'readiness' && limit !== 'unlimited';
 
-/** Pages together have the share of one account. */
-export const admitPage = (options: Admission) => (req: Request, res: Response, next: NextFunction) => {
-  const refused = beyondAddressLimit('pages', req, res, options);
-  if (refused) return sendError(req, res, refused);
-  const place = options.overload.enter();
-  if (!place?.claim('pages')) {
-    place?.leave();
-    return sendError(req, res, OVERLOADED);
-  }
-  if (STREAM.test(req.path)) place.leave();
-  else for (const event of ['prefinish', 'close']) res.once(event, place.leave);
-  return next();
-};
-
-/** Who calls, within the limits of a key. Only what fails counts for the address: a right key is never refused for wrong ones. */
+/** Returns who calls, when it is whom the route asks for and within the limits of the key or the address. */
 export const admit = async (
   route: Route,
   req: Request,
   res: Response,
   place: Place,
   options: Admission,
-): Promise<Caller | Rejection | null> => {
-  if (route.principal === 'public') return beyondAddressLimit('catalogue', req, res, options);
+): Promise<Callers[Principal] | Rejection> => {
+  const { principal, limit } = route;
+  if (principal === 'apiKey' || principal === 'testKey') return admitKey(route, req, res, place, options);
+  const ofAddress = limit === 'pages' || limit === 'catalogue' || limit === 'readiness' ? limit : null;
+  const limited = ofAddress && beyondAddressLimit(ofAddress, req, res, options);
+  if (limited) return limited;
+  // Pages together have the share of one account.
+  if (limit === 'pages' && !place.claim('pages')) return OVERLOADED;
+  if (principal === 'public') return null;
+  if (principal === 'operator') return isOperator(req, options.services.operations) ? null : NO_ROUTE;
+  const identify = options.authenticators?.[principal];
+  return identify === undefined ? NO_ROUTE : identify(req);
+};
+
+/** Only what fails counts for the address: a right key is never refused for wrong ones. */
+const admitKey = async (
+  route: Route,
+  req: Request,
+  res: Response,
+  place: Place,
+  options: Admission,
+): Promise<Caller | Rejection> => {
   const { services, rateLimit, onSecurityEvent } = options;
   const requestId = requestIdOf(req);
   const caller = await authenticate(req, services);
@@ -80,5 +88,6 @@ export const admit = async (
     if (isFirst) onSecurityEvent({ security: 'rate_limited', perMinute, actor: caller.actor, requestId });
     return rejection;
   }
-  return place.claim(caller.tenant.accountId) ? caller : OVERLOADED;
+  if (!place.claim(caller.tenant.accountId)) return OVERLOADED;
+  return route.principal === 'testKey' && caller.tenant.mode !== 'test' ? LIVE_KEY : caller;
 };

@@ -2,23 +2,25 @@
 // and serializer, in this order (architecture §8).
 
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import helmet from 'helmet';
 import { CommandContention, StreamUnreadable } from '../../application/core/commandHandler.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf } from './address.ts';
-import { type Admission, admit, admitPage, admitProbe, OVERLOADED } from './admission.ts';
-import { requestIdOf, sendError } from './errors.ts';
+import { type Admission, admit, OVERLOADED, takesPlace } from './admission.ts';
+import { type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
+import { PUBLIC_URL, requestIdOf, sendError } from './errors.ts';
 import { warnOfForwarding } from './forwarding.ts';
 import { idempotencyKeyOf } from './idempotencyKey.ts';
-import { readJsonBody } from './jsonBody.ts';
-import type { Place } from './overload.ts';
+import { type Place, UNCOUNTED } from './overload.ts';
 import { requestId } from './requestId.ts';
-import type { Refusal, Route, RouteContext, RouteResult, ValidationContext } from './route.ts';
+import type { Caller, Preferences, Refusal, Route, RouteContext, RouteResult } from './route.ts';
 import { sendResult } from './send.ts';
 import { untilLevel } from './upToDate.ts';
-import { type BodyValidator, bodyValidator, readQuery } from './validation.ts';
+import { readQuery } from './validation.ts';
 
 export interface AppOptions extends Admission {
   readonly routes: readonly Route[];
@@ -26,8 +28,6 @@ export interface AppOptions extends Admission {
   /** Every 5xx, with its request id. The answer never says more than its code. */
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly onAnswer?: (route: string, status: number, seconds: number) => void;
-  /** Pages and operations: what is not of the JSON interface. */
-  readonly extend?: (app: Express) => void;
 }
 
 export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -38,11 +38,9 @@ export const createApp = (options: AppOptions): Express => {
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.set('trust proxy', options.trustProxy);
+  app.set(PUBLIC_URL, options.services.baseUrl);
   app.use(requestId);
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
-  app.use('/health/ready', admitProbe(options));
-  app.use(['/pay', '/openapi.json'], admitPage(options));
-  options.extend?.(app);
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));
     for (const route of routes) at[route.method.toLowerCase() as Lowercase<Route['method']>](serve(route, options));
@@ -59,13 +57,17 @@ export const createApp = (options: AppOptions): Express => {
   return app;
 };
 
+/** Headers for browsers; the pages bring their own content security policy. */
+const protect = helmet({ contentSecurityPolicy: false, hsts: false, referrerPolicy: { policy: 'no-referrer' } });
+
 const serve = (route: Route, options: AppOptions) => {
-  const validate = route.body.kind === 'json' ? bodyValidator(route.body) : null;
+  const readBody = bodyReader(route.body);
   return async (req: Request, res: Response): Promise<void> => {
     const started = performance.now();
-    const place = options.overload.enter();
+    if (route.limit === 'pages') protect(req, res, () => undefined);
+    const place = takesPlace(route) ? options.overload.enter() : UNCOUNTED;
     try {
-      const result = place === null ? OVERLOADED : await resultOf(route, validate, req, res, place, options);
+      const result = place === null ? OVERLOADED : await resultOf(route, readBody, req, res, place, options);
       if (isRejection(result)) sendError(req, res, result);
       else sendResult(req, res, result);
     } catch (error) {
@@ -79,7 +81,7 @@ const serve = (route: Route, options: AppOptions) => {
 
 const resultOf = async (
   route: Route,
-  validate: BodyValidator | null,
+  readBody: BodyReader,
   req: Request,
   res: Response,
   place: Place,
@@ -88,12 +90,9 @@ const resultOf = async (
   const { services } = options;
   const caller = await admit(route, req, res, place, options);
   if (isRejection(caller)) return caller;
-  if (route.principal === 'testKey' && caller?.tenant.mode !== 'test')
-    return reject('mode_not_allowed', 'Sandbox routes take test keys only.');
   const query = readQuery(route, req.query as Record<string, unknown>);
   if (isRejection(query)) return query;
-  const mode = caller?.tenant.mode ?? 'live';
-  const body = validate && (await bodyOf(validate, req, res, place, { mode, services }));
+  const body = await readBody(req, res, place, { mode: modeOf(caller), services });
   if (isRejection(body)) return body;
   // Shape is judged before the key (K2a).
   const idempotencyKey = Object.hasOwn(route.headers, 'Idempotency-Key') ? idempotencyKeyOf(req) : '';
@@ -103,21 +102,30 @@ const resultOf = async (
   if (isRejection(params)) return params;
   return route.handle({
     caller,
-    params: params.params as RouteContext['params'],
-    query: query.query as RouteContext['query'],
-    body: body?.body as RouteContext['body'],
+    params: params.params,
+    query: query.query,
+    body: body.body as RouteContext['body'],
     idempotencyKey,
     requestId: requestIdOf(req),
     address: addressOf(req),
+    prefers: preferencesOf(req),
     services,
   });
 };
+
+const preferencesOf = (req: Request): Preferences => ({
+  type: (of) => (req.accepts([...of]) || null) as (typeof of)[number] | null,
+  language: (of) => (req.acceptsLanguages([...of]) || null) as (typeof of)[number] | null,
+});
+
+/** Whoever has no mode is judged as in live, the stricter one. */
+const modeOf = (caller: unknown): Mode => (caller as Partial<Caller> | null)?.tenant?.mode ?? 'live';
 
 /** What the path names, or the first of it that is none. */
 const readParams = (
   { params: rules }: Route,
   texts: Readonly<Record<string, string>>,
-): { params: unknown } | Rejection => {
+): { params: Record<string, unknown> } | Rejection => {
   const params: Record<string, unknown> = {};
   for (const [name, { parse }] of Object.entries(rules)) {
     const value = parse(texts[name] ?? '');
@@ -125,18 +133,6 @@ const readParams = (
     params[name] = value;
   }
   return { params };
-};
-
-const bodyOf = async (
-  validate: BodyValidator,
-  req: Request,
-  res: Response,
-  place: Place,
-  context: ValidationContext,
-): Promise<{ body: unknown } | Rejection> => {
-  const read = await place.waiting(readJsonBody(req, res));
-  if (isRejection(read)) return read;
-  return validate(read.body === undefined ? {} : read.body, read.mayHoldBadStrings, context);
 };
 
 const fault = (error: unknown, req: Request, res: Response, options: AppOptions): void => {
@@ -148,6 +144,7 @@ const fault = (error: unknown, req: Request, res: Response, options: AppOptions)
 const explain = (error: unknown, requestId: string, { onFault }: AppOptions): Rejection => {
   const status = (error as { status?: number }).status;
   if (status === 400) return reject('invalid_request', 'The request could not be read.');
+  if (error instanceof PayloadTooLarge) return reject('payload_too_large', 'The body is too large.');
   if (error instanceof ProviderUnavailable) return reject('service_unavailable', error.message);
   // Those who ask for what is parked or behind are many; log and metrics tell of the follower itself.
   if (!(error instanceof ReadModelsBehind)) onFault(error, requestId);

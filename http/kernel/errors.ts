@@ -1,6 +1,7 @@
 // The one error table: the source of statuses and types, of the reference page and of its tests (contract.md Errors, rules E).
 import type { Request, Response } from 'express';
 import type { ErrorCode, Problem, Rejection } from '../../domain/kernel/rejection.ts';
+import type { Refusal } from './route.ts';
 
 export type ErrorType =
   | 'invalid_request_error'
@@ -141,9 +142,18 @@ export const errorBody = (
   request_id: requestId,
 });
 
-export const sendError = (req: Request, res: Response, rejection: Omit<Rejection, 'rejected'>): void => {
+/** The value of the header `Link` of an error answer: where its code is explained. `publicUrl`: without a slash at its end. */
+export const helpLink = (publicUrl: string, code: ErrorCode): string =>
+  `<${publicUrl}/docs/errors#${code}>; rel="help"`;
+
+/** The setting of the application that holds its public URL. */
+export const PUBLIC_URL = 'public url';
+
+export const sendError = (req: Request, res: Response, rejection: Omit<Refusal, 'rejected'>): void => {
+  for (const [name, value] of Object.entries(rejection.headers ?? {})) res.setHeader(name, value);
   const retryAfter = RETRY_AFTER_SECONDS[rejection.code];
   if (retryAfter !== undefined && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', retryAfter);
+  res.setHeader('Link', helpLink(req.app.get(PUBLIC_URL), rejection.code));
   sendJson(res, ERRORS[rejection.code].status, errorBody(rejection, requestIdOf(req)));
 };
 

@@ -1,8 +1,9 @@
 // Health and metrics (rules S1, S3).
-import type { Express, Request } from 'express';
+import type { Request } from 'express';
 import { isSameSecret } from './authentication.ts';
-import { sendError, sendJson } from './errors.ts';
+import { anyInteger, constant, described, exactly, optional, string } from './jsonSchema.ts';
 import { isLoopbackHost } from './loopback.ts';
+import { type Route, route } from './route.ts';
 
 export interface Operations {
   /** Why it can't serve, or null when it is ready: can append, can read, lag below 5 s. */
@@ -26,7 +27,8 @@ const isFromHere = ({ socket, headers }: Request): boolean =>
   isLoopbackHost((headers.host ?? '').replace(/:\d*$/, '')) &&
   !Object.keys(headers).some((name) => FORWARDING.test(name));
 
-const mayReadMetrics = (
+/** Whether the request may read /metrics: it bears the token or, where there is none, comes from this machine and that is enough. */
+export const isOperator = (
   req: Request,
   { metricsToken: token, metricsOnLoopback }: Pick<Operations, 'metricsToken' | 'metricsOnLoopback'>,
 ): boolean =>
@@ -34,22 +36,77 @@ const mayReadMetrics = (
     ? metricsOnLoopback && isFromHere(req)
     : isSameSecret(req.headers.authorization ?? '', `Bearer ${token}`);
 
-export const mountOperations = (app: Express, operations: Operations): void => {
-  app.get('/health/live', (_req, res) => sendJson(res, 200, { status: 'live' }));
-  app.get('/health/ready', async (_req, res) => {
+const parkedSchema = optional(
+  described(
+    'There when an operator should look: nothing else waits for these streams.',
+    exactly({ streams: described('How many are parked.', anyInteger) }),
+  ),
+);
+
+const liveRoute = route({
+  method: 'GET',
+  path: '/health/live',
+  operationId: 'getLiveness',
+  summary: 'Whether the process runs',
+  tag: 'Operations',
+  principal: 'public',
+  limit: 'unlimited',
+  responses: {
+    200: { kind: 'json', description: 'It does.', schema: exactly({ status: constant('live') }) },
+  },
+  errors: [],
+  handle: async () => ({ status: 200, body: { status: 'live' as const } }),
+});
+
+const readyRoute = route({
+  method: 'GET',
+  path: '/health/ready',
+  operationId: 'getReadiness',
+  summary: 'Whether the process can serve',
+  tag: 'Operations',
+  principal: 'public',
+  limit: 'readiness',
+  responses: {
+    200: {
+      kind: 'json',
+      description: 'It can append and read, and its read models are at most 5 s behind.',
+      schema: exactly({ status: constant('ready'), parked: parkedSchema }),
+    },
+    503: {
+      kind: 'json',
+      description: 'It can’t, and why.',
+      schema: exactly({
+        status: constant('not_ready'),
+        reason: described('What is in the way.', string()),
+        parked: parkedSchema,
+      }),
+    },
+  },
+  errors: [],
+  handle: async ({ services: { operations } }) => {
     const reason = await operations.unreadiness();
     const streams = operations.parkedStreams();
     const parked = streams === 0 ? {} : { parked: { streams } };
-    sendJson(
-      res,
-      reason === null ? 200 : 503,
-      reason === null ? { status: 'ready', ...parked } : { status: 'not_ready', reason, ...parked },
-    );
-  });
-  app.get('/metrics', async (req, res) => {
-    if (!mayReadMetrics(req, operations))
-      return sendError(req, res, { code: 'not_found', message: 'There is no such route.' });
-    const { contentType, text } = await operations.metrics();
-    return res.setHeader('Content-Type', contentType).end(text);
-  });
-};
+    return reason === null
+      ? { status: 200, body: { status: 'ready' as const, ...parked } }
+      : { status: 503, body: { status: 'not_ready' as const, reason, ...parked } };
+  },
+});
+
+const metricsRoute = route({
+  method: 'GET',
+  path: '/metrics',
+  operationId: 'getMetrics',
+  summary: 'Metrics for Prometheus',
+  tag: 'Operations',
+  principal: 'operator',
+  limit: 'unlimited',
+  responses: { 200: { kind: 'bytes', description: 'In the text format.', contentTypes: ['text/plain'] } },
+  errors: ['not_found'],
+  handle: async ({ services }) => {
+    const { contentType, text } = await services.operations.metrics();
+    return { status: 200, contentType, bytes: text };
+  },
+});
+
+export const OPERATIONS_ROUTES: readonly Route[] = [liveRoute, readyRoute, metricsRoute];

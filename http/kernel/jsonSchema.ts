@@ -1,11 +1,13 @@
 // Pieces of JSON Schema (draft 2020-12 vocabulary, as OpenAPI 3.1 takes it).
+import { type Static, type TArrayOptions, type TProperties, type TSchema, Type } from 'typebox';
+import type { Json } from '../../domain/kernel/serde.ts';
 
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly default?: unknown;
   readonly properties?: { readonly [name: string]: JsonSchema };
-  readonly required?: readonly string[];
+  readonly required?: readonly string[] | undefined;
   readonly additionalProperties?: boolean;
   readonly items?: JsonSchema;
   readonly enum?: readonly (string | number | boolean | null)[];
@@ -18,48 +20,51 @@ export interface JsonSchema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly uniqueItems?: boolean;
+  /** The TypeScript type that typebox keeps of a schema; nothing at run time. */
+  readonly '~unsafe'?: unknown;
 }
 
-export const string = (maxLength?: number, more: JsonSchema = {}): JsonSchema => ({
-  type: 'string',
-  ...(maxLength !== undefined && { maxLength }),
-  ...more,
+/** The schema, with what its value means. */
+export const described = <Schema extends TSchema>(description: string, schema: Schema): Schema => ({
+  ...schema,
+  description,
 });
-export const integer = (minimum: number, maximum: number, description?: string): JsonSchema => ({
-  type: 'integer',
-  minimum,
-  maximum,
-  ...(description !== undefined && { description }),
-});
-/** An idempotency key in a body (rule K6). */
-export const idempotencyKey = string(128, { minLength: 8, pattern: '^[\\x20-\\x7e]*$' });
-export const anyInteger: JsonSchema = { type: 'integer' };
-export const boolean: JsonSchema = { type: 'boolean' };
-export const timestamp: JsonSchema = {
-  type: 'string',
-  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
-};
-export const anyObject: JsonSchema = { type: 'object' };
-export const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
-export const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type as string, 'null'] });
-export const id = (prefix: string): JsonSchema => ({ type: 'string', pattern: `^${prefix}[0-9a-hjkmnp-tv-z]{26}$` });
 
-/** All properties required but those of `optional`; nothing else: an allow-list (contract.md). */
-export const exactly = (
-  properties: { readonly [name: string]: JsonSchema },
-  optional: readonly string[] = [],
-): JsonSchema => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  additionalProperties: false,
+export const string = (maxLength?: number, more: JsonSchema = {}) =>
+  Type.String({ ...(maxLength !== undefined && { maxLength }), ...more });
+export const integer = (minimum: number, maximum: number, description?: string) =>
+  Type.Integer({ minimum, maximum, ...(description !== undefined && { description }) });
+/** An idempotency key in a body (rule K6). */
+export const idempotencyKey = Type.String({
+  minLength: 8,
+  maxLength: 128,
+  pattern: '^[\\x20-\\x7e]*$',
+  description: 'Names this one request: a repeat with the same key and body gets the first answer again.',
 });
+export const anyInteger = Type.Integer();
+export const boolean = Type.Boolean();
+export const timestamp = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' });
+export const anyObject = Type.Unsafe<{ readonly [key: string]: Json }>({ type: 'object' });
+/** Any JSON value. */
+export const anyJson = Type.Unsafe<Json>({});
+/** An object of which nothing is known. */
+export const unknownObject = Type.Unsafe<unknown>({ type: 'object' });
+/** Currency → volume. */
+export const volumesByCurrency = Type.Unsafe<{ readonly [currency: string]: number }>({ type: 'object' });
+export const id = (prefix: string) => Type.String({ pattern: `^${prefix}[0-9a-hjkmnp-tv-z]{26}$` });
+export const oneOfTexts = <const Value extends string>(values: readonly Value[]) =>
+  Type.Unsafe<Value>({ type: 'string', enum: values });
+export const constant = <const Value extends string>(value: Value) =>
+  Type.Unsafe<Value>({ type: 'string', const: value });
+export const listOf = <Item extends TSchema>(items: Item, more: TArrayOptions = {}) => Type.Array(items, more);
+export const orNull = <Schema extends TSchema>(schema: Schema) => {
+  const { type, ...rest } = schema as JsonSchema;
+  return Type.Unsafe<Static<Schema> | null>({ type: [type as string, 'null'], ...rest });
+};
+export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
+
+/** Nothing but these properties, all required but the optional ones: an allow-list (contract.md). */
+export const exactly = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false });
 /** What a request may carry: unknown fields are ignored (rule I12). */
-export const accepting = (
-  properties: { readonly [name: string]: JsonSchema },
-  required: readonly string[] = [],
-): JsonSchema => ({
-  type: 'object',
-  properties,
-  required,
-});
+export const accepting = <Properties extends TProperties>(properties: Properties) => Type.Object(properties);

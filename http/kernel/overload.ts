@@ -24,6 +24,9 @@ export interface Place {
   leave(): void;
 }
 
+/** Of a request that is answered however many are in progress. */
+export const UNCOUNTED: Place = { claim: () => true, waiting: (sent) => sent, leave: () => undefined };
+
 export class Overload {
   readonly #options: OverloadOptions;
   readonly #now: () => number;

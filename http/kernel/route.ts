@@ -6,7 +6,7 @@ import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
 import type { JsonSchema } from './jsonSchema.ts';
-import type { Services } from './services.ts';
+import type { AppServices, Services } from './services.ts';
 
 export type Tag = 'Charges' | 'Payments' | 'Refunds' | 'Wallets' | 'Webhooks' | 'Sandbox' | 'Checkout' | 'Operations';
 
@@ -60,6 +60,8 @@ export interface QueryRule<Value = unknown, Fallback extends Value | undefined =
   /** The value, or undefined when the text is not one. */
   readonly parse: (text: string) => Value | undefined;
   readonly fallback: Fallback;
+  /** What a bad value is answered where that must not be told as a problem of the parameter. */
+  readonly refusal?: Rejection;
   /** The code of a bad value. */
   readonly code: ErrorCode;
 }
@@ -164,6 +166,12 @@ export interface Refusal extends Rejection {
   readonly headers?: Headers;
 }
 
+/** What the client would rather have of what there is; null when it takes nothing of it (RFC 9110, 12.5). */
+export interface Preferences {
+  type<Type extends string>(of: readonly Type[]): Type | null;
+  language<Language extends string>(of: readonly Language[]): Language | null;
+}
+
 export interface RouteContext<
   Who extends Principal = Principal,
   Params extends ParamRules = ParamRules,
@@ -179,7 +187,8 @@ export interface RouteContext<
   readonly requestId: string;
   /** Where the request comes from, as limits count it. */
   readonly address: string;
-  readonly services: Services;
+  readonly prefers: Preferences;
+  readonly services: AppServices;
 }
 /** What routes for API keys have in common, for what several of them do. */
 export type KeyContext<Params extends ParamRules = ParamRules> = Omit<RouteContext<'apiKey', Params>, 'query' | 'body'>;

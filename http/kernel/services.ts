@@ -1,28 +1,28 @@
 // What the routes can call. Composed in infrastructure/boot.
 import type { Accounts } from '../../application/accounts/accounts.ts';
-import type { cancelPayment } from '../../application/payments/cancelPayment.ts';
+import type { cancelPayment } from '../../application/payments/cancellation.ts';
 import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
 import type { providerStatus } from '../../application/payments/providerStatus.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { KnownKey, Views } from '../../application/ports/readModels/views.ts';
 import type { ParkedStreams, Progress } from '../../application/ports/readModels.ts';
-import type { SqlPool } from '../../application/ports/sql.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import type { requestRefund } from '../../application/refunds/requestRefund.ts';
 import type { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
-import type { advanceClock } from '../../application/sandbox/advanceTestClock.ts';
 import type { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import type { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
 import type { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
+import type { advanceClock } from '../../application/sandbox/testClock.ts';
 import type { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
 import type { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
 import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
-import type { KnownKey } from '../../projections/keyring/queries.ts';
+import type { StatusStreams } from '../site/statusStreams.ts';
+import type { Operations } from './health.ts';
 
 export interface Services {
   readonly baseUrl: string;
-  /** Read models. */
-  readonly db: SqlPool;
+  readonly views: Views;
   readonly accounts: Accounts;
   readonly progress: Progress;
   readonly parked: ParkedStreams;
@@ -49,9 +49,16 @@ export interface Services {
   /** Ids of deliveries in the jobs that run now, of any tenant. */
   readonly deliveriesRunning: () => Promise<readonly string[]>;
   /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`; how many still are, and how many are held back. */
-  readonly deliveriesAtRest: (tenant: Tenant, timeoutMs: number) => Promise<{ due: number; held: number }>;
+  readonly whenDelivered: (tenant: Tenant, timeoutMs: number) => Promise<{ due: number; held: number }>;
   /** Resolves when nothing that was begun for the account's payments runs any more; false after `timeoutMs`. */
-  readonly workAtRest: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
+  readonly whenIdle: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
   /** Resolves when the account's test clock has been worked off and read models show it; false after `timeoutMs`. */
-  readonly clockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
+  readonly whenClockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
+}
+
+/** All that handlers can call: the use cases and what belongs to the process that serves. */
+export interface AppServices extends Services {
+  readonly operations: Operations;
+  /** Open pages of payers, which hear of changes. */
+  readonly statusStreams: StatusStreams;
 }

@@ -214,6 +214,7 @@ export const readQuery = (
     const text = Object.hasOwn(query, param) ? query[param] : undefined;
     const value = text === undefined ? rule.fallback : typeof text === 'string' ? rule.parse(text) : undefined;
     if (value !== undefined) values[param] = value;
+    else if (text !== undefined && rule.refusal) return rule.refusal;
     else if (text !== undefined) problems.push({ param, message: `must be ${rule.expects}`, code: rule.code });
   }
   if (refusesUnknownQuery)

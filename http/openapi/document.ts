@@ -1,4 +1,5 @@
 // GET /openapi.json: the OpenAPI 3.1 document, made from the route table, the error table and the event catalogue.
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { type CatalogueEntry, EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { API_VERSION } from '../../domain/presentation/envelope.ts';
 import { ERRORS } from '../kernel/errors.ts';
@@ -43,7 +44,8 @@ const errorSchema: Json = {
   },
 };
 
-const components = ({ errors }: Examples, docsUrl: string): Json => ({
+/** `answered`: the codes that operations can answer; others are answered to what is no operation. */
+const components = ({ errors }: Examples, answered: ReadonlySet<ErrorCode>, docsUrl: string): Json => ({
   securitySchemes: {
     apiKey: {
       type: 'apiKey',
@@ -91,10 +93,9 @@ const components = ({ errors }: Examples, docsUrl: string): Json => ({
   },
   schemas: { Error: errorSchema, ...NAMED_SCHEMAS },
   examples: Object.fromEntries(
-    Object.entries(errors).map(([code, value]) => [
-      code,
-      { summary: ERRORS[code as keyof typeof ERRORS].when.replaceAll('`', ''), value },
-    ]),
+    Object.entries(errors)
+      .filter(([code]) => answered.has(code as ErrorCode))
+      .map(([code, value]) => [code, { summary: ERRORS[code as keyof typeof ERRORS].when.replaceAll('`', ''), value }]),
   ),
 });
 
@@ -190,6 +191,6 @@ export const openApiDocument = (routes: readonly Route[], publicUrl: string, exa
       ]),
     ),
     webhooks: Object.fromEntries(EVENT_CATALOGUE.map((entry) => [entry.event, webhook(entry, examples)])),
-    components: components(examples, docsUrl),
+    components: components(examples, new Set(routes.flatMap((route) => route.errors)), docsUrl),
   };
 };

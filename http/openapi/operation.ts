@@ -3,7 +3,6 @@ import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ERRORS } from '../kernel/errors.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { JsonBody, Principal, QueryRule, Route } from '../kernel/route.ts';
-import { errorCodesByStatus } from './errorCodes.ts';
 import type { Examples, OperationExamples } from './examples.ts';
 import type { Refer } from './vocabulary.ts';
 
@@ -57,7 +56,8 @@ const RATE_LIMIT = {
 const successResponses = (route: Route, examples: OperationExamples | undefined, refer: Refer): Json =>
   Object.fromEntries(
     Object.entries(route.responses).map(([status, response]) => {
-      const example = examples?.responses[status];
+      // What is answered late looks like what is answered in time.
+      const example = examples?.responses[status] ?? (status === '202' ? examples?.responses['200'] : undefined);
       return [
         status,
         {
@@ -80,16 +80,10 @@ const successResponses = (route: Route, examples: OperationExamples | undefined,
 
 const RETRIED = new Set([409, 429, 503]);
 
-/** The one error body, narrowed to the codes that this operation answers with this status. */
-const errorSchema = (codes: readonly ErrorCode[]): Json => ({
-  allOf: [
-    ref('schemas', 'Error'),
-    { type: 'object', properties: { error: { type: 'object', properties: { code: { enum: codes } } } } },
-  ],
-});
-
+/** The codes stand in the description, by name in the examples, and for programs in `x-codes`. */
 const errorResponse = (status: number, codes: readonly ErrorCode[], { errors }: Examples): Json => ({
   description: codes.map((code) => `- \`${code}\`: ${ERRORS[code].when}`).join('\n'),
+  'x-codes': codes,
   headers: {
     ...ALWAYS_SENT,
     Link: ref('headers', 'ErrorHelp'),
@@ -98,13 +92,20 @@ const errorResponse = (status: number, codes: readonly ErrorCode[], { errors }: 
   },
   content: {
     'application/json': {
-      schema: errorSchema(codes),
+      schema: ref('schemas', 'Error'),
       examples: Object.fromEntries(
         codes.filter((code) => Object.hasOwn(errors, code)).map((code) => [code, ref('examples', code)]),
       ),
     },
   },
 });
+
+/** Returns the codes of each status, in the order of the error table: statuses ascend. */
+const errorCodesByStatus = ({ errors }: Route): ReadonlyMap<number, readonly ErrorCode[]> => {
+  const inOrder = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => errors.includes(code));
+  const byStatus = Map.groupBy(inOrder, (code) => ERRORS[code].status);
+  return new Map([...byStatus].sort(([a], [b]) => a - b));
+};
 
 const errorResponses = (route: Route, examples: Examples): Json =>
   Object.fromEntries(

@@ -1,8 +1,7 @@
 // What the document names: its tags, and the schemas that stand in it once and are referred to.
 import { chargeSchema } from '../api/payments/chargeSchema.ts';
-import { createdPaymentSchema } from '../api/payments/paymentSchema.ts';
+import { createdPaymentSchema, transactionSchema } from '../api/payments/transactionSchema.ts';
 import { refundSchema } from '../api/refunds/refundSchema.ts';
-import { transactionSchema } from '../api/schemas.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { Tag } from '../kernel/route.ts';
 import { medCaseSchema, payoutSchema } from './webhooks.ts';

@@ -2,7 +2,19 @@
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import { PUBLIC_STATUS_OF } from '../../domain/presentation/status.ts';
 import { chargeSchema } from '../api/payments/chargeSchema.ts';
-import { anyInteger, exactly, id, integer, type JsonSchema, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
+import {
+  anyInteger,
+  described,
+  exactly,
+  id,
+  integer,
+  type JsonSchema,
+  oneOfTexts,
+  optional,
+  orNull,
+  string,
+  timestamp,
+} from '../kernel/jsonSchema.ts';
 
 const maybeText = orNull(string());
 const maybeTime = orNull(timestamp);
@@ -59,26 +71,23 @@ const canonicalEnvelope = (event: string, object: JsonSchema): JsonSchema =>
   });
 
 const settled = {
-  paidWith: { type: 'string', enum: PAYMENT_METHODS },
-  providerFee: anyInteger,
-  platformFee: anyInteger,
-  netAmount: { ...anyInteger, description: '`amount` less both fees.' },
-} satisfies Record<string, JsonSchema>;
+  paidWith: optional(oneOfTexts(PAYMENT_METHODS)),
+  providerFee: optional(anyInteger),
+  platformFee: optional(anyInteger),
+  netAmount: optional(described('`amount` less both fees.', anyInteger)),
+};
 
 const paymentData = (refund: { readonly [name: string]: JsonSchema } = {}): JsonSchema =>
-  exactly(
-    {
-      transactionId: id('tx_'),
-      amount: anyInteger,
-      status,
-      previousStatus: status,
-      ...settled,
-      ...refund,
-      occurredAt: timestamp,
-      customerId: string(128),
-    },
-    [...Object.keys(settled), 'customerId'],
-  );
+  exactly({
+    transactionId: id('tx_'),
+    amount: anyInteger,
+    status,
+    previousStatus: status,
+    ...settled,
+    ...refund,
+    occurredAt: timestamp,
+    customerId: optional(string(128)),
+  });
 
 const refundFacts = {
   refundId: { ...orNull(id('rf_')), description: 'Null for money that a payer lock sent back.' },
@@ -86,20 +95,17 @@ const refundFacts = {
   refundedTotal: { ...anyInteger, description: 'Of all refunds of the payment so far.' },
 } satisfies Record<string, JsonSchema>;
 
-const withdrawalData = exactly(
-  {
-    transactionId: { ...id('tx_'), description: 'The payment that is given back.' },
-    withdrawalId: id('po_'),
-    refundId: id('rf_'),
-    amount: anyInteger,
-    status,
-    previousStatus: status,
-    ...settled,
-    occurredAt: timestamp,
-    customerId: string(128),
-  },
-  [...Object.keys(settled), 'customerId'],
-);
+const withdrawalData = exactly({
+  transactionId: { ...id('tx_'), description: 'The payment that is given back.' },
+  withdrawalId: id('po_'),
+  refundId: id('rf_'),
+  amount: anyInteger,
+  status,
+  previousStatus: status,
+  ...settled,
+  occurredAt: timestamp,
+  customerId: optional(string(128)),
+});
 
 const legacyEnvelope = (event: string, data: JsonSchema): JsonSchema =>
   exactly({ event: { type: 'string', const: event }, data });

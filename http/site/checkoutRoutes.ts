@@ -1,17 +1,17 @@
 // The payer's page: /pay/<raw>, what belongs to it, and its live status (rules I6, I7, P3). No key: the raw id is a capability.
-import type { Express, Request, Response } from 'express';
-import helmet from 'helmet';
 import { documentTokenOf } from '../../application/core/derivedIds.ts';
 import { findInstrument } from '../../domain/charge/instruments.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRawId } from '../../domain/kernel/ids.ts';
+import { type ErrorCode, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
-import { findPaymentsForPayer } from '../../projections/payments/queries.ts';
 import { isSameSecret } from '../kernel/authentication.ts';
-import { sendError, sendJson } from '../kernel/errors.ts';
+import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
+import { matching } from '../kernel/queryRules.ts';
+import { type Route, type RouteContext, route } from '../kernel/route.ts';
 import type { Services } from '../kernel/services.ts';
-import { assertShown, untilLevel } from '../kernel/upToDate.ts';
+import { assertShown } from '../kernel/upToDate.ts';
 import { type BoletoFacts, renderBoleto } from './boletoPdf.ts';
 import { checkoutAsset } from './checkout/assets.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
@@ -32,121 +32,270 @@ import { renderReceipt } from './receiptPdf.ts';
 import { StatusStreams } from './statusStreams.ts';
 
 const YEAR_SECONDS = 31_536_000;
+const FOR_EVER = `public, max-age=${YEAR_SECONDS}, immutable`;
 
-const protect = helmet({ contentSecurityPolicy: false, hsts: false, referrerPolicy: { policy: 'no-referrer' } });
+/** Null: no payment has such an id. */
+const payerParam = {
+  id: {
+    description: 'The raw id of the charge.',
+    schema: { type: 'string' },
+    parse: (text: string) => (isRawId(text) ? (text as PaymentId) : null),
+  },
+} as const;
+type PayerContext = Pick<RouteContext<'public', typeof payerParam>, 'params' | 'services'>;
 
-const sendPage = (res: Response, status: number, page: string) => {
-  res.setHeader('Content-Security-Policy', checkoutContentSecurityPolicy);
-  res.setHeader('Cache-Control', 'no-store');
-  res.status(status).type('html').send(page);
+const paymentAsked = async ({ params: { id }, services }: PayerContext): Promise<ExistingPayment | null> => {
+  if (id === null) return null;
+  assertShown({ services, caller: null }, id);
+  return (await services.views.payments.findForPayer([id])).get(id) ?? null;
 };
 
-const sendQr = async (req: Request, res: Response, text: string | undefined) => {
-  if (!text) return sendError(req, res, { code: 'not_found', message: 'There is no such QR code.' });
-  res.setHeader('Cache-Control', `public, max-age=${YEAR_SECONDS}, immutable`);
-  // Shops show it on their own pages.
-  res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-  return res.setHeader('Content-Type', 'image/png').end(await renderQrPng(text));
+const nowOf = ({ charge: { terms } }: ExistingPayment, { accounts }: Services) =>
+  accounts.now(terms.accountId, terms.mode);
+const contextOf = async (payment: ExistingPayment, services: Services): Promise<PageContext> => {
+  const { accountId, mode } = payment.charge.terms;
+  const { settings } = await services.accounts.get(accountId);
+  const now = await nowOf(payment, services);
+  return { receiverName: settings.receiverName, now, exposesReceipts: services.exposesReceipts(mode) };
 };
+const viewOf = async (payment: ExistingPayment, services: Services) =>
+  checkoutViewOf(payment, await contextOf(payment, services));
+const statusOf = async (payment: ExistingPayment, services: Services) =>
+  liveStatusOf(payment, await nowOf(payment, services));
 
-const sendPdf = (res: Response, fileName: string, pdf: Buffer) => {
-  res.setHeader('Cache-Control', 'no-store');
-  res.setHeader('Content-Disposition', `inline; filename="${fileName}"`);
-  return res.setHeader('Content-Type', 'application/pdf').end(pdf);
-};
-
-type PaymentRequest = Request<{ id: string }>;
-
-export const mountCheckout = (app: Express, services: Services): StatusStreams => {
-  const find = async ({ params: { id } }: PaymentRequest): Promise<ExistingPayment | null> => {
-    if (!isRawId(id)) return null;
-    await untilLevel(services, ['payments']);
-    assertShown({ services, caller: null }, id as PaymentId);
-    return (await findPaymentsForPayer(services.db, [id as PaymentId])).get(id as PaymentId) ?? null;
-  };
-  const nowOf = ({ charge: { terms } }: ExistingPayment) => services.accounts.now(terms.accountId, terms.mode);
-  const contextOf = async (payment: ExistingPayment): Promise<PageContext> => {
-    const { accountId, mode } = payment.charge.terms;
-    const { settings } = await services.accounts.get(accountId);
-    const exposesReceipts = services.exposesReceipts(mode);
-    return { receiverName: settings.receiverName, now: await nowOf(payment), exposesReceipts };
-  };
-  const viewOf = async (payment: ExistingPayment) => checkoutViewOf(payment, await contextOf(payment));
-  const statusOf = async (payment: ExistingPayment) => liveStatusOf(payment, await nowOf(payment));
-  const streams = new StatusStreams(services.progress, async (ids) => {
-    const found = await findPaymentsForPayer(services.db, ids);
-    return new Map(await Promise.all([...found].map(async ([id, payment]) => [id, await statusOf(payment)] as const)));
+/** Of the pages that are open in this process. */
+export const openStatusStreams = (services: Services): StatusStreams =>
+  new StatusStreams(services.progress, async (ids) => {
+    const found = await services.views.payments.findForPayer(ids);
+    const statuses = [...found].map(async ([id, payment]) => [id, await statusOf(payment, services)] as const);
+    return new Map(await Promise.all(statuses));
   });
 
-  app.use('/pay', protect);
-  app.get('/pay/assets/:name', (req: Request<{ name: string }>, res) => {
-    const asset = checkoutAsset(req.params.name);
-    if (!asset) return sendError(req, res, { code: 'not_found', message: 'There is no such file.' });
-    res.setHeader('Cache-Control', `public, max-age=${YEAR_SECONDS}, immutable`);
-    res.setHeader('ETag', `"${asset.version}"`);
-    return res.setHeader('Content-Type', asset.contentType).end(asset.body);
-  });
-  app.get('/pay/:id', async (req: PaymentRequest, res) => {
-    const payment = await find(req);
-    if (!payment) return sendPage(res, 404, renderCheckoutNotFound());
-    return sendPage(res, 200, renderCheckout(await viewOf(payment)));
-  });
-  app.get('/pay/:id/card', async (req: PaymentRequest, res) => {
-    const payment = await find(req);
+const noSuch = (what: string) => reject('not_found', `There is no such ${what}.`);
+
+/** What all of these have in common. */
+const ofPayer = {
+  method: 'GET',
+  tag: 'Checkout',
+  principal: 'public',
+  limit: 'pages',
+} as const;
+const ofPayment = { ...ofPayer, params: payerParam, reads: ['payments'] } as const;
+const NOT_FOUND: { readonly errors: readonly ErrorCode[] } = { errors: ['not_found'] };
+
+const assetRoute = route({
+  ...ofPayer,
+  ...NOT_FOUND,
+  path: '/pay/assets/{name}',
+  operationId: 'getCheckoutAsset',
+  summary: 'A file of the payer’s pages',
+  params: {
+    name: {
+      description: 'The name of the file.',
+      schema: { type: 'string' },
+      parse: (text: string) => checkoutAsset(text) ?? noSuch('file'),
+    },
+  },
+  responses: {
+    200: {
+      kind: 'bytes',
+      description: 'The file. Its URL in the pages changes with it.',
+      contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
+    },
+  },
+  handle: async ({ params: { name: asset } }) => {
+    const headers = { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` };
+    return { status: 200, headers, contentType: asset.contentType, bytes: asset.body };
+  },
+});
+
+const page = <Status extends 200 | 404>(status: Status, html: string) => ({
+  status,
+  headers: { 'Content-Security-Policy': checkoutContentSecurityPolicy },
+  page: html,
+});
+
+const checkoutRoute = route({
+  ...ofPayment,
+  path: '/pay/{id}',
+  operationId: 'showCheckout',
+  summary: 'The page on which a payer pays the charge and sees what became of it',
+  responses: {
+    200: { kind: 'page', description: 'The page.' },
+    404: { kind: 'page', description: 'There is no such charge.' },
+  },
+  errors: [],
+  handle: async (context) => {
+    const payment = await paymentAsked(context);
+    return payment
+      ? page(200, renderCheckout(await viewOf(payment, context.services)))
+      : page(404, renderCheckoutNotFound());
+  },
+});
+
+const cardRoute = route({
+  ...ofPayment,
+  path: '/pay/{id}/card',
+  operationId: 'showCardPage',
+  summary: 'Where the sandbox’s card acquirer sends payers',
+  responses: {
+    200: { kind: 'page', description: 'The page. It tells how to settle without a card.' },
+    404: { kind: 'page', description: 'There is no such charge, it takes no card, or it is live.' },
+  },
+  errors: [],
+  handle: async (context) => {
+    const payment = await paymentAsked(context);
     const card = payment && findInstrument(payment.charge.instruments, 'CREDIT_CARD');
     // It tells how to settle without a card: only the sandbox has such a page.
-    if (!card || payment.charge.terms.mode !== 'test') return sendPage(res, 404, renderCheckoutNotFound());
-    return sendPage(res, 200, renderCardPage({ ...(await viewOf(payment)), card }));
-  });
-  app.get('/pay/:id/qr.png', async (req: PaymentRequest, res) => {
-    const payment = await find(req);
-    const code = payment?.charge.instruments.pix?.brCode;
-    return sendQr(req, res, code);
-  });
-  app.get('/pay/:id/crypto.png', async (req: PaymentRequest, res) => {
-    const payment = await find(req);
-    // The address alone: the one form that every wallet reads, whatever its network.
-    return sendQr(req, res, payment ? findInstrument(payment.charge.instruments, 'CRYPTO')?.address : undefined);
-  });
-  const boletoOf = async (payment: ExistingPayment | null): Promise<{ facts: BoletoFacts; token: string } | null> => {
-    const boleto = payment && findInstrument(payment.charge.instruments, 'BOLETO');
-    if (!boleto || !isLive(publicStatus(payment))) return null;
-    const { terms } = payment.charge;
-    const { settings, idSeed } = await services.accounts.get(terms.accountId);
-    const facts = boletoFactsOf(terms, boleto, settings.receiverName);
-    return { facts, token: documentTokenOf(idSeed, terms.paymentId) };
-  };
-  const noBoleto = (req: Request, res: Response) =>
-    sendError(req, res, { code: 'not_found', message: 'There is no such boleto.' });
-  // It names the payer: only whoever has the link that the merchant got, and only while there is something to pay.
-  app.get('/pay/:id/boleto.pdf', async (req: PaymentRequest, res) => {
-    const boleto = await boletoOf(await find(req));
-    const { token } = req.query;
-    if (!boleto || typeof token !== 'string' || !isSameSecret(token, boleto.token)) return noBoleto(req, res);
-    return sendPdf(res, 'boleto.pdf', await renderBoleto(boleto.facts));
-  });
-  app.get('/pay/:id/public/boleto.pdf', async (req: PaymentRequest, res) => {
-    const boleto = await boletoOf(await find(req));
-    if (!boleto) return noBoleto(req, res);
-    return sendPdf(res, 'boleto.pdf', await renderBoleto(withoutPayer(boleto.facts)));
-  });
-  app.get('/pay/:id/receipt.pdf', async (req: PaymentRequest, res) => {
-    const payment = await find(req);
-    const facts = payment && receiptFactsOf(payment, (await contextOf(payment)).receiverName);
-    if (!facts || !services.exposesReceipts(facts.mode))
-      return sendError(req, res, { code: 'not_found', message: 'There is no receipt of this charge.' });
-    return sendPdf(res, 'comprovante.pdf', await renderReceipt(withoutPayer(facts)));
-  });
-  app.get('/pay/:id/status', async (req: PaymentRequest, res) => {
-    const payment = await find(req);
-    return payment
-      ? sendJson(res, 200, await statusOf(payment))
-      : sendError(req, res, { code: 'not_found', message: 'There is no such charge.' });
-  });
-  app.get('/pay/:id/events', async (req: PaymentRequest, res) => {
-    const payment = await find(req);
-    if (!payment) return sendError(req, res, { code: 'not_found', message: 'There is no such charge.' });
-    return streams.add(payment.charge.terms.paymentId, req, res, await statusOf(payment));
-  });
-  return streams;
+    if (!card || payment.charge.terms.mode !== 'test') return page(404, renderCheckoutNotFound());
+    return page(200, renderCardPage({ ...(await viewOf(payment, context.services)), card }));
+  },
+});
+
+const png = { 200: { kind: 'bytes', description: 'The QR code.', contentTypes: ['image/png'] } } as const;
+const sendQr = async (text: string | undefined) => {
+  if (!text) return noSuch('QR code');
+  // Shops show it on their own pages.
+  const headers = { 'Cache-Control': FOR_EVER, 'Cross-Origin-Resource-Policy': 'cross-origin' };
+  return { status: 200, headers, contentType: 'image/png', bytes: await renderQrPng(text) } as const;
 };
+
+const pixQrRoute = route({
+  ...ofPayment,
+  ...NOT_FOUND,
+  path: '/pay/{id}/qr.png',
+  operationId: 'getCheckoutQr',
+  summary: 'The QR code of the Pix',
+  responses: png,
+  handle: async (context) => sendQr((await paymentAsked(context))?.charge.instruments.pix?.brCode),
+});
+
+const cryptoQrRoute = route({
+  ...ofPayment,
+  ...NOT_FOUND,
+  path: '/pay/{id}/crypto.png',
+  operationId: 'getCheckoutCryptoQr',
+  summary: 'The QR code of the crypto address, alone: the one form that every wallet reads, whatever its network',
+  responses: png,
+  handle: async (context) => {
+    const payment = await paymentAsked(context);
+    return sendQr(payment ? findInstrument(payment.charge.instruments, 'CRYPTO')?.address : undefined);
+  },
+});
+
+const pdf = (description: string) =>
+  ({ 200: { kind: 'bytes', description, contentTypes: ['application/pdf'] } }) as const;
+const sendPdf = (fileName: string, bytes: Buffer) => {
+  const headers = { 'Content-Disposition': `inline; filename="${fileName}"` };
+  return { status: 200, headers, contentType: 'application/pdf', bytes } as const;
+};
+
+/** Null: there is no boleto, or nothing to pay any more. */
+const boletoAsked = async (context: PayerContext): Promise<{ facts: BoletoFacts; token: string } | null> => {
+  const payment = await paymentAsked(context);
+  const boleto = payment && findInstrument(payment.charge.instruments, 'BOLETO');
+  if (!boleto || !isLive(publicStatus(payment))) return null;
+  const { terms } = payment.charge;
+  const { settings, idSeed } = await context.services.accounts.get(terms.accountId);
+  const facts = boletoFactsOf(terms, boleto, settings.receiverName);
+  return { facts, token: documentTokenOf(idSeed, terms.paymentId) };
+};
+
+const boletoRoute = route({
+  ...ofPayment,
+  ...NOT_FOUND,
+  path: '/pay/{id}/boleto.pdf',
+  operationId: 'getCheckoutBoleto',
+  summary: 'The boleto, with the payer’s name: for whoever has the link that the merchant got',
+  query: {
+    // Sent twice it is no token, like a wrong one.
+    token: { ...matching('The token of the merchant’s link.', 'a token', (text) => text), refusal: noSuch('boleto') },
+  },
+  responses: pdf('The boleto, while there is something to pay.'),
+  handle: async (context) => {
+    const boleto = await boletoAsked(context);
+    const { token = '' } = context.query;
+    if (!boleto || !isSameSecret(token, boleto.token)) return noSuch('boleto');
+    return sendPdf('boleto.pdf', await renderBoleto(boleto.facts));
+  },
+});
+
+const publicBoletoRoute = route({
+  ...ofPayment,
+  ...NOT_FOUND,
+  path: '/pay/{id}/public/boleto.pdf',
+  operationId: 'getPublicBoleto',
+  summary: 'The boleto without the payer’s name',
+  responses: pdf('The boleto, while there is something to pay.'),
+  handle: async (context) => {
+    const boleto = await boletoAsked(context);
+    return boleto ? sendPdf('boleto.pdf', await renderBoleto(withoutPayer(boleto.facts))) : noSuch('boleto');
+  },
+});
+
+const receiptRoute = route({
+  ...ofPayment,
+  ...NOT_FOUND,
+  path: '/pay/{id}/receipt.pdf',
+  operationId: 'getCheckoutReceipt',
+  summary: 'The receipt, without the payer’s name',
+  responses: pdf('The receipt of a settled charge, where the provider lets it be shown.'),
+  handle: async (context) => {
+    const { services } = context;
+    const payment = await paymentAsked(context);
+    const facts = payment && receiptFactsOf(payment, (await contextOf(payment, services)).receiverName);
+    if (!facts || !services.exposesReceipts(facts.mode))
+      return reject('not_found', 'There is no receipt of this charge.');
+    return sendPdf('comprovante.pdf', await renderReceipt(withoutPayer(facts)));
+  },
+});
+
+const statusSchema = exactly({
+  status: described('Where the charge stands.', string()),
+  expires_at: orNull(described('Until when it can be paid; null: it can’t be paid yet.', timestamp)),
+  now: described('Account time.', timestamp),
+});
+
+const statusRoute = route({
+  ...ofPayment,
+  ...NOT_FOUND,
+  path: '/pay/{id}/status',
+  operationId: 'getCheckoutStatus',
+  summary: 'The status of the charge, for pages that can’t keep a stream open',
+  responses: { 200: { kind: 'json', description: 'The status now.', schema: statusSchema } },
+  handle: async (context) => {
+    const payment = await paymentAsked(context);
+    return payment ? { status: 200, body: await statusOf(payment, context.services) } : noSuch('charge');
+  },
+});
+
+const eventsRoute = route({
+  ...ofPayment,
+  ...NOT_FOUND,
+  path: '/pay/{id}/events',
+  operationId: 'streamCheckoutStatus',
+  summary: 'The status of the charge whenever it changes, as server-sent events',
+  responses: {
+    200: { kind: 'eventStream', description: 'Events `status`, from now on.', schema: statusSchema },
+    204: { kind: 'empty', description: 'Nothing can change any more.' },
+  },
+  handle: async (context) => {
+    const { address, services } = context;
+    const payment = await paymentAsked(context);
+    if (!payment) return noSuch('charge');
+    return services.statusStreams.answer(payment.charge.terms.paymentId, address, await statusOf(payment, services));
+  },
+});
+
+export const CHECKOUT_ROUTES: readonly Route[] = [
+  assetRoute, // before those whose {id} it would be
+  checkoutRoute,
+  cardRoute,
+  pixQrRoute,
+  cryptoQrRoute,
+  boletoRoute,
+  publicBoletoRoute,
+  receiptRoute,
+  statusRoute,
+  eventsRoute,
+];

@@ -1,10 +1,8 @@
 // Server-sent events of the payer's page: one question to the read model for all open pages, whenever it moved.
-import type { Request, Response } from 'express';
 import type { Progress } from '../../application/ports/readModels.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
-import { addressOf } from '../kernel/address.ts';
-import { sendError } from '../kernel/errors.ts';
+import type { EventSink } from '../kernel/route.ts';
 import { type CheckoutStatus, isLive } from './checkout/states.ts';
 
 export interface LiveStatus {
@@ -34,7 +32,7 @@ const RETRY_AFTER_SECONDS = 30;
 interface Stream {
   readonly id: PaymentId;
   readonly address: string;
-  readonly res: Response;
+  readonly sink: EventSink;
   shown: string;
 }
 
@@ -65,22 +63,20 @@ export class StatusStreams {
     this.#keepAlive.unref();
   }
 
-  /** 204 once nothing can follow, which ends a browser's asking; 429 or 503 beyond a bound. */
-  add(id: PaymentId, req: Request, res: Response, status: LiveStatus): void {
-    if (isLast(status)) return void res.status(204).end();
-    const address = addressOf(req);
+  /** Returns what a page that asks for a stream is answered: 204 once nothing can follow, which ends a browser's asking; 429 or 503
+   * beyond a bound. */
+  answer(id: PaymentId, address: string, status: LiveStatus) {
+    if (isLast(status)) return { status: 204 } as const;
     const refusal = this.#refusal(id, address);
-    if (refusal) {
-      res.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
-      return void sendError(req, res, refusal);
-    }
-    res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
-    if (req.method === 'HEAD') return void res.end();
-    const stream: Stream = { id, address, res, shown: '' };
+    if (refusal) return { ...refusal, headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } };
+    return { status: 200, open: (sink: EventSink) => this.#open({ id, address, sink, shown: '' }, status) } as const;
+  }
+
+  #open(stream: Stream, status: LiveStatus): void {
     this.#streams.add(stream);
     const ending = setTimeout(() => this.#end(stream), this.#bounds.lifetimeMs);
     ending.unref();
-    res.on('close', () => {
+    stream.sink.onClose(() => {
       clearTimeout(ending);
       this.#streams.delete(stream);
     });
@@ -105,18 +101,18 @@ export class StatusStreams {
   close(): void {
     this.#undo();
     clearInterval(this.#keepAlive);
-    for (const { res } of this.#streams) res.end();
+    for (const { sink } of this.#streams) sink.end();
   }
 
   #tell(stream: Stream, status: LiveStatus): void {
     stream.shown = shownOf(status);
-    stream.res.write(`event: status\ndata: ${JSON.stringify(status)}\n\n`);
+    stream.sink.send('status', status);
     if (isLast(status)) this.#end(stream);
   }
 
   #end(stream: Stream): void {
     this.#streams.delete(stream);
-    stream.res.end();
+    stream.sink.end();
   }
 
   #look(tellAll = false): void {

@@ -1,4 +1,5 @@
 // `npm run api`: the HTTP interface and the payer's page; any number of them.
-import { runRole } from './main.ts';
+import './compileCache.ts';
 
+const { runRole } = await import('./main.ts');
 await runRole('api');

@@ -1,41 +1,39 @@
 // Puts the house together: the only place that knows which adapters run.
-import { Canceller } from '../../application/payments/cancellation.ts';
-import { cancelPayment } from '../../application/payments/cancelPayment.ts';
+
+import { Canceller, cancelPayment } from '../../application/payments/cancellation.ts';
 import { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
+import { InstrumentIssuer } from '../../application/payments/issueInstruments.ts';
 import { providerStatus } from '../../application/payments/providerStatus.ts';
 import { Settler } from '../../application/payments/settle.ts';
-import type { ReadModelName } from '../../application/ports/readModels.ts';
-import { parseDeliveryItem } from '../../application/ports/timers.ts';
 import { requestRefund } from '../../application/refunds/requestRefund.ts';
 import { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
-import { advanceClock } from '../../application/sandbox/advanceTestClock.ts';
 import { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
 import { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
+import { advanceClock, whenClockDrained } from '../../application/sandbox/testClock.ts';
+import { deliveriesRunning, whenDelivered } from '../../application/webhooks/messagesUnderWay.ts';
 import { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
 import { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
 import { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
 import type { Services } from '../../http/kernel/services.ts';
-import { listEndpoints } from '../../projections/webhookEndpoints/queries.ts';
-import { tellingOfChanges } from '../log/securityTelling.ts';
+import { viewsOf } from '../../projections/views.ts';
+import { endpointReads } from '../../projections/webhookEndpoints/queries.ts';
 import { velocityGuard } from '../operations/velocityGuard.ts';
+import { tenantLock } from '../postgres/tenantLock.ts';
 import { sandboxPayer } from '../providers/sandbox/payer.ts';
-import { systemRandomness } from '../system/randomness.ts';
-import { systemStopwatch } from '../system/stopwatch.ts';
+import { caughtUp } from '../subscriptions/caughtUp.ts';
 import { type Core, openCore } from './core.ts';
-import { endedAmong } from './endedAmong.ts';
-import { projectorOf } from './following.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
-import { levelWithLog } from './levelWithLog.ts';
-import { whileAlone } from './whileAlone.ts';
-import { startWorking } from './working.ts';
+import { projectorOf } from './logConsumers.ts';
+import { tellingOfChanges } from './securityLog.ts';
+import { startWorker } from './workerRole.ts';
 
 export const openGateway = async (options: GatewayOptions): Promise<Gateway> => {
   const core = await openCore(options);
   const projector = options.roles.projects ? projectorOf(options, core) : null;
   projector?.start();
-  const working = options.roles.works ? startWorking(options, core) : null;
+  const worker = options.roles.works ? startWorker(options, core) : null;
   const { commands, accounts, projected, reacted, parked, jobs } = core;
   const { clockFault = () => null } = options;
   return {
@@ -46,11 +44,12 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
     parked,
     jobs,
     clockFault,
+    needs: core.needs,
     projector,
-    reactor: working?.reactor ?? null,
+    reactor: worker?.reactor ?? null,
     services: servicesOf(options, core),
     stop: async (graceMs) => {
-      await working?.stop();
+      await worker?.stop();
       await jobs.stop(graceMs);
       await projector?.stop();
       await core.close();
@@ -58,58 +57,53 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
   };
 };
 
-const servicesOf = ({ storage, publicUrl, clock, log }: GatewayOptions, core: Core): Services => {
-  const { commands, accounts, projected, keys, providers, creation, notifications, jobs, secrets, sender, atRest } =
-    core;
+const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Services => {
+  const { accounts, projected, reacted, keys, needs } = core;
+  const { providers, sender, quiescence } = needs;
   const { store, reads, operations } = storage;
-  const [randomness, stopwatch] = [systemRandomness, systemStopwatch];
-  const settler = new Settler({ commands, accounts, providers });
-  const canceller = new Canceller({ commands, accounts, providers, settler });
-  const levelOf = (model: ReadModelName) => levelWithLog(store, projected, model);
-  const velocity = velocityGuard({ db: operations, endedAmong: endedAmong(reads, levelOf('payments')) });
-  const bank = sandboxPayer(operations, notifications, jobs);
+  const views = viewsOf(reads);
+  const asked = {
+    ...needs,
+    projected,
+    reacted,
+    issuer: new InstrumentIssuer(needs),
+    canceller: new Canceller({ ...needs, settler: new Settler(needs) }),
+    velocity: velocityGuard({ db: operations, payments: needs.payments }),
+    bank: sandboxPayer(operations, needs.notifications),
+    endpoints: endpointReads(reads, caughtUp(store, projected)),
+    withTenantLock: tenantLock(operations),
+  };
   return {
     baseUrl: publicUrl,
-    db: reads,
+    views,
     accounts,
     progress: projected,
     parked: core.parked,
     findKey: (cleartext) => keys.find(cleartext),
-    createCharge: new CreateChargeHandler({ commands, clock, stopwatch, providers, creation, velocity }),
-    createPayment: new CreatePaymentHandler({ commands, clock, stopwatch, providers, velocity }),
-    payInSandbox: payInSandbox({ commands, accounts, bank, randomness }),
-    actInSandbox: actInSandbox({ commands, accounts, bank }),
-    cancelPayment: cancelPayment({ commands, accounts, canceller }),
-    requestRefund: requestRefund({ commands, accounts }),
-    decideSandboxRefund: decideSandboxRefund({ commands, accounts, bank }),
-    advanceClock: advanceClock({ commands, accounts }),
+    createCharge: new CreateChargeHandler(asked),
+    createPayment: new CreatePaymentHandler(asked),
+    payInSandbox: payInSandbox(asked),
+    actInSandbox: actInSandbox(asked),
+    cancelPayment: cancelPayment(asked),
+    requestRefund: requestRefund(asked),
+    decideSandboxRefund: decideSandboxRefund(asked),
+    advanceClock: advanceClock(asked),
     judgeWebhookUrl: (url, mode) => sender.judgeUrl(url, mode),
-    resendWebhook: resendWebhook({
-      commands,
-      accounts,
-      subscriptionsOf: async (tenant) => (await listEndpoints(reads, tenant)).map(({ events }) => events),
-    }),
-    providerStatus: providerStatus({ accounts, providers }),
+    resendWebhook: resendWebhook(asked),
+    providerStatus: providerStatus(asked),
     exposesReceipts: (mode) => providers.of(mode)?.exposesReceipts === true,
     ...tellingOfChanges(
       {
-        changeSandboxSettings: changeSandboxSettings({ commands, accounts }),
-        rotateOverrideSecret: rotateOverrideSecret({ commands, accounts, secrets, randomness }),
-        registerWebhookEndpoint: registerWebhookEndpoint({
-          commands,
-          accounts,
-          secrets,
-          sender,
-          randomness,
-          whileAlone: whileAlone(operations, reads, levelOf('webhookEndpoints')),
-        }),
-        deleteWebhookEndpoint: deleteWebhookEndpoint({ commands, accounts }),
+        changeSandboxSettings: changeSandboxSettings(asked),
+        rotateOverrideSecret: rotateOverrideSecret(asked),
+        registerWebhookEndpoint: registerWebhookEndpoint(asked),
+        deleteWebhookEndpoint: deleteWebhookEndpoint(asked),
       },
       log,
     ),
-    deliveriesRunning: async () => (await jobs.running('deliver')).map((item) => parseDeliveryItem(item).id),
-    deliveriesAtRest: (tenant, timeoutMs) => atRest.deliveries(tenant, timeoutMs),
-    workAtRest: (accountId, timeoutMs) => atRest.work(accountId, timeoutMs),
-    clockDrained: (accountId, timeoutMs) => atRest.clockDrained(accountId, timeoutMs),
+    deliveriesRunning: deliveriesRunning(asked),
+    whenDelivered: whenDelivered(asked),
+    whenIdle: (accountId, timeoutMs) => quiescence.whenIdle({ accountId, mode: 'test' }, timeoutMs),
+    whenClockDrained: whenClockDrained(asked),
   };
 };

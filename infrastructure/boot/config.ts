@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isLoopbackHost } from '../../http/kernel/loopback.ts';
-import { BadConnectionString, readConnectionString } from '../eventStore/eventStoreDb/connectionString.ts';
+import { BadConnectionString, readConnectionString } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { isPlainEventStore, isPlainPostgres } from './plainConnections.ts';
 
 /** Names the variable; the program stops with exit code 2. */

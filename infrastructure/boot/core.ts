@@ -1,34 +1,43 @@
 // What every role needs: commands, accounts, how far the followers are, the job queue, and the adapters of the outside world.
+
 import { Accounts } from '../../application/accounts/accounts.ts';
+import { ApiKeys } from '../../application/accounts/apiKeys.ts';
+import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
+import { type Capability, type Handler, jobsOf, processesOf } from '../../application/core/capability.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
-import { CreationProcess } from '../../application/payments/issueInstruments.ts';
+import { withHandlers } from '../../application/core/handlers.ts';
+import { Quiescence } from '../../application/core/quiescence.ts';
+import type { JobPayload } from '../../application/ports/jobs.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
-import type { ProviderNotifications } from '../../application/ports/providerNotifications.ts';
+import { consumerName } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels.ts';
-import type { WebhookSecrets } from '../../application/ports/secrets.ts';
-import type { WebhookSender } from '../../application/ports/webhookSender.ts';
+import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
+import { keyViews } from '../../projections/keyring/queries.ts';
+import { overdueWork } from '../../projections/overdueWork.ts';
+import { paymentReads } from '../../projections/payments/queries.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
+import { deliveryReads } from '../../projections/webhookDeliveries/queries.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
-import { securityLog } from '../log/securityLog.ts';
-import { tellingOfBlocked } from '../log/securityTelling.ts';
+import { operatorAlerts } from '../log/operatorAlerts.ts';
+import { failingTargets } from '../operations/failingTargets.ts';
 import { providerNotifications } from '../operations/providerNotifications.ts';
+import { reconciliations } from '../operations/reconciliations.ts';
 import { SandboxBank } from '../providers/sandbox/bank.ts';
 import { isRightSecretsKey } from '../secrets/keyCheck.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
+import { caughtUp } from '../subscriptions/caughtUp.ts';
 import { ParkedSet } from '../subscriptions/parkedSet.ts';
 import { LogProgress } from '../subscriptions/progress.ts';
 import { watchCheckpoints } from '../subscriptions/watchCheckpoints.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
-import { creationTimers } from '../timers/timerTable.ts';
+import { type JobOfTimer, jobOfTimers, testTimers, timers } from '../timers/timerTable.ts';
 import { openWebhookSender } from '../webhookSender/webhookSender.ts';
-import { ApiKeys } from './apiKeys.ts';
-import { AtRest } from './atRest.ts';
 import { followCacheInvalidation } from './cacheInvalidation.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
-import { PROCESSES } from './processManagers.ts';
+import { securityLog, tellingOfBlocked } from './securityLog.ts';
 
 export interface Core {
   readonly commands: CommandHandler;
@@ -40,12 +49,11 @@ export interface Core {
   /** Called when an operator may want parked streams taken up again: whoever leads looks. */
   readonly leaders: (() => void)[];
   readonly jobs: PgBossJobs;
-  readonly providers: PaymentProviders;
-  readonly notifications: ProviderNotifications;
-  readonly secrets: WebhookSecrets;
-  readonly sender: WebhookSender;
-  readonly creation: CreationProcess;
-  readonly atRest: AtRest;
+  readonly capabilities: readonly Capability<Needs>[];
+  /** What the work of the capabilities needs, and their handlers by the name of their queue. */
+  readonly needs: Needs;
+  readonly handlers: ReadonlyMap<string, Handler<JobPayload>>;
+  readonly jobOfTimer: JobOfTimer;
   /** Ends the subscriptions that this core holds, and the sender's connections. */
   close(): Promise<void>;
 }
@@ -70,7 +78,6 @@ const progressOf = async <Name extends string>(
 };
 
 const PROJECTION_NAMES = PROJECTIONS.map(({ name }) => name as ReadModelName);
-const PROCESS_NAMES = PROCESSES.map(({ name }) => `process/${name}`);
 
 /** An operator is told in every process's log. */
 const parkedSetOf = ({ storage, log }: GatewayOptions, onChange: () => void): ParkedSet =>
@@ -87,20 +94,25 @@ const parkedSetOf = ({ storage, log }: GatewayOptions, onChange: () => void): Pa
   });
 
 export const openCore = async (options: GatewayOptions): Promise<Core> => {
-  const { storage, log, clock, clockFault = () => null } = options;
-  const { store, reads, operations, derived, notices } = storage;
+  const { storage, log, clock, clockFault = () => null, capabilities = CAPABILITIES } = options;
+  const declared = jobsOf(capabilities);
+  const { store, codec, reads, operations, derived, notices } = storage;
   if (!(await isRightSecretsKey(operations, options.secretsKey)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
-  const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
+  const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
   const accounts = new Accounts(commands, clock);
   const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', PROJECTION_NAMES);
-  const { progress: reacted, stop: stopReacted } = await progressOf(options, 'reactor', PROCESS_NAMES);
+  const { progress: reacted, stop: stopReacted } = await progressOf(
+    options,
+    'reactor',
+    processesOf(capabilities).map(consumerName),
+  );
   const leaders: (() => void)[] = [];
   const parked = parkedSetOf(options, () => {
     for (const look of leaders) look();
   });
   await parked.follow(notices);
-  const keys = new ApiKeys(reads, projected);
+  const keys = new ApiKeys(keyViews(reads), projected);
   const stopping = new AbortController();
   await followCacheInvalidation(
     store,
@@ -112,11 +124,12 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const jobs = await PgBossJobs.open({
     pool: derived,
     notices,
+    queues: declared.map(({ kind, owed }) => ({ kind, isOwedByRow: owed.by === 'row' })),
     mayClaim: () => clockFault() === null,
-    onError: (err, { queue, items, isFinal }) =>
+    onError: (err, { queue, failures, isFinal }) =>
       isFinal
-        ? log.error({ err, queue, items }, 'a job failed for good: npm run cli -- jobs list')
-        : log.warn({ err, queue, items }, 'a job failed and will be tried again'),
+        ? log.error({ err, queue, failures }, 'a job failed for good: npm run cli -- jobs list')
+        : log.warn({ err, queue, failures }, 'a job failed and will be tried again'),
   });
   if (options.isAlone) await jobs.releaseClaims();
   const bank = new SandboxBank({
@@ -127,6 +140,32 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   });
   const providers: PaymentProviders = { of: (mode) => (mode === 'test' ? bank : options.liveProvider) };
   const sender = tellingOfBlocked(openWebhookSender({ allowPrivate: options.webhookAllowPrivate }), securityLog(log));
+  const [randomness, stopwatch] = [systemRandomness, systemStopwatch];
+  const quiescence = new Quiescence({ jobs, projected, reacted, stopwatch }, declared);
+  const jobOfTimer = jobOfTimers(declared.map(({ kind }) => kind));
+  const upTo = caughtUp(store, projected);
+  const { needs, handlers } = withHandlers<Needs>(declared, (timerWork) => ({
+    commands,
+    accounts,
+    clock,
+    stopwatch,
+    randomness,
+    providers,
+    sender,
+    jobs,
+    quiescence,
+    timerWork,
+    secrets: webhookSecrets(operations, options.secretsKey),
+    notifications: providerNotifications(operations, jobs, NOTIFIED_WORK),
+    reconciliations: reconciliations(operations),
+    targets: failingTargets(derived, PROBE_RULE),
+    timers: timers(operations),
+    testTimers: testTimers(operations, jobs, jobOfTimer),
+    payments: paymentReads(reads, upTo),
+    deliveries: deliveryReads(reads),
+    overdue: overdueWork(reads),
+    alerts: operatorAlerts(log),
+  }));
   return {
     commands,
     accounts,
@@ -136,17 +175,10 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     parked,
     leaders,
     jobs,
-    providers,
-    notifications: providerNotifications(operations, jobs),
-    secrets: webhookSecrets(operations, options.secretsKey),
-    sender,
-    creation: new CreationProcess({
-      commands,
-      accounts,
-      providers,
-      timers: creationTimers(operations),
-    }),
-    atRest: new AtRest({ db: reads, jobs, accounts, projected, reacted }),
+    capabilities,
+    needs,
+    handlers,
+    jobOfTimer,
     close: async () => {
       stopping.abort();
       stopProjected();

@@ -1,7 +1,7 @@
 // `npm run eventstore-user`: makes the user of EVENTSTORE_URL on EventStoreDB, as the administrator of EVENTSTORE_ADMIN_URL. Exit code 0,
 // or 2 with one line when a variable is wrong, or the server can't be reached or refuses.
-import { BadConnectionString } from '../eventStore/eventStoreDb/connectionString.ts';
-import { makeOwnUser } from '../eventStore/eventStoreDb/ownUser.ts';
+
+import { BadConnectionString, makeOwnUser } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 
 const given = (name: string): string => {
   const value = process.env[name];

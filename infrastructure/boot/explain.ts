@@ -4,9 +4,9 @@ import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { UsageError } from '../cli/command.ts';
 import { EmbeddedPostgresError } from '../embeddedPostgres/embeddedPostgres.ts';
 import { OtherJobsSchema } from '../jobs/schema.ts';
-import { NewerSchema, OlderSchema } from '../postgres/migrate.ts';
 import { DatabaseUnreachable } from '../postgres/reachDatabase.ts';
 import { ConfigError } from './config.ts';
+import { NewerSchema, OlderSchema } from './migrate.ts';
 
 const KINDS = [
   CheckpointMismatch,

@@ -1,5 +1,8 @@
 // What a composed gateway is, and what is needed to compose one.
+
 import type { Accounts } from '../../application/accounts/accounts.ts';
+import type { Needs } from '../../application/capabilities.ts';
+import type { Capability } from '../../application/core/capability.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
@@ -27,6 +30,8 @@ export interface GatewayOptions {
   readonly webhookAllowPrivate: boolean;
   readonly log: Log;
   readonly clock: Clock;
+  /** Default: all there are. */
+  readonly capabilities?: readonly Capability<Needs>[];
   /** Why this process must not work, because its own clock is off; null: it is not. Default: never. */
   readonly clockFault?: () => string | null;
   readonly roles: Roles;
@@ -41,6 +46,8 @@ export interface Gateway {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly services: Services;
+  /** What the work of the capabilities needs. */
+  readonly needs: Needs;
   readonly projected: LogProgress<ReadModelName>;
   readonly reacted: LogProgress;
   readonly parked: ParkedSet;

@@ -2,8 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
-import { errorBody } from '../../http/kernel/errors.ts';
-import { adoptMessages, messageClasses } from '../../http/kernel/messages.ts';
+import { errorBody, helpLink } from '../../http/kernel/errors.ts';
 import { newRequestId } from '../../http/kernel/requestId.ts';
 import { ConfigError } from './config.ts';
 
@@ -35,46 +34,46 @@ const CHECKS_PER_BOUND = 20;
 /** A peer that was refused has so long to read why. */
 const REFUSED_MS = 2_000;
 
-const starting: Handler = (req, res) => {
-  const id = newRequestId();
-  const isLive = req.url?.split('?')[0] === '/health/live';
-  const isReady = req.url?.split('?')[0] === '/health/ready';
-  res.writeHead(isLive ? 200 : 503, {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Cache-Control': 'no-store',
-    'X-Request-Id': id,
-    'Retry-After': '1',
-  });
-  const message = 'The service is starting.';
-  res.end(
-    JSON.stringify(
-      isLive
-        ? { status: 'live' }
-        : isReady
-          ? { status: 'not_ready', reason: 'starting' }
-          : errorBody({ code: 'service_unavailable', message }, id),
-    ),
-  );
-};
+const starting =
+  (publicUrl: string): Handler =>
+  (req, res) => {
+    const id = newRequestId();
+    const isLive = req.url?.split('?')[0] === '/health/live';
+    const isReady = req.url?.split('?')[0] === '/health/ready';
+    res.writeHead(isLive ? 200 : 503, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Request-Id': id,
+      'Retry-After': '1',
+      ...(!isLive && !isReady && { Link: helpLink(publicUrl, 'service_unavailable') }),
+    });
+    const message = 'The service is starting.';
+    res.end(
+      JSON.stringify(
+        isLive
+          ? { status: 'live' }
+          : isReady
+            ? { status: 'not_ready', reason: 'starting' }
+            : errorBody({ code: 'service_unavailable', message }, id),
+      ),
+    );
+  };
 
 /** What the HTTP parser refuses still gets the interface's error body and a request id (E7). */
-const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+const refuse = (publicUrl: string, error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isLarge ? '431 Request Header Fields Too Large' : isSlow ? '408 Request Timeout' : '400 Bad Request';
   const id = newRequestId();
-  const body = JSON.stringify(
-    errorBody(
-      isLarge
-        ? { code: 'headers_too_large', message: 'The request headers are too large.' }
-        : { code: 'invalid_request', message: 'The request is not valid HTTP.' },
-      id,
-    ),
-  );
+  const rejection = isLarge
+    ? ({ code: 'headers_too_large', message: 'The request headers are too large.' } as const)
+    : ({ code: 'invalid_request', message: 'The request is not valid HTTP.' } as const);
+  const body = JSON.stringify(errorBody(rejection, id));
+  const link = helpLink(publicUrl, rejection.code);
   setTimeout(() => socket.destroy(), REFUSED_MS).unref();
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${id}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${id}\r\nLink: ${link}\r\nConnection: close\r\n\r\n${body}`,
   );
 };
 
@@ -104,13 +103,17 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
-export const listen = async (host: string, port: number, bounds: SocketBounds = SOCKET_BOUNDS): Promise<HttpServer> => {
-  let handler = starting;
-  const classes = messageClasses();
+/** `publicUrl`: the base of the links in error answers, without a slash at its end. */
+export const listen = async (
+  host: string,
+  port: number,
+  publicUrl: string,
+  bounds: SocketBounds = SOCKET_BOUNDS,
+): Promise<HttpServer> => {
+  let handler = starting(publicUrl);
   const mayBegin = pipelineGuard(bounds.pipelinedMax);
   const server = createServer(
     {
-      ...classes,
       maxHeaderSize: HEADER_BYTES_MAX,
       keepAliveTimeout: 65_000,
       headersTimeout: bounds.headersMs,
@@ -121,20 +124,19 @@ export const listen = async (host: string, port: number, bounds: SocketBounds = 
     },
     (req, res) => {
       if (!mayBegin(req, res)) return;
-      if (lacksHost(req)) refuse(new Error('no Host'), req.socket);
+      if (lacksHost(req)) refuse(publicUrl, new Error('no Host'), req.socket);
       else handler(req, res);
     },
   );
   // An expectation that nobody knows is ignored (RFC 9110, 10.1.1) rather than answered by Node with a bare 417.
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
-  server.on('connect', (_req, socket) => refuse(new Error('no tunnels'), socket));
+  server.on('connect', (_req, socket) => refuse(publicUrl, new Error('no tunnels'), socket));
   server.setTimeout(bounds.silenceMs);
   server.maxConnections = bounds.connectionsMax;
-  server.on('clientError', refuse);
+  server.on('clientError', (error, socket) => refuse(publicUrl, error, socket));
   await bind(server, host, port);
   return {
     serve: (app) => {
-      adoptMessages(app, classes);
       handler = app;
     },
     stop: (graceMs) =>

@@ -1,5 +1,5 @@
 // Before the projector leads: every read model has tables of this version.
-import type { EventStore } from '../../application/ports/eventStore.ts';
+import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { ensureLive } from '../../projections/engine/copies.ts';
 import type { Projection } from '../../projections/engine/projection.ts';
@@ -7,10 +7,10 @@ import { rebuild } from '../../projections/engine/rebuild.ts';
 
 /** Missing ones are created empty and caught up live; those of another version are rebuilt beside the old copy, which is read meanwhile. */
 export const prepareLiveCopies =
-  (projections: readonly Projection[], store: EventStore, openSession: OpenLeaderSession) =>
+  (projections: readonly Projection[], log: EventLog, openSession: OpenLeaderSession) =>
   async (session: LeaderSession): Promise<void> => {
     for (const projection of projections) {
-      const condition = await session.transaction((tx) => ensureLive(tx, projection, store.storeId));
-      if (condition === 'outdated') await rebuild(projection, store, openSession);
+      const condition = await session.transaction((tx) => ensureLive(tx, projection, log.store.storeId));
+      if (condition === 'outdated') await rebuild(projection, log, openSession);
     }
   };

@@ -1,7 +1,5 @@
 // Metrics for Prometheus (architecture §9): what an operator watches. No labels that grow with merchants.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { QUEUES } from '../../application/ports/jobs.ts';
-import { listHeld } from '../../projections/payments/held.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import type { Gateway } from './gateway.ts';
 
@@ -74,10 +72,10 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     if (gateway.reactor) set({ group: 'reactor' }, gateway.reactor.isLeading ? 1 : 0);
   });
   gauge('quita_jobs_open', 'Jobs that wait or run.', ['queue'], async (set) => {
-    for (const queue of QUEUES) set({ queue }, await gateway.jobs.open(queue));
+    for (const queue of gateway.jobs.queues) set({ queue }, await gateway.jobs.open(queue));
   });
   gauge('quita_held_payments', 'Payments that wait for an operator (`held list`).', [], async (set) => {
-    set({}, (await listHeld(gateway.services.db, 0)).total);
+    set({}, (await gateway.services.views.payments.listHeld(0)).total);
   });
   return {
     registry,

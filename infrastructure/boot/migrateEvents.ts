@@ -1,6 +1,7 @@
 // `npm run migrate-events -- --to esdb://… | --from esdb://…`: moves the event log between PostgreSQL and EventStoreDB.
-import { runMigrateEvents } from '../logMigration/migrateEvents.ts';
+import './compileCache.ts';
 
+const { runMigrateEvents } = await import('../logMigration/migrateEvents.ts');
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
 

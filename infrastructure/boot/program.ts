@@ -1,20 +1,17 @@
 // The whole program in one process: database, API, projector, reactor and workers (rules S1–S6).
-import type { Express } from 'express';
-import { ROUTES } from '../../http/api/routes.ts';
+import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import { addressLimit } from '../../http/kernel/addressLimit.ts';
 import { createApp } from '../../http/kernel/app.ts';
-import { mountOperations } from '../../http/kernel/health.ts';
+import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
 import { isLoopbackHost } from '../../http/kernel/loopback.ts';
 import { Overload } from '../../http/kernel/overload.ts';
 import { rateLimit } from '../../http/kernel/rateLimit.ts';
-import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
-import { mountDocs } from '../../http/site/docsRoutes.ts';
+import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
+import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import type { Followers } from '../../projections/engine/followers.ts';
-import { type DemoAccount, ensureDemoAccount } from '../demo/demoAccount.ts';
+import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
-import { securityLog } from '../log/securityLog.ts';
-import { migrate } from '../postgres/migrate.ts';
 import { secretsKeyOf } from '../secrets/secretsKey.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
 import { openClock } from './clock.ts';
@@ -24,9 +21,10 @@ import { type Database, openDatabase } from './database.ts';
 import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import { createMetrics } from './metrics.ts';
-import { Openings } from './openings.ts';
+import { migrate } from './migrate.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
+import { securityLog } from './securityLog.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /** What is in flight at a stop may take this long. */
@@ -48,16 +46,16 @@ export interface Program {
 export const ALL_ROLES: Roles = { serves: true, projects: true, works: true };
 
 export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_ROLES): Promise<Program> => {
-  const openings = new Openings();
+  const resources = new AsyncDisposableStack();
   let breakProgram: (error: Error) => void = () => undefined;
   const broken = new Promise<Error>((resolve) => {
     breakProgram = resolve;
   });
   try {
-    const server = await listen(config.host, config.port);
-    openings.onClose(() => server.stop(REQUESTS_GRACE_MS));
+    const server = await listen(config.host, config.port, config.publicUrl);
+    resources.defer(() => server.stop(REQUESTS_GRACE_MS));
     const database = await openDatabase(config, log, breakProgram);
-    openings.onClose(() => database.close());
+    resources.defer(() => database.close());
     await migrate(database.connectionString);
     let isOpen = false;
     // Until both stores have answered once, their last word tells what is wrong, in one line.
@@ -65,9 +63,9 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       log[isOpen ? 'warn' : 'debug']({ err }, 'a connection to a store failed'),
     );
     isOpen = true;
-    openings.onClose(() => storage.close());
+    resources.defer(() => storage.close());
     const clock = await openClock(storage.operations, log);
-    openings.onClose(() => clock.close());
+    resources.defer(() => clock.close());
     const gateway = await openGateway({
       storage,
       secretsKey: await secretsKeyOf(config),
@@ -81,18 +79,18 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       liveProvider: null,
       onMismatch: breakProgram,
     });
-    openings.onClose(() => gateway.stop(JOBS_GRACE_MS));
+    resources.defer(() => gateway.stop(JOBS_GRACE_MS));
     if (roles.serves || roles.works) await untilReadModelsExist(storage.reads);
     const demo = await readyToServe(config, database, gateway, roles);
-    const streams = serve(config, log, server, storage, gateway, roles);
+    const streams = serve(config, log, server, storage, gateway, roles, demo);
     // Requests end before the processes they wait for do.
-    openings.onClose(async () => {
-      streams?.close();
+    resources.defer(async () => {
+      streams.close();
       await server.stop(REQUESTS_GRACE_MS);
     });
-    return { demo, broken, stop: () => openings.close() };
+    return { demo, broken, stop: () => resources.disposeAsync() };
   } catch (error) {
-    await openings.close();
+    await resources.disposeAsync();
     throw error;
   }
 };
@@ -127,13 +125,22 @@ const serve = (
   storage: Storage,
   gateway: Gateway,
   roles: Roles,
-): StatusStreams | null => {
-  const { services } = gateway;
+  demo: DemoAccount | null,
+): StatusStreams => {
+  const isLocal = isLoopbackHost(new URL(config.publicUrl).hostname);
+  const site = { publicUrl: config.publicUrl, demoFile: isLocal && demo ? demoFile(config.dataDir) : null };
   const metrics = createMetrics(gateway);
-  let streams: StatusStreams | null = null;
+  const statusStreams = openStatusStreams(gateway.services);
+  const operations: Operations = {
+    unreadiness: () => unreadiness(storage, gateway),
+    parkedStreams: () => gateway.parked.streams,
+    metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
+    metricsToken: config.metricsToken,
+    metricsOnLoopback: isLocal,
+  };
   const app = createApp({
-    services,
-    routes: roles.serves ? ROUTES : [],
+    services: { ...gateway.services, operations, statusStreams },
+    routes: roles.serves ? [...ROUTES, ...docsRoutes(API_ROUTES, site)] : OPERATIONS_ROUTES,
     rateLimit: rateLimit(config.rateLimitPerMinute),
     addressLimit: addressLimit(),
     overload: new Overload(),
@@ -141,19 +148,7 @@ const serve = (
     trustProxy: config.trustProxy,
     onFault: (err, requestId) => log.error({ err, requestId }, 'a request failed'),
     onAnswer: metrics.onAnswer,
-    extend: (express: Express) => {
-      mountOperations(express, {
-        unreadiness: () => unreadiness(storage, gateway),
-        parkedStreams: () => gateway.parked.streams,
-        metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }),
-        metricsToken: config.metricsToken,
-        metricsOnLoopback: isLoopbackHost(new URL(config.publicUrl).hostname),
-      });
-      if (!roles.serves) return;
-      streams = mountCheckout(express, services);
-      mountDocs(express, ROUTES, config.publicUrl);
-    },
   });
   server.serve(app);
-  return streams;
+  return statusStreams;
 };

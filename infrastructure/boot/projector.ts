@@ -1,4 +1,5 @@
 // `npm run projector`: writes the read models; the first one leads, others stand by.
-import { runRole } from './main.ts';
+import './compileCache.ts';
 
+const { runRole } = await import('./main.ts');
 await runRole('projector');

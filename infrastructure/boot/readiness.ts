@@ -1,5 +1,6 @@
 // Ready means: can append, can read, lag of every follower below 5 s, wherever it runs (architecture §9). The reasons are read by anybody:
 // they name no address.
+import { withTimeout } from '../waiting.ts';
 import type { Gateway } from './gateway.ts';
 import type { Storage } from './storage.ts';
 
@@ -9,17 +10,9 @@ const ANSWER_MS_MAX = 2_000;
 const NO_ANSWER: unique symbol = Symbol('no answer');
 type NoAnswer = typeof NO_ANSWER;
 
-const inTime = async <T>(work: Promise<T>): Promise<T | NoAnswer> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<NoAnswer>((resolve) => {
-    timer = setTimeout(() => resolve(NO_ANSWER), ANSWER_MS_MAX);
-  });
-  try {
-    return await Promise.race([work.catch((): NoAnswer => NO_ANSWER), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
+/** A rejection is no answer either. */
+const inTime = <T>(work: Promise<T>): Promise<T | NoAnswer> =>
+  withTimeout(work, ANSWER_MS_MAX, () => new Error('no answer')).catch((): NoAnswer => NO_ANSWER);
 
 /** null: ready. */
 export const unreadiness = async (

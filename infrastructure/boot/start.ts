@@ -1,4 +1,5 @@
 // `npm start`: everything in one process.
-import { runRole } from './main.ts';
+import './compileCache.ts';
 
+const { runRole } = await import('./main.ts');
 await runRole('all');

@@ -1,7 +1,8 @@
 // The two stores and what stands on them: connections, event log, notices, with one way to close them.
-import type { EventStore } from '../../application/ports/eventStore.ts';
+import { JsonEventCodec } from '../../application/core/eventCodec.ts';
+import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import { openEventStoreDb } from '../eventStore/eventStoreDb/store.ts';
+import { openEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { openPostgresEventStore } from '../eventStore/postgres/store.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';
 import { NotificationListener } from '../postgres/notificationListener.ts';
@@ -13,8 +14,7 @@ const READS_MAX = 4;
 const OPERATIONS_MAX = 4;
 const JOBS_MAX = 3;
 
-export interface Storage {
-  readonly store: EventStore;
+export interface Storage extends EventLog {
   /** Read models. */
   readonly reads: PgPool;
   /** Operational tables, durable. */
@@ -49,6 +49,7 @@ export const openStorage = async (
   await notices.open();
   return {
     store,
+    codec: new JsonEventCodec(),
     reads,
     operations,
     derived,

@@ -7,7 +7,7 @@ import { SETTING_BOUNDS, type SettingsChange } from '../../domain/account/settin
 import { PAYMENT_METHODS, type PaymentMethod } from '../../domain/charge/methods.ts';
 import { type AccountId, encodeRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { listAccounts } from '../../projections/accounts/queries.ts';
+import { accountViews } from '../../projections/accounts/queries.ts';
 import { newApiKey } from '../secrets/newSecrets.ts';
 import { type CliCommand, type CliInput, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
@@ -55,7 +55,7 @@ const list: CliCommand = {
   args: [],
   options: {},
   run: async ({ storage }) => {
-    const all = (await listAccounts(storage.reads)).map(({ accountId, ...rest }) => ({
+    const all = (await accountViews(storage.reads).list()).map(({ accountId, ...rest }) => ({
       accountId: PREFIX.account + accountId,
       ...rest,
     }));

@@ -1,6 +1,6 @@
 // Work that failed: what it was, why, and again (architecture §7). The watchdog finds by itself what is owed; this is for whoever mended
 // the cause and does not want to wait, and to see what goes wrong.
-import { QUEUES, type QueueName } from '../../application/ports/jobs.ts';
+import { QUEUES } from '../../application/capabilities.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { type FailedJob, listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
 import { type CliCommand, type CliInput, UsageError } from './command.ts';
@@ -10,16 +10,15 @@ const LISTED_MAX = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const QUEUE = { what: 'queue', names: QUEUES };
-const queueOf = ({ options: { queue } }: CliInput): QueueName | null =>
-  queue === undefined ? null : (queue as QueueName);
+const queueOf = ({ options: { queue } }: CliInput): string | null => (queue === undefined ? null : (queue as string));
 
 const shown = ({ tenant: { accountId, mode }, ...job }: FailedJob) => {
-  const { id, queue, items, attempts, state, error, failures, failedAt, nextAttemptAt } = job;
+  const { id, queue, payloads, attempts, state, error, failures, failedAt, nextAttemptAt } = job;
   const accountOf = PREFIX.account + accountId;
-  return { id, queue, state, accountId: accountOf, mode, items, attempts, error, failures, failedAt, nextAttemptAt };
+  return { id, queue, state, accountId: accountOf, mode, payloads, attempts, error, failures, failedAt, nextAttemptAt };
 };
 
-const HEAD = ['FAILED', 'JOB', 'QUEUE', 'STATE', 'ACCOUNT', 'ATTEMPTS', 'ITEMS', 'ERROR'];
+const HEAD = ['FAILED', 'JOB', 'QUEUE', 'STATE', 'ACCOUNT', 'ATTEMPTS', 'PAYLOADS', 'ERROR'];
 const cells = (job: ReturnType<typeof shown>): readonly string[] => [
   job.failedAt,
   job.id,
@@ -27,7 +26,7 @@ const cells = (job: ReturnType<typeof shown>): readonly string[] => [
   job.state === 'failed' ? 'failed for good' : `next attempt ${job.nextAttemptAt}`,
   `${job.accountId} ${job.mode}`,
   `${job.attempts} attempts`,
-  job.items.join(' '),
+  job.payloads.map((payload) => JSON.stringify(payload)).join(' '),
   job.error,
 ];
 
@@ -64,8 +63,8 @@ const redrive: CliCommand = {
     if (id !== undefined && !UUID.test(id)) throw new UsageError(`"${id}" is no id of a job; npm run cli -- jobs list`);
     const jobs = await redriveJobs(storage.operations, { id: id ?? null, queue });
     if (id !== undefined && jobs.length === 0) throw new UsageError(`no job ${id} has failed for good`);
-    const items = jobs.reduce((sum, job) => sum + job.items.length, 0);
-    return { json: { redriven: jobs }, text: `${jobs.length} jobs with ${items} items begin again` };
+    const payloads = jobs.reduce((sum, job) => sum + job.payloads.length, 0);
+    return { json: { redriven: jobs }, text: `${jobs.length} jobs with ${payloads} payloads begin again` };
   },
 };
 

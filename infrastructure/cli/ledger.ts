@@ -1,12 +1,14 @@
 // The ledger: whether it balances, and every posting of one payment with its words. The ledger explains every number.
-import { decodeEvent } from '../../application/ports/loggedEvent.ts';
+import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { KeptPosting } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { type StreamName, streamName } from '../../domain/kernel/event.ts';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { journalEntry, type LedgerAccount } from '../../domain/ledger/postings.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
-import { findPostings, type KeptPosting } from '../../projections/wallet/postings.ts';
+import { walletViews } from '../../projections/wallet/queries.ts';
 import type { Storage } from '../boot/storage.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
@@ -103,14 +105,23 @@ interface Line {
   readonly what: string;
 }
 
+/** Throws at an event that can't be read. */
+async function* eventsOf(log: EventLog, stream: StreamName): AsyncIterable<LoggedEvent> {
+  for await (const page of readDecoded(log, stream))
+    for (const one of page) {
+      if (one instanceof UnreadableEvent) throw one.reason;
+      yield one;
+    }
+}
+
 /** The postings that follow from the payment's events; null: there is no such payment. */
-const linesOf = async ({ store }: Storage, id: PaymentId): Promise<readonly Line[] | null> => {
+const linesOf = async (log: Storage, id: PaymentId): Promise<readonly Line[] | null> => {
   const lines: Line[] = [];
   const sums = new Map<string, number>();
   let isKnown = false;
-  for await (const recorded of store.readStream(streamName.payment(id))) {
+  for await (const one of eventsOf(log, streamName.payment(id))) {
     isKnown = true;
-    const event = decodeEvent(recorded).event as PaymentEvent;
+    const event = one.event as PaymentEvent;
     const entry = journalEntry(event);
     for (const [line, { account, currency, amount }] of (entry?.postings ?? []).entries()) {
       const key = `${account} ${currency}`;
@@ -118,7 +129,7 @@ const linesOf = async ({ store }: Storage, id: PaymentId): Promise<readonly Line
       sums.set(key, sum);
       const what = `${whatMoved(account, amount)}: ${whyMoved(event) ?? event.type}`;
       const at = entry?.at as Timestamp;
-      const { revision } = recorded;
+      const { revision } = one;
       lines.push({ revision, line, event: event.type, at, account, currency, amount, sum, what });
     }
   }
@@ -130,7 +141,7 @@ const posting = ({ revision, line, account, currency, amount }: KeptPosting): st
 
 /** What is in only one of both: the ledger as it is kept, and as it follows from the events. */
 const differencesOf = async (reads: Sql, id: PaymentId, lines: readonly Line[]): Promise<readonly string[]> => {
-  const kept = new Set((await findPostings(reads, id)).map(posting));
+  const kept = new Set((await walletViews(reads).postings(id)).map(posting));
   const right = new Set(lines.map(posting));
   return [
     ...[...right].filter((one) => !kept.has(one)).map((one) => `not in the ledger: ${one}`),

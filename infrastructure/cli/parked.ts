@@ -1,13 +1,16 @@
 // Streams that read models and processes do not take any more, from an event on that they could not take (architecture §7).
+
+import { PROCESSES } from '../../application/capabilities.ts';
 import { LOG_CONSUMER } from '../../application/core/aggregates.ts';
+import { maySkip } from '../../application/core/capability.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
+import { consumerName } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, type Mode, PREFIX } from '../../domain/kernel/ids.ts';
 import { skipEvent } from '../../domain/logConsumer/logConsumer.ts';
 import { askRetry, type ParkedRow, readParked } from '../../projections/engine/parkedStreams.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { maySkip, PROCESSES } from '../boot/processManagers.ts';
 import { type CliCommand, type CliResult, type CliWorld, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
@@ -41,10 +44,7 @@ const chosen = async (db: Sql, stream: string | null, consumer: unknown): Promis
   return rows;
 };
 
-const CONSUMERS: readonly string[] = [
-  ...PROJECTIONS.map(({ name }) => name),
-  ...PROCESSES.map(({ name }) => `process/${name}`),
-];
+const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
 
 const CONSUMER = {
   description: 'of this read model or process only',
@@ -170,7 +170,7 @@ const skip: CliCommand = {
     const forced = String(options['force'] ?? '')
       .split(',')
       .map((name) => name.trim());
-    const refused = rows.filter(({ consumer }) => !maySkip(consumer) && !forced.includes(consumer));
+    const refused = rows.filter(({ consumer }) => !maySkip(PROCESSES, consumer) && !forced.includes(consumer));
     if (refused.length > 0)
       throw new UsageError(
         `nothing was skipped: what ${refused.map(({ consumer }) => consumer).join(', ')} would miss is money, or shown to merchants; if that is meant, --force names each of them`,
@@ -194,7 +194,7 @@ const record = async (
     eventType,
     reason,
     operator: actor.replace('operator:', ''),
-    isForced: !maySkip(consumer),
+    isForced: !maySkip(PROCESSES, consumer),
   };
   // Of whom the stream is; of nobody when its events do not tell.
   const tenant = { account: (row.account ?? '') as AccountId, mode: (row.mode ?? 'live') as Mode };

@@ -1,9 +1,12 @@
 // Read models: how far they are, building them anew, and comparing them with the events.
+import { PROCESSES } from '../../application/capabilities.ts';
+import type { Position } from '../../application/ports/eventStore.ts';
+import { consumerName } from '../../application/ports/processManager.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { RebuildRunning, rebuild } from '../../projections/engine/rebuild.ts';
-import { verify } from '../../projections/engine/verify.ts';
+import { type VerifyProgress, verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { PROCESSES } from '../boot/processManagers.ts';
+import { shareOf } from '../eventStore/share.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 
@@ -16,7 +19,7 @@ const status: CliCommand = {
   options: {},
   run: async ({ storage }) => {
     const head = await storage.store.head();
-    const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(({ name }) => `process/${name}`)];
+    const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
     const checkpoints = await readCheckpoints(storage.reads, names);
     const consumers = names.map((name) => {
       const position = checkpoints.get(name)?.position ?? null;
@@ -39,12 +42,15 @@ const rebuildCommand: CliCommand = {
   args: [{ name: 'name', choice: { what: 'read model', names: [...PROJECTIONS.map(({ name }) => name), 'all'] } }],
   options: {},
   changes: 'always',
-  run: async ({ storage, signal }, { args: [name] }) => {
+  run: async ({ storage, signal }, { args: [name] }, { progress }) => {
     const chosen = PROJECTIONS.filter((projection) => name === 'all' || projection.name === name);
     const reports = [];
     for (const projection of chosen) {
       try {
-        reports.push(await rebuild(projection, storage.store, storage.openSession, signal));
+        const head = await storage.store.head();
+        const onTaken = (position: Position, events: number) =>
+          progress.show(shareOf(position, head), `${projection.name}: ${events} events`);
+        reports.push(await rebuild(projection, storage, storage.openSession, signal, onTaken));
       } catch (error) {
         if (error instanceof RebuildRunning) throw new UsageError(error.message);
         throw error;
@@ -57,27 +63,39 @@ const rebuildCommand: CliCommand = {
   },
 };
 
+const WORK: { readonly [W in VerifyProgress['work']]: (count: number) => string } = {
+  replay: (count) => `${count} events replayed`,
+  compare: (count) => `${count} rows compared`,
+  fold: (count) => `${count} rows compared with their streams`,
+};
+
 const verifyCommand: CliCommand = {
   name: 'projections verify',
   summary:
     'Compare every read model with a replay of the log, and each row with the fold of its stream; 0 differences is the only good answer',
   args: [],
   options: {},
-  run: async ({ storage }) => {
-    const { position, rows, differences, parked } = await verify(PROJECTIONS, storage.store, storage.openSession);
+  run: async ({ storage }, _, { progress }) => {
+    const head = await storage.store.head();
+    const report = await verify(PROJECTIONS, storage, storage.openSession, (at) => {
+      const share = at.position === null ? 0 : shareOf(at.position, head);
+      progress.show((at.step + share) / at.steps, `${at.projection}: ${WORK[at.work](at.count)}`);
+    });
+    const { position, rows, differences, differenceCount, parked } = report;
     const lines = differences.map(
       ({ table, live, replayed }) =>
         `${table}\n  live     ${live ?? '(missing)'}\n  replayed ${replayed ?? '(missing)'}`,
     );
     const text = [
       ...lines,
+      ...(differenceCount > differences.length ? [`and ${differenceCount - differences.length} more differences`] : []),
       ...parked.map(({ consumer, stream, revision }) => `${consumer} has parked ${stream} from event ${revision} on`),
-      `${rows} rows compared at ${position ?? 'an empty log'}: ${differences.length} differences${parked.length > 0 ? `, ${parked.length} parked streams left out` : ''}`,
+      `${rows} rows compared at ${position ?? 'an empty log'}: ${differenceCount} differences${parked.length > 0 ? `, ${parked.length} parked streams left out` : ''}`,
     ].join('\n');
     return {
-      json: { position, rows, differences, parked },
+      json: report,
       text,
-      isBad: differences.length > 0 || parked.length > 0,
+      isBad: differenceCount > 0 || parked.length > 0,
     };
   },
 };

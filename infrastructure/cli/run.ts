@@ -4,10 +4,10 @@ import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { openClock } from '../boot/clock.ts';
 import { type Config, loadToolConfig } from '../boot/config.ts';
 import { outcomeOf } from '../boot/explain.ts';
+import { assertSchema } from '../boot/migrate.ts';
 import { openStorage } from '../boot/storage.ts';
-import { attachToEmbeddedPostgres } from '../embeddedPostgres/attach.ts';
+import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { type Log, openLog } from '../log/log.ts';
-import { assertSchema } from '../postgres/migrate.ts';
 import { reachDatabase } from '../postgres/reachDatabase.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
@@ -27,6 +27,7 @@ const connect = async (
   const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);
   const commands = new CommandHandler({
     store: storage.store,
+    codec: storage.codec,
     randomness: systemRandomness,
     stopwatch: systemStopwatch,
   });

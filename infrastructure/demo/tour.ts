@@ -5,11 +5,11 @@ import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { loadToolConfig } from '../boot/config.ts';
+import { assertSchema } from '../boot/migrate.ts';
 import { openStorage, type Storage } from '../boot/storage.ts';
 import type { LocalCommand } from '../cli/command.ts';
 import { moneyText } from '../cli/output.ts';
-import { attachToEmbeddedPostgres } from '../embeddedPostgres/attach.ts';
-import { assertSchema } from '../postgres/migrate.ts';
+import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { DemoMerchant, isSigned, NOTHING_TO_SAY, openInbox, type Webhook } from './merchant.ts';
 
 type Say = (text: string) => void;
@@ -66,12 +66,12 @@ const payAndReceive = async (merchant: DemoMerchant, say: Say): Promise<Charge> 
   });
 };
 
-const audit = async ({ store, openSession }: Storage, id: PaymentId, say: Say) => {
+const audit = async (storage: Storage, id: PaymentId, say: Say) => {
   const stream = streamName.payment(id);
   say(`\n6. What is stored of it: the stream ${stream}`);
-  for await (const { revision, type, recordedAt } of store.readStream(stream))
+  for await (const { revision, type, recordedAt } of storage.store.readStream(stream))
     say(`   ${revision}  ${recordedAt}  ${type}`);
-  const { rows, differences } = await verify(PROJECTIONS, store, openSession);
+  const { rows, differences } = await verify(PROJECTIONS, storage, storage.openSession);
   say(`\n7. Every read model against a replay of all events: ${rows} rows, ${differences.length} differences\n`);
   if (differences.length > 0) throw new Error('the read models differ from the events');
   return { rows, differences: differences.length };

@@ -1,16 +1,13 @@
-// What to do with a server that is in the data directory already. We own the directory (directoryLock.ts), so its
+// What to do with a server that is in the data directory already. We own the directory (locks.ts), so its
 // program is dead: a live server is an orphan to adopt, a dying one is waited for.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Layout } from './dataDir.ts';
+import { connectionStringOf, type Settings, wrongPassword } from './dataDir.ts';
 import { codeOf, dataDirInUse, EmbeddedPostgresError } from './error.ts';
 import { retireGuard } from './guard.ts';
-import { acquireInstanceLock, type InstanceLock } from './instanceLock.ts';
-import { SILENCE_MS } from './launch.ts';
-import type { Layout } from './layout.ts';
-import { findOccupant, orphan, type PidFile } from './postmaster.ts';
-import { signal } from './processes.ts';
-import { isWrongPassword, ping, type RunningServer, type ServerContext } from './server.ts';
-import { logSize } from './serverLog.ts';
-import { connectionStringOf, type Settings, wrongPassword } from './settings.ts';
+import { isWrongPassword, logSize, ping, type RunningServer, type ServerContext, SILENCE_MS } from './launch.ts';
+import { acquireInstanceLock, type InstanceLock } from './locks.ts';
+import { findOccupant, orphan, type PidFile, signal } from './postmaster.ts';
 import { isSafe } from './socketDir.ts';
 
 /** How long a dying server may take, and one that calls itself ready may refuse us. */
@@ -19,7 +16,7 @@ const AFTER_SIGQUIT_MS = 10_000;
 const ASK_EVERY_MS = 20;
 
 /** A live server, and the instance lock inside it, to be released once our guard watches it. */
-export interface Adopted extends RunningServer {
+interface Adopted extends RunningServer {
   readonly lock: InstanceLock;
 }
 

@@ -1,21 +1,31 @@
 // A private PostgreSQL for one program: `npm start` without a database server (design.md §9, rules S4 and S5).
 
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { adoptServer } from './adopt.ts';
 import { locateBinaries } from './binaries.ts';
-import { lockDirectory } from './directoryLock.ts';
-import { codeOf } from './error.ts';
+import {
+  connectionStringOf,
+  exists,
+  type Layout,
+  loadSettings,
+  openDataDir,
+  removeUnfinished,
+  type Settings,
+  storeSettings,
+  wrongPassword,
+} from './dataDir.ts';
+import { codeOf, EmbeddedPostgresError } from './error.ts';
 import { type Guard, retireGuard, spawnGuard } from './guard.ts';
 import { initialiseCluster } from './initdb.ts';
-import { launchServer } from './launch.ts';
-import { type Layout, openDataDir, removeUnfinished } from './layout.ts';
+import { isWrongPassword, launchServer, ping, type RunningServer, type ServerContext } from './launch.ts';
+import { lockDirectory } from './locks.ts';
 import { assertReachable, serverUser } from './osUser.ts';
-import { type Postmaster, stopPostmaster } from './postmaster.ts';
-import { isWrongPassword, ping, type RunningServer, type ServerContext } from './server.ts';
-import { connectionStringOf, exists, loadSettings, type Settings, storeSettings, wrongPassword } from './settings.ts';
-import { openSocketDir, removeSocketDir } from './socketDir.ts';
+import { findOccupant, type Postmaster, stopPostmaster } from './postmaster.ts';
+import { isSafe, openSocketDir, removeSocketDir } from './socketDir.ts';
 
 export { EmbeddedPostgresError, type EmbeddedPostgresErrorCode } from './error.ts';
-export { acquireInstanceLock, type InstanceLock } from './instanceLock.ts';
+export { acquireInstanceLock, type InstanceLock } from './locks.ts';
 
 const WATCH_EVERY_MS = 1_000;
 
@@ -166,4 +176,30 @@ const whenGone = (postmaster: Postmaster, act: () => void): (() => void) => {
     clearInterval(timer);
   };
   return stopWatching;
+};
+
+// Reaching the embedded database of a running program from another one on the same machine: the command line tools.
+
+const notRunning = (dataDir: string, cause?: unknown): EmbeddedPostgresError =>
+  new EmbeddedPostgresError(
+    'cannot_start',
+    `no program is running on ${dataDir}: start it with npm start, or set DATA_DIR or DATABASE_URL`,
+    cause,
+  );
+
+/** Starts nothing and changes nothing. Throws EmbeddedPostgresError when nothing runs there. */
+export const attachToEmbeddedPostgres = async (dataDir: string): Promise<string> => {
+  const path = resolve(dataDir);
+  await stat(`${path}/postgres.json`).catch((error: unknown) => {
+    throw notRunning(path, error);
+  });
+  const layout = await openDataDir(path);
+  const settings = await loadSettings(layout);
+  const occupant = await findOccupant(layout.clusterDir);
+  if (occupant.kind !== 'live' || !(await isSafe(layout, occupant.socketDir))) throw notRunning(path);
+  const connectionString = connectionStringOf(settings, occupant.socketDir);
+  await ping(connectionString).catch((error: unknown) => {
+    throw notRunning(path, error);
+  });
+  return connectionString;
 };

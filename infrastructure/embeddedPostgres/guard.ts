@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { CHILD_ENV, type OsUser, spawnAs } from './osUser.ts';
-import { becomesTrue, inspectProcess, signal } from './processes.ts';
+import { becomesTrue, inspectProcess, signal } from './postmaster.ts';
 
 const MARK = 'quita-postgres-guard';
 /** A line is the pid to watch, '' to watch none, or 'done'. `kill` and `read` are built in: nothing else is started. */

@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
+import { DATABASE, type Layout, ROLE, renameDurably, type Settings, unfinishedPath } from './dataDir.ts';
 import { EmbeddedPostgresError } from './error.ts';
-import { type Layout, renameDurably, unfinishedPath } from './layout.ts';
 import { CHILD_ENV, type OsUser, spawnAs } from './osUser.ts';
-import { DATABASE, ROLE, type Settings } from './settings.ts';
 
 /** Owns what PostgreSQL itself needs. Nobody logs in as it: there is no password, and ACCESS has no line for it. */
 const SUPERUSER = 'postgres';

@@ -1,14 +1,50 @@
-// Starts a postmaster of our own.
+// A server of our own: its configuration, how it is launched and known to be ready, and its log.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EmbeddedPostgresError } from './error.ts';
+import pg from 'pg';
+import type { Binaries } from './binaries.ts';
+import type { Layout } from './dataDir.ts';
+import { codeOf, EmbeddedPostgresError } from './error.ts';
 import type { Guard } from './guard.ts';
-import { CHILD_ENV, spawnAs } from './osUser.ts';
+import { CHILD_ENV, type OsUser, spawnAs } from './osUser.ts';
 import { findOccupant, type Postmaster, readPidFile, stopPostmaster } from './postmaster.ts';
-import type { RunningServer, ServerContext } from './server.ts';
-import { logSize, openServerLog, readServerLog, reasonIn } from './serverLog.ts';
-import { serverArguments } from './serverOptions.ts';
+import { SOCKET_NUMBER } from './socketDir.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export interface ServerContext {
+  readonly layout: Layout;
+  readonly binaries: Binaries;
+  readonly osUser: OsUser | null;
+  readonly log: (line: string) => void;
+  /** Settings of a server to be launched that replace the usual ones. */
+  readonly instead: Readonly<Record<string, string>>;
+}
+
+export interface RunningServer {
+  readonly postmaster: Postmaster;
+  /** The folder of the socket that it listens on. */
+  readonly socketDir: string;
+}
+
+/** Proves that a new session is accepted with our password. @throws the error of pg */
+export const ping = async (connectionString: string): Promise<void> => {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  client.on('error', () => undefined); // the query below rejects as well
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+};
+
+/** SQLSTATE class 28: the server is there, and our password is not its own. */
+export const isWrongPassword = (code: string): boolean => code.startsWith('28');
 
 /** How long children of a killed server may hold its shared memory. */
 const RETRY_FOR_MS = 15_000;
@@ -95,4 +131,116 @@ const waitUntilReady = async (
     await delay(10);
   }
   return 'silent';
+};
+
+// The configuration of the embedded server. On the command line, so that a newer program brings its own with the next
+// start, and no file in the data directory has to be migrated.
+
+const CONFIGURATION: Readonly<Record<string, string>> = {
+  // Only the socket in its closed folder: whoever can't enter that can't even ask.
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+
+  // Facts that were acknowledged survive a power cut. These are the defaults; said aloud because money depends on them.
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+
+  // Hot part of a gateway's tables; the rest is the file cache's. Small enough beside Node on a machine of 1 GB.
+  shared_buffers: '256MB',
+  // 20 a process for a few processes, plus the sessions of an operator.
+  max_connections: '60',
+  // Nobody can log in as superuser (initdb.ts): a place kept for one would be lost.
+  superuser_reserved_connections: '0',
+  // Every commit carries full pages after a checkpoint: rare checkpoints and compression halve what is written.
+  // 2 GB is also the bound of what a crash recovery has to read again (seconds).
+  wal_compression: 'on',
+  checkpoint_timeout: '15min',
+  max_wal_size: '2GB',
+  // Queries are short and prepared; compiling one costs more than it ever saves.
+  jit: 'off',
+  // Two cores are shared with Node; a list query that takes both would be felt by every payment.
+  max_parallel_workers_per_gather: '0',
+  // Solid-state disks: an index scan costs what it reads.
+  random_page_cost: '1.1',
+
+  // Queue tables, leases and timers turn over all the time: visit them often, after 5 % instead of 20 % has changed.
+  autovacuum_naptime: '15s',
+  autovacuum_vacuum_scale_factor: '0.05',
+  autovacuum_analyze_scale_factor: '0.05',
+
+  // Sessions of a killed program end within a second, even in the middle of a long statement.
+  client_connection_check_interval: '1s',
+
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_destination: 'stderr',
+  logging_collector: 'off',
+  log_line_prefix: '%m [%p] ',
+  log_checkpoints: 'off',
+  // Details quote rows, and rows hold personal data. The client gets the whole error all the same.
+  log_error_verbosity: 'terse',
+  // A recovery says every ten seconds how far it is: the start waits as long as it hears that.
+  log_startup_progress_interval: '10s',
+};
+
+/** In a list that is parted at commas. */
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** `instead`: settings that replace those above. */
+export const serverArguments = (
+  clusterDir: string,
+  socketDir: string,
+  instead: Readonly<Record<string, string>>,
+): string[] => [
+  '-D',
+  clusterDir,
+  '-p',
+  String(SOCKET_NUMBER),
+  ...Object.entries({ ...CONFIGURATION, ...instead, unix_socket_directories: quoted(socketDir) }).flatMap(
+    ([name, value]) => ['-c', `${name}=${value}`],
+  ),
+];
+
+// postgres.log: what the server says, and how large it is, and why the server did not start.
+
+const ROTATE_AT_BYTES = 16 * 1024 * 1024;
+
+export const logSize = async (logFile: string): Promise<number> =>
+  stat(logFile).then(
+    (info) => info.size,
+    (error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return 0;
+      throw error;
+    },
+  );
+
+/** Opened for the server to append to. A log above 16 MB makes room first; one former log is kept. */
+const openServerLog = async (logFile: string, osUser: OsUser | null): Promise<FileHandle> => {
+  if ((await logSize(logFile)) > ROTATE_AT_BYTES) await rename(logFile, `${logFile}.1`);
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+  const file = await open(logFile, flags, 0o600);
+  if (osUser !== null) await file.chown(osUser.uid, osUser.gid);
+  return file;
+};
+
+/** What was written since the log had `offset` bytes, at most the last 64 kB. */
+const readServerLog = async (logFile: string, offset: number): Promise<string> => {
+  const end = await logSize(logFile);
+  const start = Math.max(offset, end - 65_536);
+  if (end <= start) return '';
+  const file = await open(logFile, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+};
+
+/** The last reason given for not starting, without its time stamp. */
+const reasonIn = (text: string): string => {
+  const lines = text.trim().split('\n');
+  const fatal = lines.findLast((line) => /\b(FATAL|PANIC):/.test(line));
+  return (fatal ?? lines.at(-1) ?? '').replace(/^.*?\b(?=(FATAL|PANIC):)/, '') || 'it gave no reason';
 };

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Layout } from './dataDir.ts';
 import { codeOf, dataDirUnreachable, EmbeddedPostgresError } from './error.ts';
-import type { Layout } from './layout.ts';
 
 export interface OsUser {
   readonly name: string;

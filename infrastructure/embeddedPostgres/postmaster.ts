@@ -1,8 +1,10 @@
 // A postmaster, our child or an orphan of a former program: who holds the cluster, and how to end it.
+
+import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EmbeddedPostgresError } from './error.ts';
-import { becomesTrue, inspectProcess, signal } from './processes.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { codeOf, EmbeddedPostgresError } from './error.ts';
 
 /** Lines of postmaster.pid (PostgreSQL 18, miscadmin.h: LOCK_FILE_LINE_*), counted from 0. */
 const PID_LINE = 0;
@@ -20,7 +22,7 @@ export interface PidFile {
 }
 
 /** Who is in postmaster.pid: nobody, a process that is dead or not the server of this cluster, or a live one. */
-export type Occupant = { kind: 'none' } | { kind: 'stale'; pid: number } | ({ kind: 'live' } & PidFile);
+type Occupant = { kind: 'none' } | { kind: 'stale'; pid: number } | ({ kind: 'live' } & PidFile);
 
 export interface Postmaster {
   readonly pid: number;
@@ -78,4 +80,60 @@ export const stopPostmaster = async (postmaster: Postmaster): Promise<void> => {
     if (await becomesTrue(() => postmaster.isGone(), patienceMs)) return;
   }
   throw new EmbeddedPostgresError('cannot_start', `PostgreSQL (process ${postmaster.pid}) does not stop: end it.`);
+};
+
+// What the operating system says about a process that need not be our child.
+
+/** A zombie has ended (no memory, no files, no locks) and waits for its parent to ask. Slow or missing inits leave them. */
+type ProcessState = 'absent' | 'zombie' | 'live';
+interface ProcessInfo {
+  readonly state: ProcessState;
+  /** The command line; '' when it can't be read. Arguments are separated by NUL on Linux, by blanks elsewhere. */
+  readonly commandLine: string;
+}
+const ABSENT: ProcessInfo = { state: 'absent', commandLine: '' };
+
+export const inspectProcess = (pid: number): Promise<ProcessInfo> =>
+  process.platform === 'linux' ? inspectByProc(pid) : inspectByPs(pid);
+
+const inspectByProc = async (pid: number): Promise<ProcessInfo> => {
+  let status: string;
+  try {
+    status = await readFile(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return ABSENT; // ENOENT, or ESRCH when it goes between open and read
+  }
+  const letter = status.charAt(status.lastIndexOf(')') + 2); // the name in parentheses may hold anything
+  if (letter === 'Z' || letter === 'X') return { state: 'zombie', commandLine: '' };
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return { state: 'live', commandLine };
+};
+
+const inspectByPs = (pid: number): Promise<ProcessInfo> =>
+  new Promise((resolve) => {
+    execFile('ps', ['-ww', '-o', 'stat=', '-o', 'args=', '-p', String(pid)], (_error, stdout) => {
+      const line = stdout.trim();
+      if (line === '') resolve(ABSENT);
+      else if (line.startsWith('Z')) resolve({ state: 'zombie', commandLine: '' });
+      else resolve({ state: 'live', commandLine: line.slice(line.indexOf(' ') + 1) });
+    });
+  });
+
+/** Sends a signal; a process already gone is as good. */
+export const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
+};
+
+/** Asks every 20 ms, for at most `timeoutMs`; answers whether it came true. */
+export const becomesTrue = async (question: () => Promise<boolean>, timeoutMs: number): Promise<boolean> => {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    if (await question()) return true;
+    if (Date.now() >= deadline) return false;
+    await delay(20);
+  }
 };

@@ -3,8 +3,8 @@
 import { chown, lstat, mkdtemp, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Layout } from './dataDir.ts';
 import { codeOf, dataDirUnreachable } from './error.ts';
-import type { Layout } from './layout.ts';
 import { firstUnreachable, type OsUser, withAncestors } from './osUser.ts';
 
 /** Only a part of the socket's name: no port is listened on. */

@@ -55,13 +55,14 @@ export interface Comparison {
   readonly positions: ReadonlyMap<Position, Position | null>;
 }
 
-export interface Comparing {
+interface Comparing {
   readonly source: EventStore;
   readonly target: EventStore;
   /** Positions of the source to be found in the target. Those behind the last common event get that one's. */
   readonly asked: readonly Position[];
   readonly signal: AbortSignal;
-  readonly onCompared: (events: number) => void;
+  /** `position`: of the last of them in the source. */
+  readonly onCompared: (events: number, position: Position) => void;
 }
 
 /** Reads the target to its head, and the source as far. Throws LogsDiffer when the target is not the source's beginning. */
@@ -81,7 +82,7 @@ export const compareLogs = async ({ source, target, asked, signal, onCompared }:
         positions.set(waiting.shift() as Position, last?.target ?? null);
       last = { source: original.position, target: copy.position };
       events += 1;
-      if (events % BATCH_EVENTS === 0) onCompared(events);
+      if (events % BATCH_EVENTS === 0) onCompared(events, original.position);
     }
   } finally {
     await originals.return();

@@ -1,6 +1,6 @@
 // Whether a log is the one in use. `npm run migrate-events` copies a log from one store to another: from then on there are two with
 // the same events, and only one of them may ever be written to.
-import { LogNotInUse } from '../../application/ports/eventStore.ts';
+import { type EventStore, LogNotInUse, type RecordedEvent } from '../../application/ports/eventStore.ts';
 
 /** Another log. */
 export interface LogName {
@@ -42,3 +42,54 @@ const says = (use: Exclude<LogState, { kind: 'inUse' }>): string => {
 /** null: it may be written to. */
 export const refusalOf = (use: LogState): LogNotInUse | null =>
   use.kind === 'inUse' ? null : new LogNotInUse(says(use));
+
+// A log as whoever copies it needs it: read through the port, written in its original order with its original ids and times.
+
+export interface MigratableLog {
+  readonly name: LogName;
+  /** For reading only, whatever the log's use is. */
+  readonly store: EventStore;
+  /** Throws EventStoreUnavailable. */
+  state(): Promise<LogState>;
+  /**
+   * Postgres: when it returns, no append is under way that has not obeyed it. EventStoreDB: processes that have the log open obey as
+   * soon as they hear of it, which is within milliseconds; those that open it later obey at once.
+   */
+  setState(use: LogState): Promise<void>;
+  /**
+   * Events that follow what the log holds, in log order, each with the id, the revision and the time it has. Whoever calls has made
+   * the log a `copy`. `onWritten` is told how many were written, as it goes. Rejects when anything stands in the way; what was
+   * written stays.
+   */
+  write(events: readonly RecordedEvent[], onWritten: (count: number) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** At most so many bytes go into one write, unless a single event has more. EventStoreDB takes 1 MiB. */
+const WRITE_BYTES_MAX = 900_000;
+/** What an event brings beside its JSON: the time that it keeps, its type and id. */
+const EVENT_OVERHEAD_BYTES = 200;
+
+const bytesOf = ({ data, metadata }: RecordedEvent): number =>
+  Buffer.byteLength(data) + Buffer.byteLength(metadata) + EVENT_OVERHEAD_BYTES;
+
+/** The events in runs of bounded size, in order; `together`: whether an event may stand in the same run as the one before it. */
+export const runsOf = (
+  events: readonly RecordedEvent[],
+  together: (before: RecordedEvent, event: RecordedEvent) => boolean,
+): RecordedEvent[][] => {
+  const runs: RecordedEvent[][] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const run = runs.at(-1);
+    const before = run?.at(-1);
+    bytes += bytesOf(event);
+    if (run !== undefined && before !== undefined && bytes <= WRITE_BYTES_MAX && together(before, event))
+      run.push(event);
+    else {
+      runs.push([event]);
+      bytes = bytesOf(event);
+    }
+  }
+  return runs;
+};

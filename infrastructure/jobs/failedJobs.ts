@@ -1,7 +1,8 @@
 // Jobs that failed, for an operator beside the running program: listed, and opened again. Doing again what is done changes nothing.
-import { QUEUES, type QueueName } from '../../application/ports/jobs.ts';
+import type { JobPayload } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { PayloadFailure } from './claims.ts';
 import { hasTables } from './installation.ts';
 import { tenantOf } from './lanes.ts';
 import { JOBS_CHANNEL, noticeOf } from './notice.ts';
@@ -9,15 +10,15 @@ import { LIST_FAILED, REOPEN } from './statements.ts';
 
 export interface FailedJob {
   readonly id: string;
-  readonly queue: QueueName;
+  readonly queue: string;
   readonly tenant: Tenant;
   /** '' for none. */
   readonly target: string;
-  readonly items: readonly string[];
+  readonly payloads: readonly JobPayload[];
   readonly attempts: number;
   readonly error: string;
-  /** Item → what went wrong with it. */
-  readonly failures: Readonly<Record<string, string>>;
+  /** Whose work failed, and why. */
+  readonly failures: readonly PayloadFailure[];
   /** `failed`: for good; `retry`: another attempt follows by itself. */
   readonly state: 'failed' | 'retry';
   readonly failedAt: string;
@@ -32,12 +33,10 @@ interface Row extends Omit<FailedJob, 'tenant' | 'failedAt' | 'nextAttemptAt'> {
   readonly total: number;
 }
 
-export const isQueue = (name: string): name is QueueName => (QUEUES as readonly string[]).includes(name);
-
 /** Of one queue, or all; those that failed for good first, then the newest failure. `total` counts all there are. */
 export const listFailedJobs = async (
   db: Sql,
-  queue: QueueName | null,
+  queue: string | null,
   limit: number,
 ): Promise<{ readonly jobs: readonly FailedJob[]; readonly total: number }> => {
   if (!(await hasTables(db))) return { jobs: [], total: 0 };
@@ -56,11 +55,11 @@ export const listFailedJobs = async (
 /** Those that failed for good, by id, by queue, or all: they begin at once, with as many attempts as a new job. */
 export const redriveJobs = async (
   db: Sql,
-  which: { readonly id: string | null; readonly queue: QueueName | null },
-): Promise<readonly Pick<FailedJob, 'id' | 'queue' | 'items'>[]> => {
+  which: { readonly id: string | null; readonly queue: string | null },
+): Promise<readonly Pick<FailedJob, 'id' | 'queue' | 'payloads'>[]> => {
   if (!(await hasTables(db))) return [];
   const { rows } = await db.query<Row>(REOPEN, [which.id === null ? null : [which.id], which.queue]);
   const places = rows.map(({ queue, tenant }) => ({ queue, tenant: tenantOf(tenant) }));
   if (rows.length > 0) await db.query('SELECT pg_notify($1, $2)', [JOBS_CHANNEL, noticeOf(places, 'cli')]);
-  return rows.map(({ id, queue, items }) => ({ id, queue, items }));
+  return rows.map(({ id, queue, payloads }) => ({ id, queue, payloads }));
 };

@@ -1,6 +1,6 @@
 // Claims jobs of one queue and lane and runs them: as many at once as there are places, shared out between tenants and bounded by
 // target, woken by notices, polling as the safety net.
-import type { JobHandler } from '../../application/ports/jobs.ts';
+import type { JobHandler, JobPayload, Places } from '../../application/ports/jobs.ts';
 
 /** The attempt fences the claim: the next claim of the same job has another. */
 export interface Claim {
@@ -8,7 +8,7 @@ export interface Claim {
   readonly attempt: number;
 }
 export interface ClaimedJob extends Claim {
-  readonly items: readonly string[];
+  readonly payloads: readonly JobPayload[];
   readonly tenant: string;
   /** '' for none. */
   readonly target: string;
@@ -30,10 +30,6 @@ export interface Claims {
   failed(job: ClaimedJob, error: Error): Promise<void>;
   /** Claimed and not begun: open again, as if nobody had claimed them. */
   release(claims: readonly Claim[]): Promise<void>;
-}
-export interface Limits {
-  readonly places: number;
-  readonly perTarget: number;
 }
 interface Listeners {
   readonly onSettled: () => void;
@@ -59,7 +55,7 @@ export const roomOf = (held: number, free: number): number =>
 export class JobLoop {
   readonly #claims: Claims;
   readonly #handler: JobHandler;
-  readonly #limits: Limits;
+  readonly #limits: Places;
   readonly #listeners: Listeners;
   readonly #runs = new Set<Run>();
   readonly #ending = new Set<Promise<void>>();
@@ -70,7 +66,7 @@ export class JobLoop {
   #stopped = false;
   #flushing: Promise<void> | null = null;
 
-  constructor(claims: Claims, handler: JobHandler, limits: Limits, listeners: Listeners) {
+  constructor(claims: Claims, handler: JobHandler, limits: Places, listeners: Listeners) {
     this.#claims = claims;
     this.#handler = handler;
     this.#limits = limits;
@@ -174,7 +170,7 @@ export class JobLoop {
 
   async #run(job: ClaimedJob, hung: Promise<never>, leave: () => void): Promise<void> {
     try {
-      await Promise.race([this.#handler.run(job.items, job.target === '' ? null : job.target), hung]);
+      await Promise.race([this.#handler.run(job.payloads, job.target === '' ? null : job.target), hung]);
     } catch (error) {
       await this.#claims.failed(job, error as Error).catch(this.#listeners.onError);
       leave();

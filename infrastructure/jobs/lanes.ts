@@ -1,5 +1,5 @@
 // How tenants and lanes are written in pg-boss's tables and in notices.
-import type { JobPlace, QueueName } from '../../application/ports/jobs.ts';
+import type { JobPlace } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 
@@ -17,5 +17,5 @@ export const tenantOf = (key: string): Tenant => {
 export const laneBounds = (mode: Mode): readonly [string, string] => [`${mode}/`, `${mode}0`];
 
 /** A queue and one of its lanes: `settle/live`. */
-export type Lane = `${QueueName}/${Mode}`;
+export type Lane = `${string}/${Mode}`;
 export const laneOf = ({ queue, tenant }: JobPlace): Lane => `${queue}/${tenant.mode}`;

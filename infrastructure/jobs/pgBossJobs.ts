@@ -3,33 +3,33 @@
 // while one slow endpoint is still being waited for, and one wake-up a batch wakes one claim.
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
-import {
-  ItemsFailed,
-  type JobHandler,
-  type JobPlace,
-  type JobQueue,
-  type JobRequest,
-  QUEUES,
-  type QueueName,
-  subjectOf,
+import type {
+  JobHandler,
+  JobKind,
+  JobPayload,
+  JobPlace,
+  JobQueue,
+  JobRequest,
+  Places,
 } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
-import type { Mode } from '../../domain/kernel/ids.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
-import { ClaimBeats } from './claimBeats.ts';
+import { claimsOf, type JobFailure } from './claims.ts';
 import { completeTables, refuseNewerTables } from './installation.ts';
-import { type Claim, type ClaimedJob, type Claims, JobLoop, type Limits, type Room } from './jobLoop.ts';
-import { LANES, type Lane, laneBounds, laneOf, tenantKey, tenantOf } from './lanes.ts';
+import { JobLoop } from './jobLoop.ts';
+import { LANES, type Lane, laneOf, tenantKey, tenantOf } from './lanes.ts';
+import { LeaseKeeper } from './leaseKeeper.ts';
 import { JOBS_CHANNEL, lanesOf, noticeOf } from './notice.ts';
+import { type KnownQueue, knownQueues, type QueueKind } from './payloads.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 import * as statements from './statements.ts';
 
-/** Ids a job carries at most. */
-const ITEMS_PER_JOB = 20;
+/** Payloads a job carries at most. */
+const PAYLOADS_PER_JOB = 20;
 
 /** Claims of a worker that is dead, frozen or cut off are open again after five of these at most: 9.5 s. */
-const BEAT_MS = 1_900;
+const HEARTBEAT_MS = 1_900;
 
 /**
  * A job that hangs in a live worker fails after this, and comes again: far longer than the longest work (a drained test clock may have a
@@ -39,8 +39,8 @@ const HANGS_MS = 15 * 60_000;
 
 const DAY_SECONDS = 86_400;
 const QUEUE_OPTIONS = {
-  // pg-boss counts from the claim, however alive the job is. What ends a claim counts from its last beat (BEAT_MS) and from HANGS_MS;
-  // this must be beyond both.
+  // pg-boss counts from the claim, however alive the job is. What ends a claim counts from its last heartbeat (HEARTBEAT_MS) and from
+  // HANGS_MS; this must be beyond both.
   expireInSeconds: DAY_SECONDS,
   retryLimit: 30,
   retryDelay: 1,
@@ -51,18 +51,9 @@ const QUEUE_OPTIONS = {
   deleteAfterSeconds: 30 * DAY_SECONDS,
 };
 
-/** What a failure says is kept up to this length. */
-const MESSAGE_MAX = 500;
-
-export interface JobFailure {
-  readonly queue: string;
-  /** Item → what went wrong; empty when it was not the work of a job that failed. */
-  readonly items: Readonly<Record<string, string>>;
-  /** No attempt follows by itself. */
-  readonly isFinal: boolean;
-}
-
 export interface PgBossJobsOptions {
+  /** Every kind of job that this program knows. */
+  readonly queues: readonly QueueKind[];
   /** Jobs are derived data: its sessions need not wait for the disk. */
   readonly pool: SqlPool;
   readonly notices: NotificationListener;
@@ -71,9 +62,9 @@ export interface PgBossJobsOptions {
   readonly onError: (error: Error, failure: JobFailure) => void;
   /** How often pg-boss sweeps what is old, in seconds; default 30. */
   readonly superviseSeconds?: number;
-  /** How often a worker says that it is alive, and looks for claims of those that died (ClaimBeats); default 1,900. */
-  readonly beatMs?: number;
-  /** How long a job may run; default 15 minutes. Looked at with each beat. */
+  /** How often a worker says that it is alive, and looks for claims of those that died (LeaseKeeper); default 1,900. */
+  readonly heartbeatMs?: number;
+  /** How long a job may run; default 15 minutes. Looked at with each heartbeat. */
   readonly hangsMs?: number;
 }
 
@@ -81,14 +72,18 @@ export class PgBossJobs implements JobQueue {
   readonly #boss: PgBoss;
   readonly #options: PgBossJobsOptions;
   readonly #loops = new Map<Lane, JobLoop>();
-  readonly #beats: ClaimBeats;
+  readonly #queues: ReadonlyMap<string, KnownQueue>;
+  readonly #owedByRow: readonly string[];
+  readonly #leases: LeaseKeeper;
   readonly #settled = new Set<() => void>();
   /** Our own notices come back to us; we have woken our loops by then. */
   readonly #self = randomUUID();
 
   private constructor(options: PgBossJobsOptions) {
     this.#options = options;
+    this.#queues = knownQueues(options.queues);
     const { superviseSeconds = 30, hangsMs = HANGS_MS } = options;
+    this.#owedByRow = options.queues.filter(({ isOwedByRow }) => isOwedByRow).map(({ kind }) => kind.name);
     this.#boss = new PgBoss({
       db: { executeSql: (text, values) => options.pool.query(text, values) },
       schema: JOBS_SCHEMA,
@@ -98,9 +93,10 @@ export class PgBossJobs implements JobQueue {
       maintenanceIntervalSeconds: 3600,
     });
     this.#boss.on('error', (error) => this.#onError('pg-boss')(error as Error));
-    this.#beats = new ClaimBeats({
+    this.#leases = new LeaseKeeper({
       pool: options.pool,
-      beatMs: options.beatMs ?? BEAT_MS,
+      queues: [...this.#queues.keys()],
+      heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
       running: () => {
         const loops = [...this.#loops.values()];
         for (const loop of loops) loop.giveUp(hangsMs);
@@ -131,10 +127,15 @@ export class PgBossJobs implements JobQueue {
     return jobs;
   }
 
+  /** Names of all. */
+  get queues(): readonly string[] {
+    return [...this.#queues.keys()];
+  }
+
   /** Options reach queues that are there already; jobs keep those they were written with. */
   async #setQueues(): Promise<void> {
     const existing = new Map((await this.#boss.getQueues()).map((queue) => [queue.name, queue]));
-    for (const name of QUEUES) {
+    for (const name of this.#queues.keys()) {
       const queue = existing.get(name);
       const differs = ([option, value]: [string, unknown]) => queue?.[option as keyof typeof queue] !== value;
       if (queue === undefined) await this.#boss.createQueue(name, QUEUE_OPTIONS);
@@ -144,7 +145,7 @@ export class PgBossJobs implements JobQueue {
 
   /** Only while no other worker is alive: claims of killed ones are open again at once. */
   async releaseClaims(): Promise<void> {
-    await this.#options.pool.query(statements.RELEASE_ALL, [QUEUES]);
+    await this.#options.pool.query(statements.RELEASE_ALL, [[...this.#queues.keys()]]);
   }
 
   async enqueue(requests: readonly JobRequest[], tx?: Sql): Promise<void> {
@@ -156,40 +157,50 @@ export class PgBossJobs implements JobQueue {
         new TextArray(rows.map(({ queue }) => queue)),
         new TextArray(rows.map(({ tenant }) => tenantKey(tenant))),
         new TextArray(rows.map(({ target }) => target)),
-        new TextArray(rows.map(({ items }) => JSON.stringify(items))),
+        new TextArray(rows.map(({ payloads }) => `[${payloads.join(',')}]`)),
         JOBS_CHANNEL,
         this.#notice(requests),
+        this.#owedByRow,
       ],
     });
     if (!tx) this.wake(requests);
   }
 
   async ensure(requests: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]> {
-    const open = new Map<QueueName, Set<string>>();
+    const open = new Map<string, Set<string | null>>();
     const taken: JobRequest[] = [];
     for await (const page of requests)
       for (const [queue, members] of Map.groupBy(page, (request) => request.queue)) {
-        const isOpen = open.get(queue) ?? (await this.#openItems(queue));
+        const isOpen = open.get(queue) ?? (await this.#openSubjects(queue));
         open.set(queue, isOpen);
-        const lost = members.filter(({ item }) => !isOpen.has(subjectOf(queue, item)));
-        for (const { item } of lost) isOpen.add(subjectOf(queue, item));
+        const lost = members.filter(({ payload }) => {
+          const subject = this.#subjectOf(queue, payload);
+          const isLost = !isOpen.has(subject);
+          isOpen.add(subject);
+          return isLost;
+        });
         if (lost.length > 0) await this.#reopen(queue, lost);
         taken.push(...lost);
       }
     return taken;
   }
 
-  async #openItems(queue: QueueName): Promise<Set<string>> {
-    const { rows } = await this.#options.pool.query<{ item: string }>(statements.OPEN_ITEMS, [queue]);
-    return new Set(rows.map(({ item }) => subjectOf(queue, item)));
+  /** null: of a stored payload that does not fit. */
+  #subjectOf(queue: string, payload: JobPayload): string | null {
+    return this.#queues.get(queue)?.subjectOf(payload) ?? null;
+  }
+
+  async #openSubjects(queue: string): Promise<Set<string | null>> {
+    const { rows } = await this.#options.pool.query<{ payload: JobPayload }>(statements.OPEN_PAYLOADS, [queue]);
+    return new Set(rows.map(({ payload }) => this.#subjectOf(queue, payload)));
   }
 
   /** What failed has its attempts again; what was lost is written anew. */
-  async #reopen(queue: QueueName, lost: readonly JobRequest[]): Promise<void> {
+  async #reopen(queue: string, lost: readonly JobRequest[]): Promise<void> {
     const { pool } = this.#options;
-    const wanted = new Set(lost.map(({ item }) => subjectOf(queue, item)));
-    const failed = (await pool.query<FailedRow>(statements.FAILED_ITEMS, [queue])).rows
-      .map(({ id, items }) => ({ id, subjects: items.map((item) => subjectOf(queue, item)) }))
+    const wanted = new Set(lost.map(({ payload }) => this.#subjectOf(queue, payload)));
+    const failed = (await pool.query<FailedRow>(statements.FAILED_PAYLOADS, [queue])).rows
+      .map(({ id, payloads }) => ({ id, subjects: payloads.map((payload) => this.#subjectOf(queue, payload)) }))
       .filter(({ subjects }) => subjects.some((subject) => wanted.has(subject)));
     if (failed.length > 0) {
       await pool.query(statements.REOPEN, [failed.map(({ id }) => id), null]);
@@ -197,7 +208,22 @@ export class PgBossJobs implements JobQueue {
       await pool.query('SELECT pg_notify($1, $2)', [JOBS_CHANNEL, this.#notice(lost)]);
     }
     const reopened = new Set(failed.flatMap(({ subjects }) => subjects));
-    await this.enqueue(lost.filter(({ item }) => !reopened.has(subjectOf(queue, item))));
+    await this.enqueue(lost.filter(({ payload }) => !reopened.has(this.#subjectOf(queue, payload))));
+  }
+
+  async *owedByRow(queue: string, ageMs: number, page: number): AsyncGenerator<readonly JobRequest[]> {
+    for (let after = { since: '-infinity', payload: '' }; ; ) {
+      const values = [queue, ageMs, after.since, after.payload, page];
+      const { rows } = await this.#options.pool.query<OwedRow>(statements.OWED_PAGE, values);
+      yield rows.map(({ payload, tenant }) => ({
+        queue,
+        tenant: tenantOf(tenant),
+        payload: JSON.parse(payload) as JobPayload,
+      }));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < page) return;
+      after = last;
+    }
   }
 
   #notice(places: Iterable<JobPlace>): string {
@@ -205,16 +231,17 @@ export class PgBossJobs implements JobQueue {
   }
 
   #onError(queue: string): (error: Error) => void {
-    return (error) => this.#options.onError(error, { queue, items: {}, isFinal: false });
+    return (error) => this.#options.onError(error, { queue, failures: [], isFinal: false });
   }
 
   wake(places: Iterable<JobPlace>): void {
     for (const lane of lanesOf(places)) this.#loops.get(lane)?.wake();
   }
 
-  work(queue: QueueName, handler: JobHandler, limits: Limits): void {
+  work(queue: string, handler: JobHandler, places: Places): void {
+    const known = this.#known(queue);
     for (const lane of LANES) {
-      const loop = new JobLoop(this.#claimsOf(queue, lane), handler, limits, {
+      const loop = new JobLoop(claimsOf(this.#options, known, lane), known.checked(handler), places, {
         onSettled: () => {
           for (const listener of this.#settled) listener();
         },
@@ -223,45 +250,31 @@ export class PgBossJobs implements JobQueue {
       this.#loops.set(`${queue}/${lane}`, loop);
       loop.start();
     }
-    this.#beats.start();
+    this.#leases.start();
   }
 
-  #claimsOf(queue: QueueName, lane: Mode): Claims {
-    const { pool, onError, mayClaim } = this.#options;
-    const ended = (claims: readonly Claim[]) => [
-      queue,
-      claims.map(({ id }) => id),
-      claims.map(({ attempt }) => attempt),
-    ];
-    return {
-      claim: async (room) => (mayClaim?.() === false ? { jobs: [], lost: 0 } : claim(pool, queue, lane, room)),
-      done: async (claims) => {
-        const statement = statements.OWED_BY_ROW.has(queue) ? statements.DONE_OWED : statements.DONE;
-        await pool.query({ ...statement, values: ended(claims) });
-      },
-      failed: async (job, error) => {
-        const isFinal = await recordFailure(pool, queue, job, error);
-        onError(error, { queue, items: failuresOf(job, error), isFinal });
-      },
-      release: async (claims) => void (await pool.query(statements.RELEASE, ended(claims))),
-    };
+  #known(queue: string): KnownQueue {
+    const known = this.#queues.get(queue);
+    if (known === undefined) throw new Error(`there is no queue ${queue}`);
+    return known;
   }
 
-  async open(queue: QueueName, tenant?: Tenant): Promise<number> {
+  async open(queue: string, tenant?: Tenant): Promise<number> {
     const values = [queue, tenant ? tenantKey(tenant) : null];
     const { rows } = await this.#options.pool.query<{ open: number }>(statements.COUNT_OPEN, values);
     return rows[0]?.open ?? 0;
   }
 
-  async underWay(queues: readonly QueueName[], tenant: Tenant): Promise<number> {
+  async underWay(queues: readonly string[], tenant: Tenant): Promise<number> {
     const values = [queues, tenantKey(tenant)];
     const { rows } = await this.#options.pool.query<{ open: number }>(statements.COUNT_UNDER_WAY, values);
     return rows[0]?.open ?? 0;
   }
 
-  async running(queue: QueueName): Promise<readonly string[]> {
-    const { rows } = await this.#options.pool.query<{ item: string }>({ ...statements.RUNNING_ITEMS, values: [queue] });
-    return rows.map(({ item }) => item);
+  async running<Payload extends JobPayload>({ name }: JobKind<Payload>): Promise<readonly Payload[]> {
+    const statement = { ...statements.RUNNING_PAYLOADS, values: [name] };
+    const { rows } = await this.#options.pool.query<{ payload: Payload }>(statement);
+    return rows.map(({ payload }) => payload).filter((payload) => this.#subjectOf(name, payload) !== null);
   }
 
   onSettled(listener: () => void): () => void {
@@ -272,19 +285,20 @@ export class PgBossJobs implements JobQueue {
   /** What runs is finished, within `graceMs`; what was claimed and not begun is open again. */
   async stop(graceMs: number): Promise<void> {
     await Promise.all([...this.#loops.values()].map((loop) => loop.stop(graceMs)));
-    await this.#beats.stop(); // until here: what is finished is ours
+    await this.#leases.stop(); // until here: what is finished is ours
     await this.#boss.stop({ graceful: false, close: false });
   }
 }
 
 interface Row {
-  readonly queue: QueueName;
+  readonly queue: string;
   readonly tenant: Tenant;
   readonly target: string;
-  readonly items: readonly string[];
+  /** As JSON. */
+  readonly payloads: readonly string[];
 }
 
-/** Jobs of at most 20 items, each of one queue, tenant and target. */
+/** Jobs of at most 20 payloads, each of one queue, tenant and target. */
 const rowsOf = (requests: readonly JobRequest[]): readonly Row[] => {
   const groups = Map.groupBy(
     requests,
@@ -292,63 +306,21 @@ const rowsOf = (requests: readonly JobRequest[]): readonly Row[] => {
   );
   return [...groups.values()].flatMap((members) => {
     const { queue, tenant, target = '' } = members[0] as JobRequest;
-    const items = [...new Set(members.map(({ item }) => item))];
-    return chunks(items, ITEMS_PER_JOB).map((chunk) => ({ queue, tenant, target, items: chunk }));
+    const payloads = [...new Set(members.map(({ payload }) => JSON.stringify(payload)))];
+    return chunks(payloads, PAYLOADS_PER_JOB).map((chunk) => ({ queue, tenant, target, payloads: chunk }));
   });
 };
 
 interface FailedRow {
   readonly id: string;
-  readonly items: readonly string[];
+  readonly payloads: readonly JobPayload[];
 }
 
-interface ClaimedRow extends Claim {
-  /** null: claimed by another worker meanwhile. */
-  readonly items: readonly string[] | null;
+interface OwedRow {
+  readonly payload: string;
   readonly tenant: string;
-  readonly target: string;
+  readonly since: string;
 }
-
-const claim = async (db: Sql, queue: QueueName, lane: Mode, room: Room): ReturnType<Claims['claim']> => {
-  const { rows } = await db.query<ClaimedRow>({
-    ...statements.CLAIM,
-    values: [
-      queue,
-      ...laneBounds(lane),
-      room.free,
-      room.perTenant,
-      room.tenants.map(({ tenant }) => tenant),
-      room.tenants.map(({ held }) => held),
-      room.tenants.map((tenant) => tenant.room),
-      room.perTarget,
-      room.targets.map(({ tenant }) => tenant),
-      room.targets.map(({ target }) => target),
-      room.targets.map((target) => target.room),
-    ],
-  });
-  const jobs = rows.filter((row): row is ClaimedRow & ClaimedJob => row.items !== null);
-  return { jobs, lost: rows.length - jobs.length };
-};
-
-const said = (error: Error): string => error.message.slice(0, MESSAGE_MAX);
-
-const failuresOf = (job: ClaimedJob, error: Error): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    error instanceof ItemsFailed
-      ? error.failures.map((failure) => [failure.item, said(failure.error)])
-      : job.items.map((item) => [item, said(error)]),
-  );
-
-/** Whether no attempt follows. A claim that was lost meanwhile is nobody's failure any more. */
-const recordFailure = async (db: Sql, queue: QueueName, job: ClaimedJob, error: Error): Promise<boolean> => {
-  const failures = failuresOf(job, error);
-  const output = JSON.stringify({ message: said(error), items: failures });
-  const values = [queue, job.id, job.attempt, JSON.stringify(Object.keys(failures)), output];
-  const { rows } = await db.query<{ state: string }>({ ...statements.FAIL, values });
-  const isDone = job.items.filter((item) => !Object.hasOwn(failures, item));
-  if (statements.OWED_BY_ROW.has(queue) && isDone.length > 0) await db.query(statements.NOT_OWED, [queue, isDone]);
-  return rows[0]?.state === 'failed';
-};
 
 const chunks = <T>(list: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));

@@ -2,7 +2,7 @@
 // the queues' options and sweeps what is old; writing, claiming and ending jobs is ours, because a claim must share out places between
 // tenants, and one round trip must write the jobs of a batch, what is owed, and the notice.
 //
-// Of pg-boss's columns: `group_id` is the tenant (tenantKey), `group_tier` the target ('' for none), `data` is {"items": [text, …]},
+// Of pg-boss's columns: `group_id` is the tenant (tenantKey), `group_tier` the target ('' for none), `data` is {"payloads": [object, …]},
 // `retry_count` is the attempt, which every claim of a job raises, so that it names the claim. Both texts compare by bytes.
 import { JOBS_SCHEMA } from './schema.ts';
 
@@ -15,26 +15,25 @@ export const LINES_INDEX = 'quita_lines';
 export const CREATE_LINES_INDEX = `CREATE INDEX IF NOT EXISTS ${LINES_INDEX} ON ${JOB}
   (name, group_id COLLATE "C", group_tier COLLATE "C", start_after) WHERE state < 'active'`;
 
-/** Queues whose work nothing else tells of: what is owed stands in \`operations.owed\` until it is done. */
-export const OWED_BY_ROW: ReadonlySet<string> = new Set(['fanOut']);
-const OWED_LIST = [...OWED_BY_ROW].map((queue) => `'${queue}'`).join(', ');
-
-/** $1 queues, $2 tenants, $3 targets, $4 JSON arrays of items, $5 channel, $6 notice. */
+/**
+ * $1 queues, $2 tenants, $3 targets, $4 JSON arrays of payloads, $5 channel, $6 notice, $7 queues whose work nothing else tells of: what is
+ * owed stands in operations.owed until it is done.
+ */
 export const INSERT = {
   name: 'jobs_insert',
   text: `WITH given AS MATERIALIZED (
-      SELECT g.queue, g.tenant, g.target, g.items::jsonb AS items
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS g (queue, tenant, target, items)),
+      SELECT g.queue, g.tenant, g.target, g.payloads::jsonb AS payloads
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS g (queue, tenant, target, payloads)),
     inserted AS (
       INSERT INTO ${JOB} (name, data, group_id, group_tier, policy, expire_seconds, deletion_seconds, keep_until,
         retry_limit, retry_delay, retry_backoff, retry_delay_max)
-      SELECT q.name, jsonb_build_object('items', g.items), g.tenant, g.target, q.policy, q.expire_seconds, q.deletion_seconds,
+      SELECT q.name, jsonb_build_object('payloads', g.payloads), g.tenant, g.target, q.policy, q.expire_seconds, q.deletion_seconds,
         now() + q.retention_seconds * interval '1 s', q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max
       FROM given g JOIN ${JOBS_SCHEMA}.queue q ON q.name = g.queue),
     owed AS (
-      INSERT INTO operations.owed (queue, item, tenant)
-      SELECT g.queue, i.item, g.tenant FROM given g CROSS JOIN LATERAL jsonb_array_elements_text(g.items) AS i (item)
-      WHERE g.queue IN (${OWED_LIST}) ON CONFLICT DO NOTHING)
+      INSERT INTO operations.owed (queue, payload, tenant)
+      SELECT g.queue, i.payload::text, g.tenant FROM given g CROSS JOIN LATERAL jsonb_array_elements(g.payloads) AS i (payload)
+      WHERE g.queue = ANY ($7::text[]) ON CONFLICT DO NOTHING)
     SELECT pg_notify($5, $6)`,
 };
 
@@ -42,7 +41,7 @@ export const INSERT = {
  * Claims at most $4 jobs of the queue $1 whose tenant is in [$2, $3): of each tenant at most its room ($6 tenants, $7 places they hold,
  * $8 rooms; $5 of tenants that hold none), of each target at most its room ($10 tenants, $11 targets, $12 rooms; else $9). The next place
  * goes to the tenant that holds the fewest, then to the job that waits longest; within a tenant the oldest come first. What a
- * tenant or target without room has waiting is not looked at. A row without items was claimed by another worker meanwhile.
+ * tenant or target without room has waiting is not looked at. A row without payloads was claimed by another worker meanwhile.
  */
 export const CLAIM = {
   name: 'jobs_claim',
@@ -80,8 +79,8 @@ export const CLAIM = {
       UPDATE ${JOB} j SET state = 'active', started_on = now(), heartbeat_on = now(),
         retry_count = CASE WHEN j.started_on IS NULL THEN j.retry_count ELSE j.retry_count + 1 END
       WHERE j.name = $1 AND j.id = ANY (ARRAY(SELECT id FROM mine))
-      RETURNING j.id, j.data->'items' AS items, j.group_id, j.group_tier, j.retry_count, j.start_after)
-    SELECT h.id, c.items, c.group_id AS tenant, c.group_tier AS target, c.retry_count AS attempt
+      RETURNING j.id, j.data->'payloads' AS payloads, j.group_id, j.group_tier, j.retry_count, j.start_after)
+    SELECT h.id, c.payloads, c.group_id AS tenant, c.group_tier AS target, c.retry_count AS attempt
     FROM chosen h LEFT JOIN claimed c ON c.id = h.id ORDER BY c.start_after`,
 };
 
@@ -92,24 +91,30 @@ export const DONE = { name: 'jobs_done', text: `DELETE FROM ${JOB} j USING ${CLA
 export const DONE_OWED = {
   name: 'jobs_done_owed',
   text: `WITH done AS (DELETE FROM ${JOB} j USING ${CLAIMED} RETURNING j.name, j.data)
-    DELETE FROM operations.owed o USING done d, jsonb_array_elements_text(d.data->'items') AS i (item) WHERE o.queue = d.name AND o.item = i.item`,
+    DELETE FROM operations.owed o USING done d, jsonb_array_elements(d.data->'payloads') AS i (payload)
+      WHERE o.queue = d.name AND o.payload = i.payload::text`,
 };
 
 /** Claimed and not begun: open again, as if nobody had claimed them. */
 export const RELEASE = `UPDATE ${JOB} j SET state = CASE WHEN j.retry_count > 0 THEN 'retry' ELSE 'created' END::${JOBS_SCHEMA}.job_state, started_on = NULL FROM ${CLAIMED}`;
 
-/** $1 queue, $2 id, $3 attempt, $4 JSON array of the items that are left, $5 what went wrong. The row tells what became of it. */
+/** $1 queue, $2 id, $3 attempt, $4 JSON array of the payloads that are left, $5 what went wrong, $6 whether another attempt is in vain. */
 export const FAIL = {
   name: 'jobs_fail',
   text: `UPDATE ${JOB} j SET
-      state = CASE WHEN j.retry_count < j.retry_limit THEN 'retry' ELSE 'failed' END::${JOBS_SCHEMA}.job_state,
+      state = CASE WHEN j.retry_count < j.retry_limit AND NOT $6 THEN 'retry' ELSE 'failed' END::${JOBS_SCHEMA}.job_state,
       start_after = now() + least(j.retry_delay_max, greatest(j.retry_delay, 1) * 2 ^ least(16, j.retry_count) * (1 + random())) * interval '1 s',
-      completed_on = CASE WHEN j.retry_count < j.retry_limit THEN NULL ELSE now() END,
-      data = jsonb_build_object('items', $4::jsonb), output = $5::jsonb
+      completed_on = CASE WHEN j.retry_count < j.retry_limit AND NOT $6 THEN NULL ELSE now() END,
+      data = jsonb_build_object('payloads', $4::jsonb), output = $5::jsonb
     WHERE j.name = $1 AND j.id = $2 AND j.retry_count = $3 AND j.state = 'active' RETURNING j.state`,
 };
-/** $1 queue, $2 items: of a job that failed, those that were done. */
-export const NOT_OWED = 'DELETE FROM operations.owed WHERE queue = $1 AND item = ANY ($2::text[])';
+/** $1 queue, $2 payloads: of a job that failed, those that were done. */
+export const NOT_OWED =
+  'DELETE FROM operations.owed WHERE queue = $1 AND payload IN (SELECT p::jsonb::text FROM unnest($2::text[]) AS p)';
+
+/** $1 queue, $2 age in milliseconds, $3 and $4 where the page before ended, $5 as many at most: the oldest first. */
+export const OWED_PAGE = `SELECT payload, tenant, since::text AS since FROM operations.owed
+  WHERE queue = $1 AND since < now() - $2 * interval '1 ms' AND (since, payload) > ($3::timestamptz, $4) ORDER BY since, payload LIMIT $5`;
 
 /** $1 queues: only while no other worker is alive. */
 export const RELEASE_ALL = `UPDATE ${JOB} SET state = 'retry', start_after = now() WHERE state = 'active' AND name = ANY ($1::text[])`;
@@ -122,7 +127,7 @@ export const TOUCH = `UPDATE ${JOB} SET heartbeat_on = now() WHERE (name, id) IN
 
 // At once the first time; a job that kills its workers comes back later and later, and fails for good like one that throws.
 /** $1 queues, $2 milliseconds without a touch after which a worker is dead: its claims are open again. */
-export const OPEN_DEAD = `UPDATE ${JOB} SET
+export const REOPEN_EXPIRED = `UPDATE ${JOB} SET
     state = CASE WHEN retry_count < retry_limit THEN 'retry' ELSE 'failed' END::${JOBS_SCHEMA}.job_state,
     start_after = now() + least(retry_delay_max, 2 ^ least(retry_count, 16) - 1) * interval '1 s',
     completed_on = CASE WHEN retry_count < retry_limit THEN NULL ELSE now() END,
@@ -132,33 +137,33 @@ export const OPEN_DEAD = `UPDATE ${JOB} SET
     WHERE name = ANY ($1::text[]) AND state = 'active' AND heartbeat_on < now() - $2 * interval '1 ms' FOR UPDATE SKIP LOCKED)
   RETURNING name, group_id AS tenant`;
 
-const COUNT_ITEMS = `SELECT coalesce(sum(jsonb_array_length(data->'items')), 0) AS open FROM ${JOB}`;
+const COUNT_PAYLOADS = `SELECT coalesce(sum(jsonb_array_length(data->'payloads')), 0) AS open FROM ${JOB}`;
 /** $1 queue, $2 tenant or null. */
-export const COUNT_OPEN = `${COUNT_ITEMS} WHERE name = $1 AND state < 'completed' AND ($2::text IS NULL OR group_id = $2)`;
+export const COUNT_OPEN = `${COUNT_PAYLOADS} WHERE name = $1 AND state < 'completed' AND ($2::text IS NULL OR group_id = $2)`;
 /** $1 queues, $2 tenant. */
-export const COUNT_UNDER_WAY = `${COUNT_ITEMS} WHERE name = ANY ($1::text[]) AND group_id = $2 AND (state = 'active' OR state < 'active' AND start_after <= now())`;
+export const COUNT_UNDER_WAY = `${COUNT_PAYLOADS} WHERE name = ANY ($1::text[]) AND group_id = $2 AND (state = 'active' OR state < 'active' AND start_after <= now())`;
 /** $1 queue. */
-export const OPEN_ITEMS = `SELECT i.item FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements_text(j.data->'items') AS i (item) WHERE j.name = $1 AND j.state < 'completed'`;
+export const OPEN_PAYLOADS = `SELECT i.payload FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements(j.data->'payloads') AS i (payload) WHERE j.name = $1 AND j.state < 'completed'`;
 
 /** $1 queue: of jobs that run now, in any process. */
-export const RUNNING_ITEMS = {
-  name: 'jobs_running_items',
-  text: `SELECT i.item FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements_text(j.data->'items') AS i (item) WHERE j.name = $1 AND j.state = 'active'`,
+export const RUNNING_PAYLOADS = {
+  name: 'jobs_running_payloads',
+  text: `SELECT i.payload FROM ${JOB} j CROSS JOIN LATERAL jsonb_array_elements(j.data->'payloads') AS i (payload) WHERE j.name = $1 AND j.state = 'active'`,
 };
 
 const REOPENED = `state = 'retry', start_after = now(), completed_on = NULL, keep_until = now() + q.retention_seconds * interval '1 s',
   retry_limit = j.retry_count + q.retry_limit FROM ${JOBS_SCHEMA}.queue q WHERE q.name = j.name AND j.state = 'failed'`;
 /** $1 queue. */
-export const FAILED_ITEMS = `SELECT id, data->'items' AS items FROM ${JOB} WHERE name = $1 AND state = 'failed'`;
+export const FAILED_PAYLOADS = `SELECT id, data->'payloads' AS payloads FROM ${JOB} WHERE name = $1 AND state = 'failed'`;
 /** $1 ids or null, $2 queue or null: failed jobs have as many attempts again as a new one. */
 export const REOPEN = `UPDATE ${JOB} j SET ${REOPENED} AND ($1::uuid[] IS NULL OR j.id = ANY ($1)) AND ($2::text IS NULL OR j.name = $2)
-  RETURNING j.id, j.name AS queue, j.group_id AS tenant, j.data->'items' AS items`;
+  RETURNING j.id, j.name AS queue, j.group_id AS tenant, j.data->'payloads' AS payloads`;
 
 const iso = (time: string): string => `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** $1 queue or null, $2 as many at most: jobs that failed for good or wait for another attempt, the newest failure first. */
-export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_tier AS target, data->'items' AS items, retry_count + 1 AS attempts,
-    coalesce(output->>'message', '') AS error, coalesce(output->'items', '{}') AS failures, state::text AS state,
+export const LIST_FAILED = `SELECT id, name AS queue, group_id AS tenant, group_tier AS target, data->'payloads' AS payloads, retry_count + 1 AS attempts,
+    coalesce(output->>'message', '') AS error, coalesce(output->'failures', '[]') AS failures, state::text AS state,
     ${iso('coalesce(completed_on, started_on)')} AS failed_at, CASE WHEN state = 'retry' THEN ${iso('start_after')} END AS next_attempt_at,
     count(*) OVER () AS total
   FROM ${JOB} WHERE (state = 'failed' OR state = 'retry' AND output IS NOT NULL) AND ($1::text IS NULL OR name = $1)

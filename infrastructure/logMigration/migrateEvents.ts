@@ -6,18 +6,17 @@ import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import { type Config, judgeEventStoreUrl, loadToolConfig } from '../boot/config.ts';
 import { type Database, openDatabase } from '../boot/database.ts';
 import { outcomeOf } from '../boot/explain.ts';
-import { Openings } from '../boot/openings.ts';
+import { migrate } from '../boot/migrate.ts';
 import { type CliInput, type CommandWords, UsageError } from '../cli/command.ts';
-import { type Out, screenOf } from '../cli/output.ts';
+import { type Out, type Progress, progressOn, screenOf } from '../cli/output.ts';
 import { readOnly } from '../cli/program.ts';
 import { LogsDiffer } from '../eventStore/compareLogs.ts';
-import { openMigratableEventStoreDbLog } from '../eventStore/eventStoreDb/migratableLog.ts';
+import { openMigratableEventStoreDbLog } from '../eventStore/eventStoreDb/eventStoreDb.ts';
+import type { MigratableLog } from '../eventStore/logState.ts';
 import { startOn } from '../eventStore/logState.ts';
-import type { MigratableLog } from '../eventStore/migratableLog.ts';
 import { openMigratablePostgresLog } from '../eventStore/postgres/migratableLog.ts';
 import { openLog } from '../log/log.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';
-import { migrate } from '../postgres/migrate.ts';
 import { connectionConfig } from '../postgres/session.ts';
 import { assertAlone, leadInstead, named, OWN_NAME } from './alone.ts';
 import { moveLog, type News, type Step, unseal } from './moveLog.ts';
@@ -72,23 +71,44 @@ const STEPS: { readonly [S in Step]: string | null } = {
   inUse: null,
 };
 
-/** `nowMs`: a clock that only goes forward. */
-export const progressLines = (print: (line: string) => void, nowMs: () => number): ((news: News) => void) => {
-  let printedAtMs = nowMs();
+type Tell = (news: News) => void;
+
+/** Says in a few words how far it is, with the events that are copied in a second. */
+const figures = (nowMs: () => number): ((news: Exclude<News, { kind: 'step' }>) => string) => {
   let copyingSinceMs: number | null = null;
+  return ({ kind, events }) => {
+    if (kind === 'compared') return `${events} events compared`;
+    copyingSinceMs ??= nowMs();
+    const seconds = Math.max((nowMs() - copyingSinceMs) / 1_000, 0.001);
+    return `${events} events copied, ${Math.round(events / seconds)}/s`;
+  };
+};
+
+/** A line for each step that matters, and at most one a second between them. `nowMs`: a clock that only goes forward. */
+export const progressLines = (print: (line: string) => void, nowMs: () => number): Tell => {
+  const figuresOf = figures(nowMs);
+  let printedAtMs = nowMs();
   return (news) => {
     if (news.kind === 'step') {
       const line = STEPS[news.step];
       if (line !== null) print(line);
       return;
     }
-    if (news.kind === 'copied') copyingSinceMs ??= nowMs();
+    const line = figuresOf(news);
     if (nowMs() - printedAtMs < LINE_EVERY_MS) return;
     printedAtMs = nowMs();
-    const rate = news.events / Math.max((nowMs() - (copyingSinceMs ?? 0)) / 1_000, 0.001);
-    print(
-      news.kind === 'copied' ? `${news.events} events copied, ${Math.round(rate)}/s` : `${news.events} events compared`,
-    );
+    print(line);
+  };
+};
+
+/** A bar, and above it a line for each step that matters. */
+const progressBar = (print: (line: string) => void, bar: Progress, nowMs: () => number): Tell => {
+  const figuresOf = figures(nowMs);
+  return (news) => {
+    if (news.kind !== 'step') return bar.show(news.share, figuresOf(news));
+    bar.clear();
+    const line = STEPS[news.step];
+    if (line !== null) print(line);
   };
 };
 
@@ -117,10 +137,14 @@ interface Opened {
 
 const quiet = (): void => undefined;
 
-/** Alone with the migrated database. Whatever is opened is closed with `openings`. */
-const openAlone = async (config: Config, openings: Openings, onLost: (error: Error) => void): Promise<Opened> => {
+/** Alone with the migrated database. Whatever is opened is closed with `resources`. */
+const openAlone = async (
+  config: Config,
+  resources: AsyncDisposableStack,
+  onLost: (error: Error) => void,
+): Promise<Opened> => {
   const opened = <T extends { close(): Promise<void> }>(thing: T): T => {
-    openings.onClose(() => thing.close());
+    resources.defer(() => thing.close());
     return thing;
   };
   const { connectionString: theirs } = opened(await openExisting(config, onLost));
@@ -142,12 +166,11 @@ const moved = async (
   direction: 'to' | 'from',
   url: string,
   { session, assertAlone, postgres, eventStoreDb }: Opened,
-  print: (line: string) => void,
+  tell: Tell,
   signal: AbortSignal,
 ): Promise<Finding> => {
   const [here, there] = [await postgres(), await eventStoreDb(url)];
   const [source, target] = direction === 'to' ? [here, there] : [there, here];
-  const tell = progressLines(print, () => performance.now());
   const report = await moveLog({ source, target, session, assertAlone, signal, tell });
   const next = `start the program ${startOn(target.name.address)}`;
   const done = report.wasDone
@@ -166,25 +189,19 @@ const unsealed = async (url: string | null, { session, postgres, eventStoreDb }:
   return { json: { wasSealed, next }, text: `${done}. Now ${next}` };
 };
 
-const perform = async (
-  config: Config,
-  task: Task,
-  print: (line: string) => void,
-  signal: AbortSignal,
-): Promise<Finding> => {
-  const openings = new Openings();
+const perform = async (config: Config, task: Task, tell: Tell, signal: AbortSignal): Promise<Finding> => {
+  const resources = new AsyncDisposableStack();
   let lose: (error: Error) => void = quiet;
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
   });
   lost.catch(quiet);
   try {
-    const opened = await openAlone(config, openings, lose);
-    const work =
-      task.kind === 'unseal' ? unsealed(task.url, opened) : moved(task.kind, task.url, opened, print, signal);
+    const opened = await openAlone(config, resources, lose);
+    const work = task.kind === 'unseal' ? unsealed(task.url, opened) : moved(task.kind, task.url, opened, tell, signal);
     return await Promise.race([work, lost, opened.session.lost]);
   } finally {
-    await openings.close();
+    await resources.disposeAsync();
   }
 };
 
@@ -220,7 +237,10 @@ export const runMigrateEvents = async (
     const trouble = task.url === null ? null : judgeEventStoreUrl(task.url, config);
     if (trouble !== null) throw new UsageError(`--${task.kind === 'to' ? 'to' : 'from'} ${trouble}`);
     const print = (line: string): void => void (isJson ? err : out).write(`${line}\n`);
-    const { json, text } = await perform(config, task, print, signal);
+    const nowMs = () => performance.now();
+    const bar = progressOn(err, nowMs);
+    const tell = err.isTTY && !isJson ? progressBar(print, bar, nowMs) : progressLines(print, nowMs);
+    const { json, text } = await perform(config, task, tell, signal).finally(() => bar.clear());
     out.write(`${isJson ? JSON.stringify(json) : text}\n`);
     return 0;
   } catch (error) {

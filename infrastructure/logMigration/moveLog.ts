@@ -6,14 +6,15 @@ import type { Checkpoint } from '../../projections/engine/checkpoints.ts';
 import { checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/movedLog.ts';
 import { UsageError } from '../cli/command.ts';
 import { type Comparison, compareLogs, eventsUpTo } from '../eventStore/compareLogs.ts';
+import type { MigratableLog } from '../eventStore/logState.ts';
 import { IN_USE, type LogName, type LogState, refusalOf } from '../eventStore/logState.ts';
-import type { MigratableLog } from '../eventStore/migratableLog.ts';
+import { shareOf } from '../eventStore/share.ts';
 
 export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';
 
-/** `copied`: by this run; `compared`: by this comparison. */
+/** `copied`: by this run; `compared`: by this comparison. `share`: how far into the source, from 0 to 1. */
 export type News =
-  | { readonly kind: 'copied' | 'compared'; readonly events: number }
+  | { readonly kind: 'copied' | 'compared'; readonly events: number; readonly share: number }
   | { readonly kind: 'step'; readonly step: Step };
 
 export interface Move {
@@ -125,14 +126,15 @@ const level = async ({ source, target, session, signal, tell }: Move): Promise<L
       target: target.store,
       asked: checkpoints.flatMap(({ position }) => position ?? []),
       signal,
-      onCompared: (events) => tell({ kind: 'compared', events }),
+      onCompared: (events, at) => tell({ kind: 'compared', events, share: shareOf(at, head) }),
     });
     const end = await source.store.head(); // asked again: on EventStoreDB nothing but good manners keeps the seal
     if (comparison.source === end) return { checkpoints, comparison, copied };
     for await (const batch of eventsUpTo(source.store, comparison.source, end, signal)) {
+      const share = shareOf(batch[0]?.position ?? null, end);
       await target.write(batch, (count) => {
         copied += count;
-        tell({ kind: 'copied', events: copied });
+        tell({ kind: 'copied', events: copied, share });
       });
     }
   }

@@ -1,18 +1,18 @@
 // Provider notifications in Postgres, stored with the job that settles them in one durable transaction.
-import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
-import type { ProviderNotification, ProviderNotifications } from '../../application/ports/providerNotifications.ts';
+import type { JobQueue } from '../../application/ports/jobs.ts';
+import type {
+  NotificationKey,
+  NotifiedWork,
+  ProviderNotification,
+  ProviderNotifications,
+} from '../../application/ports/providerNotifications.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 
-const idOf = ({ tenant, reference }: ProviderNotification): string => `${tenant.accountId}/${tenant.mode}/${reference}`;
-/** An acquirer's reference may hold the mark that stands between the parts. */
-const keyOf = (id: string): readonly [AccountId, Mode, string] => {
-  const [accountId, mode, ...reference] = id.split('/');
-  return [accountId as AccountId, mode as Mode, reference.join('/')];
-};
 const KEY = 'account_id = $1 AND mode = $2 AND reference = $3';
+const valuesOf = ({ tenant: { accountId, mode }, reference }: NotificationKey) => [accountId, mode, reference] as const;
 
-export const providerNotifications = (db: SqlPool, jobs: JobQueue): ProviderNotifications => ({
+export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: NotifiedWork): ProviderNotifications => ({
   store: async (notification, raw, outer) => {
     const { tenant, kind, reference, paymentId } = notification;
     const write = async (tx: Sql) => {
@@ -24,12 +24,12 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue): ProviderNoti
          WHERE n.outcome = 'not_confirmed'`,
         [tenant.accountId, tenant.mode, reference, kind, paymentId, raw],
       );
-      if (rowCount === 1) await jobs.enqueue([{ queue: 'settle', tenant, item: idOf(notification) }], tx);
+      if (rowCount === 1) await jobs.enqueue([work.settlement.requestOf(notification)], tx);
       return rowCount === 1;
     };
     if (outer) return write(outer);
     const isNew = await db.transaction(write);
-    jobs.wake([{ queue: 'settle', tenant: notification.tenant }]);
+    jobs.wake([work.settlement.requestOf(notification)]);
     return isNew;
   },
   untold: async ({ accountId, mode }, references) => {
@@ -40,42 +40,43 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue): ProviderNoti
     );
     return new Set(rows.map(({ reference }) => reference));
   },
-  find: async (id) => {
-    const [accountId, mode, reference] = keyOf(id);
+  refundMoved: async (tenant, refund, tx) => jobs.enqueue([work.refund.requestOf(tenant, refund)], tx),
+  wake: (tenant, what) => jobs.wake([{ queue: work[what].queue, tenant }]),
+  find: async (key) => {
     const { rows } = await db.query<{ kind: ProviderNotification['kind']; payment_id: PaymentId }>(
       `SELECT kind, payment_id FROM operations.provider_notifications WHERE ${KEY}`,
-      [accountId, mode, reference],
+      valuesOf(key),
     );
     const row = rows[0];
-    return row ? { tenant: { accountId, mode }, kind: row.kind, reference, paymentId: row.payment_id } : null;
+    return row ? { ...key, kind: row.kind, paymentId: row.payment_id } : null;
   },
-  markHandled: async (id, outcome) => {
+  markHandled: async (key, outcome) => {
     const text = `UPDATE operations.provider_notifications SET handled_at = now(), outcome = $4 WHERE ${KEY}`;
-    await db.query(text, [...keyOf(id), outcome]);
+    await db.query(text, [...valuesOf(key), outcome]);
   },
-  unhandled: (olderThanMs, page) => unhandled(db, olderThanMs, page),
+  unhandled: (ageMs, page) => unhandled(db, ageMs, page),
 });
 
 interface UnhandledRow {
   readonly received_at: string;
-  readonly id: string;
-  readonly account_id: AccountId;
-  readonly mode: Mode;
+  readonly account_id: AccountId | '';
+  readonly mode: Mode | '';
+  readonly reference: string;
 }
+const BEFORE_ALL: UnhandledRow = { received_at: '-infinity', account_id: '', mode: '', reference: '' };
 
-async function* unhandled(db: Sql, olderThanMs: number, page: number): AsyncGenerator<readonly JobRequest[]> {
-  for (let after = { received_at: '-infinity', id: '' }; ; ) {
+async function* unhandled(db: Sql, ageMs: number, page: number): AsyncGenerator<readonly NotificationKey[]> {
+  for (let after = BEFORE_ALL; ; ) {
     const { rows } = await db.query<UnhandledRow>(
-      `SELECT received_at::text AS received_at, id, account_id, mode FROM (
-         SELECT *, account_id || '/' || mode || '/' || reference AS id FROM operations.provider_notifications
-         WHERE handled_at IS NULL AND received_at < now() - $1 * interval '1 millisecond' AND received_at >= $2::timestamptz) AS n
-       WHERE (received_at, id) > ($2::timestamptz, $3) ORDER BY received_at, id LIMIT $4`,
-      [olderThanMs, after.received_at, after.id, page],
+      `SELECT received_at::text AS received_at, account_id, mode, reference FROM operations.provider_notifications
+       WHERE handled_at IS NULL AND received_at < now() - $1 * interval '1 ms' AND received_at >= $2::timestamptz
+         AND (received_at, account_id, mode, reference) > ($2::timestamptz, $3, $4, $5)
+       ORDER BY received_at, account_id, mode, reference LIMIT $6`,
+      [ageMs, after.received_at, after.account_id, after.mode, after.reference, page],
     );
-    yield rows.map(({ id, account_id: accountId, mode }) => ({
-      queue: 'settle',
-      tenant: { accountId, mode },
-      item: id,
+    yield rows.map(({ account_id, mode, reference }) => ({
+      tenant: { accountId: account_id as AccountId, mode: mode as Mode },
+      reference,
     }));
     const last = rows.at(-1);
     if (last === undefined || rows.length < page) return;

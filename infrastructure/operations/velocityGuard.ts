@@ -1,26 +1,19 @@
 // The velocity guard on Postgres: a row for each live charge of the last hour, counted and added by one function under one lock.
+import type { PaymentReads } from '../../application/ports/readModels/payments.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
 import type { VelocityGuard, VelocityPlace } from '../../application/ports/velocityGuard.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
 import { addMillis, addSeconds, HOUR_MS, type Timestamp } from '../../domain/kernel/time.ts';
 
-/** What became of charges that hold places. */
-export interface Ended {
-  /** Expired, cancelled or failed in their creation. */
-  readonly ended: readonly PaymentId[];
-  /** Never created, as far as the read models that had caught up know. */
-  readonly unknown: readonly PaymentId[];
-}
-
 interface Needs {
   readonly db: SqlPool;
-  readonly endedAmong: (ids: readonly PaymentId[]) => Promise<Ended>;
+  readonly payments: Pick<PaymentReads, 'endedAmong'>;
 }
 
 /** A creation is stored or given up long before. */
 const CREATION_SECONDS_MAX = 60;
 
-export const velocityGuard = ({ db, endedAmong }: Needs): VelocityGuard => {
+export const velocityGuard = ({ db, payments }: Needs): VelocityGuard => {
   const takeOnce = async (place: VelocityPlace) => {
     const { paymentId, accountId, customer, at, customerPerHour, accountPerHour } = place;
     const { rows } = await db.query<{ taken: 'taken' | 'customer' | 'account' }>({
@@ -37,7 +30,7 @@ export const velocityGuard = ({ db, endedAmong }: Needs): VelocityGuard => {
       [accountId, addSeconds(at, -CREATION_SECONDS_MAX), addMillis(at, -HOUR_MS)],
     );
     const young = new Set(rows.filter(({ isYoung }) => isYoung).map(({ id }) => id));
-    const { ended, unknown } = await endedAmong(rows.map(({ id }) => id));
+    const { ended, unknown } = await payments.endedAmong(rows.map(({ id }) => id));
     const free = [...ended, ...unknown.filter((id) => !young.has(id))];
     // In one order, so that two that free the same places never wait for each other.
     if (free.length > 0)

@@ -3,7 +3,7 @@
 import type { Clock } from '../../application/ports/clock.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 
-export interface DatabaseClockOptions {
+interface DatabaseClockOptions {
   readonly db: Sql;
   /** Of this host: what its owner may set, milliseconds since 1970. */
   readonly wallNow: () => number;

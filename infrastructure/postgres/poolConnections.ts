@@ -1,5 +1,6 @@
 // The connections of a pool, and its end: pg-pool's own end() resolves when it has said goodbye, not when the server has heard it.
 import pg from 'pg';
+import { whenLate } from '../waiting.ts';
 import { cutSession, type SessionWatch } from './sessionWatch.ts';
 
 const GOODBYE_MS_MAX = 1_000;
@@ -53,8 +54,6 @@ export class PoolConnections {
     const none = new Promise<void>((resolve) => {
       this.#onNone = resolve;
     });
-    const impatient = setTimeout(() => this.cut(), GOODBYE_MS_MAX);
-    await none;
-    clearTimeout(impatient);
+    await whenLate(none, GOODBYE_MS_MAX, () => this.cut());
   }
 }

@@ -1,5 +1,6 @@
 // Whether the database of DATABASE_URL answers, asked before anything is done with it: who started this is told in seconds.
 import pg from 'pg';
+import { withTimeout } from '../waiting.ts';
 
 /** Nobody answers there, or nobody who lets us in. One line; the password is not in it. */
 export class DatabaseUnreachable extends Error {
@@ -21,29 +22,24 @@ const reasonOf = (error: unknown, where: string): string => {
   return `the database at ${where} can't be used: ${oneLine((error as Error).message) || code || 'unknown error'}`;
 };
 
-const NO_ANSWER: unique symbol = Symbol('no answer');
-
 /** Throws DatabaseUnreachable after at most `patienceMs`. */
 export const reachDatabase = async (connectionString: string, patienceMs = PATIENCE_MS): Promise<void> => {
   const client = new pg.Client({ connectionString, application_name: 'quita', connectionTimeoutMillis: patienceMs });
   client.on('error', () => undefined); // what is asked below rejects as well
   const where = `${client.host}:${client.port}`;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<typeof NO_ANSWER>((resolve) => {
-    timer = setTimeout(() => resolve(NO_ANSWER), patienceMs);
-  });
-  const asked = client.connect().then(() => client.query('SELECT 1'));
+  const late = () => new DatabaseUnreachable(`DATABASE_URL: no answer from ${where} within ${patienceMs / 1_000} s`);
   try {
-    if ((await Promise.race([asked, late])) === NO_ANSWER)
-      throw new DatabaseUnreachable(`DATABASE_URL: no answer from ${where} within ${patienceMs / 1_000} s`);
+    await withTimeout(
+      client.connect().then(() => client.query('SELECT 1')),
+      patienceMs,
+      late,
+    );
     await client.end();
   } catch (error) {
     if (error instanceof DatabaseUnreachable) throw error;
     const said = `DATABASE_URL: ${reasonOf(error, where)}`;
     throw new DatabaseUnreachable(client.password ? said.replaceAll(client.password, '…') : said);
   } finally {
-    clearTimeout(timer);
-    asked.catch(() => undefined);
     client.end().catch(() => undefined); // does not wait for who does not answer
   }
 };

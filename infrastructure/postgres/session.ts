@@ -1,7 +1,7 @@
 // Postgres through `pg`, as the Sql ports want it.
 import pg from 'pg';
 import { type Sql, type SqlPool, type SqlResult, type SqlStatement, TextArray } from '../../application/ports/sql.ts';
-import { nullableTextArray } from '../eventStore/postgres/binaryArrays.ts';
+import { nullableTextArray } from './binaryArrays.ts';
 import { CONNECT_MS_MAX, PoolConnections, watchedClient } from './poolConnections.ts';
 import { endSession, isAsked, SessionWatch, type WatchTimings } from './sessionWatch.ts';
 
@@ -33,7 +33,7 @@ const SERVER_TIMERS = {
   tcp_user_timeout: 10_000,
   idle_session_timeout: 90_000,
 };
-export const SERVER_OPTIONS = Object.entries(SERVER_TIMERS)
+const SERVER_OPTIONS = Object.entries(SERVER_TIMERS)
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');
 export const SERVER_SETTINGS = Object.entries(SERVER_TIMERS)

@@ -4,6 +4,7 @@
 // process behind it is ended (it may hold locks), and whoever keeps spare connections cuts them too: they went the same way.
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { whenLate } from '../waiting.ts';
 
 export interface WatchTimings {
   /** How often the connections are looked at. A beat of those that are idle by nature comes every other look. */
@@ -51,9 +52,8 @@ const GOODBYE_MS_MAX = 1_000;
 
 /** Says goodbye, and cuts the socket when the server does not answer within a second. Never rejects. */
 export const endSession = async (client: pg.Client): Promise<void> => {
-  const impatient = setTimeout(() => cutSession(client), GOODBYE_MS_MAX);
-  await client.end().catch(() => undefined);
-  clearTimeout(impatient);
+  const ended = client.end().catch(() => undefined);
+  await whenLate(ended, GOODBYE_MS_MAX, () => cutSession(client));
 };
 
 /** Waiting for the client is not work: half of the question never came, or the answer does not go out. */
@@ -152,13 +152,8 @@ export class SessionWatch {
     text: string,
     about: readonly pg.ClientBase[],
   ): Promise<readonly Row[]> {
-    const impatient = setTimeout(() => cutSession(asking), this.timings.askMs);
-    try {
-      const pids = about.flatMap((client) => processIdOf(client) ?? []);
-      return (await asking.query<Row>(text, [pids])).rows;
-    } finally {
-      clearTimeout(impatient);
-    }
+    const pids = about.flatMap((client) => processIdOf(client) ?? []);
+    return (await whenLate(asking.query<Row>(text, [pids]), this.timings.askMs, () => cutSession(asking))).rows;
   }
 
   /** Those that are silent still, and with them the spare ones. Returns what was cut. */

@@ -3,25 +3,28 @@
 import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import type { ProcessManager, Reaction, ReactionContext } from '../../application/ports/processManager.ts';
+import {
+  consumerName,
+  type ProcessManager,
+  type Reaction,
+  type Subscriptions,
+} from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { Timer } from '../../application/ports/timers.ts';
+import type { Timer, TimerKey } from '../../application/ports/timers.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { clearTimers, hurryTimers, setTimers } from '../timers/timerTable.ts';
-import type { EndpointBook } from './endpointBook.ts';
+import { clearTimers, fireTimersNow, setTimers } from '../timers/timerTable.ts';
+import { SubscriptionIndex } from './subscriptionIndex.ts';
 
-interface TimerChange {
+interface TimerChange extends TimerKey {
   /** null: cleared. */
   readonly timer: Timer | null;
-  readonly kind: Timer['kind'];
-  readonly key: string;
   readonly first: boolean;
 }
 
 /** What one batch comes to: of several changes to one timer only the last is written. */
 class Effects {
   readonly jobs: JobRequest[] = [];
-  readonly hurried: { kind: Timer['kind']; group: string }[] = [];
+  readonly fired: { kind: string; group: string }[] = [];
   readonly clocks = new Map<string, { readonly seconds: number; readonly until: Timestamp }>();
   readonly #timers = new Map<string, TimerChange>();
 
@@ -36,8 +39,8 @@ class Effects {
       case 'clearTimer':
         this.#change({ ...reaction.timer, timer: null, first: false });
         break;
-      case 'hurry':
-        this.hurried.push(reaction.timers);
+      case 'fireNow':
+        this.fired.push(reaction.timers);
         break;
       case 'drainClock':
         this.clocks.set(reaction.account, {
@@ -68,43 +71,41 @@ class Effects {
 
 export interface ReactorNeeds {
   readonly jobs: JobQueue;
-  readonly endpoints: EndpointBook;
   /** Timers were set: the due scan may have to wake earlier. The earliest of them, in account time. */
   readonly onTimers: (earliest: string) => void;
 }
 
-/** One process manager as a follower of the log. */
+/** Of processes that decide on the event alone. */
+const NOTHING_KNOWN: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
+
+/** One process manager as a consumer of the log. */
 export class Reactor implements LogConsumer {
   readonly name: string;
   readonly categories: ProcessManager['categories'];
   readonly #process: ProcessManager;
   readonly #needs: ReactorNeeds;
-  readonly #context: ReactionContext;
-  readonly #keepsEndpoints: boolean;
+  /** null: it decides on the event alone. */
+  readonly #index: SubscriptionIndex | null;
   #after: (() => void)[] = [];
 
-  constructor(process: ProcessManager, needs: ReactorNeeds, keepsEndpoints: boolean) {
-    this.name = `process/${process.name}`;
+  constructor(process: ProcessManager, needs: ReactorNeeds) {
+    this.name = consumerName(process);
     this.categories = process.categories;
     this.#process = process;
     this.#needs = needs;
-    this.#keepsEndpoints = keepsEndpoints;
-    this.#context = {
-      endpoints: (account, mode) => needs.endpoints.of(account, mode),
-      hasWebhookUrls: (account, mode) => needs.endpoints.hasWebhookUrls(account, mode),
-    };
+    this.#index = process.decidesOn === 'subscriptions' ? new SubscriptionIndex() : null;
   }
 
   async reset(db: Sql): Promise<void> {
     this.#after = [];
-    if (this.#keepsEndpoints) await this.#needs.endpoints.load(db);
+    await this.#index?.load(db);
   }
 
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const effects = new Effects();
     for (const event of events) {
-      if (this.#keepsEndpoints) await this.#needs.endpoints.take(event, tx);
-      for (const reaction of this.#process.react(event, this.#context)) effects.add(reaction, event);
+      await this.#index?.take(event, tx);
+      for (const reaction of this.#process.react(event, this.#index ?? NOTHING_KNOWN)) effects.add(reaction, event);
     }
     await this.#write(effects, tx);
   }
@@ -119,13 +120,13 @@ export class Reactor implements LogConsumer {
     const timers = effects.set();
     await setTimers(tx, timers);
     await clearTimers(tx, effects.cleared());
-    for (const { kind, group } of effects.hurried) await hurryTimers(tx, kind, group);
+    for (const { kind, group } of effects.fired) await fireTimersNow(tx, kind, group);
     for (const [account, { seconds, until }] of effects.clocks) await advanceClock(tx, account, seconds, until);
     if (effects.jobs.length > 0) {
       await jobs.enqueue(effects.jobs, tx);
       this.#after.push(() => jobs.wake(effects.jobs));
     }
-    const earliest = effects.hurried.length > 0 ? '' : timers.map(({ dueAt }) => dueAt).toSorted()[0];
+    const earliest = effects.fired.length > 0 ? '' : timers.map(({ dueAt }) => dueAt).toSorted()[0];
     if (earliest !== undefined) this.#after.push(() => onTimers(earliest));
   }
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../application/ports/clock.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { SqlPool } from '../../application/ports/sql.ts';
-import { jobOf, nextDueMs, takeDueTimers } from './timerTable.ts';
+import { type JobOfTimer, nextDueMs, takeDueTimers } from './timerTable.ts';
 
 /** Longest sleep: covers timers that another process set, and those of accounts whose test clock is ahead. */
 const LOOK_MS = 1_000;
@@ -11,6 +11,7 @@ const BATCH = 500;
 export class TimerScan {
   readonly #db: SqlPool;
   readonly #jobs: JobQueue;
+  readonly #jobOf: JobOfTimer;
   readonly #clock: Clock;
   readonly #onError: (error: Error) => void;
   readonly #mayWork: () => boolean;
@@ -25,12 +26,14 @@ export class TimerScan {
   constructor(
     db: SqlPool,
     jobs: JobQueue,
+    jobOf: JobOfTimer,
     clock: Clock,
     onError: (error: Error) => void,
     mayWork: () => boolean = () => true,
   ) {
     this.#db = db;
     this.#jobs = jobs;
+    this.#jobOf = jobOf;
     this.#clock = clock;
     this.#onError = onError;
     this.#mayWork = mayWork;
@@ -82,7 +85,7 @@ export class TimerScan {
   async #dispatch(): Promise<number> {
     const due = await this.#db.transaction(async (tx) => {
       const timers = await takeDueTimers(tx, this.#clock.now(), BATCH);
-      const jobs = timers.map(jobOf);
+      const jobs = timers.map(this.#jobOf);
       if (jobs.length > 0) await this.#jobs.enqueue(jobs, tx);
       return jobs;
     });

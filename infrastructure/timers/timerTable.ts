@@ -1,19 +1,14 @@
 // The timers table: what falls due later, in account time (architecture §7).
-import type { JobQueue, JobRequest } from '../../application/ports/jobs.ts';
+import type { JobKind, JobPayload, JobQueue, JobRequest } from '../../application/ports/jobs.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
-import {
-  type CreationTimers,
-  itemOf,
-  type TestTimers,
-  type Timer,
-  type TimerKind,
-} from '../../application/ports/timers.ts';
+import { jobOfTimer, type TestTimers, type Timer, type TimerKey, type Timers } from '../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
 
 interface Row {
-  kind: TimerKind;
+  kind: string;
   key: string;
+  payload: JobPayload;
   account_id: AccountId;
   mode: Mode;
   group_id: string | null;
@@ -21,64 +16,68 @@ interface Row {
   held: boolean;
 }
 const COLUMNS =
-  't.kind, t.key, t.account_id, t.mode, t.group_id, t.held, (extract(epoch FROM t.due_at) * 1000)::bigint AS due_ms';
+  't.kind, t.key, t.payload, t.account_id, t.mode, t.group_id, t.held, (extract(epoch FROM t.due_at) * 1000)::bigint AS due_ms';
 const fromRow = (row: Row): Timer => ({
   account: row.account_id,
   mode: row.mode,
   kind: row.kind,
   key: row.key,
+  payload: row.payload,
   group: row.group_id,
   dueAt: fromMillis(row.due_ms),
   ...(row.held && { held: true as const }),
 });
 
-/** What a timer becomes when it is due. Deliveries are grouped by their target. */
-export const jobOf = (timer: Timer): JobRequest => ({
-  queue: timer.kind,
-  tenant: { accountId: timer.account, mode: timer.mode },
-  item: itemOf(timer),
-  ...(timer.kind === 'deliver' && timer.group !== null && { target: timer.group }),
-});
+/** What a timer becomes when it is due, by the rule of its kind. */
+export type JobOfTimer = (timer: Timer) => JobRequest;
+export const jobOfTimers = (kinds: readonly JobKind[]): JobOfTimer => {
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  return (timer) => jobOfTimer(byName.get(timer.kind) ?? { timer: null }, timer);
+};
 
-/**
- * Sets or moves them. At most one per (kind, key) in one call. A creation's is only moved to later: what a repeat of the request set may
- * be there before the reaction to the first one (K7).
- */
+/** Sets or moves them. At most one per (kind, key) in one call. */
 export const setTimers = async (db: Sql, timers: readonly Timer[]): Promise<void> => {
   if (timers.length === 0) return;
   await db.query({
     name: 'set_timers',
-    text: `INSERT INTO operations.timers (kind, key, account_id, mode, group_id, due_at)
-      SELECT v.kind, v.key, v.account_id, v.mode, v.group_id, v.due_at::timestamptz
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) v (kind, key, account_id, mode, group_id, due_at)
-      ON CONFLICT (kind, key) DO UPDATE SET due_at =
-        CASE WHEN excluded.kind = 'resumeCreation' THEN greatest(timers.due_at, excluded.due_at) ELSE excluded.due_at END, held = false`,
+    text: `INSERT INTO operations.timers (kind, key, payload, account_id, mode, group_id, due_at)
+      SELECT v.kind, v.key, v.payload::jsonb, v.account_id, v.mode, v.group_id, v.due_at::timestamptz
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+        v (kind, key, payload, account_id, mode, group_id, due_at)
+      ON CONFLICT (kind, key) DO UPDATE SET payload = excluded.payload, held = false, due_at =
+        CASE WHEN excluded.kind = ANY ($8::text[]) THEN greatest(timers.due_at, excluded.due_at) ELSE excluded.due_at END`,
     values: [
       new TextArray(timers.map((timer) => timer.kind)),
       new TextArray(timers.map((timer) => timer.key)),
+      new TextArray(timers.map((timer) => JSON.stringify(timer.payload))),
       new TextArray(timers.map((timer) => timer.account)),
       new TextArray(timers.map((timer) => timer.mode)),
       new TextArray(timers.map((timer) => timer.group)),
       new TextArray(timers.map((timer) => timer.dueAt)),
+      [...new Set(timers.flatMap(({ kind, onlyLater }) => (onlyLater ? kind : [])))],
     ],
   });
 };
 
-export const creationTimers = (db: Sql): CreationTimers => ({
+export const timers = (db: Sql): Timers => ({
   set: (timer) => setTimers(db, [timer]),
-  dueAt: async (kind, key) => {
+  dueAt: async ({ kind, key }) => {
     const { rows } = await db.query<{ due_ms: number }>(
       'SELECT (extract(epoch FROM due_at) * 1000)::bigint AS due_ms FROM operations.timers WHERE kind = $1 AND key = $2',
       [kind, key],
     );
     return rows[0] ? fromMillis(rows[0].due_ms) : null;
   },
+  among: async (keys) => {
+    const { rows } = await db.query<TimerKey>(
+      'SELECT t.kind, t.key FROM unnest($1::text[], $2::text[]) AS v (kind, key) JOIN operations.timers t USING (kind, key)',
+      [keys.map(({ kind }) => kind), keys.map(({ key }) => key)],
+    );
+    return rows;
+  },
 });
 
-export const clearTimers = async (
-  db: Sql,
-  timers: readonly { readonly kind: TimerKind; readonly key: string }[],
-): Promise<void> => {
+export const clearTimers = async (db: Sql, timers: readonly TimerKey[]): Promise<void> => {
   if (timers.length === 0) return;
   await db.query({
     name: 'clear_timers',
@@ -88,7 +87,7 @@ export const clearTimers = async (
 };
 
 /** All timers of the group are due at once. */
-export const hurryTimers = (db: Sql, kind: TimerKind, group: string) =>
+export const fireTimersNow = (db: Sql, kind: string, group: string) =>
   db.query("UPDATE operations.timers SET due_at = 'epoch', held = false WHERE kind = $1 AND group_id = $2", [
     kind,
     group,
@@ -154,13 +153,19 @@ const takeTimers = async (db: Sql, timers: readonly Timer[]): Promise<readonly T
   return rows.map(fromRow);
 };
 
-export const testTimers = (db: SqlPool, jobs: JobQueue): TestTimers => ({
+export const testTimers = (db: SqlPool, jobs: JobQueue, jobOf: JobOfTimer): TestTimers => ({
   drainsUntil: async (account) => {
     const { rows } = await db.query<{ until_ms: number }>(
       `SELECT (extract(epoch FROM drain_until) * 1000)::bigint AS until_ms FROM operations.test_clocks WHERE account_id = $1 AND draining`,
       [account],
     );
     return rows[0] ? fromMillis(rows[0].until_ms) : null;
+  },
+  draining: async () => {
+    const { rows } = await db.query<{ account_id: AccountId }>(
+      'SELECT account_id FROM operations.test_clocks WHERE draining ORDER BY account_id',
+    );
+    return rows.map(({ account_id: accountId }) => accountId);
   },
   ofGroups: async (account, until, groups) => {
     if (groups.length === 0) return [];

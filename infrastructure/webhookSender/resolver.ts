@@ -1,6 +1,7 @@
 // Names to addresses without the process's thread pool: `dns.lookup` shares its few threads with files and crypto, and a
 // handful of slow names would hold up all of them. c-ares asks the name servers on its own sockets (rule W4).
 import { Resolver } from 'node:dns/promises';
+import { raceAbort } from '../waiting.ts';
 import type { Hosts } from './hostsFile.ts';
 
 export interface AddressResolver {
@@ -41,20 +42,11 @@ export function dnsResolver(
       } catch (error) {
         throw error instanceof AggregateError ? error.errors[0] : error;
       }
-      await settledWithin(stored, RESOLUTION_DELAY_MS);
+      await raceAbort(Promise.allSettled(stored), AbortSignal.timeout(RESOLUTION_DELAY_MS));
       return found.flat();
     },
     close: () => queries.cancel(),
   };
-}
-
-async function settledWithin(promises: readonly Promise<unknown>[], delayMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const delay = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, delayMs);
-  });
-  await Promise.race([Promise.allSettled(promises), delay]);
-  clearTimeout(timer);
 }
 
 /** The hosts file wins over DNS, as everywhere; `localhost` and what ends in it is loopback (RFC 6761 §6.3). */

@@ -1,21 +1,15 @@
 // Every account there is.
+import type { AccountViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
-import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
 
-export interface ListedAccount {
-  readonly accountId: AccountId;
-  readonly name: string;
-  /** Of its owner. */
-  readonly email: string;
-  readonly openedAt: Timestamp;
-}
-
-/** In the order of their opening. */
-export const listAccounts = async (db: Sql): Promise<readonly ListedAccount[]> => {
-  const { rows } = await db.query<{ id: AccountId; name: string; email: string; opened_ms: number }>(
-    `SELECT id, name, email, (extract(epoch FROM opened_at) * 1000)::bigint AS opened_ms
-     FROM rm_accounts.accounts ORDER BY opened_at, id`,
-  );
-  return rows.map(({ id, opened_ms, ...rest }) => ({ accountId: id, ...rest, openedAt: fromMillis(opened_ms) }));
-};
+export const accountViews = (db: Sql): AccountViews => ({
+  list: async () => {
+    const { rows } = await db.query<{ id: AccountId; name: string; email: string; opened_ms: number }>(
+      `SELECT id, name, email, (extract(epoch FROM opened_at) * 1000)::bigint AS opened_ms
+       FROM rm_accounts.accounts ORDER BY opened_at, id`,
+    );
+    return rows.map(({ id, opened_ms, ...rest }) => ({ accountId: id, ...rest, openedAt: fromMillis(opened_ms) }));
+  },
+});

@@ -74,10 +74,24 @@ export const foldedTable = <C extends Category, State>(spec: FoldedTable<C, Stat
     name: spec.name,
     version: spec.version,
     categories: [spec.category],
+    aggregates: [
+      { table: spec.table, category: spec.category, decider: spec.decider as unknown as Decider<unknown, unknown> },
+    ],
     tables: [{ name: spec.table, key: ['id'] }, ...beside.flatMap(({ tables }) => tables)],
     ddl: (schema) => [ownDdl(spec, schema), ...beside.map((one) => one.ddl(schema))].join('\n'),
     writer: (schema) => new FoldedTableWriter(spec, schema),
   };
+};
+
+/** An event of the stream is missing: the state would be wrong from here on. */
+export class RevisionGap extends Error {
+  override name = 'RevisionGap';
+}
+
+/** Throws RevisionGap when the row, at `revision`, lacks an event before this one that no operator had skipped. */
+const assertNext = ({ stream, revision, previousRevision = revision - 1 }: LoggedEvent, from: number): void => {
+  if (from < previousRevision)
+    throw new RevisionGap(`${stream}: event ${revision} after event ${from < 0 ? 'none' : from}`);
 };
 
 const ownDdl = <C extends Category, State>(spec: FoldedTable<C, State>, schema: string): string => {
@@ -125,9 +139,11 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
     const changes: FoldedChange<C, State>[] = [];
     const created = new Map<string, Folded<State>>();
     const changed = new Map<string, Folded<State>>();
-    for (const { subject, account, mode, revision, event } of events as readonly LoggedEvent<C>[]) {
+    for (const logged of events as readonly LoggedEvent<C>[]) {
+      const { subject, account, mode, revision, event } = logged;
       const before = rows.get(subject);
-      if (before && before.revision >= revision) continue; // rows never go backwards
+      if (before && before.revision >= revision) continue; // a repeat: rows never go backwards
+      assertNext(logged, before?.revision ?? -1);
       const state = this.#spec.decider.evolve(before?.state ?? this.#spec.decider.initial, event);
       const after = { account, mode, revision, state, ...this.#marked(before, state, event) };
       rows.set(subject, after);

@@ -1,7 +1,8 @@
 // One reader of the log for many consumers: leadership with a standby, batches, rows and checkpoints in one transaction. An event that a
 // consumer can't take parks its stream; a consumer that fails as a whole goes aside; the others go on at full speed (architecture §6, §7).
 
-import { type EventStore, type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
+import type { EventLog } from '../../application/ports/eventCodec.ts';
+import { type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { assertSameLog, CheckpointMismatch, createCheckpoint, readCheckpoints } from './checkpoints.ts';
@@ -13,10 +14,9 @@ import { pause } from './pause.ts';
 import { type RetryTelling, retryParked } from './retry.ts';
 import { SharedLane } from './sharedLane.ts';
 
-export interface FollowersOptions {
+export interface FollowersOptions extends EventLog {
   /** Names the leadership lock and the progress notices. */
   readonly role: 'projector' | 'reactor';
-  readonly store: EventStore;
   readonly consumers: readonly LogConsumer[];
   readonly versionOf?: (consumer: LogConsumer) => number;
   readonly openSession: OpenLeaderSession;
@@ -70,12 +70,19 @@ export class Followers {
 
   constructor(options: FollowersOptions) {
     this.#options = options;
-    const { role, store, onMoved, onParked, onTaken } = options;
+    const { role, store, codec, onMoved, onParked, onTaken } = options;
     const onWorked: FollowersOptions['onMoved'] = (consumers, position) => {
       this.#failures = 0;
       onMoved(consumers, position);
     };
-    this.#telling = { role, store, onMoved: onWorked, ...(onParked && { onParked }), ...(onTaken && { onTaken }) };
+    this.#telling = {
+      role,
+      store,
+      codec,
+      onMoved: onWorked,
+      ...(onParked && { onParked }),
+      ...(onTaken && { onTaken }),
+    };
   }
 
   start(): void {
@@ -158,7 +165,7 @@ export class Followers {
   }
 
   async #load(session: LeaderSession): Promise<Member[]> {
-    const { consumers, store, versionOf = () => 1 } = this.#options;
+    const { consumers, store, codec, versionOf = () => 1 } = this.#options;
     const names = consumers.map(({ name }) => name);
     const head = await store.head();
     const known = await readCheckpoints(session, names);
@@ -175,7 +182,7 @@ export class Followers {
         categories: new Set<string>(consumer.categories),
         position: checkpoint?.position ?? null,
         swaps: checkpoint?.swaps ?? 0,
-        leftOut: await readLeftOut(session, store, name),
+        leftOut: await readLeftOut(session, { store, codec }, name),
         fault: null,
         parkedInARow: 0,
       });

@@ -99,7 +99,7 @@ const take = async (
   const to: Position = batch.position;
   if (member.position !== null && member.position >= to) return;
   const recorded = batch.kind === 'events' ? batch.events : [];
-  const { events, poisoned: unreadable } = eventsFor(member, recorded, categoriesOf(recorded));
+  const { events, poisoned: unreadable } = await eventsFor(options.codec, member, recorded, categoriesOf(recorded));
   try {
     const done = await session.transaction(async (tx) => {
       const failing = await applyCarefully(member.consumer, events, tx);

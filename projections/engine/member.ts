@@ -1,5 +1,6 @@
 // A follower at work: where it stands, what it leaves out, and how it is told of.
-import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
+import type { EventCodec, EventLog } from '../../application/ports/eventCodec.ts';
+import type { Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -23,11 +24,13 @@ export const standingOf = ({ consumer: { name }, position, swaps }: Member): Sta
 
 /** What a batch holds for it. `categories`: of each recorded event. */
 export const eventsFor = (
+  codec: EventCodec,
   { categories: wanted, position, leftOut }: Member,
   recorded: readonly RecordedEvent[],
   categories: readonly string[],
-): Readable =>
+): Promise<Readable> =>
   decodeAll(
+    codec,
     recorded.filter(
       (event, i) => wanted.has(categories[i] as string) && (position === null || event.position > position),
     ),
@@ -38,9 +41,8 @@ export const categoriesOf = (recorded: readonly RecordedEvent[]): readonly strin
   recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
 
 /** What the leader tells of its work. */
-export interface Telling {
+export interface Telling extends EventLog {
   readonly role: string;
-  readonly store: EventStore;
   /** After each commit of this process, before the notice reaches others. */
   readonly onMoved: (names: readonly string[], position: Position) => void;
   /** After the commit, and before the progress is told. */

@@ -1,8 +1,9 @@
 // An event that a consumer can't take parks its stream for that consumer: it is found among the others of a batch, and from it on the
 // stream is left out, while all other streams go on (architecture §7).
+import { type EventCodec, type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
-import { decodeEvent, isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { type StreamName, streamName } from '../../domain/kernel/event.ts';
 import { ConsumerFailed, faultText, isTransient, mayBeOfEvent } from './faults.ts';
@@ -36,17 +37,18 @@ export class LeftOut {
 }
 
 /** `name`: of the live consumer, whose skips count for its copies too. */
-export const readSkips = async (store: EventStore, name: string, into: LeftOut): Promise<void> => {
-  for await (const recorded of store.readStream(streamName.logConsumer(name))) {
-    const logged = decodeEvent(recorded);
-    if (isOf(logged, 'logConsumer')) into.skip(logged.event.data.stream, logged.event.data.revision);
-  }
+export const readSkips = async (log: EventLog, name: string, into: LeftOut): Promise<void> => {
+  for await (const page of readDecoded(log, streamName.logConsumer(name)))
+    for (const logged of page) {
+      if (logged instanceof UnreadableEvent) throw logged.reason;
+      if (isOf(logged, 'logConsumer')) into.skip(logged.event.data.stream, logged.event.data.revision);
+    }
 };
 
 /** `parkedAs`: whose rows of parked streams count; default the consumer's own. */
-export const readLeftOut = async (db: Sql, store: EventStore, name: string, parkedAs = name): Promise<LeftOut> => {
+export const readLeftOut = async (db: Sql, log: EventLog, name: string, parkedAs = name): Promise<LeftOut> => {
   const leftOut = new LeftOut();
-  await readSkips(store, name, leftOut);
+  await readSkips(log, name, leftOut);
   for (const { stream, revision } of await readParked(db, [parkedAs])) leftOut.park(stream, revision);
   return leftOut;
 };
@@ -64,20 +66,30 @@ export interface Readable {
   readonly poisoned: readonly Poison[];
 }
 
-export const decodeAll = (recorded: readonly RecordedEvent[], leftOut: Pick<LeftOut, 'isEmpty' | 'has'>): Readable => {
+/** Decodes a batch without what is left out. */
+export const decodeAll = async (
+  codec: EventCodec,
+  recorded: readonly RecordedEvent[],
+  leftOut: LeftOut,
+): Promise<Readable> => {
+  const takesAll = leftOut.isEmpty;
   const events: LoggedEvent[] = [];
   const poisoned = new Map<string, Poison>();
-  const takesAll = leftOut.isEmpty;
-  for (const one of recorded) {
-    if (!takesAll && leftOut.has(one)) continue;
-    if (poisoned.size > 0 && poisoned.has(one.stream)) continue;
-    try {
-      events.push(decodeEvent(one));
-    } catch (error) {
-      poisoned.set(one.stream, { recorded: one, ...tenantOf(one), error });
-    }
+  for (const one of await codec.decode(takesAll ? recorded : recorded.filter((event) => !leftOut.has(event)))) {
+    const { stream } = one instanceof UnreadableEvent ? one.recorded : one;
+    if (poisoned.size > 0 && poisoned.has(stream)) continue;
+    if (one instanceof UnreadableEvent)
+      poisoned.set(stream, { recorded: one.recorded, ...tenantOf(one.recorded), error: one.reason });
+    else events.push(takesAll ? one : afterSkipped(one, leftOut));
   }
   return { events, poisoned: [...poisoned.values()] };
+};
+
+/** Tells the events behind skipped ones which event they follow. */
+const afterSkipped = (logged: LoggedEvent, leftOut: LeftOut): LoggedEvent => {
+  let previousRevision = logged.revision - 1;
+  while (leftOut.isSkipped(logged.stream, previousRevision)) previousRevision--;
+  return previousRevision === logged.revision - 1 ? logged : { ...logged, previousRevision };
 };
 
 const tenantOf = ({ metadata }: RecordedEvent): Pick<Poison, 'account' | 'mode'> => {

@@ -1,6 +1,7 @@
 // What a read model is: tables, and how events become rows. Rebuilt to the same bytes at any time (architecture §6).
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Category } from '../../domain/kernel/event.ts';
 
 export interface ProjectionTable {
@@ -16,12 +17,21 @@ export interface ProjectionWriter {
   apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
 }
 
+/** A table whose rows hold the fold of their stream by the decider, as `id`, `revision` and `state` (JSON). */
+export interface AggregateRows {
+  readonly table: string;
+  readonly category: Category;
+  readonly decider: Decider<unknown, unknown>;
+}
+
 export interface Projection {
   readonly name: string;
   /** A change of tables or rows is a new version: the next start rebuilds it beside the live copy. */
   readonly version: number;
   readonly categories: readonly Category[];
   readonly tables: readonly ProjectionTable[];
+  /** Those that `verify` compares with their streams too; default: none. */
+  readonly aggregates?: readonly AggregateRows[];
   /** Statements that create the tables inside `schema`. */
   ddl(schema: string): string;
   writer(schema: string): ProjectionWriter;

@@ -1,6 +1,6 @@
 // Builds a fresh copy of a read model beside the live one and swaps when it has caught up. Killed half-way, the next run goes on
 // where it was. Reactions never run here (architecture §6).
-import type { EventStore } from '../../application/ports/eventStore.ts';
+import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { moveCheckpoints } from './checkpoints.ts';
 import { ensureNext, swap } from './copies.ts';
@@ -8,7 +8,7 @@ import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
-import { replay } from './replay.ts';
+import { type Replay, replay } from './replay.ts';
 
 export interface RebuildReport {
   readonly projection: string;
@@ -28,17 +28,19 @@ const LET_PASS_MS = 300;
 
 export const rebuild = async (
   projection: Projection,
-  store: EventStore,
+  log: EventLog,
   openSession: OpenLeaderSession,
   signal?: AbortSignal,
+  onTaken?: Replay['onTaken'],
 ): Promise<RebuildReport> => {
+  const { store, codec } = log;
   const started = performance.now();
   const session = await openSession('rebuild');
   try {
     if (!(await session.tryLead(`rebuild ${projection.name}`)))
       throw new RebuildRunning(`${projection.name} is being rebuilt by another process`);
     const copy = await session.transaction((tx) => ensureNext(tx, projection, store.storeId));
-    const leftOut = await readLeftOut(session, store, projection.name, copy.name);
+    const leftOut = await readLeftOut(session, log, projection.name, copy.name);
     let { position } = copy;
     const writer = projection.writer(nextSchema(projection.name));
     let events = 0;
@@ -46,6 +48,7 @@ export const rebuild = async (
       signal?.throwIfAborted();
       const done = await replay({
         store,
+        codec,
         session,
         projection,
         writer,
@@ -57,6 +60,7 @@ export const rebuild = async (
           await moveCheckpoints(tx, 'rebuild', [{ ...copy, position: from }], to);
         },
         ...(signal && { signal }),
+        ...(onTaken && { onTaken: (to, count) => onTaken(to, events + count) }),
       });
       position = done.position;
       events += done.events;

@@ -1,6 +1,7 @@
 // Reading the log from some point to some point, into a writer, in large turns. What can't be taken is parked for the copy, like live.
 
-import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
+import type { EventLog } from '../../application/ports/eventCodec.ts';
+import type { Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { applyCarefully, decodeAll, type LeftOut, type Poison } from './parking.ts';
@@ -9,8 +10,7 @@ import type { Projection, ProjectionWriter } from './projection.ts';
 /** Events a transaction of a rebuild: nobody waits on this event loop. */
 const REPLAY_BATCH_SIZE = 4_000;
 
-export interface Replay {
-  readonly store: EventStore;
+export interface Replay extends EventLog {
   readonly session: LeaderSession;
   readonly projection: Projection;
   readonly writer: ProjectionWriter;
@@ -21,6 +21,8 @@ export interface Replay {
   readonly until: Position | null;
   /** In the transaction of each batch, after its rows. */
   readonly onBatch?: (tx: Sql, position: Position, from: Position | null, poisoned: readonly Poison[]) => Promise<void>;
+  /** It is told of each batch that was taken: up to where, and how many events were read until then. */
+  readonly onTaken?: (position: Position, events: number) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -46,6 +48,7 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
     await takeBatch(options, recorded, to, position);
     position = to;
     events += recorded.length;
+    options.onTaken?.(position, events);
     if (position >= end) break;
   }
   stop.abort();
@@ -54,12 +57,12 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
 };
 
 const takeBatch = async (
-  { session, writer, leftOut, onBatch }: Replay,
+  { codec, session, writer, leftOut, onBatch }: Replay,
   recorded: readonly RecordedEvent[],
   to: Position,
   from: Position | null,
 ): Promise<void> => {
-  const { events, poisoned: unreadable } = decodeAll(recorded, leftOut);
+  const { events, poisoned: unreadable } = await decodeAll(codec, recorded, leftOut);
   const poisoned = await session.transaction(async (tx) => {
     const consumer = { reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
     const failing = await applyCarefully(consumer, events, tx);

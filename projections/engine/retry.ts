@@ -43,18 +43,18 @@ export const retryParked = async (
 const takeUp = async (
   member: Member,
   { consumer: name, stream, revision }: ParkedRow,
-  { store, role }: RetryTelling,
+  { store, codec, role }: RetryTelling,
   session: LeaderSession,
 ): Promise<ParkedStream | null> => {
   const skipped = new LeftOut();
-  await readSkips(store, name, skipped);
-  await readSkips(store, name, member.leftOut);
+  await readSkips({ store, codec }, name, skipped);
+  await readSkips({ store, codec }, name, member.leftOut);
   const recorded: RecordedEvent[] = [];
   for await (const event of store.readStream(stream as StreamName, { from: revision })) {
     if (member.position === null || event.position > member.position) break;
     recorded.push(event);
   }
-  const { events, poisoned: unreadable } = decodeAll(recorded, skipped);
+  const { events, poisoned: unreadable } = await decodeAll(codec, recorded, skipped);
   return session.transaction(async (tx) => {
     const held = await tx.query(
       'SELECT FROM log_followers.parked_streams WHERE consumer = $1 AND stream = $2 AND revision = $3 FOR UPDATE',

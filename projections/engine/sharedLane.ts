@@ -68,10 +68,13 @@ export class SharedLane {
     for (let members = behind(); members.length > 0 && !signal.aborted; members = behind()) {
       let current: Member | undefined;
       try {
+        const readable = await Promise.all(
+          members.map((member) => eventsFor(this.#options.codec, member, recorded, categories)),
+        );
         const took: Took[] = [];
         const parked = await session.transaction(async (tx) => {
-          for (current of members) {
-            const { events, poisoned } = eventsFor(current, recorded, categories);
+          for (const [i, { events, poisoned }] of readable.entries()) {
+            current = members[i] as Member;
             if (events.length > 0) await current.consumer.apply(events, tx);
             took.push({ member: current, poisoned, hasTaken: events.length > 0 });
           }

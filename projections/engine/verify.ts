@@ -1,13 +1,10 @@
 // Compares the live read models with a replay of the log from zero, and each folded row with the fold of its stream. 0 differences is
 // the only good answer (architecture §6).
 
-import type { EventStore, Position } from '../../application/ports/eventStore.ts';
+import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
+import type { Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
-import { decodeEvent } from '../../application/ports/loggedEvent.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
-import { payment } from '../../domain/payment/payment.ts';
-import { refund } from '../../domain/refund/refund.ts';
-import { webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { readCheckpoints } from './checkpoints.ts';
 import { createVerifyCopy, dropSchema } from './copies.ts';
 import { faultText } from './faults.ts';
@@ -25,30 +22,83 @@ export interface Difference {
 export interface VerifyReport {
   readonly position: Position | null;
   readonly rows: number;
+  /** The first hundred. */
   readonly differences: readonly Difference[];
+  /** Of all of them. */
+  readonly differenceCount: number;
   /** Streams that some read model shows as they last stood: left out of the comparison from there on. */
   readonly parked: readonly ParkedRow[];
 }
 
+/** How far a comparison is: in one of its steps, of which each read model has three. */
+export interface VerifyProgress {
+  readonly projection: string;
+  readonly work: 'replay' | 'compare' | 'fold';
+  /** Steps that are behind, and all that there are. */
+  readonly step: number;
+  readonly steps: number;
+  /** Events of this replay, rows of all comparisons until now, or rows of this fold. */
+  readonly count: number;
+  /** Up to where the log was replayed; null in the other steps. */
+  readonly position: Position | null;
+}
+
+const WORKS = ['replay', 'compare', 'fold'] as const satisfies readonly VerifyProgress['work'][];
+
 const PAGE = 2_000;
-/** Enough to see what is wrong; the count in the report goes on. */
+/** Enough to see what is wrong; all of them are counted. */
 const DIFFERENCES_MAX = 100;
 
-/** Rows of a table in key order, as text. Reads what the session's transaction sees. */
-async function* rowsOf(session: LeaderSession, schema: string, { name, key }: Projection['tables'][number]) {
+type KeyValue = string | number;
+interface Row {
+  readonly key: readonly KeyValue[];
+  readonly text: string;
+}
+
+/** Numbers by value, everything else by the bytes of its text, as an index with `COLLATE "C"` has it. */
+const compareKeys = (one: readonly KeyValue[], other: readonly KeyValue[]): number => {
+  for (const [n, value] of one.entries()) {
+    const against = other[n] as KeyValue;
+    const order =
+      typeof value === 'number' && typeof against === 'number'
+        ? value - against
+        : Buffer.compare(Buffer.from(String(value)), Buffer.from(String(against)));
+    if (order !== 0) return order;
+  }
+  return 0;
+};
+
+/** Rows of a table in key order. Reads what the session's transaction sees. */
+async function* rowsOf(
+  session: LeaderSession,
+  schema: string,
+  { name, key }: Projection['tables'][number],
+): AsyncGenerator<Row> {
   const cursor = `verify_${schema}_${name}`;
+  // An instant is compared in microseconds: its text is not ordered as it is.
+  const types = await session.query<{ column: string; isInstant: boolean }>(
+    `SELECT attname AS "column", atttypid = 'timestamptz'::regtype AS "isInstant" FROM pg_attribute
+      WHERE attrelid = '${schema}.${name}'::regclass AND attname = ANY($1::text[])`,
+    [key],
+  );
+  const instants = new Set(types.rows.filter(({ isInstant }) => isInstant).map(({ column }) => column));
+  const values = key.map((column, n) =>
+    instants.has(column) ? `(extract(epoch FROM t.${column}) * 1000000)::bigint AS k${n}` : `t.${column} AS k${n}`,
+  );
   await session.query(
-    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ROW(${key})::text AS key, t::text AS text FROM ${schema}.${name} t ORDER BY ${key.map((k) => `t.${k}`)}`,
+    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${values}, t::text AS text FROM ${schema}.${name} t ORDER BY ${key.map((k) => `t.${k}`)}`,
   );
   for (;;) {
-    const { rows } = await session.query<{ key: string; text: string }>(`FETCH ${PAGE} FROM ${cursor}`);
-    yield* rows;
+    const { rows } = await session.query<{ text: string } & { [key: `k${number}`]: KeyValue }>(
+      `FETCH ${PAGE} FROM ${cursor}`,
+    );
+    for (const row of rows) yield { key: key.map((_, n) => row[`k${n}`] as KeyValue), text: row.text };
     if (rows.length < PAGE) break;
   }
   await session.query(`CLOSE ${cursor}`);
 }
 
-/** Both sides into maps page by page would not be bounded; both are sorted alike, so a merge is enough. */
+/** Both sides come in the order of their keys and are merged: a page of each is held at a time, however many differ. */
 async function* differencesOf(
   live: LeaderSession,
   copy: LeaderSession,
@@ -59,76 +109,51 @@ async function* differencesOf(
   const name = `${projection.name}.${table.name}`;
   const left = rowsOf(live, liveSchema(projection.name), table);
   const right = rowsOf(copy, verifySchema(projection.name), table);
-  const pending = new Map<string, { side: 'live' | 'replayed'; text: string }>();
-  const take = (side: 'live' | 'replayed', row: { key: string; text: string }): Difference | null => {
-    const twin = pending.get(row.key);
-    if (twin === undefined || twin.side === side) {
-      pending.set(row.key, { side, text: row.text });
-      return null;
-    }
-    pending.delete(row.key);
-    if (twin.text === row.text) return null;
-    return side === 'live'
-      ? { table: name, live: row.text, replayed: twin.text }
-      : { table: name, live: twin.text, replayed: row.text };
-  };
-  for (let l = await left.next(), r = await right.next(); !l.done || !r.done; ) {
-    if (!l.done) {
+  let [one, other] = [await left.next(), await right.next()];
+  while (!one.done || !other.done) {
+    const order = one.done ? 1 : other.done ? -1 : compareKeys(one.value.key, other.value.key);
+    const here = order <= 0 ? (one.value as Row) : null;
+    const there = order >= 0 ? (other.value as Row) : null;
+    if (here?.text !== there?.text) yield { table: name, live: here?.text ?? null, replayed: there?.text ?? null };
+    if (here !== null) {
       count();
-      const found = take('live', l.value);
-      if (found) yield found;
-      l = await left.next();
+      one = await left.next();
     }
-    if (!r.done) {
-      const found = take('replayed', r.value);
-      if (found) yield found;
-      r = await right.next();
-    }
+    if (there !== null) other = await right.next();
   }
-  for (const { side, text } of pending.values())
-    yield { table: name, live: side === 'live' ? text : null, replayed: side === 'replayed' ? text : null };
 }
-
-const FOLDED = [
-  { name: 'payments', schema: 'rm_payments', table: 'payments', category: 'payment', decider: payment },
-  { name: 'refunds', schema: 'rm_refunds', table: 'refunds', category: 'refund', decider: refund },
-  {
-    name: 'webhookDeliveries',
-    schema: 'rm_webhook_deliveries',
-    table: 'deliveries',
-    category: 'webhookDelivery',
-    decider: webhookDelivery,
-  },
-] as const;
 
 /** Each row against the fold of its stream by the decider, read stream by stream: independent of the projections' own code. */
 async function* foldDifferences(
   session: LeaderSession,
-  store: EventStore,
-  leftOut: ReadonlyMap<string, LeftOut>,
+  log: EventLog,
+  { name, aggregates = [] }: Projection,
+  leftOut: LeftOut,
+  onPage: (rows: number) => void,
 ): AsyncGenerator<Difference> {
-  for (const { name, schema, table, category, decider } of FOLDED) {
-    const fold = decider as { initial: unknown; evolve(state: unknown, event: unknown): unknown };
+  let read = 0;
+  for (const { table, category, decider } of aggregates) {
     for (let after = ''; ; ) {
       const { rows } = await session.query<{ id: string; revision: number; state: string }>(
-        `SELECT id, revision, state FROM ${schema}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
+        `SELECT id, revision, state FROM ${liveSchema(name)}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
         [after],
       );
       for (const { id, revision, state } of rows) {
-        let folded = fold.initial;
+        let folded = decider.initial;
         let unreadable: unknown = null;
-        for await (const recorded of store.readStream(`${category}-${id}` as StreamName)) {
-          if (recorded.revision > revision) break;
-          if (leftOut.get(name)?.has(recorded)) continue;
-          try {
-            folded = fold.evolve(folded, decodeEvent(recorded).event);
-          } catch (error) {
-            unreadable = error;
+        for await (const page of readDecoded(log, `${category}-${id}` as StreamName)) {
+          for (const one of page) {
+            const recorded = one instanceof UnreadableEvent ? one.recorded : one;
+            if (recorded.revision > revision || leftOut.has(recorded)) continue;
+            if (one instanceof UnreadableEvent) unreadable = one.reason;
+            else folded = decider.evolve(folded, one.event);
           }
         }
         const text = unreadable === null ? JSON.stringify(folded) : faultText(unreadable);
         if (text !== state) yield { table: `${table} (fold of ${category}-${id})`, live: state, replayed: text };
       }
+      read += rows.length;
+      onPage(read);
       const last = rows.at(-1);
       if (last === undefined || rows.length < PAGE) break;
       after = last.id;
@@ -138,9 +163,11 @@ async function* foldDifferences(
 
 export const verify = async (
   projections: readonly Projection[],
-  store: EventStore,
+  log: EventLog,
   openSession: OpenLeaderSession,
+  onProgress: (progress: VerifyProgress) => void = () => undefined,
 ): Promise<VerifyReport> => {
+  const steps = projections.length * WORKS.length;
   const live = await openSession('verify');
   const copy = await openSession('verify');
   try {
@@ -155,37 +182,54 @@ export const verify = async (
       projections.map(({ name }) => name),
     );
     const leftOut = new Map<string, LeftOut>();
-    for (const { name } of projections) leftOut.set(name, await readLeftOut(live, store, name));
+    for (const { name } of projections) leftOut.set(name, await readLeftOut(live, log, name));
     const parked = await readParked(
       live,
       projections.map(({ name }) => name),
     );
     const differences: Difference[] = [];
     let rows = 0;
-    const note = (difference: Difference) => differences.length < DIFFERENCES_MAX && differences.push(difference);
-    for (const projection of projections) {
+    let differenceCount = 0;
+    const note = (difference: Difference) => {
+      if (differenceCount++ < DIFFERENCES_MAX) differences.push(difference);
+    };
+    const telling = (work: VerifyProgress['work'], { name: projection }: Projection, index: number) => {
+      const step = index * WORKS.length + WORKS.indexOf(work);
+      return (count: number, position: Position | null = null): void =>
+        onProgress({ projection, work, step, steps, count, position });
+    };
+    for (const [index, projection] of projections.entries()) {
       const position = checkpoints.get(projection.name)?.position ?? null;
+      const left = leftOut.get(projection.name) as LeftOut;
+      const replayed = telling('replay', projection, index);
       const writer = projection.writer(await createVerifyCopy(copy, projection));
       if (position !== null)
         await replay({
-          store,
+          store: log.store,
+          codec: log.codec,
           session: copy,
           projection,
           writer,
-          leftOut: leftOut.get(projection.name) as LeftOut,
+          leftOut: left,
           after: null,
           until: position,
+          onTaken: (to, events) => replayed(events, to),
         });
       await copy.query('BEGIN READ ONLY');
+      const compared = telling('compare', projection, index);
+      const count = () => {
+        if (++rows % PAGE === 0) compared(rows);
+      };
       for (const table of projection.tables)
-        for await (const found of differencesOf(live, copy, projection, table, () => rows++)) note(found);
+        for await (const found of differencesOf(live, copy, projection, table, count)) note(found);
       await copy.query('COMMIT');
       await dropSchema(copy, verifySchema(projection.name));
+      const folded = foldDifferences(live, log, projection, left, telling('fold', projection, index));
+      for await (const found of folded) note(found);
     }
-    for await (const found of foldDifferences(live, store, leftOut)) note(found);
     const positions = [...checkpoints.values()].map(({ position }) => position);
     const position = positions.includes(null) ? null : (positions.toSorted()[0] ?? null);
-    return { position, rows, differences, parked };
+    return { position, rows, differences, differenceCount, parked };
   } finally {
     await live.close();
     await copy.close();

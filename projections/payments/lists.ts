@@ -1,20 +1,13 @@
 // Lists of payments of one account and mode: after a cursor, or by page number, in any order.
+
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { Cursor, PageOrder, PagePart, PaymentFilter } from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { type PagePart, pageOf, statesOf } from './page.ts';
-import { NEWEST_FIRST, type PaymentFilter, rowsOf, Values } from './selection.ts';
+import { pageOf, statesOf } from './page.ts';
+import { NEWEST_FIRST, rowsOf, Values } from './selection.ts';
 import { sortedPage } from './sortedPage.ts';
-import { SORT_EXPRESSION, type SortField } from './sortFields.ts';
-
-export type { PaymentFilter } from './selection.ts';
-
-export interface Cursor {
-  readonly createdAt: Timestamp;
-  readonly id: PaymentId;
-}
+import { SORT_EXPRESSION } from './sortFields.ts';
 
 /** Newest first, then by id; what comes after the cursor. */
 export const listAfter = (
@@ -34,11 +27,6 @@ export const listAfter = (
   const page = `SELECT id, created_at FROM (${rows}) r ${after === null ? '' : beyond()} ORDER BY ${NEWEST_FIRST} LIMIT ${values.of(limit)}`;
   return statesOf(db, page, 'l.created_at DESC, l.id', values);
 };
-
-export interface PageOrder {
-  readonly by: SortField;
-  readonly direction: 'asc' | 'desc';
-}
 
 /** By creation, and by fields that are null in every list: newest first or oldest first, ties by id. */
 const CREATION_ORDER: { readonly [D in PageOrder['direction']]: string } = {

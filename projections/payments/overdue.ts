@@ -1,8 +1,8 @@
-// What should have happened to payments by itself and has not, as jobs: the watchdog's view (architecture §7).
-import type { JobRequest } from '../../application/ports/jobs.ts';
+// What should have happened to payments by itself and has not: the watchdog's view (architecture §7).
+import type { OverduePayment } from '../../application/ports/readModels/overdueWork.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
-import { allAwaited } from './awaited.ts';
+import { pendingWork } from '../../domain/payment/pendingWork.ts';
 import { paymentOf } from './row.ts';
 
 interface Row {
@@ -25,33 +25,23 @@ const PAGE = {
     WHERE (awaits_at, id) > ($2::timestamptz, $3) ORDER BY awaits_at, id LIMIT $4`,
 };
 
-/** Due before `before`, by the clock of the account; all of it, in pages. What a timer is set for is looked after. */
+/** Yields what was due before `before`, by the clock of the account; all of it, in pages. */
 export async function* overduePayments(
   db: Sql,
   before: Timestamp,
   page: number,
-): AsyncGenerator<readonly JobRequest[]> {
+): AsyncGenerator<readonly OverduePayment[]> {
   for (let after = { awaits_at: '-infinity', id: '' }; ; ) {
     const { rows } = await db.query<Row>({ ...PAGE, values: [before, after.awaits_at, after.id, page] });
-    const overdue = rows.flatMap(({ state, offset_seconds }) =>
-      allAwaited(paymentOf(state)).filter(({ at }) => at < addSeconds(before, offset_seconds)),
-    );
-    yield await withoutTimer(
-      db,
-      overdue.map(({ job }) => job),
-    );
+    yield rows.flatMap(({ state, offset_seconds }) => {
+      const payment = paymentOf(state);
+      const { accountId, mode, paymentId } = payment.charge.terms;
+      return pendingWork(payment)
+        .filter(({ at }) => at < addSeconds(before, offset_seconds))
+        .map((work) => ({ tenant: { accountId, mode }, paymentId, work }));
+    });
     const last = rows.at(-1);
     if (last === undefined || rows.length < page) return;
     after = last;
   }
 }
-
-const withoutTimer = async (db: Sql, jobs: readonly JobRequest[]): Promise<readonly JobRequest[]> => {
-  if (jobs.length === 0) return jobs;
-  const { rows } = await db.query<{ kind: string; key: string }>(
-    'SELECT t.kind, t.key FROM unnest($1::text[], $2::text[]) AS j (kind, key) JOIN operations.timers t USING (kind, key)',
-    [jobs.map(({ queue }) => queue), jobs.map(({ item }) => item)],
-  );
-  const timed = new Set(rows.map(({ kind, key }) => `${kind} ${key}`));
-  return jobs.filter(({ queue, item }) => !timed.has(`${queue} ${item}`));
-};

@@ -1,14 +1,9 @@
 // The payments of a page: their ids in order first, then their states.
+import type { PagePart } from '../../application/ports/readModels/payments.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { paymentOf } from './row.ts';
 import type { Values } from './selection.ts';
-
-export interface PagePart {
-  /** From 1. */
-  readonly page: number;
-  readonly limit: number;
-}
 
 /** `page` selects ids and whatever `order` names, as `l`. */
 export const statesOf = async (

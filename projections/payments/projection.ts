@@ -1,9 +1,10 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
+
 import { type PaymentState, payment } from '../../domain/payment/payment.ts';
+import { pendingSince } from '../../domain/payment/pendingWork.ts';
 import { foldedTable } from '../engine/foldedTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
-import { awaited } from './awaited.ts';
 import { heldSince } from './held.ts';
 import { listedPayments } from './listed.ts';
 import { statusMark } from './mark.ts';
@@ -16,7 +17,7 @@ export const paymentsProjection = foldedTable<'payment', PaymentState>({
   decider: payment,
   table: 'payments',
   columns: [
-    { name: 'awaits_at', type: 'timestamptz', of: (state) => awaited(state)?.at ?? null },
+    { name: 'awaits_at', type: 'timestamptz', of: pendingSince },
     { name: 'held_since', type: 'timestamptz', of: heldSince },
   ],
   // For the watchdog: what should have happened by itself. For operators: what is held for review.

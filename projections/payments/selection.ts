@@ -1,18 +1,8 @@
 // Which payments a list shows: the rows of `rm_payments.listed` that pass its filter, as SQL with values.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { TransactionStatus } from '../../domain/presentation/status.ts';
-import { customerHash } from './listed.ts';
 
-export interface PaymentFilter {
-  /** null: any. At least one otherwise. */
-  readonly statuses: readonly TransactionStatus[] | null;
-  /** Both inclusive, of the creation; null: unbounded. */
-  readonly from: Timestamp | null;
-  readonly to: Timestamp | null;
-  /** As `documentKeyOf` gives it; null: any. */
-  readonly documentKey: string | null;
-}
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { PaymentFilter } from '../../application/ports/readModels/payments.ts';
+import { customerHash } from './listed.ts';
 
 /** Values of a statement, numbered as they come. */
 export class Values {

@@ -1,8 +1,7 @@
 // The fields of a Transaction that the list of payments can be sorted by, and what each is sorted by (contract.md List payments query).
+import type { SortField } from '../../application/ports/readModels/payments.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { methodFields, type TransactionView } from '../../domain/presentation/transaction.ts';
-
-export type SortField = keyof TransactionView;
+import { methodFields } from '../../domain/presentation/transaction.ts';
 
 /** Values of the methods that most payments don't name, kept in one column that is null for a Pix. */
 type OtherField = Extract<SortField, `card${string}` | `mb${string}` | `boleto${string}` | `crypto${string}`>;
@@ -52,4 +51,3 @@ export const SORT_EXPRESSION: { readonly [F in SortField]: string | null } = {
   createdAt: 'created_at',
   paidAt: 'paid_at',
 };
-export const SORT_FIELDS = Object.keys(SORT_EXPRESSION) as readonly SortField[];

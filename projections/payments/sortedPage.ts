@@ -4,11 +4,13 @@
 // So the newest rows are looked at first. Say the page ends with the k-th payment of the whole list, and `bound` is the field of the k-th
 // of the newest rows when these are sorted. Then an older row whose field is not before `bound` comes after k newer ones, and is on
 // none of the pages up to this one: among equals the newest come first.
+
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { PagePart, PaymentFilter } from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { type PagePart, pageOf } from './page.ts';
-import { NEWEST_FIRST, type PaymentFilter, rowsOf, Values } from './selection.ts';
+import { pageOf } from './page.ts';
+import { NEWEST_FIRST, rowsOf, Values } from './selection.ts';
 
 export interface FieldOrder {
   /** SQL over the columns of `rm_payments.listed`. Nulls come last in either direction, ties newest first, then by id. */

@@ -1,8 +1,9 @@
 // How many payments a list holds in all: from kept counters for whole days, counted for the parts of days at the edges.
+
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { PaymentFilter } from '../../application/ports/readModels/payments.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { DAY_MS, fromMillis, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
-import type { PaymentFilter } from './lists.ts';
 
 type Counted = Pick<PaymentFilter, 'statuses' | 'from' | 'to'>;
 interface Span {

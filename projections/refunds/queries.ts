@@ -1,13 +1,12 @@
 // Reads of refunds, always of one account and mode: the payment's row says what was asked for and how it ended, the refund's own how
 // far it is on its way.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { RefundView, RefundViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import { refundView } from '../../domain/presentation/refund.ts';
 import type { RefundState } from '../../domain/refund/refund.ts';
 import { paymentOf } from '../payments/row.ts';
-
-export type RefundView = ReturnType<typeof refundView>;
 
 interface Row {
   readonly payment: string;
@@ -47,3 +46,8 @@ export const findRefund = async (db: Sql, tenant: Tenant, id: RefundId): Promise
   const views = rows[0] ? viewsOf(rows[0]) : [];
   return views.find((view) => view.id.endsWith(id)) ?? null;
 };
+
+export const refundViews = (db: Sql): RefundViews => ({
+  list: (tenant, id) => listRefunds(db, tenant, id),
+  find: (tenant, id) => findRefund(db, tenant, id),
+});

@@ -1,5 +1,6 @@
 // Reads of what was counted, always of one account and mode.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { StatsViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { DayRow } from '../../domain/presentation/dayCounts.ts';
@@ -90,3 +91,8 @@ export const findTimeToPay = async (
   for (const { histogram } of rows) sum.add(histogram);
   return { p50Seconds: sum.percentile(50), p90Seconds: sum.percentile(90) };
 };
+
+export const statsViews = (db: Sql): StatsViews => ({
+  dayRows: (tenant, window) => findDayRows(db, tenant, window),
+  timeToPay: (tenant, window) => findTimeToPay(db, tenant, window),
+});

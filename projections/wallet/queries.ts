@@ -1,17 +1,9 @@
-// Balances of one account and mode.
+// Balances of one account and mode, and the postings of one payment.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { CurrencyBalance, KeptPosting, WalletViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-
-export interface CurrencyBalance {
-  readonly currency: string;
-  readonly available: number;
-  readonly pending: number;
-  /** Held by open disputes. */
-  readonly retained: number;
-  /** When the next held tranches release, and how much then; null when nothing is held. */
-  readonly nextRelease: { readonly at: Timestamp; readonly amount: number } | null;
-}
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
 
 interface Row {
   currency: string;
@@ -47,3 +39,18 @@ export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promis
     nextRelease: ms === null || amount === null ? null : { at: fromMillis(ms), amount },
   }));
 };
+
+/** In the order of their events. */
+const findPostings = async (db: Sql, id: PaymentId): Promise<readonly KeptPosting[]> => {
+  const { rows } = await db.query<KeptPosting>(
+    `SELECT revision, line, ledger_account AS account, currency, amount FROM rm_wallet.postings
+     WHERE payment_id = $1 ORDER BY revision, line`,
+    [id],
+  );
+  return rows;
+};
+
+export const walletViews = (db: Sql): WalletViews => ({
+  balances: (tenant) => findBalances(db, tenant),
+  postings: (id) => findPostings(db, id),
+});

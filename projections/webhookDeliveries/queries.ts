@@ -1,28 +1,17 @@
 // Reads of webhook deliveries, always of one account and mode.
-import type { JobRequest } from '../../application/ports/jobs.ts';
+import { DELIVERY_QUEUE } from '../../application/ports/failingTargets.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
+import type { DeliveryFilter, DeliveryViews, ListedDelivery } from '../../application/ports/readModels/views.ts';
+import type { DeliveryReads, MessageUnderWay } from '../../application/ports/readModels/webhookDeliveries.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { AccountId, EndpointId, Mode } from '../../domain/kernel/ids.ts';
+import type { AccountId, DeliveryId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../domain/presentation/delivery.ts';
-
-export interface DeliveryFilter {
-  readonly status?: DeliveryStatus;
-  readonly eventType?: string;
-  readonly endpointId?: EndpointId;
-  /** 1 to 100. */
-  readonly limit: number;
-  readonly offset: number;
-}
-
-export interface ListedDelivery {
-  readonly state: ExistingDelivery;
-  readonly now: Pick<DeliveryNow, 'isUnderWay' | 'dueAt'>;
-}
+import type { DeliveryStatus, ExistingDelivery } from '../../domain/presentation/delivery.ts';
 
 /** Begun, and what came of it is not known yet: of the jobs that run now, and no timer of it is set. $1: what is in those jobs. */
 const UNDER_WAY = `(d.status = 'PENDING' AND d.id = ANY($1::text[])
-  AND NOT EXISTS (SELECT FROM operations.timers u WHERE u.kind = 'deliver' AND u.key = d.id))`;
+  AND NOT EXISTS (SELECT FROM operations.timers u WHERE u.kind = '${DELIVERY_QUEUE}' AND u.key = d.id))`;
 
 const isOfStatus = (status: DeliveryStatus, add: (value: unknown) => string): string => {
   if (status === 'PROCESSING') return UNDER_WAY;
@@ -50,7 +39,7 @@ export const listDeliveries = async (
   const { rows } = await db.query<Row>(
     `SELECT d.state, ${UNDER_WAY} AS is_under_way, (extract(epoch FROM (
        SELECT CASE WHEN t.held THEN (SELECT min(n.due_at) FROM operations.timers n WHERE n.group_id = t.group_id) ELSE t.due_at END
-       FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id)) * 1000)::bigint AS due_ms
+       FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id)) * 1000)::bigint AS due_ms
      FROM (SELECT d.* ${from} ${page}) d ORDER BY d.created_at DESC, d.id`,
     values,
   );
@@ -63,11 +52,15 @@ export const listDeliveries = async (
   };
 };
 
+export const deliveryViews = (db: Sql): DeliveryViews => ({
+  list: (tenant, filter, running) => listDeliveries(db, tenant, filter, running),
+});
+
 /**
  * Deliveries of a tenant that should have been attempted by `now` (account time), or are in the jobs that run now (`running`), and are
  * not at their end; and those held back.
  */
-export const countDueDeliveries = async (
+const countDueDeliveries = async (
   db: Sql,
   { accountId, mode }: Tenant,
   now: Timestamp,
@@ -76,8 +69,8 @@ export const countDueDeliveries = async (
   const { rows } = await db.query<{ due: number; held: number }>(
     `SELECT (SELECT count(*) FROM rm_webhook_deliveries.deliveries d WHERE d.account_id = $1 AND d.mode = $2
          AND d.next_attempt_at IS NOT NULL AND (d.next_attempt_at <= $3 OR d.id = ANY($4::text[]))
-         AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id))
-       + (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.kind = 'deliver' AND t.due_at <= $3) AS due,
+         AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id))
+       + (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.kind = '${DELIVERY_QUEUE}' AND t.due_at <= $3) AS due,
        (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.held AND t.due_at > $3) AS held`,
     [accountId, mode, now, running],
   );
@@ -85,17 +78,17 @@ export const countDueDeliveries = async (
 };
 
 /** Deliveries of a tenant that are due by `until`, or among `sent`, and wait for no timer: the earliest of them. */
-export const deliveriesOnTheirWay = async (
+const deliveriesUnderWay = async (
   db: Sql,
   { accountId, mode }: Tenant,
   until: Timestamp,
   sent: readonly string[],
   limit: number,
-): Promise<readonly { id: string; target: string; dueAt: Timestamp }[]> => {
+): Promise<readonly MessageUnderWay[]> => {
   const { rows } = await db.query<{ id: string; target: string; due_ms: number }>(
     `SELECT d.id, d.target, (extract(epoch FROM d.next_attempt_at) * 1000)::bigint AS due_ms FROM rm_webhook_deliveries.deliveries d
      WHERE d.account_id = $1 AND d.mode = $2 AND d.next_attempt_at IS NOT NULL AND (d.next_attempt_at <= $3 OR d.id = ANY($4::text[]))
-       AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id)
+       AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id)
      ORDER BY d.next_attempt_at LIMIT $5`,
     [accountId, mode, until, sent, limit],
   );
@@ -104,7 +97,7 @@ export const deliveriesOnTheirWay = async (
 
 interface OverdueRow {
   readonly next_attempt_at: string;
-  readonly id: string;
+  readonly id: DeliveryId;
   readonly target: string;
   readonly account_id: AccountId;
   readonly mode: Mode;
@@ -122,7 +115,7 @@ const OVERDUE_PAGE = {
         AND d.next_attempt_at < $1 + c.offset_seconds * interval '1 s'
       WHERE NOT c.draining) AS d
     WHERE (next_attempt_at, id) > ($2::timestamptz, $3)
-      AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = 'deliver' AND t.key = d.id)
+      AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id)
     ORDER BY next_attempt_at, id LIMIT $4`,
 };
 
@@ -131,16 +124,15 @@ export async function* overdueDeliveries(
   db: Sql,
   before: Timestamp,
   page: number,
-): AsyncGenerator<readonly JobRequest[]> {
+): AsyncGenerator<readonly OverdueDelivery[]> {
   for (let after = { next_attempt_at: '-infinity', id: '' }; ; ) {
     const { rows } = await db.query<OverdueRow>({
       ...OVERDUE_PAGE,
       values: [before, after.next_attempt_at, after.id, page],
     });
-    yield rows.map(({ id, target, account_id: accountId, mode }) => ({
-      queue: 'deliver',
+    yield rows.map(({ id: deliveryId, target, account_id: accountId, mode }) => ({
       tenant: { accountId, mode },
-      item: id,
+      deliveryId,
       target,
     }));
     const last = rows.at(-1);
@@ -148,3 +140,8 @@ export async function* overdueDeliveries(
     after = last;
   }
 }
+
+export const deliveryReads = (db: Sql): DeliveryReads => ({
+  countDue: (tenant, now, running) => countDueDeliveries(db, tenant, now, running),
+  underWay: (tenant, until, sent, limit) => deliveriesUnderWay(db, tenant, until, sent, limit),
+});

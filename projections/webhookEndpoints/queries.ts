@@ -1,9 +1,10 @@
 // Reads of webhook endpoints, always of one account and mode.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 
-export type ActiveEndpoint = Extract<WebhookEndpointState, { status: 'active' }>;
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { ActiveEndpoint, EndpointViews } from '../../application/ports/readModels/views.ts';
+import type { EndpointReads } from '../../application/ports/readModels/webhookEndpoints.ts';
+import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels.ts';
+import type { Sql } from '../../application/ports/sql.ts';
 
 /** Oldest first. */
 export const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly ActiveEndpoint[]> => {
@@ -13,3 +14,16 @@ export const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promi
   );
   return rows.map(({ state }) => JSON.parse(state) as ActiveEndpoint);
 };
+
+/** Twice the worst case of a read model: beyond it the count could miss one, and the request is refused instead. */
+const COUNTED_MS = 2_000;
+
+export const endpointReads = (db: Sql, caughtUp: CaughtUp): EndpointReads => ({
+  count: async (tenant) => {
+    if (!(await caughtUp('webhookEndpoints', COUNTED_MS)).isCaughtUp)
+      throw new ReadModelsBehind('the endpoints could not be counted');
+    return (await listEndpoints(db, tenant)).length;
+  },
+  subscriptions: async (tenant) => (await listEndpoints(db, tenant)).map(({ events }) => events),
+});
+export const endpointViews = (db: Sql): EndpointViews => ({ list: (tenant) => listEndpoints(db, tenant) });

@@ -1,12 +1,13 @@
 // What each process manager answers to each event: pure, exact, and the same when asked again (architecture §7).
 import { expect } from 'chai';
+import { PROCESSES } from '../../application/capabilities.ts';
 import { cancellation } from '../../application/payments/cancellation.ts';
 import { expiry } from '../../application/payments/expiry.ts';
 import { fundsRelease } from '../../application/payments/fundsRelease.ts';
-import { creation } from '../../application/payments/issueInstruments.ts';
-import { payerLockReturn } from '../../application/payments/rejectedPaymentReturn.ts';
+import { instrumentIssuing } from '../../application/payments/issueInstruments.ts';
+import { rejectedPaymentReturn } from '../../application/payments/rejectedPaymentReturn.ts';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import type { ProcessManager, Reaction, ReactionContext } from '../../application/ports/processManager.ts';
+import type { ProcessManager, Reaction, Subscriptions } from '../../application/ports/processManager.ts';
 import { refundExecution } from '../../application/refunds/refundExecution.ts';
 import { testClock } from '../../application/sandbox/testClock.ts';
 import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
@@ -14,7 +15,6 @@ import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import { CATEGORIES } from '../../domain/kernel/event.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
-import { PROCESSES } from '../../infrastructure/boot/processManagers.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
 import { card, otherIssued } from '../support/instruments.ts';
 import {
@@ -79,7 +79,7 @@ const logged = (category: Category, event: unknown, mode = 'test'): LoggedEvent 
     event: event as AnyEvent,
   }) as unknown as LoggedEvent;
 
-const NOBODY: ReactionContext = { endpoints: () => [], hasWebhookUrls: () => false };
+const NOBODY: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
 /** What it answers, twice. */
 const reactions = (process: ProcessManager, event: LoggedEvent, context = NOBODY): readonly Reaction[] => {
   const first = process.react(event, context);
@@ -87,14 +87,23 @@ const reactions = (process: ProcessManager, event: LoggedEvent, context = NOBODY
   return first;
 };
 
+/** `key`: what the payload names comes first in it. */
 const timer = (kind: string, key: string, dueAt: string, group: string | null = null, mode = 'test') => ({
   kind: 'timer',
-  timer: { account: ACCOUNT_ID, mode, kind, key, group, dueAt },
+  timer: { account: ACCOUNT_ID, mode, kind, key, payload: payloadOf(kind, key), group, dueAt, ...onlyLater(kind) },
 });
+const onlyLater = (kind: string) => kind === 'resumeIssuing' && { onlyLater: true };
+const payloadOf = (kind: string, key: string): object => {
+  if (kind === 'deliver') return { deliveryId: key };
+  if (kind === 'refund') return { paymentId: PAYMENT_ID, refundId: key };
+  const [paymentId, more] = key.split(' ');
+  if (more === undefined) return { paymentId };
+  return more === 'all' ? { paymentId, ofAll: true } : { paymentId, method: more };
+};
 const clear = (kind: string, key: string = PAYMENT_ID) => ({ kind: 'clearTimer', timer: { kind, key } });
-const job = (queue: string, item: string, target?: string) => ({
+const job = (queue: string, payload: object, target?: string) => ({
   kind: 'job',
-  job: { queue, item, ...(target !== undefined && { target }) },
+  job: { queue, payload, ...(target !== undefined && { target }) },
 });
 
 const scheduled = {
@@ -177,34 +186,33 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
   'override secret rotated': logged('account', { type: 'AccountOverrideSecretRotated', data: { at: CREATED_AT } }),
 };
 
-/** How jobs and timers name a refund. */
-const REFUND = `${PAYMENT_ID}:${REFUND_ID}`;
-const back = job('returnPayment', `${PAYMENT_ID}:${END_TO_END_ID}`);
+const REFUND = { paymentId: PAYMENT_ID, refundId: REFUND_ID };
+const back = job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId: END_TO_END_ID });
 /** By process: its answers. What is not named here is answered with nothing. */
 const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: readonly object[] }])[] = [
   [
-    creation,
+    instrumentIssuing,
     {
-      'charge created': [{ ...timer('resumeCreation', PAYMENT_ID, at('13:01:00')), first: true }],
+      'charge created': [{ ...timer('resumeIssuing', PAYMENT_ID, at('13:01:00')), first: true }],
       'payment created': [
-        { ...timer('resumeCreation', PAYMENT_ID, at('13:09:00')), first: true },
-        job('finalise', PAYMENT_ID),
+        { ...timer('resumeIssuing', PAYMENT_ID, at('13:09:00')), first: true },
+        job('issueInstruments', { paymentId: PAYMENT_ID }),
       ],
       'payment of two methods created': [
-        { ...timer('resumeCreation', `${PAYMENT_ID}:all`, at('13:09:00')), first: true },
-        job('finalise', PAYMENT_ID),
+        { ...timer('resumeIssuing', `${PAYMENT_ID} all`, at('13:09:00')), first: true },
+        job('issueInstruments', { paymentId: PAYMENT_ID }),
       ],
-      'pix issued': [clear('resumeCreation')],
-      'card issued': [clear('resumeCreation')],
-      'charge failed': [clear('resumeCreation')],
-      'charge cancelled': [clear('resumeCreation')],
+      'pix issued': [clear('resumeIssuing')],
+      'card issued': [clear('resumeIssuing')],
+      'charge failed': [clear('resumeIssuing')],
+      'charge cancelled': [clear('resumeIssuing')],
     },
   ],
   [
     expiry,
     {
       'pix issued': [timer('expire', PAYMENT_ID, EXPIRES_AT)],
-      'card issued': [timer('expire', `${PAYMENT_ID}:CREDIT_CARD`, at('13:30:00'))],
+      'card issued': [timer('expire', `${PAYMENT_ID} CREDIT_CARD`, at('13:30:00'))],
       'charge cancelled': [clear('expire')],
       'settled at once': [clear('expire')],
       'settled and held back': [clear('expire')],
@@ -214,7 +222,7 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
   ],
   [fundsRelease, { 'settled and held back': [timer('releaseFunds', PAYMENT_ID, TOMORROW)] }],
   [
-    payerLockReturn,
+    rejectedPaymentReturn,
     {
       'wrong amount': [back],
       'second payment': [back],
@@ -236,21 +244,21 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
     refundExecution,
     {
       'refund reserved': [job('refund', REFUND)],
-      'refund submitted': [timer('refund', REFUND, at('15:00:03'), ACCOUNT_ID)],
-      'refund unknown': [timer('refund', REFUND, at('15:00:03'), ACCOUNT_ID)],
-      'refund paid': [clear('refund', REFUND), job('refund', REFUND)],
-      'refund failed': [clear('refund', REFUND), job('refund', REFUND)],
-      'sandbox confirms refunds': [{ kind: 'hurry', timers: { kind: 'refund', group: ACCOUNT_ID } }],
+      'refund submitted': [timer('refund', REFUND_ID, at('15:00:03'), ACCOUNT_ID)],
+      'refund unknown': [timer('refund', REFUND_ID, at('15:00:03'), ACCOUNT_ID)],
+      'refund paid': [clear('refund', REFUND_ID), job('refund', REFUND)],
+      'refund failed': [clear('refund', REFUND_ID), job('refund', REFUND)],
+      'sandbox confirms refunds': [{ kind: 'fireNow', timers: { kind: 'refund', group: ACCOUNT_ID } }],
     },
   ],
   [webhookFanOut, {}], // nobody listens; see below
   [
     webhookDelivery,
     {
-      'delivery scheduled': [job('deliver', DELIVERY, ENDPOINT)],
+      'delivery scheduled': [job('deliver', { deliveryId: DELIVERY }, ENDPOINT)],
       'attempt failed': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
       'delivery cancelled': [clear('deliver', DELIVERY)],
-      'endpoint deleted': [{ kind: 'hurry', timers: { kind: 'deliver', group: ENDPOINT } }],
+      'endpoint deleted': [{ kind: 'fireNow', timers: { kind: 'deliver', group: ENDPOINT } }],
     },
   ],
   [
@@ -258,7 +266,7 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
     {
       'clock advanced': [
         { kind: 'drainClock', account: ACCOUNT_ID, offsetSeconds: 90, until: LATER },
-        job('drainClock', ACCOUNT_ID),
+        job('drainClock', { accountId: ACCOUNT_ID }),
       ],
     },
   ],
@@ -294,7 +302,11 @@ describe('reactions', () => {
     for (const [process, event, expected] of [
       [expiry, issued(), timer('expire', PAYMENT_ID, EXPIRES_AT, null, 'live')],
       [fundsRelease, settled({ availableAt: TOMORROW }), timer('releaseFunds', PAYMENT_ID, TOMORROW, null, 'live')],
-      [creation, created(), { ...timer('resumeCreation', PAYMENT_ID, at('13:01:00'), null, 'live'), first: true }],
+      [
+        instrumentIssuing,
+        created(),
+        { ...timer('resumeIssuing', PAYMENT_ID, at('13:01:00'), null, 'live'), first: true },
+      ],
     ] as const)
       expect(reactions(process, logged('payment', event, 'live'))).to.deep.equal([expected]);
     expect(reactions(webhookDelivery, logged('webhookDelivery', attemptFailed(LATER), 'live'))).to.deep.equal([
@@ -305,13 +317,15 @@ describe('reactions', () => {
   it('name the Pix that goes back, not another of the same payment', () => {
     for (const providerPaymentId of ['E-one', 'E-two'])
       expect(
-        reactions(payerLockReturn, logged('payment', sentBack('second_payment', { providerPaymentId }))),
-      ).to.deep.equal([job('returnPayment', `${PAYMENT_ID}:${providerPaymentId}`)]);
+        reactions(rejectedPaymentReturn, logged('payment', sentBack('second_payment', { providerPaymentId }))),
+      ).to.deep.equal([job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId })]);
   });
 
   describe('of webhookFanOut, with listeners', () => {
+    const fanOutTo = (...endpointIds: string[]) =>
+      job('fanOut', { paymentId: PAYMENT_ID, revision: REVISION, endpointIds });
     const asked: string[] = [];
-    const listening = (...ids: string[]): ReactionContext => ({
+    const listening = (...ids: string[]): Subscriptions => ({
       endpoints: (account, mode) => {
         asked.push(`${account} ${mode}`);
         return ids.map((endpointId) => ({ endpointId, events: ['charge.paid'] }));
@@ -345,27 +359,23 @@ describe('reactions', () => {
       'dispute opened',
     ];
     for (const [name, event] of Object.entries(LOG)) {
-      const expected = TOLD.includes(name) ? [job('fanOut', `${PAYMENT_ID}:${REVISION}:a,b`)] : [];
+      const expected = TOLD.includes(name) ? [fanOutTo('a', 'b')] : [];
       it(`${name}: ${expected.length}`, () =>
         void expect(reactions(webhookFanOut, event, listening('a', 'b'))).to.deep.equal(expected));
     }
     it('without endpoints, of accounts and modes whose payments have a webhookUrl', () => {
-      const withUrls = (mode: string): ReactionContext => ({
+      const withUrls = (mode: string): Subscriptions => ({
         endpoints: () => [],
         hasWebhookUrls: (account, asked) => account === ACCOUNT_ID && asked === mode,
       });
-      expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('test'))).to.deep.equal([
-        job('fanOut', `${PAYMENT_ID}:${REVISION}:`),
-      ]);
+      expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('test'))).to.deep.equal([fanOutTo()]);
       expect(reactions(webhookFanOut, logged('payment', settled()), withUrls('live'))).to.deep.equal([]);
       expect(reactions(webhookFanOut, logged('payment', created()), withUrls('test'))).to.deep.equal([]);
     });
     it('asks for the endpoints of the event’s account and mode', () => {
       for (const mode of ['test', 'live']) {
         const event = logged('payment', settled(), mode);
-        expect(webhookFanOut.react(event, listening('a'))).to.deep.equal([
-          job('fanOut', `${PAYMENT_ID}:${REVISION}:a`),
-        ]);
+        expect(webhookFanOut.react(event, listening('a'))).to.deep.equal([fanOutTo('a')]);
       }
       expect(asked).to.deep.equal([`${ACCOUNT_ID} test`, `${ACCOUNT_ID} live`]);
     });

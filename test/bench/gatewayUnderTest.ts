@@ -1,9 +1,10 @@
 // The gateway as it is run: a process of its own with its embedded database, and a look into that database from outside.
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
-import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/attach.ts';
-import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { attachToEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { leaderSessions } from '../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../infrastructure/postgres/session.ts';
@@ -109,7 +110,11 @@ export class GatewayUnderTest {
   /** Rejects unless the read models equal a replay of the log. Returns how many rows were compared. */
   async verified(): Promise<number> {
     const openSession = leaderSessions(connectionConfig(this.connectionString, 'quita bench'));
-    const { rows, differences } = await verify(PROJECTIONS, this.store, openSession);
+    const { rows, differences } = await verify(
+      PROJECTIONS,
+      { store: this.store, codec: new JsonEventCodec() },
+      openSession,
+    );
     if (differences.length > 0)
       throw new Error(`verify found ${differences.length} differences: ${JSON.stringify(differences[0])}`);
     return rows;

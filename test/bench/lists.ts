@@ -1,6 +1,8 @@
 // Lists, statistics and wallet reads of one account with 1,000,000 payments: the longest of many reads, against the bounds of the issue
 // "All of charges, payments, refunds, cancellation, wallets, statistics". The reads are those of the routes, from query to JSON.
+
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import { type Cursor, type PaymentFilter, SORT_FIELDS } from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { lastBusinessDays, saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
@@ -13,9 +15,8 @@ import { PARALLEL_SORTS } from '../../infrastructure/boot/storage.ts';
 import { connectionConfig, PgSession } from '../../infrastructure/postgres/session.ts';
 import { createSchema } from '../../projections/engine/copies.ts';
 import { liveSchema } from '../../projections/engine/projection.ts';
-import { type Cursor, listAfter, listPage, type PaymentFilter } from '../../projections/payments/lists.ts';
+import { listAfter, listPage } from '../../projections/payments/lists.ts';
 import { paymentsProjection } from '../../projections/payments/projection.ts';
-import { SORT_FIELDS } from '../../projections/payments/sortFields.ts';
 import { countPayments } from '../../projections/payments/totals.ts';
 import { findDayRows, findTimeToPay } from '../../projections/stats/queries.ts';
 import { walletProjection } from '../../projections/wallet/projection.ts';

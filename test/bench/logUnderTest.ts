@@ -1,6 +1,6 @@
 // The two logs that a row may run on. EventStoreDB is the test server as a process of its own, or the one that TEST_EVENTSTORE_URL names.
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
-import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { givenEventStoreDb } from '../support/eventStoreDb/given.ts';
 import { startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
 

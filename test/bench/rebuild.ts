@@ -1,7 +1,8 @@
 // Rebuilding all read models at once, against row-per-event upserts: the same models by the same code, but one
 // event at a time, in transactions of 1,000. Both fill tables of their own from one log, and must come to the same rows.
 
-import { decodeEvent } from '../../application/ports/loggedEvent.ts';
+import { JsonEventCodec } from '../../application/core/eventCodec.ts';
+import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { leaderSessions } from '../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../infrastructure/postgres/session.ts';
@@ -29,10 +30,11 @@ export const rebuild: BenchRow = async ({ quick, events: wanted, say }) => {
   const session = await openSession('bench');
   say(`rebuild: writing ${wanted} events`);
   const events = await seed(store, wanted, true);
+  const codec = new JsonEventCodec();
 
   const ours = async (): Promise<number> => {
     const beganAt = performance.now();
-    await Promise.all(PROJECTIONS.map((projection) => rebuildOne(projection, store, openSession)));
+    await Promise.all(PROJECTIONS.map((projection) => rebuildOne(projection, { store, codec }, openSession)));
     return (events * 1_000) / (performance.now() - beganAt);
   };
 
@@ -53,8 +55,8 @@ export const rebuild: BenchRow = async ({ quick, events: wanted, say }) => {
     })) {
       if (batch.kind === 'events') {
         await session.transaction(async (tx) => {
-          for (const recorded of batch.events) {
-            const logged = decodeEvent(recorded);
+          for (const logged of await codec.decode(batch.events)) {
+            if (logged instanceof UnreadableEvent) throw logged.reason;
             for (const { categories, writer } of writers)
               if (categories.has(logged.category)) await writer.apply([logged], tx);
           }

@@ -1,10 +1,13 @@
 // A log of a given length, made by the program's own decisions: payments that were created and paid and, when asked for, the deliveries
 // that told of it.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { EventStore, NewEvent } from '../../application/ports/eventStore.ts';
-import { type Circumstances, renderEvents } from '../../application/ports/loggedEvent.ts';
+import { JsonEventCodec } from '../../application/core/eventCodec.ts';
+import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
+import { EMPTY_STREAM, type EventStore } from '../../application/ports/eventStore.ts';
+import type { Circumstances } from '../../application/ports/loggedEvent.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
-import { type StreamName, streamName } from '../../domain/kernel/event.ts';
+import type { EventOf } from '../../domain/events.ts';
+import { type Category, type StreamName, streamName } from '../../domain/kernel/event.ts';
 import {
   type AccountId,
   type DeliveryId,
@@ -23,10 +26,14 @@ import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import { recordAttempt, scheduleDelivery, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 
-interface NewStream {
-  readonly stream: StreamName;
-  readonly events: readonly NewEvent[];
-}
+type NewStream = EventsToEncode;
+const codec = new JsonEventCodec();
+const newStream = <C extends Category>(
+  category: C,
+  stream: StreamName,
+  events: readonly EventOf[C][],
+  why: Circumstances,
+): EventsToEncode<C> => ({ category, stream, after: EMPTY_STREAM, events, commandId: randomUUID(), why });
 
 const rawId = () => encodeRawId(randomBytes(16));
 const ACCOUNT = rawId() as AccountId;
@@ -94,10 +101,7 @@ const paidPayment = (n: number): NewStream => {
   const settled = settle(open);
   if (isRejection(settled)) throw new Error(settled.message);
   const events: PaymentEvent[] = [...created.events, ...settled.events];
-  return {
-    stream: streamName.payment(paymentId),
-    events: renderEvents('payment', events, randomUUID(), circumstances(paymentId)),
-  };
+  return newStream('payment', streamName.payment(paymentId), events, circumstances(paymentId));
 };
 
 const BODY = JSON.stringify({
@@ -108,7 +112,11 @@ const BODY = JSON.stringify({
 });
 
 /** What is to be delivered to an endpoint: the same shape that the fan-out schedules. */
-export const newDelivery = (accountId: AccountId, endpointId: EndpointId, body = BODY): NewStream => {
+export const newDelivery = (
+  accountId: AccountId,
+  endpointId: EndpointId,
+  body = BODY,
+): EventsToEncode<'webhookDelivery'> => {
   const deliveryId = rawId() as DeliveryId;
   const delivery = {
     deliveryId,
@@ -124,25 +132,19 @@ export const newDelivery = (accountId: AccountId, endpointId: EndpointId, body =
   const scheduled = scheduleDelivery(delivery, fromMillis(Date.now()))(webhookDelivery.initial);
   if (isRejection(scheduled)) throw new Error(scheduled.message);
   const why = { ...circumstances(deliveryId), account: accountId };
-  return {
-    stream: streamName.webhookDelivery(deliveryId),
-    events: renderEvents('webhookDelivery', scheduled.events, randomUUID(), why),
-  };
+  return newStream('webhookDelivery', streamName.webhookDelivery(deliveryId), scheduled.events, why);
 };
 
 /** Two events: scheduled, delivered. */
 const finishedDelivery = (endpointId: EndpointId): NewStream => {
-  const { stream, events } = newDelivery(ACCOUNT, endpointId);
+  const begun = newDelivery(ACCOUNT, endpointId);
   const result = { ok: true, statusCode: 200, error: null, responseBody: null, durationMs: 3, retryAfterMs: null };
   const pending = { status: 'pending', attempts: 0, delivery: { maxAttempts: 15 } } as Parameters<
     ReturnType<typeof recordAttempt>
   >[0];
   const done = recordAttempt(1, result, fromMillis(Date.now()), 0)(pending);
   if (isRejection(done)) throw new Error(done.message);
-  return {
-    stream,
-    events: [...events, ...renderEvents('webhookDelivery', done.events, randomUUID(), circumstances(stream))],
-  };
+  return { ...begun, events: [...begun.events, ...done.events] };
 };
 
 /** Appends at once that keep every flush full. */
@@ -152,7 +154,7 @@ const WRITERS = 512;
 export const appendAll = async (store: EventStore, next: () => NewStream | null): Promise<void> => {
   const write = async (): Promise<void> => {
     for (let one = next(); one !== null; one = next()) {
-      const { ok } = await store.append(one.stream, -1, one.events);
+      const { ok } = await store.append(one.stream, one.after, await codec.encode(one));
       if (!ok) throw new Error(`${one.stream} was not empty`);
     }
   };

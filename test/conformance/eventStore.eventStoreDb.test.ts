@@ -1,7 +1,7 @@
 // The suite on EventStoreDB: on the test server, and on a real one when TEST_EVENTSTORE_URL names it (support/eventStoreDb/given.ts).
 
 import type { EventStore } from '../../application/ports/eventStore.ts';
-import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { givenEventStoreDb, throughPort } from '../support/eventStoreDb/given.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 import { startTcpProxy } from '../support/tcpProxy.ts';

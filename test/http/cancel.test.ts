@@ -208,7 +208,7 @@ describe('cancelling a payment', () => {
   it('of PENDING, while it is being finalised: it stays cancelled, without instruments', async () => {
     const id = await newPayment({ amount: 500, paymentMethods: ['PIX'], metadata: { sandbox_provider: 'slow' } });
     await cancelled(id);
-    const isDone = await gateway.gateway.services.workAtRest(
+    const isDone = await gateway.gateway.services.whenIdle(
       (await gateway.gateway.services.findKey(shop.key))?.accountId as never,
       10_000,
     );

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { createChargeRoute } from '../../http/api/payments/charges.ts';
-import { BODY_BYTES_MAX } from '../../http/kernel/jsonBody.ts';
+import { BODY_BYTES_MAX } from '../../http/kernel/body.ts';
 import { compileResponse } from '../../http/kernel/validation.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { answerSchemaOf, bodyOf } from './routeExamples.ts';

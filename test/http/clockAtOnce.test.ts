@@ -115,7 +115,7 @@ describe('the test clock, moved', () => {
     expect(await cut).to.be.instanceOf(Error);
     const after = await openReady({ database });
     try {
-      expect(await after.gateway.services.clockDrained(before.tenant.accountId, 10_000)).to.equal(true);
+      expect(await after.gateway.services.whenClockDrained(before.tenant.accountId, 10_000)).to.equal(true);
       const again = new Merchant(after, before.tenant.testKey);
       expect(await again.statusOf(held.id)).to.equal('expired');
       expect(await eventOf(after, held.id, 'ChargeExpired')).to.deep.equal({ at: held.expiresAt });

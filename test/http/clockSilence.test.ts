@@ -25,7 +25,7 @@ describe('the test clock, with an endpoint that is silent', () => {
     await receivers.close();
   });
   const drained = async () =>
-    expect(await gateway.gateway.services.clockDrained(merchant.tenant.accountId, 30_000)).to.equal(true);
+    expect(await gateway.gateway.services.whenClockDrained(merchant.tenant.accountId, 30_000)).to.equal(true);
 
   it('answers within 5 s, and all that is of money has happened by then; the rest goes on side by side', async () => {
     for (const path of ['a', 'b', 'c', 'd']) await merchant.register(`${silent.url}/${path}`, ['charge.expired']);

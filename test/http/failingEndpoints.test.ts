@@ -182,8 +182,8 @@ describe('an endpoint that keeps failing', () => {
     for (let n = 0; n < 2; n++) await merchant.charge();
     await merchant.flush(2);
     const { status } = await merchant.tryAdvance({ seconds: 31_536_000 });
-    const { clockDrained } = gateway.gateway.services;
-    if (status === 202) expect(await clockDrained(merchant.tenant.accountId, 20_000)).to.equal(true);
+    const { whenClockDrained } = gateway.gateway.services;
+    if (status === 202) expect(await whenClockDrained(merchant.tenant.accountId, 20_000)).to.equal(true);
     const { data } = await merchant.deliveries();
     expect(data.map(({ status, attempts }) => [status, attempts])).to.deep.equal(Array(5).fill(['FAILED', 15]));
     expect(receiver.got.length).to.equal(75);

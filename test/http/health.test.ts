@@ -3,13 +3,30 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import express from 'express';
-import { mountOperations } from '../../http/kernel/health.ts';
+import { addressLimit } from '../../http/kernel/addressLimit.ts';
+import { createApp } from '../../http/kernel/app.ts';
+import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
+import { Overload } from '../../http/kernel/overload.ts';
+import { rateLimit } from '../../http/kernel/rateLimit.ts';
+import type { AppServices } from '../../http/kernel/services.ts';
+
+const appOf = (operations: Operations) =>
+  createApp({
+    services: { operations } as AppServices,
+    routes: OPERATIONS_ROUTES,
+    rateLimit: rateLimit(0),
+    addressLimit: addressLimit(),
+    overload: new Overload(),
+    onSecurityEvent: () => undefined,
+    trustProxy: false,
+    onFault: (error) => {
+      throw error;
+    },
+  });
 
 describe('GET /health/ready', () => {
   const answers = async (reason: string | null, parkedStreams = 0) => {
-    const app = express();
-    mountOperations(app, {
+    const app = appOf({
       unreadiness: async () => reason,
       parkedStreams: () => parkedStreams,
       metrics: async () => ({ contentType: 'text/plain', text: '' }),
@@ -56,9 +73,8 @@ describe('GET /metrics', () => {
     rule: { readonly metricsToken: string | null; readonly metricsOnLoopback: boolean },
     ...asked: readonly Asked[]
   ): Promise<readonly number[]> => {
-    const app = express();
     const metrics = async () => ({ contentType: 'text/plain', text: 'quita 1' });
-    mountOperations(app, { unreadiness: async () => null, parkedStreams: () => 0, metrics, ...rule });
+    const app = appOf({ unreadiness: async () => null, parkedStreams: () => 0, metrics, ...rule });
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -56,8 +56,8 @@ describe('200 concurrent partial refunds of one payment', () => {
     const rest = await desk.refund(charge);
     expect(rest.amount).to.equal(1_000 % 13);
     await expectLedgerBalances(first());
-    const { store, openSession } = first().storage;
-    expect((await verify(PROJECTIONS, store, openSession)).differences).to.deep.equal([]);
+    const { storage } = first();
+    expect((await verify(PROJECTIONS, storage, storage.openSession)).differences).to.deep.equal([]);
     expect(faults()).to.deep.equal([]);
   });
 

@@ -1,6 +1,8 @@
 // A provider that refuses to send money back (rules M4, M5): it is not asked for ever, the money waits for an operator, and every
 // cent stays where it is. Live mode has a bank of the test's own here.
+
 import { expect } from 'chai';
+import { NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { type HeldVerdict, reviewHeld } from '../../application/payments/reviewHeld.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
@@ -56,7 +58,10 @@ describe('a provider that refuses to send money back', () => {
       reference: providerPaymentId,
       paymentId: id,
     };
-    await providerNotifications(gateway.storage.operations, gateway.gateway.jobs).store(notification, '{}');
+    await providerNotifications(gateway.storage.operations, gateway.gateway.jobs, NOTIFIED_WORK).store(
+      notification,
+      '{}',
+    );
     gateway.gateway.jobs.wake([{ queue: 'settle', tenant: notification.tenant }]);
     return { id, providerPaymentId };
   };

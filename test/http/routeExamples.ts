@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../http/kernel/route.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
+import { rawIdOf } from './support.ts';
 
 /** Made once: asked for again, each route answers the same. */
 interface Refunds {
@@ -20,8 +21,16 @@ interface Cards {
   readonly cardIds: { readonly [act in Act]: string };
 }
 
+/** Payments that have their instruments. */
+interface Instruments {
+  readonly boletoId: string;
+  /** With the token of the merchant's link. */
+  readonly boletoPath: string;
+  readonly cryptoId: string;
+}
+
 /** What a tenant owns that routes can name. */
-export interface Owned extends Refunds, Cards {
+export interface Owned extends Refunds, Cards, Instruments {
   readonly chargeId: string;
   readonly endpointId: string;
 }
@@ -45,6 +54,13 @@ const acquirer = (act: Act): Example => ({
   body: {},
   absent: `/v1/sandbox/payments/${NO_ID}/${act}`,
   live: 403,
+});
+
+/** A payer's page, or what belongs to it: no key is asked for. */
+const ofPage = (idOf: (owned: Owned) => string, rest = ''): Example => ({
+  path: (owned) => `/pay/${rawIdOf(idOf(owned))}${rest}`,
+  absent: `/pay/${NO_ID}${rest}`,
+  live: 200,
 });
 
 export const EXAMPLES: { readonly [operationId: string]: Example } = {
@@ -131,6 +147,35 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   getSandboxClock: { live: 403 },
   advanceSandboxClock: { body: { seconds: 1 }, live: 403 },
   flushSandboxDeliveries: { body: {}, live: 403 },
+  getCheckoutAsset: { path: () => '/pay/assets/checkout.css', absent: `/pay/assets/${NO_ID}`, live: 200 },
+  showCheckout: ofPage(({ chargeId }) => chargeId),
+  showCardPage: ofPage(({ cardIds }) => cardIds.authorize, '/card'),
+  getCheckoutQr: ofPage(({ chargeId }) => chargeId, '/qr.png'),
+  getCheckoutCryptoQr: ofPage(({ cryptoId }) => cryptoId, '/crypto.png'),
+  getCheckoutBoleto: { ...ofPage(({ boletoId }) => boletoId, '/boleto.pdf'), path: ({ boletoPath }) => boletoPath },
+  getPublicBoleto: ofPage(({ boletoId }) => boletoId, '/public/boleto.pdf'),
+  getCheckoutReceipt: ofPage(({ paidId }) => paidId, '/receipt.pdf'),
+  getCheckoutStatus: ofPage(({ chargeId }) => chargeId, '/status'),
+  // A stream of what can still change stays open (statusStreams.test.ts).
+  streamCheckoutStatus: { ...ofPage(({ paidId }) => paidId, '/events'), live: 204 },
+  getLiveness: { live: 200 },
+  getReadiness: { live: 200 },
+  getMetrics: { live: 200 },
+};
+
+const makeInstruments = async (gateway: TestGateway): Promise<Instruments> => {
+  const made = async (method: string, amount: number, currency: string): Promise<Record<string, unknown>> => {
+    const body = { amount, currency, paymentMethods: [method], idempotencyKey: newKey() };
+    const reply = await gateway.post<{ id: string }>('/v1/payments', body);
+    expect(reply.status, reply.text).to.equal(201);
+    for (;;) {
+      const { body: payment } = await gateway.get<Record<string, unknown>>(`/v1/payments/${reply.body.id}`);
+      if (payment['status'] !== 'PENDING') return payment;
+    }
+  };
+  const [boleto, crypto] = await Promise.all([made('BOLETO', 10_000, 'BRL'), made('CRYPTO', 10_000, 'USDT')]);
+  const { pathname, search } = new globalThis.URL(boleto['boletoPdfUrl'] as string);
+  return { boletoPath: pathname + search, boletoId: boleto['id'] as string, cryptoId: crypto['id'] as string };
 };
 
 const makeRefunds = async (gateway: TestGateway): Promise<Refunds> => {
@@ -175,4 +220,5 @@ export type Made = Omit<Owned, 'chargeId' | 'endpointId'>;
 export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeRefunds(gateway)),
   ...(await makeCards(gateway)),
+  ...(await makeInstruments(gateway)),
 });

@@ -1,9 +1,16 @@
 import { expect } from 'chai';
 import { ROUTES } from '../../http/api/routes.ts';
 import type { Route } from '../../http/kernel/route.ts';
-import { type CallOptions, newKey, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { EXAMPLES, exampleOf, type Made, makeOnce, NO_ID, type Owned, URL } from './routeExamples.ts';
 import { type ErrorReply, expectError, openReady } from './support.ts';
+
+/** A page where the route shows one, else the error body. */
+const expectAbsent = (route: Route, reply: Reply<unknown>): void => {
+  if (route.responses[404]?.kind === 'page')
+    expect([reply.status, reply.text.slice(0, 15)]).to.deep.equal([404, '<!doctype html>']);
+  else expectError(reply, 404, 'not_found');
+};
 
 describe('every route of the table', () => {
   let gateway: TestGateway;
@@ -56,11 +63,12 @@ describe('every route of the table', () => {
 
   it('that asks for a key can be 401 and 429', () => {
     for (const { principal, errors, operationId } of ROUTES)
-      if (principal !== 'public') expect(errors, operationId).to.include.members(['unauthorized', 'rate_limited']);
+      if (principal === 'apiKey' || principal === 'testKey')
+        expect(errors, operationId).to.include.members(['unauthorized', 'rate_limited']);
   });
 
   for (const route of ROUTES) {
-    const needsKey = route.principal !== 'public';
+    const needsKey = route.principal === 'apiKey' || route.principal === 'testKey';
     describe(`${route.method} ${route.path}`, () => {
       it('answers a test key as declared, with a request id', async () => {
         const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1' } });
@@ -81,7 +89,7 @@ describe('every route of the table', () => {
         it('needs no key, and minds no wrong one', async () => {
           for (const key of [null, 'nonsense']) {
             const reply = await call(route, pathOf(route), { key });
-            expect(reply.status).to.equal(200);
+            expect(reply.status).to.equal(exampleOf(route).live);
           }
         });
 
@@ -123,12 +131,15 @@ describe('every route of the table', () => {
           expect(reply.headers.get('allow')).to.equal(allow.join(', '));
         }
         const head = await gateway.call('HEAD', pathOf(route));
-        expect(head.status).to.equal(there.includes('GET') ? 200 : 405);
+        expect(head.status).to.equal(there.includes('GET') ? (needsKey ? 200 : exampleOf(route).live) : 405);
         expect(head.text).to.equal('');
       });
 
       const { path, absent } = exampleOf(route);
-      if (path && absent)
+      if (!needsKey && absent)
+        it('is 404 for what never was', async () => expectAbsent(route, await call(route, absent)));
+
+      if (needsKey && path && absent)
         it('is the same 404 for what never was, another account’s and another mode’s', async () => {
           const id = { 'x-request-id': 'same' };
           const never = await call(route, absent, { headers: id });
@@ -166,11 +177,8 @@ describe('every route of the table', () => {
           ];
           for (const text of rubbish) {
             const reply = await call(route, `${head}${text}${tail}`);
-            expectError(
-              reply,
-              text === '%ED%A0%80' ? 400 : 404,
-              text === '%ED%A0%80' ? 'invalid_request' : 'not_found',
-            );
+            if (text === '%ED%A0%80') expectError(reply, 400, 'invalid_request');
+            else expectAbsent(route, reply);
           }
         });
     });
@@ -229,8 +237,8 @@ describe('every route of the table', () => {
 
   describe('no route', () => {
     for (const path of [
-      '/',
       '/v1',
+      '/v1/',
       '/v1/nothing',
       '/v2/charges',
       '/v1/charges/a/b',

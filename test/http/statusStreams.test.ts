@@ -5,6 +5,10 @@ import { expect } from 'chai';
 import type { Request, Response } from 'express';
 import type { Progress } from '../../application/ports/readModels.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { addressOf } from '../../http/kernel/address.ts';
+import { sendError } from '../../http/kernel/errors.ts';
+import { sendResult } from '../../http/kernel/send.ts';
 import { type LiveStatus, StatusStreams, type StreamBounds } from '../../http/site/statusStreams.ts';
 
 const ID = '01hzy3v7q9k2m4n6p8r0s2t4v6' as PaymentId;
@@ -59,7 +63,9 @@ const openPages = (bounds: Partial<StreamBounds> = {}) => {
       },
     });
     const req = { method: 'GET', ip, socket: {} } as unknown as Request;
-    streams.add(id, req, res as unknown as Response, status);
+    const answer = streams.answer(id, addressOf(req), status);
+    if (isRejection(answer)) sendError(req, res as unknown as Response, answer);
+    else sendResult(req, res as unknown as Response, answer);
     return { res, told, ended: ended.promise, nextTold: () => heard.promise };
   };
   return { streams, answers, open, move: () => moved(), nextAsked: () => asked.promise };

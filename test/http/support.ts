@@ -60,6 +60,8 @@ export const expectError = (
   });
   expect(reply.headers.get('x-request-id')).to.match(/^[A-Za-z0-9._-]{1,128}$/);
   expect(reply.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+  const [, help] = /^<https?:\/\/[^/]+\/docs\/errors#(.+)>; rel="help"$/.exec(reply.headers.get('link') ?? '') ?? [];
+  expect(help).to.equal(code);
   for (const problem of details ?? []) {
     expect(Object.keys(problem)).to.deep.equal(['param', 'message']);
     expect(problem.message).to.match(/\S/);

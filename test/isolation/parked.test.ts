@@ -1,10 +1,10 @@
 // One unreadable event of one merchant, seen from outside: who is told, what is 503, what goes on, and how it ends (issue: parked streams).
 import { userInfo } from 'node:os';
 import { expect } from 'chai';
+import { PROCESSES } from '../../application/capabilities.ts';
 import { SERDE } from '../../domain/events.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { createMetrics } from '../../infrastructure/boot/metrics.ts';
-import { PROCESSES } from '../../infrastructure/boot/processManagers.ts';
 import { unreadiness } from '../../infrastructure/boot/readiness.ts';
 import { parkedCommands } from '../../infrastructure/cli/parked.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
@@ -187,8 +187,8 @@ describe('a poisoned payment', function suite() {
 
   it('is parked in a copy built beside too, and stays parked when the copy is swapped in', async () => {
     await poisoned();
-    const { store, openSession } = gateway.storage;
-    for (const projection of PROJECTIONS) await rebuild(projection, store, openSession);
+    const { storage } = gateway;
+    for (const projection of PROJECTIONS) await rebuild(projection, storage, storage.openSession);
     expect(await parkedFor()).to.deep.equal(FOLLOWERS);
     expect((await api.get(`/v1/charges/${chargeId}`, { key: sick.testKey })).status).to.equal(503);
     const next = await api.charge({}, { key: sick.testKey });
@@ -196,7 +196,7 @@ describe('a poisoned payment', function suite() {
     const { json } = await run<{ differences: unknown[] }>('projections', 'verify', '--json');
     expect(json.differences).to.deep.equal([]);
     await skipAll();
-    for (const projection of PROJECTIONS) await rebuild(projection, store, openSession);
+    for (const projection of PROJECTIONS) await rebuild(projection, storage, storage.openSession);
     expect(await parkedFor(), 'a copy leaves out what was skipped').to.deep.equal([]);
     expect((await run('projections', 'verify')).out).to.match(/: 0 differences\n$/);
   });

@@ -34,12 +34,8 @@ const run = async (words: readonly string[], env: Record<string, string>): Promi
   const startedAt = performance.now();
   const [file = '', ...args] = words;
   const ports = { PORT: String(await freePort()), DATA_DIR: join(tmpdir(), 'quita-unreachable') };
-  const clean = {
-    PATH: process.env['PATH'] ?? '',
-    NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/quita'),
-  };
   const program = spawn(process.execPath, [join(BOOT, file), ...args], {
-    env: { ...clean, SECRETS_KEY, ...ports, ...env },
+    env: { PATH: process.env['PATH'] ?? '', SECRETS_KEY, ...ports, ...env },
   });
   let output = '';
   for (const stream of [program.stdout, program.stderr])

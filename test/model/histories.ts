@@ -47,8 +47,8 @@ export const playHistories = async (
 /** Read models equal a replay from zero, and the ledger sums to zero. */
 export const expectVerified = async ({ storage, gateway }: TestGateway): Promise<void> => {
   await gateway.projected.caughtUp(10_000);
-  const { store, openSession, reads } = storage;
-  expect((await verify(PROJECTIONS, store, openSession)).differences).to.deep.equal([]);
+  const { openSession, reads } = storage;
+  expect((await verify(PROJECTIONS, storage, openSession)).differences).to.deep.equal([]);
   const { rows } = await reads.query('SELECT currency, sum(amount) AS sum FROM rm_wallet.postings GROUP BY currency');
   for (const row of rows as { sum: number }[]) expect(Number(row.sum)).to.equal(0);
 };

@@ -209,7 +209,7 @@ export class Player {
     const options = { key: this.#key };
     const { status, text } = await this.#gateway.post('/v1/sandbox/clock/advance', { seconds }, options);
     expect(status, text).to.be.oneOf([200, 202]); // 202: the rest goes on (X)
-    while (!(await this.#gateway.gateway.services.clockDrained(this.#accountId, 10_000)));
+    while (!(await this.#gateway.gateway.services.whenClockDrained(this.#accountId, 10_000)));
     return true;
   }
 

@@ -3,7 +3,7 @@
 //   SEED     of who dies when (printed)      TEST_EVENTSTORE_URL  a server to use instead of the test one
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { givenEventStoreDb } from '../support/eventStoreDb/given.ts';
 import { startServerProcess } from '../support/eventStoreDb/serverProcess.ts';

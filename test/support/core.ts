@@ -3,6 +3,7 @@
 import { Accounts } from '../../application/accounts/accounts.ts';
 import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
+import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventStore, NewEvent, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { Circumstances } from '../../application/ports/loggedEvent.ts';
 import { type OpenAccount, openAccount } from '../../domain/account/account.ts';
@@ -67,6 +68,7 @@ const system = { randomness: systemRandomness, stopwatch: systemStopwatch };
 export const openCore = async (): Promise<Core> => {
   const database = await migratedDatabase();
   const store = await openPostgresEventStore({ connectionString: database.connectionString });
+  const codec = new JsonEventCodec();
   const spies: Spies = { beforeAppend: null, afterAppend: null, onRead: null };
   const spied: EventStore = {
     storeId: store.storeId,
@@ -86,7 +88,7 @@ export const openCore = async (): Promise<Core> => {
     onHead: (listener) => store.onHead(listener),
     close: () => store.close(),
   };
-  const commands = new CommandHandler({ store: spied, ...system });
+  const commands = new CommandHandler({ store: spied, codec, ...system });
   const clock = { nowMs: toMillis(CREATED_AT), now: () => clock.nowMs };
   const accounts = new Accounts(commands, clock);
   const accountId = newId<AccountId>();
@@ -106,7 +108,7 @@ export const openCore = async (): Promise<Core> => {
     clock,
     provider: new FakeProvider(),
     account: await accounts.get(accountId),
-    anotherProcess: () => new CommandHandler({ store, ...system }),
+    anotherProcess: () => new CommandHandler({ store, codec: new JsonEventCodec(), ...system }),
     eventsOf: async (stream) => {
       const events: AnyEvent[] = [];
       for await (const recorded of store.readStream(stream)) events.push(stored(recorded));

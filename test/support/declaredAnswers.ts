@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ROUTES } from '../../http/api/routes.ts';
 import { ERRORS } from '../../http/kernel/errors.ts';
-import type { Route } from '../../http/kernel/route.ts';
+import type { ResponseRule, Route } from '../../http/kernel/route.ts';
 import { compileResponse } from '../../http/kernel/validation.ts';
 
 interface Answer {
@@ -29,7 +29,7 @@ const DECLARED: readonly Declared[] = ROUTES.map((route) => ({
   validators: new Map(),
 }));
 
-/** The route that answers; undefined for what is no operation of the table (pages, other methods, unknown paths). */
+/** The route that answers; undefined for what is no operation of the table (other methods, unknown paths). */
 export const routeOf = (method: string, path: string): Declared | undefined => {
   const bare = path.split('?')[0] as string;
   const there = DECLARED.filter(({ pattern }) => pattern.test(bare));
@@ -44,12 +44,23 @@ const validatorOf = ({ route, validators }: Declared, status: number) => {
   return validate;
 };
 
+const contentTypesOf = (response: ResponseRule): readonly string[] => {
+  if (response.kind === 'bytes') return response.contentTypes;
+  return response.kind === 'page' ? ['text/html'] : response.kind === 'eventStream' ? ['text/event-stream'] : [];
+};
+
 /** Fails when the answer is not one that the operation declares. */
 export const expectDeclared = (method: string, path: string, reply: Answer): void => {
   const declared = routeOf(method, path);
   if (declared === undefined) return;
   const { route, codes } = declared;
   const told = `${route.operationId}: ${reply.status} ${reply.text.slice(0, 1_000)}`;
+  const response = route.responses[reply.status];
+  if (response !== undefined && response.kind !== 'json') {
+    const types = contentTypesOf(response);
+    if (types.length > 0) expect(types, told).to.include(reply.headers.get('content-type')?.split(';')[0]);
+    return;
+  }
   const validate = validatorOf(declared, reply.status);
   if (validate === undefined) {
     const code = (reply.body as { error?: { code?: ErrorCode } }).error?.code as ErrorCode;

@@ -13,7 +13,7 @@ import {
   type EmbeddedPostgresError,
   startEmbeddedPostgres,
 } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
-import { becomesTrue, inspectProcess } from '../../infrastructure/embeddedPostgres/processes.ts';
+import { becomesTrue, inspectProcess } from '../../infrastructure/embeddedPostgres/postmaster.ts';
 
 export const OWNER_SCRIPT = fileURLToPath(new URL('embeddedPostgresOwner.ts', import.meta.url));
 const run = promisify(execFile);

@@ -7,16 +7,16 @@ import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
-import { ROUTES } from '../../http/api/routes.ts';
+import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import { addressLimit } from '../../http/kernel/addressLimit.ts';
 import { createApp } from '../../http/kernel/app.ts';
-import { adoptMessages, type MessageClasses, messageClasses } from '../../http/kernel/messages.ts';
+import type { Operations } from '../../http/kernel/health.ts';
 import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
 import { rateLimit } from '../../http/kernel/rateLimit.ts';
+import type { Route } from '../../http/kernel/route.ts';
 import type { SecurityEvent } from '../../http/kernel/securityEvents.ts';
-import { mountCheckout } from '../../http/site/checkoutRoutes.ts';
-import { mountDocs } from '../../http/site/docsRoutes.ts';
-import type { StatusStreams } from '../../http/site/statusStreams.ts';
+import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
+import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
 import { untilReadModelsExist } from '../../infrastructure/boot/readModelsExist.ts';
@@ -46,6 +46,14 @@ export interface CallOptions {
   readonly raw?: string | Buffer;
   readonly idempotencyKey?: string;
 }
+
+const OPERATIONS: Operations = {
+  unreadiness: async () => null,
+  parkedStreams: () => 0,
+  metrics: async () => ({ contentType: 'text/plain', text: 'quita 1' }),
+  metricsToken: null,
+  metricsOnLoopback: true,
+};
 
 export class TestGateway {
   readonly baseUrl: string;
@@ -94,6 +102,8 @@ export class TestGateway {
       log?: Log;
       /** The bank of live mode; none by default. */
       liveProvider?: PaymentProvider;
+      /** Beside the product's. */
+      moreRoutes?: readonly Route[];
       /** Instead of its own address: what ends up in links is then the same in every run. */
       publicUrl?: string;
       /** Account and keys derived from it; default: random ones. */
@@ -101,8 +111,7 @@ export class TestGateway {
     } = {},
   ): Promise<TestGateway> {
     const database = options.database ?? (await migratedDatabase());
-    const classes = messageClasses();
-    const server = await listening(classes);
+    const server = await listening();
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const log = options.log ?? openLog('silent');
     const storage = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
@@ -121,29 +130,26 @@ export class TestGateway {
       roles: options.roles ?? { serves: true, projects: true, works: true },
     });
     await untilReadModelsExist(storage.reads);
-    let streams: StatusStreams | undefined;
+    const statusStreams = openStatusStreams(gateway.services);
     const securityEvents: SecurityEvent[] = [];
     // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
     const overload = new Overload({ ...OVERLOAD, lagMsMax: Number.POSITIVE_INFINITY, ...options.overload });
+    const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
     const app = createApp({
-      services: gateway.services,
-      routes: ROUTES,
+      // The same object: a test that changes a service changes it for the routes.
+      services: Object.assign(gateway.services, { operations: OPERATIONS, statusStreams }),
+      routes: [...ROUTES, ...docsRoutes(API_ROUTES, site), ...(options.moreRoutes ?? [])],
       rateLimit: rateLimit(options.perMinute ?? 0),
       addressLimit: addressLimit(options.addressPerMinute ?? Number.POSITIVE_INFINITY),
       overload,
       onSecurityEvent: (event) => securityEvents.push(event),
       trustProxy: options.trustProxy ?? false,
       onFault: (error) => faults.push(error),
-      extend: (express) => {
-        streams = mountCheckout(express, gateway.services);
-        mountDocs(express, ROUTES, options.publicUrl ?? baseUrl);
-      },
     });
-    adoptMessages(app, classes);
     server.on('request', app);
     const tenant = await newTenant(gateway, options.tenantSeed);
     const close = async () => {
-      streams?.close();
+      statusStreams.close();
       overload.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -210,9 +216,9 @@ export class TestGateway {
 
 export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
 
-const listening = (classes: MessageClasses): Promise<Server> =>
+const listening = (): Promise<Server> =>
   new Promise((resolve) => {
-    const server = createServer({ ...classes, maxHeaderSize: 16 * 1024 });
+    const server = createServer({ maxHeaderSize: 16 * 1024 });
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
 

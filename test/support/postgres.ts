@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { migrate } from '../../infrastructure/boot/migrate.ts';
 import { startEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
-import { migrate } from '../../infrastructure/postgres/migrate.ts';
 import { openToSuperuser } from './embeddedPostgres.ts';
 
 export interface TestDatabase {

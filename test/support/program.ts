@@ -10,8 +10,6 @@ import type { DemoAccount } from '../../infrastructure/demo/demoAccount.ts';
 const ROOT = join(import.meta.dirname, '../..');
 export type RoleName = 'start' | 'api' | 'projector' | 'worker';
 const READY_MS = 60_000;
-/** Shared by all programs of a run: reading 300 files anew takes longer than most of what is tested here. */
-const NODE_COMPILE_CACHE = join(ROOT, 'node_modules/.cache/quita');
 
 export const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -62,7 +60,6 @@ export class Program {
       HOME: process.env['HOME'] ?? '/',
       LOG_LEVEL: 'warn',
       RATE_LIMIT_PER_MINUTE: '0',
-      NODE_COMPILE_CACHE,
     };
     this.process = spawn(command as string, args as string[], {
       cwd: ROOT,
@@ -131,7 +128,7 @@ export const cli = (
   new Promise((resolve, reject) => {
     const options = {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, NODE_COMPILE_CACHE, ...env },
+      env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, ...env },
     };
     execFile(
       process.execPath,

@@ -82,7 +82,7 @@ const play = async (commands: readonly Command[], eventStoreUrl: string | null) 
       const reply = await test.post<{ id: string }>(path(ids), body, key === undefined ? {} : { idempotencyKey: key });
       const shown = reply.status < 300 ? reply.text : (reply.body as unknown as { error: { code: string } }).error.code;
       // On a loaded machine the clock may be worked off later than it is answered: the same body, then (X5).
-      if (reply.status === 202) await test.gateway.services.clockDrained(test.tenant.accountId, 30_000);
+      if (reply.status === 202) await test.gateway.services.whenClockDrained(test.tenant.accountId, 30_000);
       answers.push(`${reply.status === 202 ? 200 : reply.status} ${shown}`);
       if (creates && reply.status === 201) ids.push(reply.body.id);
       time.nowMs += 1_000;

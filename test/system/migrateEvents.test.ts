@@ -2,7 +2,7 @@
 // again, and nobody who asks it anything can tell.
 import { expect } from 'chai';
 import { LogNotInUse } from '../../application/ports/eventStore.ts';
-import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/store.ts';
+import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { runMigrateEvents } from '../../infrastructure/logMigration/migrateEvents.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
@@ -63,7 +63,7 @@ describe('an event log that moves to another store', function suite() {
   };
   const differences = async ({ storage, gateway }: TestGateway) => {
     await gateway.projected.caughtUp(5_000);
-    return (await verify(PROJECTIONS, storage.store, storage.openSession)).differences;
+    return (await verify(PROJECTIONS, storage, storage.openSession)).differences;
   };
   const startError = async (env: Record<string, string>): Promise<{ code: number | null; output: string }> => {
     const dataDir = await newDataDir();

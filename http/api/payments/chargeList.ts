@@ -1,18 +1,18 @@
 // GET /v1/charges (contract.md List charges query, rules I9, I12).
+
+import type { Cursor } from '../../../application/ports/readModels/payments.ts';
 import { type PaymentId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../../domain/kernel/rejection.ts';
 import { documentKeyOf } from '../../../domain/pix/taxId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
 import { PUBLIC_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
-
-import { type Cursor, findPayment, listAfter } from '../../../projections/payments/queries.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
-import { chargeListSchema } from '../../kernel/listSchema.ts';
 import { matching, neverAccepted, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
+import { chargeListSchema } from './chargeSchema.ts';
 
 const cursorOf = async ({ caller, services }: KeyContext, id: PaymentId): Promise<Cursor | Rejection> => {
-  const payment = await findPayment(services.db, caller.tenant, id);
+  const payment = await services.views.payments.find(caller.tenant, id);
   return payment
     ? { createdAt: payment.charge.terms.createdAt, id }
     : reject('invalid_cursor', 'starting_after is not one of your charges.', { param: 'starting_after' });
@@ -61,10 +61,10 @@ export const listChargesRoute = route({
       documentKey: query.customer_id ?? null,
     };
     // One more than asked for tells whether there are more.
-    const found = await listAfter(services.db, caller.tenant, filter, after, query.limit + 1);
+    const found = await services.views.payments.listAfter(caller.tenant, filter, after, query.limit + 1);
     const data = found.slice(0, query.limit).map(chargeView);
     const hasMore = found.length > query.limit;
     const next = hasMore ? (data.at(-1)?.id ?? null) : null;
-    return { status: 200, body: { object: 'list', data, has_more: hasMore, next_cursor: next } };
+    return { status: 200, body: { object: 'list' as const, data, has_more: hasMore, next_cursor: next } };
   },
 });

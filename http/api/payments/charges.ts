@@ -3,7 +3,6 @@ import { type ChargeBody, chargeProblems, chargeRequest } from '../../../domain/
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
-import { findPayment } from '../../../projections/payments/queries.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { chargeSchema, createChargeBody, createPixChargeBody } from './chargeSchema.ts';
@@ -76,7 +75,7 @@ export const createChargeRoute = route({
   operationId: 'createCharge',
   summary: 'Create a Pix charge',
   body: createBody,
-  handle: (context) => create(context, context.body as ChargeBody),
+  handle: (context) => create(context, context.body),
 });
 
 export const createPixChargeRoute = route({
@@ -85,7 +84,7 @@ export const createPixChargeRoute = route({
   operationId: 'createPixCharge',
   summary: 'Create a Pix charge; the route fills in payment_method',
   body: createPixBody,
-  handle: (context) => create(context, { ...(context.body as ChargeBody), payment_method: 'pix' }),
+  handle: (context) => create(context, { ...context.body, payment_method: 'pix' }),
 });
 
 export const getChargeRoute = route({
@@ -101,7 +100,7 @@ export const getChargeRoute = route({
   params: chargeParam,
   handle: async ({ caller, params, services }) => {
     assertShown({ services, caller }, params.id);
-    const payment = await findPayment(services.db, caller.tenant, params.id);
+    const payment = await services.views.payments.find(caller.tenant, params.id);
     return payment ? { status: 200, body: chargeView(payment) } : NO_CHARGE;
   },
 });

@@ -1,11 +1,11 @@
 // POST /v1/payments (contract.md Payments, rules P1–P4).
-import { type PaymentBody, paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
+import { paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { createdTransactionView } from '../../../domain/presentation/transaction.ts';
 import { jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
 import { created } from './created.ts';
-import { createdPaymentSchema, createPaymentBody } from './paymentSchema.ts';
+import { createdPaymentSchema, createPaymentBody } from './transactionSchema.ts';
 
 /** Webhooks of this payment may go where those of an endpoint may (W5, W7). */
 const webhookUrlProblems = (
@@ -39,10 +39,7 @@ export const createPaymentRoute = route({
       idempotencyKey: 'invalid_idempotency_key',
     },
     missing: { idempotencyKey: 'idempotency_key_required' },
-    refine: (body, context) => {
-      const sent = body as Partial<PaymentBody>;
-      return [...paymentProblems(sent), ...webhookUrlProblems(sent.webhookUrl, context)];
-    },
+    refine: (body, context) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, context)],
   }),
   responses: {
     201: { kind: 'json', description: 'The payment, PENDING until it is finalised.', schema: createdPaymentSchema },
@@ -56,14 +53,13 @@ export const createPaymentRoute = route({
     'service_unavailable',
   ],
   handle: async ({ caller, services, body, requestId }) => {
-    const sent = body as PaymentBody;
     const done = await services.createPayment.handle({
       account: caller.account,
       mode: caller.tenant.mode,
       actor: caller.actor,
-      request: paymentRequest(sent),
+      request: paymentRequest(body),
       baseUrl: services.baseUrl,
-      idempotencyKey: sent.idempotencyKey,
+      idempotencyKey: body.idempotencyKey,
       requestId,
     });
     if (isRejection(done)) return done;

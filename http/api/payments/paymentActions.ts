@@ -1,13 +1,25 @@
 // What a merchant does with one payment besides paying it back, and asks of it (contract.md Payments).
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { transactionStatus } from '../../../domain/presentation/status.ts';
+import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
 import { actorOf } from '../../kernel/actor.ts';
+import {
+  anyJson,
+  boolean,
+  constant,
+  described,
+  exactly,
+  oneOfTexts,
+  optional,
+  orNull,
+  string,
+} from '../../kernel/jsonSchema.ts';
 import { route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
-import { transactionSchema } from '../schemas.ts';
-import { providerStatusSchema, resendSchema } from './paymentActionsSchema.ts';
 import { paymentAsked, paymentParam, transactionBody } from './transactionBody.ts';
+import { transactionSchema } from './transactionSchema.ts';
+
+const statusSchema = described('Where the payment stands.', oneOfTexts(TRANSACTION_STATUSES));
 
 export const cancelPaymentRoute = route({
   method: 'POST',
@@ -25,6 +37,11 @@ export const cancelPaymentRoute = route({
     const done = await services.cancelPayment(caller.tenant, params.id, actorOf(context));
     return isRejection(done) ? done : { status: 200, body: await transactionBody(done) };
   },
+});
+
+const resendSchema = exactly({
+  resent: described('Whether any endpoint wants them.', boolean),
+  status: statusSchema,
 });
 
 export const resendWebhookRoute = route({
@@ -48,13 +65,25 @@ export const resendWebhookRoute = route({
   },
 });
 
+const maybeText = (description: string) => orNull(described(description, string()));
+const providerStatusSchema = exactly({
+  localStatus: statusSchema,
+  provider: maybeText('Its name.'),
+  providerTransactionId: maybeText('Its own id of the payment.'),
+  providerStatus: maybeText('In its own words.'),
+  rawResponse: described('As the provider gave it.', anyJson),
+  error: optional(
+    described('There when no provider ever had the payment.', constant('TRANSACTION_HAS_NO_PROVIDER_REFERENCE')),
+  ),
+});
+
 const NOWHERE = {
   provider: null,
   providerTransactionId: null,
   providerStatus: null,
   rawResponse: null,
   error: 'TRANSACTION_HAS_NO_PROVIDER_REFERENCE',
-};
+} as const;
 
 export const providerStatusRoute = route({
   method: 'GET',

@@ -1,12 +1,13 @@
 // GET /v1/payments (contract.md List payments query).
+
+import { type PageOrder, SORT_FIELDS } from '../../../application/ports/readModels/payments.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import { transactionView } from '../../../domain/presentation/transaction.ts';
-import { countPayments, listPage, type PageOrder, SORT_FIELDS } from '../../../projections/payments/queries.ts';
 import { notAfter, notBefore } from '../../kernel/isoDates.ts';
-import { paymentListSchema } from '../../kernel/listSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
+import { paymentListSchema } from './transactionSchema.ts';
 
 /** Pages of a hundred beyond it start after more payments than there can be. */
 const PAGE_MAX = 1_000_000_000;
@@ -33,7 +34,7 @@ export const listPaymentsRoute = route({
     200: { kind: 'json', description: 'A page of payments, with how many there are.', schema: paymentListSchema },
   },
   errors: [],
-  handle: async ({ caller, query, services: { db } }) => {
+  handle: async ({ caller, query, services: { views } }) => {
     const { page, limit, status, startDate, endDate, sortBy, sortOrder } = query;
     const filter = {
       statuses: status === undefined ? null : [status],
@@ -43,8 +44,8 @@ export const listPaymentsRoute = route({
     };
     const order: PageOrder = { by: sortBy ?? 'createdAt', direction: sortOrder ?? 'desc' };
     const [payments, total] = await Promise.all([
-      listPage(db, caller.tenant, filter, order, { page, limit }),
-      countPayments(db, caller.tenant, filter),
+      views.payments.listPage(caller.tenant, filter, order, { page, limit }),
+      views.payments.count(caller.tenant, filter),
     ]);
     const data = payments.map((payment) => {
       const view = transactionView(payment);

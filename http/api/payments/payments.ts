@@ -1,8 +1,8 @@
 // Payments in the transaction format (contract.md Payments).
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { route } from '../../kernel/route.ts';
-import { transactionSchema } from '../schemas.ts';
 import { paymentAsked, paymentParam, transactionBody } from './transactionBody.ts';
+import { transactionSchema } from './transactionSchema.ts';
 
 export const getPaymentRoute = route({
   method: 'GET',

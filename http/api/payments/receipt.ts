@@ -1,11 +1,16 @@
 // The receipt of a settled payment (contract.md, GET /v1/payments/{id}/receipt).
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { reject } from '../../../domain/kernel/rejection.ts';
+import { constant, described, exactly, string } from '../../kernel/jsonSchema.ts';
 import { route } from '../../kernel/route.ts';
 import { receiptFactsOf } from '../../site/paymentFacts.ts';
 import { renderReceipt } from '../../site/receiptPdf.ts';
-import { receiptSchema } from './paymentActionsSchema.ts';
 import { paymentAsked, paymentParam } from './transactionBody.ts';
+
+const receiptSchema = exactly({
+  contentType: constant('application/pdf'),
+  base64: described('The PDF.', string()),
+});
 
 const NO_RECEIPT = reject(
   'not_found',
@@ -30,6 +35,6 @@ export const getReceiptRoute = route({
     const facts = receiptFactsOf(payment, caller.account.settings.receiverName);
     if (facts === null || !services.exposesReceipts(caller.tenant.mode)) return NO_RECEIPT;
     const pdf = await renderReceipt(facts);
-    return { status: 200, body: { contentType: 'application/pdf', base64: pdf.toString('base64') } };
+    return { status: 200, body: { contentType: 'application/pdf' as const, base64: pdf.toString('base64') } };
   },
 });

@@ -3,7 +3,6 @@ import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
-import { findPayment } from '../../../projections/payments/queries.ts';
 import type { KeyContext } from '../../kernel/route.ts';
 import { assertShown } from '../../kernel/upToDate.ts';
 import { qrPngDataUrl } from '../../site/qrPng.ts';
@@ -21,7 +20,7 @@ export const paymentParam = {
 export const paymentAsked = async (context: KeyContext<typeof paymentParam>): Promise<ExistingPayment | null> => {
   const { params, caller, services } = context;
   assertShown(context, params.id);
-  return findPayment(services.db, caller.tenant, params.id);
+  return services.views.payments.find(caller.tenant, params.id);
 };
 
 /** With the QR code, which lists leave out. */

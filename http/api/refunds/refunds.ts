@@ -2,8 +2,7 @@
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';
-import { type RefundBody, refundProblems } from '../../../domain/refund/request.ts';
-import { listRefunds } from '../../../projections/refunds/queries.ts';
+import { refundProblems } from '../../../domain/refund/request.ts';
 import { jsonBody, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
 import { created } from '../payments/created.ts';
@@ -44,7 +43,7 @@ export const refundPaymentRoute = route({
     const { id: paymentId } = params;
     assertFollowed({ services, caller }, paymentId);
     const { account, actor, tenant } = caller;
-    const asked = { account, mode: tenant.mode, paymentId, body: body as RefundBody, actor, requestId };
+    const asked = { account, mode: tenant.mode, paymentId, body, actor, requestId };
     const done = await services.requestRefund(asked);
     if (isRejection(done)) return done;
     return created(refundView(paymentId, done.refund), done.replayed);
@@ -64,7 +63,7 @@ export const listRefundsRoute = route({
   errors: ['not_found'],
   handle: async ({ caller, params, services }) => {
     assertShown({ services, caller }, params.id);
-    const data = await listRefunds(services.db, caller.tenant, params.id);
+    const data = await services.views.refunds.list(caller.tenant, params.id);
     return data === null ? NO_PAYMENT : { status: 200, body: { data } };
   },
 });

@@ -1,34 +1,23 @@
 // The sandbox: what the outside world would do (rules X). Answers come when the effect is visible in reads.
+import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
 import type { SandboxPayment, SandboxPayResult } from '../../../application/sandbox/payInSandbox.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
-import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import type { SettleOutcome } from '../../../domain/payment/settle.ts';
 import { isEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
-import { findPayment } from '../../../projections/payments/queries.ts';
 import { actorOf } from '../../kernel/actor.ts';
-import { accepting, boolean, exactly, integer, orNull, string } from '../../kernel/jsonSchema.ts';
 import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
-import { chargeSchema } from '../payments/chargeSchema.ts';
 import { chargeParam } from '../payments/charges.ts';
-import { advanceBody, clockSchema, flushSchema } from '../schemas.ts';
+import { advanceBody, clockSchema, flushSchema, noBody, paidSchema, payBody } from './sandboxSchema.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
 /** Longest wait for what runs before the clock is moved. */
 const AT_REST_MS = 2_000;
-
-const payBody = accepting({
-  amount: integer(AMOUNT_MIN, AMOUNT_MAX),
-  // As a bank may tell it: masked, empty or wrong too (M5).
-  payer: accepting({ name: string(200), document: orNull(string(32)) }),
-  end_to_end_id: string(32),
-  late: boolean,
-});
 
 const payProblems = ({ end_to_end_id: id }: SandboxPayment): readonly CodedProblem[] =>
   id === undefined || isEndToEndId(id)
@@ -74,30 +63,26 @@ const pay = async (context: KeyContext<typeof chargeParam>, paying: SandboxPayme
   if (isRejection(sent)) return sent;
   const read = async () => {
     await services.progress.caughtUp(VISIBLE_MS, ['payments']);
-    return findPayment(services.db, caller.tenant, id);
+    const payment = await services.views.payments.find(caller.tenant, id);
+    if (payment === null) throw new ReadModelsBehind('the charge does not show in the reads');
+    return payment;
   };
-  const answer = (payment: ExistingPayment | null, outcome: PayOutcome, status: 200 | 202 = 200) => ({
+  const answer = (payment: ExistingPayment, outcome: PayOutcome, status: 200 | 202 = 200) => ({
     status,
     body: {
       end_to_end_id: sent.kind === 'refused' ? null : sent.endToEndId,
       outcome,
-      charge: payment && chargeView(payment),
+      charge: chargeView(payment),
     },
   });
   if (sent.kind !== 'sent') return answer(await read(), sent.kind);
   const seen = await pollUntil(services.progress, VISIBLE_MS, async () => {
-    const payment = await findPayment(services.db, caller.tenant, id);
+    const payment = await services.views.payments.find(caller.tenant, id);
     const outcome = payment && outcomeOf(payment, sent.endToEndId);
     return payment && outcome ? { payment, outcome } : null;
   });
   return seen ? answer(seen.payment, seen.outcome) : answer(await read(), sent.expected, 202);
 };
-
-const paidSchema = exactly({
-  end_to_end_id: orNull(string(32)),
-  outcome: { type: 'string', enum: ['settled', 'returned', 'refunded', 'held', 'duplicate', 'refused'] },
-  charge: chargeSchema,
-});
 
 export const sandboxPayRoute = route({
   method: 'POST',
@@ -110,7 +95,7 @@ export const sandboxPayRoute = route({
   body: jsonBody({
     schema: payBody,
     codes: { amount: 'invalid_amount' },
-    refine: (body) => payProblems(body as SandboxPayment),
+    refine: payProblems,
   }),
   responses: {
     200: {
@@ -121,7 +106,7 @@ export const sandboxPayRoute = route({
     202: { kind: 'json', description: 'The same, when it does not show in the reads within 5 s.', schema: paidSchema },
   },
   errors: ['not_found'],
-  handle: (context) => pay(context, context.body as SandboxPayment),
+  handle: (context) => pay(context, context.body),
 });
 
 const clockView = async ({ caller, services }: KeyContext) => {
@@ -159,13 +144,16 @@ export const advanceClockRoute = route({
   errors: [],
   handle: async (context) => {
     const { caller, services } = context;
-    const { seconds } = context.body as { seconds: number };
+    const { seconds } = context.body;
     const startedMs = performance.now();
     // What was begun at the old time ends at it: only what waits for an instant is met on the way.
-    await services.workAtRest(caller.tenant.accountId, AT_REST_MS);
+    await services.whenIdle(caller.tenant.accountId, AT_REST_MS);
     const refused = await services.advanceClock(caller.tenant.accountId, seconds, actorOf(context));
     if (refused) return refused;
-    const isDone = await services.clockDrained(caller.tenant.accountId, VISIBLE_MS - (performance.now() - startedMs));
+    const isDone = await services.whenClockDrained(
+      caller.tenant.accountId,
+      VISIBLE_MS - (performance.now() - startedMs),
+    );
     return { status: isDone ? 200 : 202, body: await clockView(context) };
   },
 });
@@ -177,7 +165,7 @@ export const flushDeliveriesRoute = route({
   summary: 'Wait until no delivery is due',
   tag: 'Sandbox',
   principal: 'testKey',
-  body: jsonBody({ schema: accepting({}) }),
+  body: jsonBody({ schema: noBody }),
   responses: {
     200: {
       kind: 'json',
@@ -188,7 +176,7 @@ export const flushDeliveriesRoute = route({
   },
   errors: [],
   handle: async ({ caller, services }) => {
-    const { due, held } = await services.deliveriesAtRest(caller.tenant, VISIBLE_MS);
+    const { due, held } = await services.whenDelivered(caller.tenant, VISIBLE_MS);
     return { status: due === 0 ? 200 : 202, body: { pending: due + held } };
   },
 });

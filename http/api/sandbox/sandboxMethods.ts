@@ -1,16 +1,14 @@
 // The sandbox's acquirers and their payers: what happens to payments of other methods than Pix (rule X2).
 
 import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';
-import { PAYMENT_METHODS, type PaymentMethod } from '../../../domain/charge/methods.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
-import { findPayment } from '../../../projections/payments/queries.ts';
-import { accepting, string } from '../../kernel/jsonSchema.ts';
 import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { paymentParam, transactionBody } from '../payments/transactionBody.ts';
-import { transactionSchema } from '../schemas.ts';
+import { transactionSchema } from '../payments/transactionSchema.ts';
+import { authorizeBody, noBody, refuseBody } from './sandboxSchema.ts';
 
 /** Longest wait for the job that finalises the payment, and then for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -30,7 +28,7 @@ const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct
   if (isRejection(told)) return told;
   let seen: ExistingPayment | null = null;
   const isVisible = await pollUntil(services.progress, VISIBLE_MS, async () => {
-    seen = await findPayment(services.db, caller.tenant, id);
+    seen = await services.views.payments.find(caller.tenant, id);
     return seen !== null && told.isVisible(seen) ? true : null;
   });
   return { status: isVisible ? (200 as const) : (202 as const), body: await transactionBody(seen ?? told.payment) };
@@ -59,25 +57,19 @@ const acting = (name: string, summary: string) =>
 export const sandboxAuthorizeRoute = route({
   ...acting('authorize', 'The payer pays by another method than Pix'),
   body: jsonBody({
-    schema: accepting({ method: { type: 'string', enum: PAYMENT_METHODS } }),
+    schema: authorizeBody,
     codes: { method: 'invalid_payment_method' },
   }),
-  handle: (context) => {
-    const { method } = context.body as { method?: PaymentMethod };
-    return perform(context, { kind: 'authorize', method: method ?? null });
-  },
+  handle: (context) => perform(context, { kind: 'authorize', method: context.body.method ?? null }),
 });
 
 export const sandboxRefuseRoute = route({
   ...acting('refuse', 'The acquirer declines the method in flight, else the first that is left'),
-  body: jsonBody({ schema: accepting({ reason: string(500) }) }),
-  handle: (context) => {
-    const { reason } = context.body as { reason?: string };
-    return perform(context, { kind: 'refuse', reason: reason ?? null });
-  },
+  body: jsonBody({ schema: refuseBody }),
+  handle: (context) => perform(context, { kind: 'refuse', reason: context.body.reason ?? null }),
 });
 
-const NOTHING = jsonBody({ schema: accepting({}) });
+const NOTHING = jsonBody({ schema: noBody });
 
 export const sandboxProcessingRoute = route({
   ...acting('processing', 'The payer is at it'),

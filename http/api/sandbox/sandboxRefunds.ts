@@ -1,11 +1,13 @@
 // The sandbox: how its bank decides a refund (rule X3).
+
+import type { RefundView } from '../../../application/ports/readModels/views.ts';
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { findRefund, type RefundView } from '../../../projections/refunds/queries.ts';
 import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
-import { confirmRefundBody, failRefundBody, refundSchema } from '../refunds/refundSchema.ts';
+import { refundSchema } from '../refunds/refundSchema.ts';
+import { failRefundBody, noBody } from './sandboxSchema.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -30,20 +32,20 @@ const decide = async ({ caller, params: { id }, services }: KeyContext<typeof re
   let isDecided = false;
   const look = async () => {
     if (!isDecided) {
-      const isAtRest = await services.workAtRest(tenant.accountId, AT_REST_MS);
+      const isAtRest = await services.whenIdle(tenant.accountId, AT_REST_MS);
       const done = await services.decideSandboxRefund(tenant, id, failure);
       if (isRejection(done)) return done;
       if (done === 'absent' && isAtRest) return NO_REFUND;
       if (done !== 'decided') return null;
       isDecided = true;
     }
-    const refund = await findRefund(services.db, tenant, id);
+    const refund = await services.views.refunds.find(tenant, id);
     return refund && isEnded(refund) ? refund : null;
   };
   const seen = await pollUntil(services.progress, VISIBLE_MS, look);
   if (isRejection(seen)) return seen;
   if (seen !== null) return { status: 200 as const, body: seen };
-  const sofar = await findRefund(services.db, tenant, id);
+  const sofar = await services.views.refunds.find(tenant, id);
   return sofar === null ? NO_REFUND : { status: 202 as const, body: sofar };
 };
 
@@ -68,7 +70,7 @@ export const confirmRefundRoute = route({
   path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
   summary: 'The bank pays the refund',
-  body: jsonBody({ schema: confirmRefundBody }),
+  body: jsonBody({ schema: noBody }),
   handle: (context) => decide(context, null),
 });
 
@@ -78,5 +80,5 @@ export const failRefundRoute = route({
   operationId: 'sandboxFailRefund',
   summary: 'The bank can’t pay the refund',
   body: jsonBody({ schema: failRefundBody }),
-  handle: (context) => decide(context, (context.body as { reason?: string }).reason ?? DEFAULT_FAILURE),
+  handle: (context) => decide(context, context.body.reason ?? DEFAULT_FAILURE),
 });

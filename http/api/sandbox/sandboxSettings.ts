@@ -1,15 +1,12 @@
 // The sandbox: how it behaves for the account's test keys (rule X3).
+import type { Static } from 'typebox';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { actorOf } from '../../kernel/actor.ts';
-import { jsonBody, route } from '../../kernel/route.ts';
-import { sandboxSettingsBody, sandboxSettingsSchema } from '../refunds/refundSchema.ts';
+import { type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import { sandboxSettingsBody, sandboxSettingsSchema } from './sandboxSchema.ts';
 
-interface SettingsBody {
-  readonly auto_confirm_refunds?: boolean;
-  readonly rate_limit_per_minute?: number;
-  readonly dispute_notifications?: boolean;
-}
+type SettingsBody = Frozen<Static<typeof sandboxSettingsBody>>;
 
 /** Only what was sent: the rest stays. */
 const wishOf = (body: SettingsBody): Partial<SandboxSettings> => ({
@@ -37,7 +34,7 @@ export const sandboxSettingsRoute = route({
   errors: [],
   handle: async (context) => {
     const { accountId } = context.caller.tenant;
-    const wish = wishOf(context.body as SettingsBody);
+    const wish = wishOf(context.body);
     const settings = await context.services.changeSandboxSettings(accountId, wish, actorOf(context));
     return isRejection(settings) ? settings : { status: 200, body: settingsView(settings) };
   },

@@ -2,7 +2,6 @@
 import { lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
-import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
 import { currencyCode, wholeNumber } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
 import { metricsSchema, statsSchema } from './statsSchema.ts';
@@ -30,7 +29,7 @@ export const paymentStatsRoute = route({
   errors: [],
   handle: async (context) => {
     const window = await daysOf(context, context.query.days);
-    const rows = await findDayRows(context.services.db, context.caller.tenant, { days: window, currency: null });
+    const rows = await context.services.views.stats.dayRows(context.caller.tenant, { days: window, currency: null });
     return { status: 200, body: statsView(window, rows) };
   },
 });
@@ -50,8 +49,8 @@ export const paymentMetricsRoute = route({
     const { caller, query, services } = context;
     const window = { days: await daysOf(context, context.query.days), currency: query.currency ?? null };
     const [rows, timeToPay] = await Promise.all([
-      findDayRows(services.db, caller.tenant, window),
-      findTimeToPay(services.db, caller.tenant, window),
+      services.views.stats.dayRows(caller.tenant, window),
+      services.views.stats.timeToPay(caller.tenant, window),
     ]);
     return { status: 200, body: metricsView(window, rows, timeToPay) };
   },

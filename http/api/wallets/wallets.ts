@@ -1,9 +1,10 @@
 // Wallets (contract.md Wallets, rules M3, M3a).
+
+import type { CurrencyBalance } from '../../../application/ports/readModels/views.ts';
 import { StreamParked } from '../../../application/ports/readModels.ts';
-import { type CurrencyBalance, findBalances } from '../../../projections/wallet/queries.ts';
 import { currencyCode } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
-import { balanceSchema, walletsSchema } from '../schemas.ts';
+import { balanceSchema, walletsSchema } from './walletSchema.ts';
 
 const PRIMARY = 'BRL';
 const empty = (currency: string): CurrencyBalance => ({
@@ -18,7 +19,7 @@ const empty = (currency: string): CurrencyBalance => ({
 const balancesOf = async ({ caller, services }: KeyContext): Promise<readonly CurrencyBalance[]> => {
   if (services.parked.hasAnyOf('wallet', caller.tenant))
     throw new StreamParked('the wallet does not follow one of its payments');
-  const balances = await findBalances(services.db, caller.tenant);
+  const balances = await services.views.wallet.balances(caller.tenant);
   return balances.some(({ currency }) => currency === PRIMARY) ? balances : [empty(PRIMARY), ...balances];
 };
 

@@ -2,7 +2,7 @@
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { actorOf } from '../../kernel/actor.ts';
 import { route } from '../../kernel/route.ts';
-import { overrideSecretSchema } from '../payments/paymentActionsSchema.ts';
+import { overrideSecretSchema } from './webhookSchema.ts';
 
 export const rotateOverrideSecretRoute = route({
   method: 'POST',

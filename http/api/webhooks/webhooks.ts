@@ -1,10 +1,10 @@
 // Webhook management (contract.md Webhook management).
+
+import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import { type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE, isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES, deliveryView, endpointView } from '../../../domain/presentation/delivery.ts';
-import { type DeliveryFilter, listDeliveries } from '../../../projections/webhookDeliveries/queries.ts';
-import { listEndpoints } from '../../../projections/webhookEndpoints/queries.ts';
 import { actorOf } from '../../kernel/actor.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { jsonBody, route } from '../../kernel/route.ts';
@@ -15,7 +15,7 @@ import {
   deliveriesSchema,
   endpointsSchema,
   registerEndpointBody,
-} from '../schemas.ts';
+} from './webhookSchema.ts';
 
 export const registerEndpointRoute = route({
   method: 'POST',
@@ -28,8 +28,7 @@ export const registerEndpointRoute = route({
   responses: { 201: { kind: 'json', description: 'The endpoint, with its secret.', schema: createdEndpointSchema } },
   errors: ['endpoint_limit_reached'],
   handle: async (context) => {
-    const wish = context.body as { url: string; events: string[] };
-    const done = await context.services.registerWebhookEndpoint(context.caller.tenant, wish, actorOf(context));
+    const done = await context.services.registerWebhookEndpoint(context.caller.tenant, context.body, actorOf(context));
     if (isRejection(done)) return done;
     const { id, url, events, status } = endpointView(done);
     return { status: 201, body: { id, url, events, secret: done.secret, status } };
@@ -47,7 +46,7 @@ export const listEndpointsRoute = route({
   responses: { 200: { kind: 'json', description: 'The endpoints.', schema: endpointsSchema } },
   errors: [],
   handle: async ({ caller, services }) => {
-    const endpoints = await listEndpoints(services.db, caller.tenant);
+    const endpoints = await services.views.endpoints.list(caller.tenant);
     return {
       status: 200,
       body: { data: endpoints.map((e) => ({ ...endpointView(e), createdAt: e.createdAt, updatedAt: e.updatedAt })) },
@@ -109,7 +108,7 @@ export const listDeliveriesRoute = route({
   handle: async ({ caller, query, services }) => {
     const filter = query as unknown as DeliveryFilter;
     const running = await services.deliveriesRunning();
-    const { deliveries, total } = await listDeliveries(services.db, caller.tenant, filter, running);
+    const { deliveries, total } = await services.views.deliveries.list(caller.tenant, filter, running);
     const now = await services.accounts.now(caller.tenant.accountId, caller.tenant.mode);
     const data = deliveries.map((listed) => deliveryView(listed.state, { ...listed.now, now }));
     return {

@@ -1,23 +1,31 @@
-// Carries one append through: sends it, and while its outcome is unknown looks into the stream and sends it again with the same ids
-// and the same expected revision, which can't write twice.
+// Appends. One is carried through: sent, and while its outcome is unknown the stream is looked at and the append sent again with the
+// same ids and the same expected revision, which can't write twice. Many are in flight on one stream of one connection.
+
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
 import {
   AppendOutcomeUnknown,
   type AppendResult,
   EventStoreUnavailable,
   InvalidAppend,
 } from '../../../application/ports/eventStore.ts';
+import { withTimeout } from '../../waiting.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
-import type { AppendAnswer } from './answers.ts';
-import { BatchStream } from './batchStream.ts';
-import type { Connector } from './connection.ts';
-import { StoreFailure, translated } from './failures.ts';
+import { type Connection, type Connector, ReplaceableConnection, type SharedConnection } from './connection.ts';
+import { notSentWithin, StoreFailure, translated } from './failures.ts';
+import {
+  type AppendAnswer,
+  answerOf,
+  appendRequest,
+  type BatchRequest,
+  type BatchResponse,
+  uuidText,
+} from './messages.ts';
 import type { Reader } from './reader.ts';
-import { ReplaceableConnection } from './replaceableConnection.ts';
-import type { Timings } from './timings.ts';
-import { withTimeout } from './within.ts';
+import type { Timings } from './settings.ts';
 
-export interface AppenderOptions {
+interface AppenderOptions {
   readonly connector: Connector;
   readonly reader: Reader;
   readonly timings: Timings;
@@ -103,7 +111,11 @@ export class Appender {
 
   async #try(append: CheckedAppend, remainingMs: number): Promise<AppendAnswer> {
     const { connector, timings } = this.#options;
-    const stream = await withTimeout(this.#streams.get(), remainingMs, 'no connection was ready');
+    const stream = await withTimeout(
+      this.#streams.get(),
+      remainingMs,
+      notSentWithin(remainingMs, 'no connection was ready'),
+    );
     try {
       return await stream.append(append, Math.max(1, Math.min(timings.attemptMs, remainingMs)));
     } catch (error) {
@@ -118,7 +130,7 @@ export class Appender {
   async #find({ stream, expected, events }: CheckedAppend): Promise<AppendResult | null> {
     try {
       const look = this.#options.reader.page(stream, expected + 1, events.length, LOOK_MS);
-      const page = await withTimeout(look, LOOK_MS, 'the stream could not be read');
+      const page = await withTimeout(look, LOOK_MS, notSentWithin(LOOK_MS, 'the stream could not be read'));
       if (page.length < events.length || page.some(({ id }, index) => id !== events[index]?.id)) return null;
       const last = page[page.length - 1]!;
       return { ok: true, revision: last.revision, position: last.position };
@@ -137,3 +149,97 @@ const givenUp = (outcomeUnknown: boolean, cause: StoreFailure): Error =>
   outcomeUnknown
     ? new AppendOutcomeUnknown(`EventStoreDB did not say whether the append was written: ${cause.message}`, { cause })
     : new EventStoreUnavailable(`the append was not written: ${cause.message}`, { cause });
+
+// Many appends in flight on one stream of one connection. Each stream has its own table of who waits for what: the end of another stream
+// touches nobody here, and an answer that nobody waits for (late, or given twice) is counted and is no accident.
+
+interface Waiting {
+  readonly sentAtMs: number;
+  readonly resolve: (answer: AppendAnswer) => void;
+  readonly reject: (failure: StoreFailure) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** What ended the stream says nothing of the appends that were sent on it before: any of them may be written. */
+const outcomeUnknown = (end: StoreFailure): StoreFailure =>
+  new StoreFailure('outcomeUnknown', end.message, { cause: end, ...(end.leader && { leader: end.leader }) });
+
+export class BatchStream implements SharedConnection {
+  readonly #connection: Connection;
+  readonly #stream: ClientDuplexStream<BatchRequest, BatchResponse>;
+  readonly #onStray: (answer: Error) => void;
+  readonly #waiting = new Map<string, Waiting>();
+  #end: StoreFailure | null = null;
+  #retired = false;
+
+  constructor(connection: Connection, onStray: (answer: Error) => void) {
+    this.#connection = connection;
+    this.#onStray = onStray;
+    this.#stream = connection.stub.batchAppend(connection.metadata({ requiresLeader: true }));
+    this.#stream.on('data', (response: BatchResponse) => this.#answer(response));
+    this.#stream.on('error', (error) => this.#fail(outcomeUnknown(translated(error, true))));
+    this.#stream.on('end', () =>
+      this.#fail(new StoreFailure('outcomeUnknown', 'the server ended the stream of appends')),
+    );
+  }
+
+  /** Rejects with a StoreFailure: `outcomeUnknown` as soon as the request may have left. */
+  append(append: CheckedAppend, withinMs: number): Promise<AppendAnswer> {
+    if (this.#end !== null) return Promise.reject(new StoreFailure('notSent', this.#end.message, { cause: this.#end }));
+    const id = randomUUID();
+    const answer = new Promise<AppendAnswer>((resolve, reject) => {
+      const silent = (): void =>
+        this.#reject(id, new StoreFailure('outcomeUnknown', `no answer within ${Math.round(withinMs)} ms`));
+      this.#waiting.set(id, { sentAtMs: performance.now(), resolve, reject, timer: setTimeout(silent, withinMs) });
+    });
+    this.#stream.write(appendRequest(append, id));
+    return answer;
+  }
+
+  drain(): void {
+    this.#retired = true;
+    this.#closeWhenDone();
+  }
+
+  close(): void {
+    this.#fail(new StoreFailure('outcomeUnknown', 'the event store is closed'));
+    this.#stream.cancel();
+    this.#connection.close();
+  }
+
+  #answer(response: BatchResponse): void {
+    const id = uuidText(response.getCorrelationId());
+    const waiting = this.#take(id);
+    if (waiting === undefined) {
+      this.#onStray(new Error(`EventStoreDB answered append ${id}, which nobody waits for any more`));
+      return;
+    }
+    try {
+      waiting.resolve(answerOf(response, performance.now() - waiting.sentAtMs));
+    } catch (failure) {
+      waiting.reject(translated(failure, true));
+    }
+    this.#closeWhenDone();
+  }
+
+  #reject(id: string, failure: StoreFailure): void {
+    this.#take(id)?.reject(failure);
+    this.#closeWhenDone();
+  }
+
+  #take(id: string): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    clearTimeout(waiting?.timer);
+    return waiting;
+  }
+
+  #fail(failure: StoreFailure): void {
+    this.#end ??= failure;
+    for (const id of [...this.#waiting.keys()]) this.#reject(id, failure);
+  }
+
+  #closeWhenDone(): void {
+    if (this.#retired && this.#waiting.size === 0) this.close();
+  }
+}

@@ -1,11 +1,13 @@
-// One TCP connection to one node. Every purpose has its own: the end of one never cancels what runs on another.
+// TCP connections to nodes. Every purpose has its own: the end of one never cancels what runs on another.
+
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
 import { discoverEndpoint } from '@eventstore/db-client/dist/Client/discovery.js';
 import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js';
-import type { ConnectionSettings } from './connectionString.ts';
-import { type Endpoint, StoreFailure, translated } from './failures.ts';
-import { REQUIRES_LEADER, StreamsClient, type StreamsStub } from './protocol.ts';
-import { tlsTrouble } from './tlsTrouble.ts';
-import { withTimeout } from './within.ts';
+import { withTimeout } from '../../waiting.ts';
+import { type Endpoint, notSentWithin, StoreFailure, translated } from './failures.ts';
+import { REQUIRES_LEADER, StreamsClient, type StreamsStub } from './messages.ts';
+import type { ConnectionSettings } from './settings.ts';
 
 export interface Connection {
   readonly stub: StreamsStub;
@@ -47,7 +49,11 @@ export class Connector {
   async connect(withinMs: number): Promise<Connection> {
     const startedAtMs = performance.now();
     try {
-      const { address, port } = await withTimeout(this.#endpoint(), withinMs, 'no node was found');
+      const { address, port } = await withTimeout(
+        this.#endpoint(),
+        withinMs,
+        notSentWithin(withinMs, 'no node was found'),
+      );
       const connection = this.#dial(`${address}:${port}`);
       try {
         await ready(connection.stub, withinMs - (performance.now() - startedAtMs), `${address}:${port}`);
@@ -126,4 +132,102 @@ const ready = (stub: StreamsStub, withinMs: number, target: string): Promise<voi
       if (cause) reject(new StoreFailure('notSent', `the node ${target} cannot be reached`, { cause }));
       else resolve();
     });
+  });
+
+// A connection that many calls share, opened when it is first needed and replaced as soon as anything was wrong with it: a client that
+// has seen a failure is never trusted again.
+
+export interface SharedConnection {
+  /** Nothing more is begun on it; what runs may end. */
+  drain(): void;
+  close(): void;
+}
+
+export class ReplaceableConnection<T extends SharedConnection> {
+  readonly #open: () => Promise<T>;
+  #current: Promise<T> | null = null;
+  readonly #opened = new Set<T>();
+  #closed = false;
+
+  constructor(open: () => Promise<T>) {
+    this.#open = open;
+  }
+
+  /** Rejects as `open` does; the next call then tries anew. */
+  get(): Promise<T> {
+    this.#current ??= this.#begin();
+    return this.#current;
+  }
+
+  /** No effect when it was replaced already. */
+  replace(shared: T): void {
+    if (!this.#opened.delete(shared)) return;
+    this.#current = null;
+    shared.drain();
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const shared of this.#opened) shared.close();
+    this.#opened.clear();
+    this.#current = null;
+  }
+
+  async #begin(): Promise<T> {
+    try {
+      const shared = await this.#open();
+      if (this.#closed) shared.close();
+      else this.#opened.add(shared);
+      return shared;
+    } catch (error) {
+      this.#current = null;
+      throw error;
+    }
+  }
+}
+
+// Why a node cannot be reached over TLS. gRPC says only that it cannot: a handshake of our own, once that has happened, says why.
+
+type Tls = NonNullable<ConnectionSettings['tls']>;
+type TlsError = Error & { readonly code?: string; readonly cert?: { readonly subjectaltname?: string } };
+
+const PROBE_MS = 500;
+const UNKNOWN_AUTHORITY =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?)$/;
+/** A server that speaks HTTP answers a handshake with what is none. */
+const NO_TLS = /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG)$/;
+
+const meaningOf = ({ code = '', cert }: TlsError, { address }: Endpoint, { ca }: Tls): string | null => {
+  if (UNKNOWN_AUTHORITY.test(code))
+    return ca === null
+      ? 'its certificate is of an authority that is not known here: name it with tlsCAFile=… in the connection string'
+      : 'its certificate is not of the authority in tlsCAFile';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return `its certificate is not for ${address} but for ${cert?.subjectaltname ?? 'another name'}: put such a name into the connection string`;
+  if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired';
+  if (code === 'CERT_NOT_YET_VALID') return 'its certificate is not valid yet';
+  if (NO_TLS.test(code)) return 'it does not speak TLS: with tls=false in the connection string it is not asked to';
+  return null;
+};
+
+/** null: the handshake succeeds, or nobody is there. At most 500 ms; never rejects. */
+const tlsTrouble = (endpoint: Endpoint, tls: Tls): Promise<string | null> =>
+  new Promise((resolve) => {
+    const { address: host, port } = endpoint;
+    const socket = connect({
+      host,
+      port,
+      ALPNProtocols: ['h2'],
+      ...(isIP(host) === 0 && { servername: host }),
+      ...(tls.ca !== null && { ca: tls.ca }),
+      ...(tls.key !== null && tls.cert !== null && { key: tls.key, cert: tls.cert }),
+    });
+    const end = (trouble: string | null): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(trouble);
+    };
+    const timer = setTimeout(() => end(null), PROBE_MS);
+    socket.once('secureConnect', () => end(null));
+    socket.on('error', (error: TlsError) => end(meaningOf(error, endpoint, tls)));
   });

@@ -1,14 +1,182 @@
-// What could be wrong with EventStoreDB, in plain words (README.md). On connections of its own, so that it also finds out why a log
-// can't be opened.
-import type { Diagnosis } from '../diagnosis.ts';
-import { clock, reading, size } from './accessFindings.ts';
+// What could be wrong with EventStoreDB, in plain words (README.md), for `doctor`: the version and nodes of the server, what its user
+// may do, and its clock. On connections of its own, so that it also finds out why a log can't be opened.
+
+import { status } from '@grpc/grpc-js';
+import { APPEND_BYTES_MAX } from '../../../application/ports/eventStore.ts';
+import { CATEGORIES } from '../../../domain/kernel/event.ts';
 import { type Connection, Connector } from './connection.ts';
-import { readConnectionString } from './connectionString.ts';
 import { translated } from './failures.ts';
-import { bad, type Check } from './finding.ts';
+import { DEADLINE_MS } from './messages.ts';
+import { appendProbe, clusterNodes, serverVersion } from './probes.ts';
 import { Reader } from './reader.ts';
-import { nodes, version } from './serverFindings.ts';
-import { TIMINGS, type Timings } from './timings.ts';
+import { type ConnectionSettings, readConnectionString, TIMINGS, type Timings } from './settings.ts';
+
+/** What was found out about the server. */
+export interface Diagnosis {
+  /** What was looked at, in a few words. */
+  readonly check: string;
+  readonly isGood: boolean;
+  /** What was seen; when it is bad, also what to do. */
+  readonly says: string;
+}
+
+interface World {
+  readonly settings: ConnectionSettings;
+  readonly connection: Connection;
+  readonly reader: Reader;
+}
+type Check = (world: World) => Promise<Diagnosis>;
+
+const good = (check: string, says: string): Diagnosis => ({ check, isGood: true, says });
+const bad = (check: string, says: string): Diagnosis => ({ check, isGood: false, says });
+
+/** The status of the call that failed first; undefined when it was no call. */
+const statusOf = (error: unknown): number | undefined => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as { code?: unknown };
+    if (typeof code === 'number') return code;
+  }
+  return undefined;
+};
+
+// What the server says of itself.
+
+const OLDEST_VERSION = '22.10';
+const LICENSED_VERSION = '24.10';
+
+const isAtLeast = (version: string, least: string): boolean => {
+  const [[major = 0, minor = 0], [leastMajor = 0, leastMinor = 0]] = [version, least].map((text) =>
+    text.split('.').map(Number),
+  ) as [number[], number[]];
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
+};
+
+const version: Check = async ({ connection }) => {
+  const check = 'event store version';
+  let number: string;
+  try {
+    number = await serverVersion(connection);
+  } catch (error) {
+    if (statusOf(error) !== status.UNIMPLEMENTED) throw error;
+    return bad(check, `the server is too old to tell its version: upgrade it to ${OLDEST_VERSION} or newer`);
+  }
+  if (!isAtLeast(number, OLDEST_VERSION))
+    return bad(
+      check,
+      `EventStoreDB ${number} gives no positions in stream reads: upgrade it to ${OLDEST_VERSION} or newer`,
+    );
+  return good(
+    check,
+    isAtLeast(number, LICENSED_VERSION)
+      ? `EventStoreDB ${number}; from ${LICENSED_VERSION} on it is under Kurrent's source-available licence (24.6 and older: BSD-3)`
+      : `EventStoreDB ${number}`,
+  );
+};
+
+const nodes: Check = async ({ connection }) => {
+  const check = 'event store nodes';
+  const all = await clusterNodes(connection);
+  const leader = all.find(({ isLeader, isAlive }) => isLeader && isAlive);
+  const dead = all.filter(({ isAlive }) => !isAlive).map(({ address }) => address);
+  if (leader === undefined)
+    return bad(check, `none of ${all.length} leads: nothing can be appended; start the missing nodes`);
+  if (dead.length > 0)
+    return bad(
+      check,
+      `${dead.join(', ')} of ${all.length} down: start them before another one fails; ${leader.address} leads`,
+    );
+  return good(check, `${all.length} of ${all.length} alive, ${leader.address} leads`);
+};
+
+// What the server lets us do, and when it thinks it is.
+
+/** The one event in it is replaced by the next one: `$maxCount` is 1. */
+const CLOCK_STREAM = 'quita_store-clock';
+const SKEW_MS_MAX = 1_000;
+
+const denied = (check: string, { settings: { tls, credentials } }: World, code: number, what: string): Diagnosis => {
+  if (credentials !== null && tls === null)
+    return bad(check, 'user and password are sent over TLS only: take tls=false out of EVENTSTORE_URL');
+  if (credentials === null)
+    return bad(check, 'the server wants to know who is asking: put user:password@ of a user into EVENTSTORE_URL');
+  if (code === status.UNAUTHENTICATED)
+    return bad(
+      check,
+      `the server does not know the user ${credentials.username} with that password: mend EVENTSTORE_URL`,
+    );
+  return bad(check, `the user ${credentials.username} ${what}`);
+};
+
+const judged = async (
+  check: string,
+  world: World,
+  what: string,
+  work: () => Promise<Diagnosis>,
+): Promise<Diagnosis> => {
+  try {
+    return await work();
+  } catch (error) {
+    const code = statusOf(error);
+    if (code !== status.PERMISSION_DENIED && code !== status.UNAUTHENTICATED) throw error;
+    return denied(check, world, code, what);
+  }
+};
+
+/** As the adapter does it, at the start and whenever somebody asks for the head. */
+const reading: Check = (world) =>
+  judged(
+    'event store access',
+    world,
+    'may not read $all, which only administrators may by default: add it to "$acl": {"$r": …} in the metadata of $all',
+    async () => {
+      await world.reader.newest(CATEGORIES.map((category) => `${category}-`));
+      return good('event store access', `${world.settings.credentials?.username ?? 'everybody'} may read $all`);
+    },
+  );
+
+const MAY_NOT_WRITE = 'may not write: give it the right in the default ACL for streams';
+
+/** Of the node that leads, which stamps an event with its own time. */
+const clock: Check = (world) =>
+  judged('event store clock', world, MAY_NOT_WRITE, async () => {
+    const { connection, reader } = world;
+    const metadata = { stream: `$$${CLOCK_STREAM}`, type: '$metadata', data: '{"$maxCount":1}' };
+    await appendProbe(connection, { ...metadata, expected: -1 }); // not written when it is there already
+    const beforeMs = Date.now();
+    const probe = { stream: CLOCK_STREAM, expected: 'any', type: 'ClockRead', data: '{}' } as const;
+    const revision = await appendProbe(connection, probe);
+    const middleMs = (beforeMs + Date.now()) / 2;
+    const [event] = await reader.page(CLOCK_STREAM, revision as number, 1);
+    if (event === undefined)
+      return bad('event store clock', 'not measured: somebody else measured at the same time; run this again');
+    const skewMs = Math.round(Date.parse(event.recordedAt) - middleMs);
+    const says = `the event store is ${skewMs} ms from this machine`;
+    return Math.abs(skewMs) <= SKEW_MS_MAX
+      ? good('event store clock', says)
+      : bad(
+          'event store clock',
+          `${says}: run NTP on both; ${DEADLINE_MS} ms ahead, it refuses every append as too late`,
+        );
+  });
+
+/** An append as large as any of ours, at a revision that the stream will never have: all is checked and nothing is written. */
+const size: Check = (world) =>
+  judged('event store appends', world, MAY_NOT_WRITE, async () => {
+    const data = JSON.stringify('x'.repeat(APPEND_BYTES_MAX - '""{}'.length));
+    const probe = { stream: CLOCK_STREAM, expected: Number.MAX_SAFE_INTEGER, type: 'SizeProbed', data };
+    try {
+      await appendProbe(world.connection, probe);
+    } catch (error) {
+      if (statusOf(error) !== status.INVALID_ARGUMENT) throw error;
+      const details = (error as { details: string }).details.replace(/\.$/, '');
+      const limit = /event size/i.test(details) ? 'MaxAppendEventSize' : 'MaxAppendSize';
+      return bad(
+        'event store appends',
+        `not as large as Quita's may be (${APPEND_BYTES_MAX} bytes): ${details}; raise ${limit}`,
+      );
+    }
+    return good('event store appends', `as large as Quita's may be (${APPEND_BYTES_MAX} bytes)`);
+  });
 
 const CHECKS: readonly { readonly name: string; readonly check: Check }[] = [
   { name: 'event store version', check: version },

@@ -10,7 +10,7 @@ export interface Endpoint {
  * `notSent`: nothing was written, and another try may succeed. `outcomeUnknown`: it may or may not have been written. `refused`:
  * nothing was written, and another try soon fails alike (access, version). `invalid`: the same request fails for ever.
  */
-export type FailureKind = 'notSent' | 'outcomeUnknown' | 'refused' | 'invalid';
+type FailureKind = 'notSent' | 'outcomeUnknown' | 'refused' | 'invalid';
 
 export class StoreFailure extends Error {
   override name = 'StoreFailure';
@@ -24,6 +24,10 @@ export class StoreFailure extends Error {
     this.leader = options.leader ?? null;
   }
 }
+
+/** For withTimeout: what was waited for had not begun to be written. */
+export const notSentWithin = (ms: number, what: string) => (): StoreFailure =>
+  new StoreFailure('notSent', `${what} within ${Math.round(ms)} ms`);
 
 const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number';

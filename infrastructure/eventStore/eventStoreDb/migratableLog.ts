@@ -3,15 +3,14 @@ import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
 import type { LogName } from '../logState.ts';
-import { type MigratableLog, runsOf } from '../migratableLog.ts';
+import { type MigratableLog, runsOf } from '../logState.ts';
 import { Appender } from './appender.ts';
 import { Connector } from './connection.ts';
-import { readConnectionString } from './connectionString.ts';
-import { readState, writeState } from './logState.ts';
 import { withOriginalTimestamp } from './originalTimestamp.ts';
+import { readState, writeState } from './ownStreams.ts';
 import { Reader } from './reader.ts';
+import { readConnectionString, TIMINGS } from './settings.ts';
 import { openEventStoreDb } from './store.ts';
-import { TIMINGS } from './timings.ts';
 
 const inOneStream = (before: RecordedEvent, event: RecordedEvent): boolean =>
   before.stream === event.stream && before.revision + 1 === event.revision;

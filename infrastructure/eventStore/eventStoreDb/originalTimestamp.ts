@@ -15,7 +15,7 @@ export const withOriginalTimestamp = (metadata: string, recordedAt: string): str
   return `${open}${open.trim() === '{' ? '' : ','}"${KEY}":"${recordedAt}"}`;
 };
 
-export interface OriginalTimestamp {
+interface OriginalTimestamp {
   /** As it was before the time was added. */
   readonly metadata: string;
   /** null: the event was first written here. */

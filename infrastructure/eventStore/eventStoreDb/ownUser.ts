@@ -5,15 +5,14 @@ import users from '@eventstore/db-client/generated/users_pb.js';
 import { credentials, type ServiceError } from '@grpc/grpc-js';
 import { CATEGORIES } from '../../../domain/kernel/event.ts';
 import { type Connection, Connector } from './connection.ts';
-import { BadConnectionString, readConnectionString } from './connectionString.ts';
 import { appendProbe, called, soon } from './probes.ts';
 import { Reader } from './reader.ts';
-import { TIMINGS, type Timings } from './timings.ts';
+import { BadConnectionString, readConnectionString, TIMINGS, type Timings } from './settings.ts';
 
 const { CreateReq, ResetPasswordReq } = users;
 const BUILT_IN = ['admin', 'ops'];
 
-export interface OwnUser {
+interface OwnUser {
   readonly name: string;
   /** false: it was there, and has the given password from now on. */
   readonly isNew: boolean;

@@ -8,21 +8,21 @@ import type { SupportedMethods } from '@eventstore/db-client/generated/serverfea
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { credentials, type ServiceError } from '@grpc/grpc-js';
 import type { Connection } from './connection.ts';
-import { Empty, streamIdentifier, uuidOf } from './protocol.ts';
+import { Empty, streamIdentifier, uuidOf } from './messages.ts';
 
 const CALL_MS = 5_000;
 const { AppendReq } = streams;
 const { LEADER } = gossip.MemberInfo.VNodeState;
 
 /** `expected`: -1: the stream must be empty; 'any': whatever it holds. */
-export interface Probe {
+interface Probe {
   readonly stream: string;
   readonly expected: number | 'any';
   readonly type: string;
   readonly data: string;
 }
 
-export interface ClusterNode {
+interface ClusterNode {
   readonly address: string;
   readonly isAlive: boolean;
   readonly isLeader: boolean;

@@ -3,14 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { EventStoreUnavailable, type Position, type RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { Connection, Connector } from './connection.ts';
+import { ReplaceableConnection, type SharedConnection } from './connection.ts';
 import { StoreFailure, translated } from './failures.ts';
-import type { ReadRequest, ReadResponse } from './protocol.ts';
-import { eventOf } from './records.ts';
-import { ReplaceableConnection, type SharedConnection } from './replaceableConnection.ts';
-import { newestRequest, streamPageRequest } from './requests.ts';
-import type { Timings } from './timings.ts';
+import type { ReadRequest, ReadResponse } from './messages.ts';
+import { eventOf, newestRequest, streamPageRequest } from './messages.ts';
+import type { Timings } from './settings.ts';
 
-export interface ReaderOptions {
+interface ReaderOptions {
   readonly connector: Connector;
   readonly timings: Timings;
   readonly onError: (error: Error) => void;

@@ -14,16 +14,14 @@ import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize, checkCategories } from '../subscribeOptions.ts';
 import { Appender } from './appender.ts';
 import { Connector } from './connection.ts';
-import { readConnectionString } from './connectionString.ts';
-import { identityOf } from './identity.ts';
 import { KnownHead } from './knownHead.ts';
-import { type KnownState, OWN_CATEGORY, readState, STATE_STREAM, stateOf } from './logState.ts';
-import { logPositionOf } from './position.ts';
+import { logPositionOf } from './messages.ts';
+import { identityOf, type KnownState, OWN_CATEGORY, readState, STATE_STREAM, stateOf } from './ownStreams.ts';
 import { Reader } from './reader.ts';
+import { readConnectionString, TIMINGS, type Timings } from './settings.ts';
 import { follow, type LogSources } from './subscription.ts';
-import { TIMINGS, type Timings } from './timings.ts';
 
-export interface EventStoreDbOptions {
+interface EventStoreDbOptions {
   /** `esdb://…` or `esdb+discover://…`, or the same with `kurrentdb`, with the credentials in it. */
   readonly connectionString: string;
   /** Told of every fault that is mended inside: lost connections, repeated appends, answers that nobody waits for. */

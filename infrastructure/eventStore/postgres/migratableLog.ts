@@ -1,11 +1,11 @@
 // The Postgres log, to be copied from or into.
 import type pg from 'pg';
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
+import { int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
 import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import type { LogName, LogState } from '../logState.ts';
-import { type MigratableLog, runsOf } from '../migratableLog.ts';
-import { int8Array, textArray, uuidArray } from './binaryArrays.ts';
-import { WRITER_SETTINGS } from './flushCall.ts';
+import { type MigratableLog, runsOf } from '../logState.ts';
+import { WRITER_SETTINGS } from './groupCommit.ts';
 import { Reader } from './reader.ts';
 import { closeSession, openSession } from './session.ts';
 import { openPostgresEventStore } from './store.ts';

@@ -3,26 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
+import { int8Array, textArray } from '../../postgres/binaryArrays.ts';
 import { PoolConnections, watchedClient } from '../../postgres/poolConnections.ts';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
-import { backoffMs } from '../backoff.ts';
+import { backoffMs, whenLate } from '../../waiting.ts';
 import { IN_USE, type LogState } from '../logState.ts';
-import { int8Array, textArray } from './binaryArrays.ts';
-import type { CategoryFilter } from './categoryFilter.ts';
-import { isTransient } from './failures.ts';
 import { positionOf } from './position.ts';
-import { COMMON_SETTINGS, clientConfig } from './session.ts';
-import {
-  filteredPageText,
-  HEAD_TEXT,
-  STORE_TEXT,
-  STREAM_PAGE_TEXT,
-  STREAM_PAGES_TEXT,
-  wholePageText,
-} from './statements.ts';
-import { type StreamRead, StreamReads } from './streamReads.ts';
+import { COMMON_SETTINGS, clientConfig, isTransient } from './session.ts';
+import type { CategoryFilter } from './subscription.ts';
 
-export interface ReaderOptions {
+interface ReaderOptions {
   readonly connectionString: string;
   readonly watch: SessionWatch;
   /** Connections at most. */
@@ -146,9 +136,7 @@ export class Reader {
 
   /** Waits a second for reads in flight, then cuts them. */
   async close(): Promise<void> {
-    const impatient = setTimeout(() => this.#connections.cut(), CLOSE_MS_MAX);
-    await this.#connections.end();
-    clearTimeout(impatient);
+    await whenLate(this.#connections.end(), CLOSE_MS_MAX, () => this.#connections.cut());
   }
 
   async #wholePage(after: number, limit: number): Promise<LogPage> {
@@ -194,3 +182,109 @@ export class Reader {
     }
   }
 }
+
+// Reads of streams that are asked for at the same time go to the database together: a job reads twenty streams, and a statement each
+// would cost more than everything else about them.
+
+export interface StreamRead {
+  readonly stream: string;
+  /** First revision wanted. */
+  readonly from: number;
+}
+
+/** The events of each read, in the order of the reads. */
+type ReadTogether = (reads: readonly StreamRead[]) => Promise<readonly (readonly RecordedEvent[])[]>;
+
+interface Waiting extends StreamRead {
+  readonly resolve: (events: readonly RecordedEvent[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Streams of one statement: each may give a whole page. */
+const TOGETHER_MAX = 32;
+/** One connection is left for whoever follows the log. */
+const STATEMENTS_MAX = 2;
+
+export class StreamReads {
+  readonly #readTogether: ReadTogether;
+  #waiting: Waiting[] = [];
+  #scheduled = false;
+  #underWay = 0;
+
+  constructor(readTogether: ReadTogether) {
+    this.#readTogether = readTogether;
+  }
+
+  /** Rejects with what the statement rejects with. */
+  read(stream: string, from: number): Promise<readonly RecordedEvent[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ stream, from, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** When this turn of the event loop is over: no delay, but all that is asked for in the same turn goes together. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      while (this.#waiting.length > 0 && this.#underWay < STATEMENTS_MAX)
+        void this.#run(this.#waiting.splice(0, TOGETHER_MAX));
+    });
+  }
+
+  async #run(reads: readonly Waiting[]): Promise<void> {
+    this.#underWay++;
+    try {
+      const found = await this.#readTogether(reads);
+      for (const [index, { resolve }] of reads.entries()) resolve(found[index] as readonly RecordedEvent[]);
+    } catch (error) {
+      for (const { reject } of reads) reject(error);
+    } finally {
+      this.#underWay--;
+      if (this.#waiting.length > 0) this.#schedule();
+    }
+  }
+}
+
+// The reading SQL of the event store. Limits and categories are literals: a plan for an unknown limit may prefer to sort the whole
+// table, and only literal categories show the planner that the partial index applies.
+
+const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
+
+export const HEAD_TEXT = 'SELECT coalesce(max(position), 0) FROM event_store.events';
+
+const STORE_TEXT = 'SELECT id, use, other_id, other_address FROM event_store.store';
+
+/** $1 stream, $2 first revision, $3 events at most. */
+const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.events
+  WHERE stream = $1 AND revision >= $2 ORDER BY revision LIMIT $3`;
+
+/** $1 streams, $2 first revisions, $3 events of a stream at most. A row: the number of the stream in $1, from 1, and an event. */
+const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
+  FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY wanted(stream, first, number)
+  CROSS JOIN LATERAL (
+    SELECT ${COLUMNS} FROM event_store.events e
+    WHERE e.stream = wanted.stream AND e.revision >= wanted.first ORDER BY e.revision LIMIT $3
+  ) page
+  ORDER BY wanted.number, page.revision`;
+
+/** $1 exclusive position. */
+export const wholePageText = (limit: number): string => `SELECT ${COLUMNS} FROM event_store.events
+  WHERE position > $1 ORDER BY position LIMIT ${limit}`;
+
+/**
+ * $1 exclusive position. Rows are the head and then an event's columns, which are null in one row when nothing matches. Page and head
+ * come from one statement, so from one snapshot: what lies between the last match and the head holds no match.
+ */
+export const filteredPageText = ({ literals, windowPlaces }: CategoryFilter, limit: number): string => {
+  const window = windowPlaces === null ? '' : `AND position <= $1 + ${windowPlaces}`;
+  return `SELECT head.place, page.*
+    FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head
+    LEFT JOIN LATERAL (
+      SELECT ${COLUMNS} FROM event_store.events
+      WHERE position > $1::bigint ${window} AND category IN (${literals}) ORDER BY position LIMIT ${limit}
+    ) page ON true
+    ORDER BY page.position`;
+};

@@ -2,7 +2,7 @@
 // what was in our hands a moment ago. Every subscription gets the same objects.
 import type { RecordedEvent } from '../../../application/ports/eventStore.ts';
 
-export interface RecentEventsBounds {
+interface RecentEventsBounds {
   readonly eventsMax: number;
   /** UTF-16 units of data and metadata. */
   readonly lengthMax: number;

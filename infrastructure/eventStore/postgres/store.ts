@@ -10,18 +10,15 @@ import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
-import { AppendQueue } from './appendQueue.ts';
-import { categoryFilter } from './categoryFilter.ts';
-import { asError } from './failures.ts';
-import { Flusher } from './flusher.ts';
-import { followHeadAnnouncements } from './headAnnouncements.ts';
-import { HeadWatch } from './headWatch.ts';
+import { AppendQueue, Flusher } from './groupCommit.ts';
+import { followHeadAnnouncements, HeadWatch } from './head.ts';
 import { placeOf, positionOf, positionOrNull } from './position.ts';
 import { Reader, STREAM_PAGE_EVENTS } from './reader.ts';
 import { RecentEvents } from './recentEvents.ts';
-import { follow } from './subscription.ts';
+import { asError } from './session.ts';
+import { categoryFilter, follow } from './subscription.ts';
 
-export interface PostgresEventStoreOptions {
+interface PostgresEventStoreOptions {
   readonly connectionString: string;
   /** Connections for reads, 1 to 3. Default 3. */
   readonly poolSize?: number;

@@ -1,5 +1,4 @@
 // Payers and acquirers of the sandbox: what they do is booked and the gateway told of it in one transaction, so that nothing goes untold.
-import type { JobQueue } from '../../../application/ports/jobs.ts';
 import type { AcquirerFact, Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
 import type { PayResult, SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
@@ -10,7 +9,7 @@ import { isCancelled } from './books.ts';
 import { lockForPaying } from './cancel.ts';
 import { decidedStatus, decideRefund } from './refunds.ts';
 
-export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, jobs: JobQueue): SandboxBankPort => ({
+export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications): SandboxBankPort => ({
   pay: async (tenant, paymentId, txid, incoming, force) => {
     const result = await db.transaction(async (tx): Promise<PayResult> => {
       await lockForPaying(tx, { accountId: tenant.accountId, txid });
@@ -19,7 +18,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, 
       const notification = { tenant, kind: 'payment', reference: incoming.providerPaymentId, paymentId } as const;
       return (await notifications.store(notification, callbackOf(txid, incoming), tx)) ? 'booked' : 'duplicate';
     });
-    jobs.wake([{ queue: 'settle', tenant }]);
+    notifications.wake(tenant, 'settlement');
     return result;
   },
   tell: async (tenant, paymentId, txid, fact) => {
@@ -29,16 +28,16 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications, 
       const reference = `${txid}:${number}`;
       return notifications.store({ tenant, kind: 'fact', reference, paymentId }, JSON.stringify({ txid, ...fact }), tx);
     });
-    jobs.wake([{ queue: 'settle', tenant }]);
+    notifications.wake(tenant, 'settlement');
     return isNew;
   },
   decideRefund: async (tenant, { paymentId, refundId }, failure, at) => {
     const status = await db.transaction(async (tx) => {
       if (await decideRefund(tx, { accountId: tenant.accountId, refundId }, failure, at))
-        await jobs.enqueue([{ queue: 'refund', tenant, item: `${paymentId}:${refundId}` }], tx);
+        await notifications.refundMoved(tenant, { paymentId, refundId }, tx);
       return decidedStatus(tx, tenant.accountId, refundId);
     });
-    jobs.wake([{ queue: 'refund', tenant }]);
+    notifications.wake(tenant, 'refund');
     return status;
   },
 });

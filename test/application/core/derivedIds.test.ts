@@ -8,12 +8,10 @@ import {
   paymentIds,
   returnIdOf,
 } from '../../../application/core/derivedIds.ts';
-import { type Circumstances, renderEvents } from '../../../application/ports/loggedEvent.ts';
 import { signatureHeaders } from '../../../application/webhooks/webhookSignature.ts';
 import type { EndpointId, EventId } from '../../../domain/kernel/ids.ts';
 import { isRawId } from '../../../domain/kernel/ids.ts';
-import type { PaymentEvent } from '../../../domain/payment/payment.ts';
-import { ACCOUNT_ID, at, END_TO_END_ID, expired, failed, PAYMENT_ID } from '../../support/samples.ts';
+import { ACCOUNT_ID, END_TO_END_ID, PAYMENT_ID } from '../../support/samples.ts';
 
 const SEED = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='; // bytes 0 to 31
 const ENDPOINT_ID = '00000000000000000000000003' as EndpointId;
@@ -54,37 +52,6 @@ describe('derived ids', () => {
   });
   it('of a return, by payment and Pix', () => {
     expect(returnIdOf(PAYMENT_ID, END_TO_END_ID)).to.equal('aba7b444fc55b57ff09e2dddca64b6aa');
-  });
-});
-
-describe('renderEvents', () => {
-  const why: Circumstances = {
-    account: ACCOUNT_ID,
-    mode: 'test',
-    actor: 'process:expiry',
-    requestId: null,
-    correlationId: 'c',
-    causationId: 'd',
-  };
-  const idsOf = (commandId: string, ...events: PaymentEvent[]) =>
-    renderEvents('payment', events, commandId, why).map(({ id }) => id);
-
-  it('gives the stored form with its circumstances', () => {
-    expect(renderEvents('payment', [expired()], 'command-1', why)).to.deep.equal([
-      {
-        id: '7ec5d65f-3af3-80c6-a44d-2d76cea3d4f8',
-        type: 'ChargeExpired',
-        data: '{"at":"2026-11-21T14:00:00.000Z"}',
-        metadata: `{"account":"${ACCOUNT_ID}","mode":"test","actor":"process:expiry","requestId":null,"$correlationId":"c","$causationId":"d","v":1}`,
-      },
-    ]);
-  });
-  it('the same command renders the same ids', () =>
-    expect(idsOf('command-1', expired())).to.deep.equal(idsOf('command-1', expired())));
-  it('an id depends on command, index and bytes', () => {
-    expect(idsOf('command-2', expired())).to.deep.equal(['d9a67c6d-d5c0-80d1-ab80-ef0abc28d77f']);
-    expect(idsOf('command-1', failed(), expired())[1]).to.equal('31295cc4-ee23-8837-a42b-909a57be3291');
-    expect(idsOf('command-1', expired(at('14:00:01')))).to.not.deep.equal(idsOf('command-1', expired()));
   });
 });
 

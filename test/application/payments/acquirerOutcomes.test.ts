@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
-import { CreationProcess } from '../../../application/payments/issueInstruments.ts';
+import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
 import { Settler, settleNotification } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import type { AcquirerFact } from '../../../application/ports/paymentProvider.ts';
@@ -16,8 +16,8 @@ import { createCharge, recordIssuances } from '../../../domain/payment/create.ts
 import { assertExists } from '../../../domain/payment/payment.ts';
 import { transactionStatus } from '../../../domain/presentation/status.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { memoryTimers } from '../../support/creationTimers.ts';
 import { boleto, card } from '../../support/instruments.ts';
+import { memoryTimers } from '../../support/memoryTimers.ts';
 import { at, CREATED_AT, incoming, SETTLED_AT, terms } from '../../support/samples.ts';
 
 const thrown = (work: Promise<unknown>): Promise<Error> =>
@@ -37,14 +37,14 @@ describe('what acquirers tell, on Postgres', () => {
   let core: Core;
   let take: (id: PaymentId) => Promise<void>;
   let settler: Settler;
-  let creation: CreationProcess;
+  let issuer: InstrumentIssuer;
   let cards = 0;
   before(async () => {
     core = await openCore();
     const { commands, accounts, provider: providers } = core;
     take = takeAcquirerFacts({ commands, providers });
     settler = new Settler({ commands, accounts, providers });
-    creation = new CreationProcess({ commands, accounts, providers, timers: memoryTimers() });
+    issuer = new InstrumentIssuer({ commands, accounts, providers, timers: memoryTimers() });
   });
   after(() => core.close());
   beforeEach(() => {
@@ -192,8 +192,10 @@ describe('what acquirers tell, on Postgres', () => {
       const notifications = {
         store: async () => true,
         untold: async (_tenant: unknown, references: readonly string[]) => new Set(references),
-        find: async (id: string) => (id === 'known' ? notification : null),
-        markHandled: async (_id: string, outcome: string) => void handled.push(outcome),
+        find: async () => notification,
+        refundMoved: async () => undefined,
+        wake: () => undefined,
+        markHandled: async (_key: unknown, outcome: string) => void handled.push(outcome),
         unhandled: async function* () {
           yield [];
         },
@@ -203,8 +205,8 @@ describe('what acquirers tell, on Postgres', () => {
         providers: core.provider,
         settler,
         takeFacts: take,
-        resumeCreation: (id, method) => creation.resumeFor(id, method),
-      })('known');
+        resumeIssuing: (id, method) => issuer.resumeFor(id, method),
+      })({ ...notification.tenant, reference: notification.reference });
     };
 
     it('of a fact applies what the acquirer told, and looks for no payment', async () => {

@@ -7,10 +7,10 @@ import fc from 'fast-check';
 import { Accounts } from '../../../application/accounts/accounts.ts';
 import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
-import { Canceller } from '../../../application/payments/cancellation.ts';
-import { cancelPayment } from '../../../application/payments/cancelPayment.ts';
+import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
+import { Canceller, cancelPayment } from '../../../application/payments/cancellation.ts';
 import { expireCharge } from '../../../application/payments/expiry.ts';
-import { returnPayment } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import type { InstrumentRef, Tenant } from '../../../application/ports/paymentProvider.ts';
 import { ProviderUnavailable, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -120,7 +120,12 @@ const openWorld = async ({ apart, lock, lost }: Story, step: Step): Promise<Worl
   const provider = new FarProvider(turn, lost);
   const clock = { now: () => toMillis(EXPIRES_AT) };
   const newProcess = () => {
-    const commands = new CommandHandler({ store, randomness: systemRandomness, stopwatch: systemStopwatch });
+    const commands = new CommandHandler({
+      store,
+      codec: new JsonEventCodec(),
+      randomness: systemRandomness,
+      stopwatch: systemStopwatch,
+    });
     return { commands, accounts: new Accounts(commands, clock) };
   };
   const shared = newProcess();
@@ -159,7 +164,7 @@ const cancel = async ({ provider, process }: World): Promise<'cancelled' | 'too 
 
 /** Whether the bank took it. */
 const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, step: Step): Promise<boolean> => {
-  const needs = { ...process(), providers: provider, onRefused: () => undefined };
+  const needs = { ...process(), providers: provider, alerts: { returnRefused: () => undefined } };
   await step('pay');
   if (provider.cancelled.has(`${TXID} PIX`)) return false;
   const pix = incoming({
@@ -170,14 +175,14 @@ const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, 
   provider.incomingPayments.set(TXID, [pix]);
   await step('notified');
   await untilKnown(async () => void (await new Settler(needs).settle(PAYMENT_ID, pix)));
-  await untilKnown(() => returnPayment(needs)(`${PAYMENT_ID}:${pix.providerPaymentId}`));
+  await untilKnown(() => sendBack(needs)({ paymentId: PAYMENT_ID, providerPaymentId: pix.providerPaymentId }));
   return true;
 };
 
 const expire = async ({ provider, process }: World): Promise<void> => {
   const needs = { ...process(), providers: provider };
   const work = expireCharge({ ...needs, settler: new Settler(needs) });
-  await untilKnown(() => work(PAYMENT_ID));
+  await untilKnown(() => work({ paymentId: PAYMENT_ID }));
 };
 
 /** Balances of the ledger and the names of what is told, in order. */
@@ -247,8 +252,14 @@ describe('cancel against pay against expire', () => {
         const all = Promise.all([cancel(world), pay(world, told, step), expire(world)]);
         const [answer, taken] = await scheduler.waitFor(all);
         // A held Pix goes back when its cancellation is recorded, whoever was done by then.
-        const back = returnPayment({ ...world.process(), providers: world.provider, onRefused: () => undefined });
-        await scheduler.waitFor(untilKnown(() => back(`${PAYMENT_ID}:${incoming().providerPaymentId}`)));
+        const back = sendBack({
+          ...world.process(),
+          providers: world.provider,
+          alerts: { returnRefused: () => undefined },
+        });
+        await scheduler.waitFor(
+          untilKnown(() => back({ paymentId: PAYMENT_ID, providerPaymentId: incoming().providerPaymentId })),
+        );
         ends.add(await scheduler.waitFor(judge(world, answer, taken)));
       }),
       { numRuns: RUNS },

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { Canceller } from '../../../application/payments/cancellation.ts';
-import { returnPayment } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { sendBack as sendPaymentBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -70,12 +70,12 @@ describe('the cancellation, on Postgres', () => {
   const statusOf = async (id: PaymentId) =>
     transactionStatus(assertExists((await core.commands.load(PAYMENT, streamName.payment(id))).state));
   const sendBack = (id: PaymentId, providerPaymentId: string) =>
-    returnPayment({
+    sendPaymentBack({
       commands: core.commands,
       accounts: core.accounts,
       providers: core.provider,
-      onRefused: () => undefined,
-    })(`${id}:${providerPaymentId}`);
+      alerts: { returnRefused: () => undefined },
+    })({ paymentId: id, providerPaymentId });
 
   it('tells the provider, then it is a fact; twice, once', async () => {
     const { id, txid } = await wished();

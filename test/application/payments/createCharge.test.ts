@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { CreateChargeHandler } from '../../../application/payments/createCharge.ts';
-import { CreationProcess } from '../../../application/payments/issueInstruments.ts';
+import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
 import type { Stopwatch } from '../../../application/ports/clock.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { ProviderUnavailable } from '../../../application/ports/paymentProvider.ts';
@@ -14,7 +14,7 @@ import { addSeconds, MINUTE_MS, type Timestamp, toMillis } from '../../../domain
 import { expire } from '../../../domain/payment/lifecycle.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { type Core, openCore, why } from '../../support/core.ts';
-import { memoryTimers } from '../../support/creationTimers.ts';
+import { memoryTimers } from '../../support/memoryTimers.ts';
 import { CREATED_AT } from '../../support/samples.ts';
 
 const BODY: ChargeBody = { amount: 1_234, payment_method: 'pix', metadata: { order: 'A-1' } };
@@ -36,7 +36,7 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
 describe('createCharge, with a provider that must be asked', () => {
   let core: Core;
   let handler: CreateChargeHandler;
-  let creation: CreationProcess;
+  let issuer: InstrumentIssuer;
   const timers = memoryTimers();
   const pauses: { ms: number; end: () => void }[] = [];
   const stopwatch: Stopwatch = {
@@ -46,8 +46,8 @@ describe('createCharge, with a provider that must be asked', () => {
   before(async () => {
     core = await openCore();
     const { commands, accounts, clock, provider } = core;
-    creation = new CreationProcess({ commands, accounts, providers: provider, timers });
-    handler = new CreateChargeHandler({ commands, clock, stopwatch, providers: provider, creation, velocity });
+    issuer = new InstrumentIssuer({ commands, accounts, providers: provider, timers });
+    handler = new CreateChargeHandler({ commands, clock, stopwatch, providers: provider, issuer, velocity });
   });
   after(() => core.close());
   beforeEach(() => {
@@ -125,7 +125,7 @@ describe('createCharge, with a provider that must be asked', () => {
       clock,
       stopwatch,
       providers,
-      creation,
+      issuer,
       velocity: guard as VelocityGuard,
     });
     const askLive = (idempotencyKey: string) =>
@@ -236,25 +236,25 @@ describe('createCharge, with a provider that must be asked', () => {
     };
     it('it finds the instrument, once', async () => {
       const id = await cutOff();
-      await creation.resume(id);
-      await creation.resume(id);
+      await issuer.resume(id);
+      await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued']);
     });
     it('it fails the charge that the provider does not know', async () => {
       const id = await cutOff();
       core.provider.instruments.clear();
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
     });
     it('it goes on asking while the provider does not say, and ends it within 10 minutes of account time', async () => {
       const id = await cutOff();
       core.clock.nowMs += 9 * MINUTE_MS - 1;
       core.provider.next('findInstrument', 'unknown');
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
       core.clock.nowMs += 1;
       core.provider.next('findInstrument', 'unknown');
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
     });
   });
@@ -279,12 +279,12 @@ describe('createCharge, with a provider that must be asked', () => {
       pass(50);
       await away(key);
       pass(10); // the timer of the first minute, and what its queue tries again
-      await creation.resume(id);
+      await issuer.resume(id);
       pass(49.999);
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
       pass(0.001);
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
     });
     it('however often it is repeated, it is over within 10 minutes, by the watchdog or by the repeat', async () => {
@@ -294,12 +294,12 @@ describe('createCharge, with a provider that must be asked', () => {
         pass(30);
         await away(key);
         await away(other.key);
-        await creation.resume(id);
+        await issuer.resume(id);
       }
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated']);
       pass(30);
       expect(timers.timers.get(id)?.dueAt).to.equal(addSeconds(CREATED_AT, 9 * 60));
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
       core.provider.next('issue', { kind: 'unavailable' });
       expect(created(await ask(other.key)).payment.charge.status).to.equal('failed');
@@ -333,7 +333,7 @@ describe('createCharge, with a provider that must be asked', () => {
     for (const by of ['a repeat', 'the watchdog'] as const)
       it(`heard of by ${by}: it is prolonged there, and lives all of its time from then on`, async () => {
         const { key, id } = await lost();
-        await (by === 'a repeat' ? ask(key) : creation.resume(id));
+        await (by === 'a repeat' ? ask(key) : issuer.resume(id));
         const [, issued] = await core.eventsOf(streamName.payment(id));
         expect((issued as { data: object }).data).to.include({ at, expiresAt: addSeconds(at, 3_600) });
         expect(providersEnd() >= addSeconds(at, 3_600), 'the provider’s is not earlier').to.equal(true);
@@ -358,7 +358,7 @@ describe('createCharge, with a provider that must be asked', () => {
       const { id } = await lost();
       core.clock.nowMs = toMillis(addSeconds(CREATED_AT, 540));
       core.provider.next('prolong', 'unknown');
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargeFailed']);
     });
     it('and the provider can’t prolong it, and has ended it already: the charge fails, and nobody is shown what can’t be paid', async () => {
@@ -377,7 +377,7 @@ describe('createCharge, with a provider that must be asked', () => {
   it('without a provider for the mode it is unprocessable, and nothing is written (E5)', async () => {
     const { commands, clock } = core;
     const providers = { of: () => null };
-    const alone = new CreateChargeHandler({ commands, clock, stopwatch, creation, providers, velocity });
+    const alone = new CreateChargeHandler({ commands, clock, stopwatch, issuer, providers, velocity });
     const head = await core.store.head();
     const answer = await alone.handle({
       account: core.account,

@@ -1,9 +1,11 @@
 // The expiry of charges when the provider knows better, or does not say (rules M4, I8a).
+
 import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { expireCharge } from '../../../application/payments/expiry.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import type { PaymentMethod } from '../../../domain/charge/methods.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
@@ -44,9 +46,9 @@ describe('the expiry of charges, on Postgres', () => {
     core.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: `E${String(++pixes)}`, ...pix })]);
     return id;
   };
-  const expire = (id: string, dueAt?: Timestamp) => {
+  const expire = (paymentId: PaymentId, dueAt?: Timestamp, method?: PaymentMethod) => {
     const { commands, accounts } = core;
-    return expireCharge({ commands, accounts, settler })(id, dueAt);
+    return expireCharge({ commands, accounts, settler })({ paymentId, ...(method && { method }) }, dueAt);
   };
   it('asks the provider first, then expires at the very expiry, once', async () => {
     const txid = newId<string>();
@@ -106,7 +108,7 @@ describe('the expiry of charges, on Postgres', () => {
       await expire(id);
       expect([await ends(id), core.provider.calls]).to.deep.equal([[], []]);
       core.clock.nowMs = toMillis(EXPIRES_AT);
-      await expire(`${id}:CRYPTO`);
+      await expire(id, undefined, 'CRYPTO');
       expect(await ends(id)).to.deep.equal([{ type: 'ChargeExpired', data: { at: EXPIRES_AT } }]);
     });
     it('the first one’s timer, worked off after the last expiry, ends it', async () => {
@@ -120,7 +122,7 @@ describe('the expiry of charges, on Postgres', () => {
       core.clock.nowMs = toMillis(at('15:00:00'));
       await expire(id, SECOND_LAST);
       expect(await ends(id)).to.deep.equal([]);
-      await expire(`${id}:CRYPTO`, EXPIRES_AT);
+      await expire(id, EXPIRES_AT, 'CRYPTO');
       expect(await ends(id)).to.deep.equal([{ type: 'ChargeExpired', data: { at: EXPIRES_AT } }]);
     });
   });

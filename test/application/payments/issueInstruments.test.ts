@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
-import { CreationProcess } from '../../../application/payments/issueInstruments.ts';
+import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
 import { Settler, settleNotification } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
@@ -15,8 +15,8 @@ import { fromMillis, MINUTE_MS, toMillis } from '../../../domain/kernel/time.ts'
 import { recordCancelled, requestCancel } from '../../../domain/payment/cancel.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
-import { memoryTimers } from '../../support/creationTimers.ts';
 import { sampleInstrument } from '../../support/instruments.ts';
+import { memoryTimers } from '../../support/memoryTimers.ts';
 import { CREATED_AT, incoming, terms } from '../../support/samples.ts';
 
 const NOW = CREATED_AT;
@@ -28,14 +28,14 @@ const thrown = (work: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-describe('the creation process, on Postgres', () => {
+describe('the issuing of instruments, on Postgres', () => {
   let core: Core;
-  let creation: CreationProcess;
-  const { timers, ...creationTimers } = memoryTimers();
+  let issuer: InstrumentIssuer;
+  const { timers, ...port } = memoryTimers();
   before(async () => {
     core = await openCore();
     const { commands, accounts, provider: providers } = core;
-    creation = new CreationProcess({ commands, accounts, providers, timers: creationTimers });
+    issuer = new InstrumentIssuer({ commands, accounts, providers, timers: port });
   });
   after(() => core.close());
   beforeEach(() => {
@@ -67,16 +67,16 @@ describe('the creation process, on Postgres', () => {
     });
   const issues = () => core.provider.calls.filter((call) => call.startsWith('issue '));
 
-  describe('finalise', () => {
+  describe('issueAll', () => {
     it('asks for every method and records all at once, the Pix first', async () => {
       const { id, txid } = await wanted(['CREDIT_CARD', 'BOLETO', 'PIX']);
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       expect(await told(id)).to.deep.equal(['issued PIX', 'issued CREDIT_CARD', 'issued BOLETO']);
       expect(issues()).to.deep.equal([`issue ${txid} CREDIT_CARD`, `issue ${txid} BOLETO`, `issue ${txid}`]);
     });
     it('gives each method its own expiry (P5), and what the acquirer bound', async () => {
       const { id, txid } = await wanted(['PIX', 'CREDIT_CARD', 'MULTIBANCO', 'CRYPTO']);
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       const expiries = (await core.eventsOf(streamName.payment(id))).flatMap((event) => {
         if (event.type === 'ChargePixIssued') return [['PIX', event.data.txid, event.data.expiresAt]];
         if (event.type !== 'ChargeInstrumentIssued') return [];
@@ -99,52 +99,52 @@ describe('the creation process, on Postgres', () => {
         const { id } = await wanted(['PIX']);
         core.clock.nowMs += late;
         core.provider.issueLocally = (request) => sampleInstrument(request, 'fake');
-        await creation.finalise(id).finally(() => Reflect.deleteProperty(core.provider, 'issueLocally'));
+        await issuer.issueAll(id).finally(() => Reflect.deleteProperty(core.provider, 'issueLocally'));
         const [, issued] = await core.eventsOf(streamName.payment(id));
         const expiresAt = fromMillis(toMillis(NOW) + lifeBegins + 60 * MINUTE_MS);
         expect((issued as { data: object }).data).to.include({ expiresAt });
       });
     it('twice: the instruments of the first time, and nobody is asked', async () => {
       const { id } = await wanted(['BOLETO', 'PIX']);
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       core.provider.calls.length = 0;
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       expect(await told(id)).to.deep.equal(['issued PIX', 'issued BOLETO']);
       expect(core.provider.calls).to.deep.equal([]);
     });
     it('one unknown: the others are recorded, and it is asked for again without being made twice', async () => {
       const { id, txid } = await wanted(['CREDIT_CARD', 'BOLETO']);
       core.provider.next('issue', 'unknown'); // the card's
-      expect(await thrown(creation.finalise(id))).to.be.instanceOf(UnknownAtProvider);
+      expect(await thrown(issuer.issueAll(id))).to.be.instanceOf(UnknownAtProvider);
       expect(await told(id)).to.deep.equal(['issued BOLETO']);
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       expect(await told(id)).to.deep.equal(['issued BOLETO', 'issued CREDIT_CARD']);
       expect(issues()).to.deep.equal([`issue ${txid} CREDIT_CARD`, `issue ${txid} BOLETO`]);
     });
     it('one unavailable: it does not exist, and is made by the repeat', async () => {
       const { id, txid } = await wanted(['CREDIT_CARD']);
       core.provider.next('issue', { kind: 'unavailable' });
-      expect(await thrown(creation.finalise(id))).to.be.instanceOf(UnknownAtProvider);
-      await creation.finalise(id);
+      expect(await thrown(issuer.issueAll(id))).to.be.instanceOf(UnknownAtProvider);
+      await issuer.issueAll(id);
       expect(await told(id)).to.deep.equal(['issued CREDIT_CARD']);
       expect(issues()).to.deep.equal([`issue ${txid} CREDIT_CARD`, `issue ${txid} CREDIT_CARD`]);
     });
     it('one that can’t be looked for is not made: it may be there already', async () => {
       const { id } = await wanted(['CREDIT_CARD']);
       core.provider.next('findInstrument', 'unknown');
-      expect(await thrown(creation.finalise(id))).to.be.instanceOf(UnknownAtProvider);
+      expect(await thrown(issuer.issueAll(id))).to.be.instanceOf(UnknownAtProvider);
       expect([await told(id), issues()]).to.deep.equal([[], []]);
     });
     it('one refused: the others stay', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       core.provider.next('issue', REFUSAL);
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       expect(await told(id)).to.deep.equal(['refused CREDIT_CARD', 'issued BOLETO']);
     });
     it('the only one refused: the charge fails with its reason', async () => {
       const { id } = await wanted(['CREDIT_CARD']);
       core.provider.next('issue', REFUSAL);
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       const { reason, providerErrorCode } = REFUSAL;
       expect((await core.eventsOf(streamName.payment(id))).slice(1)).to.deep.equal([
         { type: 'ChargeFailed', data: { reason, providerErrorCode, at: NOW } },
@@ -153,15 +153,15 @@ describe('the creation process, on Postgres', () => {
     it('killed between the instruments and their record: the repeat records those, and makes none', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       core.spies.beforeAppend = () => Promise.reject(new EventStoreUnavailable('killed'));
-      expect(await thrown(creation.finalise(id))).to.be.instanceOf(EventStoreUnavailable);
+      expect(await thrown(issuer.issueAll(id))).to.be.instanceOf(EventStoreUnavailable);
       core.spies.beforeAppend = null;
       expect([await told(id), issues().length]).to.deep.equal([[], 2]);
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       expect([await told(id), issues().length]).to.deep.equal([['issued CREDIT_CARD', 'issued BOLETO'], 2]);
     });
     it('by two at once: every instrument once', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO', 'PIX']);
-      await Promise.all([creation.finalise(id), creation.finalise(id)]);
+      await Promise.all([issuer.issueAll(id), issuer.issueAll(id)]);
       expect(await told(id)).to.deep.equal(['issued PIX', 'issued CREDIT_CARD', 'issued BOLETO']);
     });
     it('of a payment that was cancelled meanwhile, or that nobody created, asks nobody', async () => {
@@ -173,8 +173,8 @@ describe('the creation process, on Postgres', () => {
           decide,
           why(core.account.accountId),
         );
-      await creation.finalise(id);
-      await creation.finalise(newId<PaymentId>());
+      await issuer.issueAll(id);
+      await issuer.issueAll(newId<PaymentId>());
       expect([await told(id), core.provider.calls]).to.deep.equal([['ChargeCancelRequested', 'ChargeCancelled'], []]);
     });
   });
@@ -187,21 +187,21 @@ describe('the creation process, on Postgres', () => {
     it('of a payment, as long as there is time: asks and makes', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       afterMinutes(8);
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await told(id)).to.deep.equal(['issued CREDIT_CARD', 'issued BOLETO']);
     });
     it('of a payment, its time over: takes what is there, refuses the rest and makes none', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       core.provider.next('issue', 'unknown');
       core.spies.beforeAppend = () => Promise.reject(new EventStoreUnavailable('killed'));
-      await thrown(creation.finalise(id)); // the card's answer and the record are lost, the boleto is made
+      await thrown(issuer.issueAll(id)); // the card's answer and the record are lost, the boleto is made
       core.spies.beforeAppend = null;
       core.provider.instruments.delete(
         [...core.provider.instruments.keys()].find((key) => key.endsWith('CREDIT_CARD'))!,
       );
       core.provider.calls.length = 0;
       afterMinutes(9);
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await told(id)).to.deep.equal(['refused CREDIT_CARD', 'issued BOLETO']);
       expect(issues()).to.deep.equal([]);
     });
@@ -209,8 +209,8 @@ describe('the creation process, on Postgres', () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       const at = afterMinutes(9);
       core.provider.next('findInstrument', 'unknown');
-      await creation.resume(id);
-      await creation.resume(id);
+      await issuer.resume(id);
+      await issuer.resume(id);
       expect((await core.eventsOf(streamName.payment(id))).slice(1)).to.deep.equal([
         { type: 'ChargeInstrumentRefused', data: { method: 'CREDIT_CARD', ...NOT_CONFIRMED, at } },
         { type: 'ChargeFailed', data: { ...NOT_CONFIRMED, at } },
@@ -219,15 +219,15 @@ describe('the creation process, on Postgres', () => {
     it('of a charge: takes what is there', async () => {
       const { id, txid } = await wanted(['PIX'], 'charges');
       core.provider.next('issue', 'unknown');
-      await thrown(creation.finalise(id));
+      await thrown(issuer.issueAll(id));
       afterMinutes(1);
-      await creation.resume(id);
+      await issuer.resume(id);
       expect([await told(id), issues()]).to.deep.equal([['issued PIX'], [`issue ${txid}`]]);
     });
     it('of a charge that the provider does not know: fails it, nobody waits for it', async () => {
       const { id } = await wanted(['PIX'], 'charges');
       const at = afterMinutes(1);
-      await creation.resume(id);
+      await issuer.resume(id);
       expect((await core.eventsOf(streamName.payment(id))).slice(1)).to.deep.equal([
         { type: 'ChargeFailed', data: { ...NOT_CONFIRMED, at } },
       ]);
@@ -237,53 +237,62 @@ describe('the creation process, on Postgres', () => {
       const { id } = await wanted(['PIX'], 'charges');
       afterMinutes(8.99);
       core.provider.next('findInstrument', 'unknown');
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await told(id)).to.deep.equal([]);
       const [account, dueAt] = [core.account.accountId, afterMinutes(9)];
       expect([...timers.values()]).to.deep.equal([
-        { account, mode: 'test', kind: 'resumeCreation', key: id, group: null, dueAt },
+        {
+          account,
+          mode: 'test',
+          kind: 'resumeIssuing',
+          key: id,
+          payload: { paymentId: id },
+          group: null,
+          dueAt,
+          onlyLater: true,
+        },
       ]);
       core.provider.next('findInstrument', 'unknown');
-      await creation.resume(id);
+      await issuer.resume(id);
       expect(await told(id)).to.deep.equal(['ChargeFailed']);
     });
     it('for one method: goes on until that one is known, whatever becomes of the others', async () => {
       const { id, txid } = await wanted(['BOLETO', 'CREDIT_CARD']);
       core.provider.next('issue', 'unknown'); // the boleto's
-      await creation.resumeFor(id, 'CREDIT_CARD');
+      await issuer.resumeFor(id, 'CREDIT_CARD');
       expect(await told(id)).to.deep.equal(['issued CREDIT_CARD']);
       core.provider.next('findInstrument', 'unknown');
-      expect(await thrown(creation.resumeFor(id, 'BOLETO'))).to.be.instanceOf(UnknownAtProvider);
+      expect(await thrown(issuer.resumeFor(id, 'BOLETO'))).to.be.instanceOf(UnknownAtProvider);
       core.provider.next('findInstrument', 'unknown');
-      expect(await thrown(creation.resumeFor(id, null))).to.be.instanceOf(UnknownAtProvider);
-      await creation.resumeFor(id, 'BOLETO');
+      expect(await thrown(issuer.resumeFor(id, null))).to.be.instanceOf(UnknownAtProvider);
+      await issuer.resumeFor(id, 'BOLETO');
       expect(await told(id)).to.deep.equal(['issued CREDIT_CARD', 'issued BOLETO']);
       expect(issues()).to.deep.equal([`issue ${txid} BOLETO`, `issue ${txid} CREDIT_CARD`]);
     });
     it('for a method that is known, or of a charge that has ended: asks nobody and reads nothing', async () => {
       const { id } = await wanted(['CREDIT_CARD', 'BOLETO']);
       core.provider.next('issue', REFUSAL);
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       core.provider.calls.length = 0;
       const read: string[] = [];
       core.spies.onRead = (stream) => void read.push(stream);
-      for (const method of ['CREDIT_CARD', 'BOLETO', null] as const) await creation.resumeFor(id, method);
+      for (const method of ['CREDIT_CARD', 'BOLETO', null] as const) await issuer.resumeFor(id, method);
       expect([core.provider.calls, read]).to.deep.equal([[], []]);
     });
     it('for one method, killed before the record: is told, the repeat records it', async () => {
       const { id } = await wanted(['CREDIT_CARD']);
       core.spies.beforeAppend = () => Promise.reject(new EventStoreUnavailable('killed'));
-      expect(await thrown(creation.resumeFor(id, 'CREDIT_CARD'))).to.be.instanceOf(EventStoreUnavailable);
+      expect(await thrown(issuer.resumeFor(id, 'CREDIT_CARD'))).to.be.instanceOf(EventStoreUnavailable);
       core.spies.beforeAppend = null;
-      await creation.resumeFor(id, 'CREDIT_CARD');
+      await issuer.resumeFor(id, 'CREDIT_CARD');
       expect([await told(id), issues().length]).to.deep.equal([['issued CREDIT_CARD'], 1]);
     });
     it('of what has all its instruments asks nobody', async () => {
       const { id } = await wanted(['PIX', 'BOLETO']);
-      await creation.finalise(id);
+      await issuer.issueAll(id);
       core.provider.calls.length = 0;
       afterMinutes(1);
-      await creation.resume(id);
+      await issuer.resume(id);
       expect([await told(id), core.provider.calls]).to.deep.equal([['issued PIX', 'issued BOLETO'], []]);
     });
   });
@@ -299,14 +308,17 @@ describe('the creation process, on Postgres', () => {
       } as unknown as ProviderNotifications;
       const settler = new Settler({ commands, accounts, providers });
       const takeFacts = takeAcquirerFacts({ commands, providers });
-      const resumeCreation = creation.resumeFor.bind(creation);
-      return settleNotification({ notifications, providers, settler, takeFacts, resumeCreation })(reference);
+      const resumeIssuing = issuer.resumeFor.bind(issuer);
+      return settleNotification({ notifications, providers, settler, takeFacts, resumeIssuing })({
+        ...tenant,
+        reference,
+      });
     };
     /** Made at the provider; the answer was lost, and nothing is recorded. */
     const cutOff = async (method: PaymentMethod, api: 'charges' | 'payments') => {
       const payment = await wanted([method], api);
       core.provider.next('issue', 'unknown');
-      await thrown(creation.finalise(payment.id));
+      await thrown(issuer.issueAll(payment.id));
       expect(await told(payment.id)).to.deep.equal([]);
       return payment;
     };

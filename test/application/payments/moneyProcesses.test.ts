@@ -4,12 +4,16 @@ import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { release } from '../../../application/payments/fundsRelease.ts';
-import { type RefusedReturn, returnPayment } from '../../../application/payments/rejectedPaymentReturn.ts';
+import { sendBack } from '../../../application/payments/rejectedPaymentReturn.ts';
 import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
 import { Settler, settleNotification } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
-import type { ProviderNotification, ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
+import type {
+  NotificationKey,
+  ProviderNotification,
+  ProviderNotifications,
+} from '../../../application/ports/providerNotifications.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
@@ -32,12 +36,14 @@ class Told implements ProviderNotifications {
   async untold(_tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(references.filter((reference) => !this.rows.has(reference)));
   }
-  async find(id: string): Promise<ProviderNotification | null> {
-    return this.rows.get(id) ?? null;
+  async find({ reference }: NotificationKey): Promise<ProviderNotification | null> {
+    return this.rows.get(reference) ?? null;
   }
-  async markHandled(id: string, outcome: 'settled' | 'not_confirmed'): Promise<void> {
-    this.handled.push(`${id} ${outcome}`);
+  async markHandled({ reference }: NotificationKey, outcome: 'settled' | 'not_confirmed'): Promise<void> {
+    this.handled.push(`${reference} ${outcome}`);
   }
+  async refundMoved(): Promise<void> {}
+  wake(): void {}
   async *unhandled(): AsyncGenerator<readonly []> {
     yield [];
   }
@@ -91,12 +97,12 @@ describe('the money processes, on Postgres', () => {
     const needs = () => {
       const { commands, provider: providers } = core;
       const takeFacts = takeAcquirerFacts({ commands, providers });
-      return { notifications: told, providers, settler, takeFacts, resumeCreation: async () => undefined };
+      return { notifications: told, providers, settler, takeFacts, resumeIssuing: async () => undefined };
     };
     const settle = async ({ id, providerPaymentId }: { id: PaymentId; providerPaymentId: string }) => {
       const tenant = { accountId: core.account.accountId, mode: 'test' as const };
       await told.store({ tenant, kind: 'payment', reference: providerPaymentId, paymentId: id });
-      return settleNotification(needs())(providerPaymentId);
+      return settleNotification(needs())({ ...tenant, reference: providerPaymentId });
     };
     it('asks the provider again and credits what it confirms, once', async () => {
       const pix = await paid();
@@ -176,60 +182,66 @@ describe('the money processes, on Postgres', () => {
       });
     });
     it('of a notification that is not there does nothing', async () => {
-      await settleNotification(needs())('E-none');
+      await settleNotification(needs())({ accountId: core.account.accountId, mode: 'test', reference: 'E-none' });
       expect([core.provider.calls, told.handled]).to.deep.equal([[], []]);
     });
   });
 
   describe('returns', () => {
-    const rejected = async (): Promise<{ id: PaymentId; providerPaymentId: string; item: string }> => {
+    type Payload = { readonly paymentId: PaymentId; readonly providerPaymentId: string };
+    type Rejected = { readonly id: PaymentId; readonly providerPaymentId: string; readonly payload: Payload };
+    const rejected = async (): Promise<Rejected> => {
       const { id, providerPaymentId } = await paid({ payer: { name: 'X', document: SOMEBODY_ELSE } }, LOCKED_TO);
       const arrived = incoming({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } });
       expect(await settler.settle(id, arrived)).to.equal('refunded');
-      return { id, providerPaymentId, item: `${id}:${providerPaymentId}` };
+      return { id, providerPaymentId, payload: { paymentId: id, providerPaymentId } };
     };
-    const refusals: RefusedReturn[] = [];
-    const back = (item: string) => {
+    const refusals: (Tenant & { readonly reason: string })[] = [];
+    const alerts = {
+      returnRefused: (tenant: Tenant, refused: { readonly reason: string }) =>
+        void refusals.push({ ...tenant, ...refused }),
+    };
+    const back = (payload: Payload) => {
       const { commands, accounts, provider: providers } = core;
-      return returnPayment({ commands, accounts, providers, onRefused: (one) => void refusals.push(one) })(item);
+      return sendBack({ commands, accounts, providers, alerts })(payload);
     };
     beforeEach(() => void refusals.splice(0));
     const REJECTED = [...OPEN, 'TransactionPaymentRejected'];
 
     it('sends it back in full by its end-to-end id, once', async () => {
-      const { id, providerPaymentId, item } = await rejected();
-      await back(item);
-      await back(item);
+      const { id, providerPaymentId, payload } = await rejected();
+      await back(payload);
+      await back(payload);
       expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(1);
     });
     it('records nothing while the provider does not say; the repeat asks under the same name and returns once', async () => {
-      const { id, item } = await rejected();
+      const { id, payload } = await rejected();
       core.provider.next('returnPayment', 'unknown');
-      expect(await thrown(back(item))).to.be.instanceOf(UnknownAtProvider);
+      expect(await thrown(back(payload))).to.be.instanceOf(UnknownAtProvider);
       expect(await typesOf(id)).to.deep.equal(REJECTED);
-      await back(item);
+      await back(payload);
       expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect(core.provider.returns.size).to.equal(1);
       expect(new Set(core.provider.calls).size).to.equal(1);
     });
     it('killed between the return and its record: the repeat returns once', async () => {
-      const { id, providerPaymentId, item } = await rejected();
+      const { id, providerPaymentId, payload } = await rejected();
       killedOn('TransactionPaymentReturned');
-      expect(await thrown(back(item))).to.be.instanceOf(EventStoreUnavailable);
+      expect(await thrown(back(payload))).to.be.instanceOf(EventStoreUnavailable);
       core.spies.beforeAppend = null;
       expect([await typesOf(id), core.provider.returns.size]).to.deep.equal([REJECTED, 1]);
-      await back(item);
+      await back(payload);
       expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
       expect(core.provider.calls).to.have.length(2);
     });
     it('refused by the provider: recorded and told once, and not asked again', async () => {
-      const { id, providerPaymentId, item } = await rejected();
+      const { id, providerPaymentId, payload } = await rejected();
       core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
-      await back(item);
-      await back(item);
+      await back(payload);
+      await back(payload);
       expect((await historyOf(id)).slice(3)).to.deep.equal([
         {
           type: 'TransactionReturnRefused',
@@ -243,14 +255,14 @@ describe('the money processes, on Postgres', () => {
       ]);
     });
     it('refused, and asked for again by an operator: under another name, as often as it is refused', async () => {
-      const { id, providerPaymentId, item } = await rejected();
+      const { id, providerPaymentId, payload } = await rejected();
       for (const _ of [1, 2]) {
         core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
-        await back(item);
+        await back(payload);
         const reviewed = await reviewHeld(core)(id, 'return', 'operator:ana');
         expect(isRejection(reviewed) || reviewed.isNew).to.equal(true);
       }
-      await back(item);
+      await back(payload);
       const ASKED = ['TransactionReturnRefused', 'TransactionReturnRetried'];
       expect(await typesOf(id)).to.deep.equal([...REJECTED, ...ASKED, ...ASKED, 'TransactionPaymentReturned']);
       expect(new Set(core.provider.calls).size).to.equal(3);
@@ -258,34 +270,34 @@ describe('the money processes, on Postgres', () => {
       expect(refusals).to.have.length(2);
     });
     it('killed between the refusal and its record: the repeat records it', async () => {
-      const { id, item } = await rejected();
+      const { id, payload } = await rejected();
       const refuse = () => core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
       killedOn('TransactionReturnRefused');
       refuse();
-      expect(await thrown(back(item))).to.be.instanceOf(EventStoreUnavailable);
+      expect(await thrown(back(payload))).to.be.instanceOf(EventStoreUnavailable);
       core.spies.beforeAppend = null;
       refuse();
-      await back(item);
+      await back(payload);
       expect([await typesOf(id), refusals.length]).to.deep.equal([[...REJECTED, 'TransactionReturnRefused'], 1]);
     });
-    it('of a payment whose id has the mark of our own items in it', async () => {
+    it('of a payment whose id has a colon in it', async () => {
       const { id } = await paid({}, LOCKED_TO);
       const providerPaymentId = 'acquirer:payment:7';
       await settler.settle(id, incoming({ providerPaymentId, payer: { name: 'X', document: SOMEBODY_ELSE } }));
-      await back(`${id}:${providerPaymentId}`);
+      await back({ paymentId: id, providerPaymentId });
       expect(await typesOf(id)).to.deep.equal([...REJECTED, 'TransactionPaymentReturned']);
       expect([...core.provider.returns.values()]).to.deep.equal([{ providerPaymentId, amount: 12_345 }]);
     });
     it('never returns what was settled', async () => {
       const { id, providerPaymentId } = await paid();
       await settler.settle(id, incoming({ providerPaymentId }));
-      await back(`${id}:${providerPaymentId}`);
+      await back({ paymentId: id, providerPaymentId });
       expect([await typesOf(id), core.provider.calls]).to.deep.equal([[...OPEN, 'TransactionSettled'], []]);
     });
   });
 
   describe('the release of funds', () => {
-    const run = (id: PaymentId) => release({ commands: core.commands, accounts: core.accounts })(id);
+    const run = (id: PaymentId) => release({ commands: core.commands, accounts: core.accounts })({ paymentId: id });
     /** Settled on an account that holds Pix money for two days. */
     const heldFor = async (holdDays: number): Promise<PaymentId> => {
       const { id, providerPaymentId } = await paid();

@@ -1,6 +1,6 @@
 // Payments that no notification told of, found in the provider's list: which periods are asked for, and what happens in between.
 import { expect } from 'chai';
-import { reconcile, reconcileItemOf } from '../../../application/payments/reconciliation.ts';
+import { compareWithProvider, reconcile } from '../../../application/payments/reconciliation.ts';
 import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
@@ -22,7 +22,7 @@ class Surroundings {
   now = NOON;
   readonly provider = new FakeProvider();
   readonly stored: { readonly notification: ProviderNotification; readonly raw: unknown }[] = [];
-  readonly strangers: (readonly [string, ...string[]])[] = [];
+  readonly unmatched: (readonly [string, ...string[]])[] = [];
   /** By tenant; by txid for whom it is. */
   readonly until = new Map<string, Timestamp>();
   readonly payments = new Map<string, PaymentId>();
@@ -35,9 +35,10 @@ class Surroundings {
   run(tenant = TENANT): Promise<void> {
     const isStored = (of: Tenant, reference: string) =>
       this.stored.some(
-        ({ notification: one }) => reconcileItemOf(one.tenant) === reconcileItemOf(of) && one.reference === reference,
+        ({ notification: one }) =>
+          reconcile.subjectOf({ ...one.tenant }) === reconcile.subjectOf({ ...of }) && one.reference === reference,
       );
-    return reconcile({
+    return compareWithProvider({
       accounts: { now: async () => this.now },
       providers: { of: (mode: Mode) => (mode === 'live' && !this.hasLive ? null : this.provider) },
       notifications: {
@@ -49,31 +50,37 @@ class Surroundings {
         },
       },
       reconciliations: {
-        reachedBy: async (of) => this.until.get(reconcileItemOf(of)) ?? null,
-        reached: async (of, until) => {
+        reconciledUntil: async (of) => this.until.get(reconcile.subjectOf({ ...of })) ?? null,
+        saveReconciledUntil: async (of, until) => {
           this.onReached?.();
-          this.until.set(reconcileItemOf(of), until);
+          this.until.set(reconcile.subjectOf({ ...of }), until);
+        },
+        reconciledBetween: async () => [],
+      },
+      payments: {
+        byTxid: async (of, txids) => {
+          if (this.isBehind) throw new ReadModelsBehind('no');
+          this.sought.push(txids);
+          return new Map(
+            txids.flatMap((txid) => {
+              const id = this.payments.get(`${reconcile.subjectOf({ ...of })} ${txid}`);
+              return id === undefined ? [] : [[txid, id]];
+            }),
+          );
         },
       },
-      findPayments: async (of, txids) => {
-        if (this.isBehind) throw new ReadModelsBehind('no');
-        this.sought.push(txids);
-        return new Map(
-          txids.flatMap((txid) => {
-            const id = this.payments.get(`${reconcileItemOf(of)} ${txid}`);
-            return id === undefined ? [] : [[txid, id]];
-          }),
-        );
+      alerts: {
+        unmatchedPayments: (of, references) =>
+          void this.unmatched.push([reconcile.subjectOf({ ...of }), ...references]),
       },
-      onStrangers: (of, references) => this.strangers.push([reconcileItemOf(of), ...references]),
-    })(reconcileItemOf(tenant));
+    })({ ...tenant });
   }
 
   /** A payment in the provider's list; for a charge of the tenant unless it is null. */
   book(name: string, paidAt: Timestamp, of: Tenant | null = TENANT): IncomingPayment {
     const [txid, booked] = [txidOf(name), incoming({ providerPaymentId: `E-${name}`, paidAt })];
     this.provider.incomingPayments.set(txid, [booked]);
-    if (of !== null) this.payments.set(`${reconcileItemOf(of)} ${txid}`, `payment-${name}` as PaymentId);
+    if (of !== null) this.payments.set(`${reconcile.subjectOf({ ...of })} ${txid}`, `payment-${name}` as PaymentId);
     return booked;
   }
   get references(): readonly string[] {
@@ -98,7 +105,7 @@ describe('reconciliation with the provider', () => {
   beforeEach(() => {
     all = new Surroundings();
   });
-  const untilOf = (tenant = TENANT) => all.until.get(reconcileItemOf(tenant)) ?? null;
+  const untilOf = (tenant = TENANT) => all.until.get(reconcile.subjectOf({ ...tenant })) ?? null;
 
   it('looks back 24 hours at first, bounds included, and tells what it finds as the provider said it', async () => {
     const [first, last] = [all.book('first', hoursAgo(24)), all.book('last', NOON)];
@@ -109,7 +116,7 @@ describe('reconciliation with the provider', () => {
       raw: { foundBy: 'reconciliation', txid: txidOf(name), incoming: found },
     });
     expect(all.stored).to.deep.equal([told('first', first), told('last', last)]);
-    expect([all.asked(), untilOf(), all.strangers]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], NOON, []]);
+    expect([all.asked(), untilOf(), all.unmatched]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], NOON, []]);
   });
   it('twice: asks nothing within five minutes of account time, and again an hour back afterwards', async () => {
     all.book('one', hoursAgo(0.5));
@@ -147,7 +154,7 @@ describe('reconciliation with the provider', () => {
   });
 
   it('asks for a long gap in pieces of 24 hours at most, and what lies between two is told once', async () => {
-    all.until.set(reconcileItemOf(TENANT), hoursAgo(60));
+    all.until.set(reconcile.subjectOf(TENANT), hoursAgo(60));
     all.book('between', hoursAgo(37));
     await all.run();
     expect(all.asked()).to.deep.equal([
@@ -158,11 +165,11 @@ describe('reconciliation with the provider', () => {
     expect([all.references, untilOf()]).to.deep.equal([['E-between'], NOON]);
   });
   it('looks back a day again when a clock that was ahead wrote how far it got', async () => {
-    all.until.set(reconcileItemOf(TENANT), addMillis(NOON, HOUR_MS + 1));
+    all.until.set(reconcile.subjectOf(TENANT), addMillis(NOON, HOUR_MS + 1));
     all.book('one', hoursAgo(20));
     await all.run();
     expect([all.asked(), all.references, untilOf()]).to.deep.equal([[`${hoursAgo(24)} ${NOON}`], ['E-one'], NOON]);
-    all.until.set(reconcileItemOf(TENANT), addMillis(NOON, HOUR_MS));
+    all.until.set(reconcile.subjectOf(TENANT), addMillis(NOON, HOUR_MS));
     await all.run();
     expect(all.asked()).to.deep.equal([]); // the overlap covers it
   });
@@ -175,7 +182,7 @@ describe('reconciliation with the provider', () => {
     expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
   });
   it('keeps the pieces that were done when the provider stops answering', async () => {
-    all.until.set(reconcileItemOf(TENANT), hoursAgo(60));
+    all.until.set(reconcile.subjectOf(TENANT), hoursAgo(60));
     all.book('early', hoursAgo(50));
     all.book('later', hoursAgo(20));
     all.onReached = () => all.provider.next('paymentsBetween', 'unknown');
@@ -202,7 +209,7 @@ describe('reconciliation with the provider', () => {
     all.book('one', hoursAgo(2));
     all.isBehind = true;
     expect(await thrown(all.run())).to.be.instanceOf(ReadModelsBehind);
-    expect([all.references, untilOf(), all.strangers]).to.deep.equal([[], null, []]);
+    expect([all.references, untilOf(), all.unmatched]).to.deep.equal([[], null, []]);
     all.isBehind = false;
     await all.run();
     expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
@@ -210,12 +217,12 @@ describe('reconciliation with the provider', () => {
 
   describe('payments that are for no charge of the tenant', () => {
     it('are reported once a run and stop no other', async () => {
-      all.until.set(reconcileItemOf(TENANT), hoursAgo(30));
+      all.until.set(reconcile.subjectOf(TENANT), hoursAgo(30));
       all.book('nobodys', hoursAgo(29), null);
       all.book('one', hoursAgo(20));
       all.book('between', hoursAgo(7), null);
       await all.run();
-      expect(all.strangers).to.deep.equal([['acct/test', 'E-nobodys', 'E-between']]);
+      expect(all.unmatched).to.deep.equal([['acct/test', 'E-nobodys', 'E-between']]);
       expect([all.references, untilOf()]).to.deep.equal([['E-one'], NOON]);
     });
     it('are reported by one run, though the next ones see them again', async () => {
@@ -223,26 +230,26 @@ describe('reconciliation with the provider', () => {
       await all.run();
       minutesLater(10);
       await all.run();
-      expect([all.strangers, all.sought.length]).to.deep.equal([[['acct/test', 'E-nobodys']], 2]);
+      expect([all.unmatched, all.sought.length]).to.deep.equal([[['acct/test', 'E-nobodys']], 2]);
     });
     it('are reported when the run breaks off', async () => {
-      all.until.set(reconcileItemOf(TENANT), hoursAgo(30));
+      all.until.set(reconcile.subjectOf(TENANT), hoursAgo(30));
       all.book('nobodys', hoursAgo(29), null);
       all.onReached = () => all.provider.next('paymentsBetween', 'unknown');
       expect(await thrown(all.run())).to.be.instanceOf(UnknownAtProvider);
-      expect(all.strangers).to.deep.equal([['acct/test', 'E-nobodys']]);
+      expect(all.unmatched).to.deep.equal([['acct/test', 'E-nobodys']]);
     });
     it('are neither looked for nor reported when no charge can have their txid', async () => {
       const txids = ['', 'SHOP1', 'x'.repeat(36), '%'.repeat(32)];
       for (const txid of txids)
         all.provider.incomingPayments.set(txid, [incoming({ providerPaymentId: `E ${txid}`, paidAt: NOON })]);
       await all.run();
-      expect([all.sought, all.strangers, all.references]).to.deep.equal([[], [], []]);
+      expect([all.sought, all.unmatched, all.references]).to.deep.equal([[], [], []]);
     });
     it('may be another tenant’s, who is told of them by a run of its own', async () => {
       all.book('one', hoursAgo(2), OTHER);
       await all.run();
-      expect([all.strangers, all.references, untilOf(OTHER)]).to.deep.equal([[['acct/test', 'E-one']], [], null]);
+      expect([all.unmatched, all.references, untilOf(OTHER)]).to.deep.equal([[['acct/test', 'E-one']], [], null]);
       await all.run(OTHER);
       expect(all.stored.map(({ notification }) => notification.tenant)).to.deep.equal([OTHER]);
     });

@@ -4,7 +4,7 @@ import { Accounts } from '../../../application/accounts/accounts.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import type { Timer } from '../../../application/ports/timers.ts';
-import { RefundProcess } from '../../../application/refunds/refundExecution.ts';
+import { RefundExecutor } from '../../../application/refunds/refundExecution.ts';
 import { requestRefund } from '../../../application/refunds/requestRefund.ts';
 import type { Fact } from '../../../domain/kernel/event.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
@@ -24,14 +24,14 @@ const thrown = (work: Promise<unknown>): Promise<string> =>
 
 describe('the refund process, on Postgres', () => {
   let core: Core;
-  let refunds: RefundProcess;
+  let refunds: RefundExecutor;
   let timers: Timer[];
   let pixes = 0;
 
-  const processOf = (commands = core.commands): RefundProcess => {
+  const processOf = (commands = core.commands): RefundExecutor => {
     const accounts = new Accounts(commands, core.clock);
-    const setTimer = async (timer: Timer) => void timers.push(timer);
-    return new RefundProcess({ commands, accounts, providers: core.provider, setTimer });
+    const set = async (timer: Timer) => void timers.push(timer);
+    return new RefundExecutor({ commands, accounts, providers: core.provider, timers: { set } });
   };
   before(async () => {
     core = await openCore();
@@ -60,7 +60,7 @@ describe('the refund process, on Postgres', () => {
     const settler = new Settler({ commands, accounts, providers });
     await settler.settle(paymentId, incoming({ providerPaymentId: `E${String(++pixes)}` }));
     const { refundId } = (await ask(paymentId, body)).refund;
-    return { paymentId, refundId, item: `${paymentId}:${refundId}` };
+    return { paymentId, refundId, which: { paymentId, refundId } };
   };
   const typesOf = async (refundId: RefundId) =>
     (await core.eventsOf(streamName.refund(refundId))).map(({ type }) => type);
@@ -79,8 +79,8 @@ describe('the refund process, on Postgres', () => {
   };
 
   it('goes from the reservation to the provider, waits, and ends in the payment', async () => {
-    const { paymentId, refundId, item } = await reserved({ amount: 100 });
-    await refunds.run(item);
+    const { paymentId, refundId, which } = await reserved({ amount: 100 });
+    await refunds.run(which);
     expect(core.provider.calls).to.deep.equal([`refund ${refundId}`]);
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
     const { order } = core.provider.refunds.get(refundId)!;
@@ -98,8 +98,8 @@ describe('the refund process, on Postgres', () => {
     });
     core.provider.refunds.set(refundId, { order, outcome: { kind: 'confirmed', endToEndId: 'D1' } });
     core.clock.nowMs += 1_000;
-    await refunds.run(item);
-    await refunds.run(item);
+    await refunds.run(which);
+    await refunds.run(which);
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted', 'RefundCompleted']);
     const [, completed, ...more] = await ofPayment(paymentId);
     expect([completed?.type, completed?.data.at, more]).to.deep.equal([
@@ -112,14 +112,14 @@ describe('the refund process, on Postgres', () => {
   it('does nothing for what was never reserved', async () => {
     const { paymentId, refundId } = await reserved();
     const never = '0'.repeat(26) as RefundId;
-    await refunds.run(`${paymentId}:${never}`);
-    await refunds.run(`${never}:${refundId}`);
+    await refunds.run({ paymentId, refundId: never });
+    await refunds.run({ paymentId: '0'.repeat(26) as PaymentId, refundId });
     expect([await typesOf(never), core.provider.calls]).to.deep.equal([[], []]);
   });
 
   it('looks again after twice as long each time, at the end of the day at most, while the provider works on it', async () => {
-    const { paymentId, refundId, item } = await reserved();
-    await refunds.run(item);
+    const { which } = await reserved();
+    await refunds.run(which);
     const { accountId: account } = core.account;
     for (const [elapsed, pause] of [
       [1, 1],
@@ -129,34 +129,36 @@ describe('the refund process, on Postgres', () => {
     ] as const) {
       core.clock.nowMs = toMillis(SETTLED_AT) + elapsed * 1_000;
       timers = [];
-      await refunds.run(item);
+      await refunds.run(which);
       const dueAt = addSeconds(fromMillis(core.clock.nowMs), pause);
-      const key = `${paymentId}:${refundId}`;
-      expect(timers).to.deep.equal([{ account, mode: 'test', kind: 'refund', key, group: account, dueAt }]);
+      const key = which.refundId;
+      expect(timers).to.deep.equal([
+        { account, mode: 'test', kind: 'refund', key, payload: which, group: account, dueAt },
+      ]);
     }
     expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.have.length(1);
   });
 
   for (const type of ['RefundRequested', 'RefundSubmitted'])
     it(`killed before ${type} is written, it goes on and pays once`, async () => {
-      const { refundId, item } = await reserved();
+      const { refundId, which } = await reserved();
       killedOn(type);
-      expect(await thrown(refunds.run(item))).to.equal('killed');
+      expect(await thrown(refunds.run(which))).to.equal('killed');
       revived();
-      await processOf(core.anotherProcess()).run(item);
+      await processOf(core.anotherProcess()).run(which);
       expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
       expect([...core.provider.refunds.keys()]).to.deep.equal([refundId]);
     });
 
   it('killed before the end is written in the payment, it is written later, as of when it happened', async () => {
-    const { paymentId, refundId, item } = await reserved();
+    const { paymentId, refundId, which } = await reserved();
     core.provider.refundOutcome = { kind: 'confirmed', endToEndId: 'D1' };
-    await refunds.run(item);
+    await refunds.run(which);
     killedOn('TransactionRefundCompleted');
-    expect(await thrown(refunds.run(item))).to.equal('killed');
+    expect(await thrown(refunds.run(which))).to.equal('killed');
     revived();
     core.clock.nowMs += 3_600_000;
-    await processOf(core.anotherProcess()).run(item);
+    await processOf(core.anotherProcess()).run(which);
     const events = await ofPayment(paymentId);
     expect(events.map(({ type, data }) => [type, data.at])).to.deep.equal([
       ['TransactionRefundReserved', SETTLED_AT],
@@ -167,21 +169,21 @@ describe('the refund process, on Postgres', () => {
   });
 
   it('an answer lost on the way is asked for, not repeated', async () => {
-    const { refundId, item } = await reserved();
+    const { refundId, which } = await reserved();
     core.provider.next('refund', 'unknown');
-    await refunds.run(item);
-    await refunds.run(item);
+    await refunds.run(which);
+    await refunds.run(which);
     expect(core.provider.calls).to.deep.equal([`refund ${refundId}`, `findRefund ${refundId}`]);
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundOutcomeUnknown', 'RefundSubmitted']);
   });
 
   it('a request lost on the way is made again under the same id, once the provider says that it has none', async () => {
-    const { refundId, item } = await reserved();
+    const { refundId, which } = await reserved();
     core.provider.next('refund', { kind: 'unknown' });
-    await refunds.run(item);
+    await refunds.run(which);
     core.provider.next('findRefund', 'unknown');
-    await refunds.run(item);
-    await refunds.run(item);
+    await refunds.run(which);
+    await refunds.run(which);
     expect(core.provider.calls).to.deep.equal([
       `refund ${refundId}`,
       `findRefund ${refundId}`,
@@ -192,10 +194,10 @@ describe('the refund process, on Postgres', () => {
   });
 
   it('a refusal gives the amount back, once, and it can be refunded again', async () => {
-    const { paymentId, refundId, item } = await reserved();
+    const { paymentId, refundId, which } = await reserved();
     core.provider.refundOutcome = { kind: 'refused', reason: 'account closed' };
-    await refunds.run(item);
-    for (const _ of [1, 2]) await refunds.run(item);
+    await refunds.run(which);
+    for (const _ of [1, 2]) await refunds.run(which);
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundFailed']);
     const events = await ofPayment(paymentId);
     expect(events.map(({ type, data }) => [type, data.reason])).to.deep.equal([
@@ -206,10 +208,10 @@ describe('the refund process, on Postgres', () => {
   });
 
   it('run by two processes at once, it pays once and ends once', async () => {
-    const { paymentId, refundId, item } = await reserved();
+    const { paymentId, refundId, which } = await reserved();
     core.provider.refundOutcome = { kind: 'confirmed', endToEndId: 'D1' };
     const other = processOf(core.anotherProcess());
-    for (const _ of [1, 2]) await Promise.all([refunds.run(item), other.run(item)]);
+    for (const _ of [1, 2]) await Promise.all([refunds.run(which), other.run(which)]);
     expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundCompleted']);
     expect((await ofPayment(paymentId)).map(({ type }) => type)).to.deep.equal([
       'TransactionRefundReserved',

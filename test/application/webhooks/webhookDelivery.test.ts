@@ -11,7 +11,7 @@ import { DeliveryWorker } from '../../../application/webhooks/webhookDelivery.ts
 import { advanceTestClock } from '../../../domain/account/account.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId, EventId } from '../../../domain/kernel/ids.ts';
-import { addSeconds, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { addSeconds, fromMillis, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { scheduleDelivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
@@ -74,7 +74,7 @@ describe('the worker of deliveries', () => {
       sender,
       secrets: { find: async () => 'secret', keep: async () => undefined } as unknown as WebhookSecrets,
       targets,
-      setTimer: async (timer) => void timers.push(timer),
+      timers: { set: async (timer) => void timers.push(timer) },
     });
   });
   const T = (seconds: number) => addSeconds(CREATED_AT, seconds);
@@ -99,7 +99,11 @@ describe('the worker of deliveries', () => {
     await core.commands.execute(WEBHOOK_DELIVERY, stream, scheduleDelivery(delivery, CREATED_AT), why(accountId));
     return delivery.deliveryId;
   };
-  const run = (item: string) => worker.run([item], `${core.account.accountId}/test/127.0.0.1:1`);
+  const run = (deliveryId: DeliveryId, dueAt?: Timestamp, isProbe = false) =>
+    worker.run(
+      [{ deliveryId, ...(dueAt && { dueAt }), ...(isProbe && { isProbe }) }],
+      `${core.account.accountId}/test/127.0.0.1:1`,
+    );
   const attemptsOf = async (id: DeliveryId) =>
     (await core.eventsOf(streamName.webhookDelivery(id))).slice(1).map(({ data }) => (data as { at: string }).at);
 
@@ -108,7 +112,7 @@ describe('the worker of deliveries', () => {
     for (let n = 0; n < 2; n++) await run(id);
     expect([sent.length, await attemptsOf(id), told]).to.deep.equal([1, [T(0)], [`${id} failed at ${T(0)}`]]);
     clockAt(5);
-    for (let n = 0; n < 2; n++) await run(`${id}@${T(5)}`);
+    for (let n = 0; n < 2; n++) await run(id, T(5));
     expect([sent.length, await attemptsOf(id)]).to.deep.equal([2, [T(0), T(5)]]);
   });
   it('holds a first attempt back while its target keeps failing, and sends it when its turn has come, without asking', async () => {
@@ -117,17 +121,17 @@ describe('the worker of deliveries', () => {
     await run(id);
     expect([sent, timers, told]).to.deep.equal([[], [], [`hold ${id}`]]); // its timer is set by the table
     clockAt(60);
-    await run(`${id}!${T(60)}`);
+    await run(id, T(60), true);
     expect([sent.length, told]).to.deep.equal([1, [`hold ${id}`, `${id} failed at ${T(60)}`]]);
   });
   it('asks again for one that was let go, and finds the target failing again', async () => {
     [failures, turn] = [3, T(90)];
     const id = await schedule();
     clockAt(30);
-    await run(`${id}@${T(30)}`);
+    await run(id, T(30));
     expect([sent, told]).to.deep.equal([[], [`hold ${id}`]]);
     turn = null;
-    await run(`${id}@${T(30)}`);
+    await run(id, T(30));
     expect(await attemptsOf(id)).to.deep.equal([T(30)]);
   });
   it('sends a resend at once, and tells that the target took it', async () => {
@@ -145,29 +149,29 @@ describe('the worker of deliveries', () => {
     const id = await schedule();
     await run(id);
     clockAt(5);
-    await run(`${id}@${T(5)}`); // due next at 35 s
+    await run(id, T(5)); // due next at 35 s
     clockAt(10);
-    await run(`${id}@${T(10)}`); // its target took something: due next at 130 s
+    await run(id, T(10)); // its target took something: due next at 130 s
     expect([await attemptsOf(id), timers]).to.deep.equal([[T(0), T(5), T(10)], []]);
     clockAt(15);
-    for (let n = 0; n < 2; n++) await run(`${id}@${T(15)}`);
+    for (let n = 0; n < 2; n++) await run(id, T(15));
     expect(sent.length).to.equal(3);
     expect(timers.map(({ kind, key, dueAt, held }) => [kind, key, dueAt, held])).to.deep.equal(
       Array(2).fill(['deliver', id, T(130), undefined]),
     );
   });
-  it('sets the timer again of one that was hurried to an instant before its last attempt', async () => {
+  it('sets the timer again of one that was fired early, at an instant before its last attempt', async () => {
     const id = await schedule();
     clockAt(2);
     await run(id);
-    await run(`${id}@${T(1)}`);
+    await run(id, T(1));
     expect([sent.length, timers.map(({ dueAt }) => dueAt)]).to.deep.equal([1, [T(7)]]);
   });
-  it('all timers of the target hurried: at once, as far as it may', async () => {
+  it('all timers of the target fired now: at once, as far as it may', async () => {
     const id = await schedule();
     await run(id);
     clockAt(1);
-    await run(`${id}@1970-01-01T00:00:00.000Z`);
+    await run(id, fromMillis(0));
     expect(await attemptsOf(id)).to.deep.equal([T(0), T(1)]);
   });
   it('tries 30 s long, as the sender does, and 5 s at an instant that the test clock was moved over', async () => {
@@ -175,7 +179,7 @@ describe('the worker of deliveries', () => {
     const { accountId } = core.account;
     await core.commands.execute(ACCOUNT, streamName.account(accountId), advanceTestClock(3_600, T(0)), why(accountId));
     const id = await schedule();
-    await run(`${id}@${T(60)}`);
+    await run(id, T(60));
     expect(sent.map(({ deadlineMs }) => deadlineMs)).to.deep.equal([undefined, 5_000]);
     expect(await attemptsOf(id)).to.deep.equal([T(60)]);
   });

@@ -3,7 +3,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
-import { ROUTES } from '../../../http/api/routes.ts';
+import { API_ROUTES } from '../../../http/api/routes.ts';
 import { openApiDocument } from '../../../http/openapi/document.ts';
 import { TestGateway } from '../../support/gateway.ts';
 
@@ -28,7 +28,7 @@ interface Document {
 }
 
 const BASE = 'https://pay.quita.example';
-const document = openApiDocument(ROUTES, BASE) as unknown as Document;
+const document = openApiDocument(API_ROUTES, BASE) as unknown as Document;
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
 const hooks = Object.values(document.webhooks).map(({ post }) => post);
 
@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
     const ids = [...operations, ...hooks].map(({ operationId }) => operationId);
     expect(new Set(ids).size).to.equal(ids.length);
     expect(operations.map(({ operationId }) => operationId).sort()).to.deep.equal(
-      ROUTES.map(({ operationId }) => operationId).sort(),
+      API_ROUTES.map(({ operationId }) => operationId).sort(),
     );
   });
   it('has every event of the catalogue', () => {
@@ -102,6 +102,6 @@ describe('GET /openapi.json', () => {
     expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
     expect(headers.get('cache-control')).to.equal('public, max-age=300');
     expect(headers.get('access-control-allow-origin')).to.equal('*');
-    expect(body).to.deep.equal(JSON.parse(JSON.stringify(openApiDocument(ROUTES, gateway.baseUrl))));
+    expect(body).to.deep.equal(JSON.parse(JSON.stringify(openApiDocument(API_ROUTES, gateway.baseUrl))));
   });
 });

@@ -28,7 +28,7 @@ describe('the listening socket', () => {
   const sockets: Socket[] = [];
   const serving = async (bounds: SocketBounds) => {
     port = await freePort();
-    server = await listen('127.0.0.1', port, bounds);
+    server = await listen('127.0.0.1', port, 'https://pay.example', bounds);
     const app = express();
     app.get('/', (_req, res) => void res.json({}));
     app.post('/', (req, res) => req.resume().on('end', () => res.json({})));
@@ -58,7 +58,7 @@ describe('the listening socket', () => {
 
   it('ends a connection on which more wait for their answers than it may have, and works on none of the rest', async () => {
     port = await freePort();
-    server = await listen('127.0.0.1', port, SMALL);
+    server = await listen('127.0.0.1', port, 'https://pay.example', SMALL);
     const app = express();
     let begun = 0;
     const answers: (() => void)[] = [];
@@ -160,7 +160,7 @@ describe('the listening socket', () => {
   });
   it('ends a connection that is silent while its answer waits to be read', async () => {
     port = await freePort();
-    server = await listen('127.0.0.1', port, { ...SMALL, silenceMs: 200 });
+    server = await listen('127.0.0.1', port, 'https://pay.example', { ...SMALL, silenceMs: 200 });
     const app = express();
     const gone = new Promise((resolve) => {
       app.get('/', (_req, res) => void res.on('close', resolve).write('x'.repeat(50_000_000)));

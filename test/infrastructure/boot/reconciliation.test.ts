@@ -1,16 +1,19 @@
 // Payments whose notification was lost, from the provider's books to the end, in a whole gateway.
+
 import { expect } from 'chai';
-import { reconcileItemOf } from '../../../application/payments/reconciliation.ts';
+import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../../application/capabilities.ts';
+import { type Job, jobsOf } from '../../../application/core/capability.ts';
+import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { pollUntil } from '../../../http/kernel/pollUntil.ts';
-import { paymentsByTxid } from '../../../infrastructure/boot/paymentsByTxid.ts';
-import { enqueueReconciliations } from '../../../infrastructure/boot/reconciliationSchedule.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
 import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
+import { caughtUp } from '../../../infrastructure/subscriptions/caughtUp.ts';
+import { paymentReads } from '../../../projections/payments/queries.ts';
 import { Merchant } from '../../http/merchant.ts';
 import { openReady, rawIdOf } from '../../http/support.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
@@ -21,6 +24,8 @@ import { incoming } from '../../support/samples.ts';
 const TEN_MINUTES_MS = 600_000;
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];
 const SETTLED = [...OPEN, 'TransactionSettled'];
+
+const RECONCILE = jobsOf(CAPABILITIES).find(({ kind }) => kind.name === 'reconcile') as Job<Needs>;
 
 interface Charge {
   readonly id: PaymentId;
@@ -77,13 +82,13 @@ describe('reconciliation', function suite() {
   };
   /** Ten minutes later the schedule comes round; all that follows of it for the accounts has happened. */
   const run = async (...accounts: readonly AccountId[]): Promise<void> => {
-    const { gateway, storage } = test;
+    const { gateway } = test;
     clock.aheadMs += TEN_MINUTES_MS;
     expect(await gateway.projected.caughtUp(5_000)).to.equal(true);
-    await enqueueReconciliations({ db: storage.reads, jobs: gateway.jobs, providers: live, now: clock.now });
+    await haveOwedWorkDone([RECONCILE], { ...gateway.needs, clock });
     await untilIdle();
     for (const account of [shop.tenant.accountId, ...accounts])
-      expect(await gateway.services.workAtRest(account, 5_000)).to.equal(true);
+      expect(await gateway.services.whenIdle(account, 5_000)).to.equal(true);
   };
   const typesOf = async ({ id }: Charge): Promise<readonly string[]> => {
     const types: string[] = [];
@@ -185,10 +190,10 @@ describe('reconciliation', function suite() {
   it('settles what the provider did not know of when it was first told', async () => {
     const one = await charge();
     const reference = newReference();
-    const notifications = providerNotifications(test.storage.operations, test.gateway.jobs);
+    const notifications = providerNotifications(test.storage.operations, test.gateway.jobs, NOTIFIED_WORK);
     const tenant = { accountId: shop.tenant.accountId, mode: 'test' } as const;
     await notifications.store({ tenant, kind: 'payment', reference, paymentId: one.id }, '{}');
-    expect(await test.gateway.services.workAtRest(tenant.accountId, 5_000)).to.equal(true);
+    expect(await test.gateway.services.whenIdle(tenant.accountId, 5_000)).to.equal(true);
     expect(await notified()).to.have.length(1);
     expect((await notified())[0]).to.include({ outcome: 'not_confirmed' });
     await book(one, 1234, tenant.accountId, reference);
@@ -221,8 +226,8 @@ describe('reconciliation', function suite() {
         await answered;
       });
     });
-    const item = reconcileItemOf({ accountId, mode: 'live' });
-    await test.gateway.jobs.enqueue([{ queue: 'reconcile', tenant: { accountId, mode: 'live' }, item }]);
+    const tenant = { accountId, mode: 'live' } as const;
+    await test.gateway.jobs.enqueue([{ queue: 'reconcile', tenant, payload: tenant }]);
     await asked;
     await shop.flush();
     expect((await shop.advance(60)).offset_seconds).to.equal(60);
@@ -248,15 +253,17 @@ describe('payments by txid while read models are behind', function suite() {
     expect(status, text).to.equal(201);
     const [{ store, reads }, { projected }] = [api.storage, api.gateway];
     const tenant = { accountId: api.tenant.accountId, mode: 'test' } as const;
-    // The others are level: the payments alone stand still.
-    const level = {
+    // The others are caught up: the payments alone stand still.
+    const standing = {
       sawHead: () => undefined,
       caughtUp: async (_: number, models: readonly string[] = []) => !models.includes('payments'),
     };
-    const behind = await paymentsByTxid(store, reads, level)(tenant, [body.pix.txid]).catch((error: Error) => error);
+    const behind = await paymentReads(reads, caughtUp(store, standing))
+      .byTxid(tenant, [body.pix.txid])
+      .catch((error: Error) => error);
     expect(behind).to.be.instanceOf(ReadModelsBehind);
     const back = await TestGateway.open({ database, isAlone: false });
-    const found = await paymentsByTxid(store, reads, projected)(tenant, [body.pix.txid]);
+    const found = await paymentReads(reads, caughtUp(store, projected)).byTxid(tenant, [body.pix.txid]);
     expect([...found]).to.deep.equal([[body.pix.txid, rawIdOf(body.id)]]);
     for (const gateway of [api, back]) await gateway.close();
     await database.drop();

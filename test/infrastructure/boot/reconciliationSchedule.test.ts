@@ -1,14 +1,17 @@
 // Which tenants' providers are asked for what no notification told of.
+
 import { expect } from 'chai';
 import cron from 'node-cron';
+import { CAPABILITIES, type Needs } from '../../../application/capabilities.ts';
+import { type Job, jobsOf } from '../../../application/core/capability.ts';
+import { haveOwedWorkDone, lookIfLeading } from '../../../application/core/watchdog.ts';
 import type { PaymentProviders } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
-import {
-  enqueueReconciliations,
-  startReconciliationSchedule,
-} from '../../../infrastructure/boot/reconciliationSchedule.ts';
 import { reconciliations } from '../../../infrastructure/operations/reconciliations.ts';
+import { startSchedule } from '../../../infrastructure/system/schedule.ts';
+import { timers } from '../../../infrastructure/timers/timerTable.ts';
+import { paymentReads } from '../../../projections/payments/queries.ts';
 import { PaymentTables } from '../../projections/payments/paymentTables.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
 import { RecordingJobs } from '../operations/support.ts';
@@ -17,6 +20,8 @@ const NOW = Date.parse('2026-11-21T00:00:00.000Z');
 const FIRST_DAY = '2026-10-12';
 const provider = new FakeProvider();
 const TEST_ONLY: PaymentProviders = { of: (mode) => (mode === 'test' ? provider : null) };
+
+const RECONCILE = jobsOf(CAPABILITIES).find(({ kind }) => kind.name === 'reconcile') as Job<Needs>;
 
 describe('the schedule of reconciliation', () => {
   let tables: PaymentTables;
@@ -35,12 +40,21 @@ describe('the schedule of reconciliation', () => {
       await tables.db.query('INSERT INTO rm_payments.status_counts VALUES ($1, $2, $3, $4, 1)', row.split(' '));
   };
   const run = async (providers: PaymentProviders = provider) => {
-    await enqueueReconciliations({ db: tables.db, jobs, providers, now: () => NOW });
+    await haveOwedWorkDone([RECONCILE], needsOf(providers));
     return jobs.enqueued.splice(0);
   };
-  const jobOf = (item: string) => {
-    const [accountId, mode] = item.split('/');
-    return { queue: 'reconcile', tenant: { accountId, mode }, item };
+  const needsOf = (providers: PaymentProviders): Needs =>
+    ({
+      jobs,
+      providers,
+      clock: { now: () => NOW },
+      timers: timers(tables.db),
+      payments: paymentReads(tables.db, async () => ({ head: null, isCaughtUp: true })),
+      reconciliations: reconciliations(tables.db),
+    }) as unknown as Needs;
+  const jobOf = (which: string) => {
+    const [accountId, mode] = which.split('/');
+    return { queue: 'reconcile', tenant: { accountId, mode }, payload: { accountId, mode } };
   };
 
   it('asks for each account and mode with payments of the last 40 days, once, whatever became of them', async () => {
@@ -71,7 +85,7 @@ describe('the schedule of reconciliation', () => {
     const minutes = (of: number) => fromMillis(NOW + of * 60_000);
     const reached = reconciliations(tables.db);
     const at = (account: string, mode: Mode, until: number) =>
-      reached.reached({ accountId: account as AccountId, mode }, minutes(until));
+      reached.saveReconciledUntil({ accountId: account as AccountId, mode }, minutes(until));
     await at('a', 'test', -9);
     await at('a', 'live', -11);
     await at('b', 'test', -9);
@@ -86,9 +100,12 @@ describe('the schedule of reconciliation', () => {
   });
   it('is one task while it is started, and none when it was stopped', async () => {
     const before = cron.getTasks().size;
-    const needs = { db: tables.db, jobs, providers: provider, now: () => NOW };
-    const always = { isLeading: () => true, onError: () => undefined };
-    const stop = startReconciliationSchedule({ ...needs, ...always });
+    const needs = needsOf(provider);
+    const stop = startSchedule(
+      RECONCILE.routine as string,
+      async () => void (await lookIfLeading(() => true, [RECONCILE], needs)),
+      () => undefined,
+    );
     expect(cron.getTasks().size).to.equal(before + 1);
     await stop();
     expect([cron.getTasks().size, jobs.enqueued]).to.deep.equal([before, []]);

@@ -1,11 +1,13 @@
 // Work that nobody is doing is found and done: a lost job is never lost work (architecture §7).
+
 import { expect } from 'chai';
-import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
+import { CAPABILITIES } from '../../../application/capabilities.ts';
+import { jobsOf } from '../../../application/core/capability.ts';
+import { haveOwedWorkDone, lookIfLeading } from '../../../application/core/watchdog.ts';
+import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
-import { lookIfLeading, pump } from '../../../infrastructure/boot/watchdog.ts';
-import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
 import { RefundDesk } from '../../http/refundDesk.ts';
 import { rawIdOf } from '../../http/support.ts';
 import { newKey, TestGateway } from '../../support/gateway.ts';
@@ -19,6 +21,12 @@ const LOSING = (queue: string) => `
   CREATE OR REPLACE FUNCTION jobs.lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
   CREATE TRIGGER lose BEFORE INSERT ON jobs.job_common FOR EACH ROW WHEN (NEW.name = '${queue}') EXECUTE FUNCTION jobs.lose()`;
 
+/** All but work that comes up by the clock. */
+const WATCHED = jobsOf(CAPABILITIES).filter(({ routine }) => routine === undefined);
+
+/** What a job is about, in one text. */
+const aboutOf = ({ payload }: JobRequest): string => Object.values(payload).join(' ');
+
 describe('the watchdog', () => {
   let test: TestGateway;
   let aheadMs = 0;
@@ -30,7 +38,7 @@ describe('the watchdog', () => {
 
   const sql = (text: string, values: unknown[] = []) => test.storage.operations.query(text, values);
   /** Does `work` while every job of the queue is lost; ends when the reactions to it are written. */
-  const losing = async <T>(queue: QueueName, work: () => Promise<T>): Promise<T> => {
+  const losing = async <T>(queue: string, work: () => Promise<T>): Promise<T> => {
     for (const statement of LOSING(queue).split(/;\n(?= *CREATE TRIGGER)/)) await sql(statement);
     try {
       const result = await work();
@@ -44,23 +52,14 @@ describe('the watchdog', () => {
     for (const end = Date.now() + 8_000; !(await holds()); ) if (Date.now() > end) expect.fail('not within 8 s');
   };
   const statusOf = async (id: string) => (await test.get<{ status: string }>(`/v1/charges/${id}`)).body.status;
-  const idle = (queue: QueueName) => until(async () => (await test.gateway.jobs.open(queue)) === 0);
-  const found = async (queue: QueueName, now?: number) =>
-    (await run(now)).filter((job) => job.queue === queue).map(({ item }) => item);
+  const idle = (queue: string) => until(async () => (await test.gateway.jobs.open(queue)) === 0);
+  const found = async (queue: string, now?: number) =>
+    (await run(now)).filter((job) => job.queue === queue).map(aboutOf);
 
   const run = async (now = clock.now()): Promise<readonly JobRequest[]> => {
-    const { storage, gateway } = test;
-    const found: JobRequest[] = [];
-    const notifications = providerNotifications(storage.operations, gateway.jobs);
+    const { gateway } = test;
     await gateway.projected.caughtUp(2_000);
-    await pump({
-      db: storage.reads,
-      jobs: gateway.jobs,
-      notifications,
-      now: () => now,
-      onFound: (jobs) => found.push(...jobs),
-    });
-    return found;
+    return haveOwedWorkDone(WATCHED, { ...gateway.needs, clock: { now: () => now } });
   };
   const settled = (id: string) =>
     new Promise<string>((resolve) => {
@@ -93,7 +92,11 @@ describe('the watchdog', () => {
     );
     const paid = settled(body.id);
     expect(await run()).to.deep.equal([
-      { queue: 'settle', tenant: { accountId: account, mode: 'test' }, item: `${account}/test/${endToEndId}` },
+      {
+        queue: 'settle',
+        tenant: { accountId: account, mode: 'test' },
+        payload: { accountId: account, mode: 'test', reference: endToEndId },
+      },
     ]);
     expect(await paid).to.equal('paid');
     expect(await run()).to.deep.equal([]);
@@ -105,18 +108,20 @@ describe('the watchdog', () => {
     const charge = await desk.paid(100);
     for (const amount of [1, 2, 3]) await desk.refund(charge, { amount });
     await desk.untilStatuses(charge, 'IN_PROGRESS', 'IN_PROGRESS', 'IN_PROGRESS');
-    const items = (await desk.list(charge)).map(({ id }) => `${rawIdOf(charge)}:${rawIdOf(id)}`);
+    const refunds = (await desk.list(charge)).map(({ id }) => rawIdOf(id));
     const refundsFound = async () =>
-      (await run(Date.now() + HOUR_MS)).filter(({ queue }) => queue === 'refund').map(({ item }) => item);
+      (await run(Date.now() + HOUR_MS))
+        .filter(({ queue }) => queue === 'refund')
+        .map(({ payload }) => payload['refundId'] as string);
     expect(await gateway.reacted.caughtUp(2_000)).to.equal(true);
     expect(await refundsFound()).to.deep.equal([]);
-    const [one, other] = items as [string, string];
+    const [one, other] = refunds as [string, string];
     await storage.operations.query("DELETE FROM operations.timers WHERE kind = 'refund' AND key = ANY($1)", [
       [one, other],
     ]);
     await storage.operations.query('UPDATE sandbox_bank.refunds SET status = $1 WHERE refund_id = ANY($2)', [
       'confirmed',
-      [one, other].map((item) => item.slice(27)),
+      [one, other],
     ]);
     expect((await refundsFound()).toSorted()).to.deep.equal([one, other].toSorted());
     await desk.untilStatuses(charge, 'REFUNDED', 'REFUNDED', 'IN_PROGRESS');
@@ -134,7 +139,7 @@ describe('the watchdog', () => {
   });
 
   it('finds a payment whose instruments were never made, and makes them once', async () => {
-    const made = await losing('finalise', () =>
+    const made = await losing('issueInstruments', () =>
       test.post<{ id: string; status: string }>('/v1/payments', {
         amount: 500,
         currency: 'BRL',
@@ -149,11 +154,11 @@ describe('the watchdog', () => {
           `payment-${made.body.id}`,
         ])
       ).rowCount;
-    expect(await found('finalise')).to.deep.equal([]);
-    expect([await issued(), await found('finalise', Date.now() + 61_000)]).to.deep.equal([0, [made.body.id]]);
-    await idle('finalise');
+    expect(await found('issueInstruments')).to.deep.equal([]);
+    expect([await issued(), await found('issueInstruments', Date.now() + 61_000)]).to.deep.equal([0, [made.body.id]]);
+    await idle('issueInstruments');
     expect(await test.gateway.projected.caughtUp(5_000)).to.equal(true);
-    expect([await found('finalise', Date.now() + 61_000), await issued()]).to.deep.equal([[], 1]);
+    expect([await found('issueInstruments', Date.now() + 61_000), await issued()]).to.deep.equal([[], 1]);
   });
 
   it('returns a payment of another amount whose return was lost', async () => {
@@ -164,7 +169,7 @@ describe('the watchdog', () => {
     );
     const returned = async () =>
       (await sql('SELECT FROM sandbox_bank.returns WHERE end_to_end_id = $1', [endToEndId])).rowCount;
-    const item = `${rawIdOf(body.id)}:${endToEndId}`;
+    const item = `${rawIdOf(body.id)} ${endToEndId}`;
     expect([await returned(), await found('returnPayment', Date.now() + 61_000)]).to.deep.equal([0, [item]]);
     await idle('returnPayment');
     expect(await test.gateway.projected.caughtUp(5_000)).to.equal(true);
@@ -256,7 +261,7 @@ describe('the watchdog', () => {
       expect(await test.gateway.projected.caughtUp(5_000)).to.equal(true);
       await sql(
         `INSERT INTO jobs.job_common (name, data, group_id, group_tier, policy, state, heartbeat_on)
-         SELECT 'expire', jsonb_build_object('items', jsonb_agg(id)), 'test/' || $1, '', 'standard', 'active', 'infinity' FROM rm_payments.payments`,
+         SELECT 'expire', jsonb_build_object('payloads', jsonb_agg(jsonb_build_object('paymentId', id))), 'test/' || $1, '', 'standard', 'active', 'infinity' FROM rm_payments.payments`,
         [test.tenant.accountId],
       );
       const looks: number[] = [];
@@ -268,14 +273,12 @@ describe('the watchdog', () => {
   });
 
   it('looks only where the reactor leads', async () => {
-    const { storage, gateway } = test;
     const jobs = new RecordingJobs();
-    const notifications = providerNotifications(storage.operations, gateway.jobs);
-    const later = () => Date.now() + 3 * HOUR_MS;
-    const needs = { db: storage.reads, jobs, notifications, now: later, onFound: () => undefined };
-    await lookIfLeading({ ...needs, isLeading: () => false });
+    const later = { now: () => Date.now() + 3 * HOUR_MS };
+    const needs = { ...test.gateway.needs, jobs, clock: later };
+    await lookIfLeading(() => false, WATCHED, needs);
     expect(jobs.enqueued).to.deep.equal([]);
-    await lookIfLeading({ ...needs, isLeading: () => true });
+    await lookIfLeading(() => true, WATCHED, needs);
     expect(jobs.enqueued).not.to.deep.equal([]);
   });
 });

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import type { Diagnosis } from '../../../infrastructure/eventStore/diagnosis.ts';
+import type { Diagnosis } from '../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { RECEIVER } from '../../support/tls/certificates.ts';

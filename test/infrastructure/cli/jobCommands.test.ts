@@ -44,7 +44,7 @@ describe('the commands about jobs', () => {
     const id = '00000000-0000-4000-8000-000000000000';
     await refused(`no job ${id} has failed for good`, 'jobs', 'redrive', id);
     const queues =
-      'settle, returnPayment, finalise, resumeCreation, expire, releaseFunds, cancel, refund, fanOut, deliver, drainClock, reconcile';
+      'settle, returnPayment, issueInstruments, resumeIssuing, expire, releaseFunds, cancel, reconcile, refund, fanOut, deliver, drainClock';
     await refused(`there is no queue "x"; there are: ${queues}`, 'jobs', 'list', '--queue', 'x');
     for (const command of ['list', 'redrive'])
       await refused(
@@ -69,7 +69,7 @@ describe('the commands about jobs', () => {
 
     const { json } = await run<Listed>('jobs', 'list', '--queue', 'fanOut', '--json');
     expect(json.total).to.equal(1);
-    const { id, items, failedAt, ...job } = json.jobs[0] as Record<string, unknown>;
+    const { id, payloads, failedAt, ...job } = json.jobs[0] as Record<string, unknown>;
     expect(job).to.deep.equal({
       queue: 'fanOut',
       state: 'failed',
@@ -77,13 +77,13 @@ describe('the commands about jobs', () => {
       mode: 'test',
       attempts: 31,
       error: 'no',
-      failures: {},
+      failures: [],
       nextAttemptAt: null,
     });
     expect((await run('jobs', 'list')).out).to.equal(
-      `${failedAt}  ${id}  fanOut  failed for good  acct_${shop.tenant.accountId} test  31 attempts  ${(items as string[]).join(' ')}  no\n`,
+      `${failedAt}  ${id}  fanOut  failed for good  acct_${shop.tenant.accountId} test  31 attempts  ${(payloads as object[]).map((one) => JSON.stringify(one)).join(' ')}  no\n`,
     );
-    expect((await run('jobs', 'redrive', id as string)).out).to.equal('1 jobs with 1 items begin again\n');
+    expect((await run('jobs', 'redrive', id as string)).out).to.equal('1 jobs with 1 payloads begin again\n');
     await receiver.until(() => true);
     await shop.flush();
     await refused(`no job ${id} has failed for good`, 'jobs', 'redrive', id as string);

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { acquireInstanceLock } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
-import { becomesTrue } from '../../../infrastructure/embeddedPostgres/processes.ts';
+import { becomesTrue } from '../../../infrastructure/embeddedPostgres/postmaster.ts';
 import {
   COMPLETE,
   guardPidIn,

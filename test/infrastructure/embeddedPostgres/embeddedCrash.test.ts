@@ -4,7 +4,7 @@ import { chown, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { becomesTrue, inspectProcess } from '../../../infrastructure/embeddedPostgres/processes.ts';
+import { becomesTrue, inspectProcess } from '../../../infrastructure/embeddedPostgres/postmaster.ts';
 import {
   COMPLETE,
   guardPidIn,

@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { copyForEverybody } from '../../../infrastructure/embeddedPostgres/binariesCopy.ts';
+import { copyForEverybody } from '../../../infrastructure/embeddedPostgres/binaries.ts';
 import { firstUnreachable, withAncestors } from '../../../infrastructure/embeddedPostgres/osUser.ts';
 import {
   isRoot,

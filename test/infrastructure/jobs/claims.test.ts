@@ -1,6 +1,8 @@
 // Claims: shared out between tenants, live apart from test, fenced by their attempt, alive as long as they beat, named when they fail.
+
 import { expect } from 'chai';
-import { ItemsFailed } from '../../../application/ports/jobs.ts';
+import { PayloadsFailed } from '../../../application/ports/jobs.ts';
+import { listFailedJobs } from '../../../infrastructure/jobs/failedJobs.ts';
 import { Gate } from '../../projections/engine/scene.ts';
 import { QueueUnderTest, request, tenant } from './queueUnderTest.ts';
 import { Worked } from './worked.ts';
@@ -94,7 +96,7 @@ describe('claims of jobs', () => {
     const worked = new Worked(({ items }) => (items[0]?.startsWith('bad') ? gate.pass() : Promise.resolve()));
     await test.backends.sql.query(
       `INSERT INTO jobs.job (name, data, group_id, group_tier, policy)
-       SELECT 'settle', jsonb_build_object('items', jsonb_build_array('bad-' || n)), 'live/bad', CASE WHEN n % 2 = 0 THEN 'h' ELSE 'h' || n END, 'standard' FROM generate_series(1, 10000) n`,
+       SELECT 'settle', jsonb_build_object('payloads', jsonb_build_array(jsonb_build_object('id', 'bad-' || n))), 'live/bad', CASE WHEN n % 2 = 0 THEN 'h' ELSE 'h' || n END, 'standard' FROM generate_series(1, 10000) n`,
     );
     jobs.work(QUEUE, worked, { places: 24, perTarget: 4 });
     await worked.count(8);
@@ -126,7 +128,7 @@ describe('claims of jobs', () => {
 
   for (const outcome of ['completes', 'fails'] as const)
     it(`that were lost change nothing when their worker ${outcome}: the other one's attempt goes on`, async () => {
-      const [slow, next] = [await test.open({ beatMs: 100_000 }), await test.open()];
+      const [slow, next] = [await test.open({ heartbeatMs: 100_000 }), await test.open()];
       const [stale, running] = [new Gate(), new Gate()];
       slow.work(
         QUEUE,
@@ -143,7 +145,9 @@ describe('claims of jobs', () => {
       next.work(QUEUE, worked, PLACES);
       await worked.count(1);
       const before = await test.rows('SELECT state, retry_count, output, data FROM jobs.job');
-      expect(before).to.deep.equal([{ state: 'active', retry_count: 1, output: null, data: { items: ['x'] } }]);
+      expect(before).to.deep.equal([
+        { state: 'active', retry_count: 1, output: null, data: { payloads: [{ id: 'x' }] } },
+      ]);
       const settled = new Promise<void>((resolve) => slow.onSettled(resolve));
       stale.open();
       await settled;
@@ -157,19 +161,23 @@ describe('claims of jobs', () => {
     const jobs = await test.open();
     const worked = new Worked(({ items }) => {
       if (items.length > 1)
-        throw new ItemsFailed([
-          { item: 'b', error: new Error('no b') },
-          { item: 'd', error: new Error('no d') },
+        throw new PayloadsFailed([
+          { payload: { id: 'b' }, error: new Error('no b') },
+          { payload: { id: 'd' }, error: new Error('no d') },
         ]);
       return Promise.resolve();
     });
     jobs.work(QUEUE, worked, PLACES);
     await jobs.enqueue(['a', 'b', 'c', 'd'].map((item) => request(item)));
     await test.backends.until(async () => (await test.rows("SELECT FROM jobs.job WHERE state = 'retry'")).length === 1);
+    const failures = ['b', 'd'].map((id) => ({ payload: { id }, error: `no ${id}` }));
     expect(await test.rows('SELECT data, output FROM jobs.job')).to.deep.equal([
-      { data: { items: ['b', 'd'] }, output: { message: 'b: no b; d: no d', items: { b: 'no b', d: 'no d' } } },
+      {
+        data: { payloads: [{ id: 'b' }, { id: 'd' }] },
+        output: { message: '{"id":"b"}: no b; {"id":"d"}: no d', failures },
+      },
     ]);
-    expect(test.failures).to.deep.equal([{ queue: QUEUE, items: { b: 'no b', d: 'no d' }, isFinal: false }]);
+    expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: false }]);
   });
 
   it('name all items of a job that failed as a whole, and say when it failed for good', async () => {
@@ -181,14 +189,53 @@ describe('claims of jobs', () => {
       async () => (await test.rows("SELECT FROM jobs.job WHERE state = 'failed'")).length === 1,
     );
     const said = 'x'.repeat(500);
+    const failures = ['a', 'b'].map((id) => ({ payload: { id }, error: said }));
     expect(await test.rows('SELECT data, output, completed_on IS NOT NULL AS ended FROM jobs.job')).to.deep.equal([
-      { data: { items: ['a', 'b'] }, output: { message: said, items: { a: said, b: said } }, ended: true },
+      { data: { payloads: [{ id: 'a' }, { id: 'b' }] }, output: { message: said, failures }, ended: true },
     ]);
-    expect(test.failures).to.deep.equal([{ queue: QUEUE, items: { a: said, b: said }, isFinal: true }]);
+    expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: true }]);
   });
 
-  it('that beat are not ended by pg-boss, however long ago they began', async () => {
-    const jobs = await test.open({ superviseSeconds: 1, beatMs: 20 });
+  it('with a payload that does not fit its kind do the others, fail for good, and are listed with the reason', async () => {
+    const jobs = await test.open();
+    const worked = new Worked();
+    jobs.work(QUEUE, worked, PLACES);
+    await jobs.enqueue([request('good'), { ...request('bad'), payload: { id: 7, of: 'another version' } }]);
+    await test.backends.until(
+      async () => (await test.rows("SELECT FROM jobs.job WHERE state = 'failed'")).length === 1,
+    );
+    expect(worked.items).to.deep.equal(['good']);
+    const payload = { id: 7, of: 'another version' };
+    const failures = [{ payload, error: 'no payload of settle: id must be string' }];
+    const [failed] = (await listFailedJobs(test.pool, QUEUE, 10)).jobs;
+    expect(failed).to.deep.include({
+      payloads: [payload],
+      failures,
+      attempts: 1,
+      state: 'failed',
+      nextAttemptAt: null,
+    });
+    expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: true }]);
+  });
+
+  it('with a payload that does not fit are tried again as long as the work of another one fails', async () => {
+    const jobs = await test.open();
+    const worked = new Worked(() => {
+      if (worked.runs.length === 1) throw new Error('not yet');
+    });
+    jobs.work(QUEUE, worked, PLACES);
+    await jobs.enqueue([request('good'), { ...request('bad'), payload: { id: 7 } }]);
+    await worked.count(2);
+    await test.backends.until(
+      async () => (await test.rows("SELECT FROM jobs.job WHERE state = 'failed'")).length === 1,
+    );
+    expect(worked.items).to.deep.equal(['good', 'good']);
+    expect(test.failures.map(({ isFinal }) => isFinal)).to.deep.equal([false, true]);
+    expect(await test.rows('SELECT data FROM jobs.job')).to.deep.equal([{ data: { payloads: [{ id: 7 }] } }]);
+  });
+
+  it('that are kept alive are not ended by pg-boss, however long ago they began', async () => {
+    const jobs = await test.open({ superviseSeconds: 1, heartbeatMs: 20 });
     const gate = new Gate();
     const worked = new Worked(() => gate.pass());
     jobs.work(QUEUE, worked, PLACES);
@@ -211,14 +258,16 @@ describe('claims of jobs', () => {
   });
 
   it('that hang in a live worker fail after their time, with their place free, and another attempt begins', async () => {
-    const jobs = await test.open({ beatMs: 20, hangsMs: 200 });
+    const jobs = await test.open({ heartbeatMs: 20, hangsMs: 200 });
     const gate = new Gate();
     const worked = new Worked(() => (worked.runs.length === 1 ? gate.pass() : Promise.resolve()));
     jobs.work(QUEUE, worked, { places: 1, perTarget: 1 });
     await jobs.enqueue([request('hangs')]);
     await worked.count(2);
     await test.rest(jobs, QUEUE);
-    expect(test.failures).to.deep.equal([{ queue: QUEUE, items: { hangs: 'not over after 0.2 s' }, isFinal: false }]);
+    expect(test.failures).to.deep.equal([
+      { queue: QUEUE, failures: [{ payload: { id: 'hangs' }, error: 'not over after 0.2 s' }], isFinal: false },
+    ]);
     gate.open();
   });
 });

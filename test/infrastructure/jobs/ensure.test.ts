@@ -4,7 +4,7 @@ import type { JobRequest } from '../../../application/ports/jobs.ts';
 import { listFailedJobs, redriveJobs } from '../../../infrastructure/jobs/failedJobs.ts';
 import type { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
 import { Gate } from '../../projections/engine/scene.ts';
-import { QueueUnderTest, request, tenant } from './queueUnderTest.ts';
+import { idOf, QueueUnderTest, request, tenant } from './queueUnderTest.ts';
 import { Worked } from './worked.ts';
 
 const PLACES = { places: 24, perTarget: 24 };
@@ -21,11 +21,11 @@ describe('work that is owed', () => {
   });
   afterEach(() => test.close());
 
-  const itemsOf = (found: readonly JobRequest[]) => found.map(({ item }) => item);
+  const itemsOf = (found: readonly JobRequest[]) => found.map(idOf);
   const failFor = async (items: readonly string[], queue = 'settle') => {
-    await jobs.enqueue(items.map((item) => request(item, { queue: queue as 'settle' })));
+    await jobs.enqueue(items.map((item) => request(item, { queue })));
     await test.rows(
-      `UPDATE jobs.job SET state = 'failed', retry_count = 30, started_on = now(), completed_on = now(), output = '{"message": "no", "items": {"a": "no a"}}'
+      `UPDATE jobs.job SET state = 'failed', retry_count = 30, started_on = now(), completed_on = now(), output = '{"message": "no", "failures": [{"payload": {"id": "a"}, "error": "no a"}]}'
        WHERE name = $1 AND state = 'created'`,
       [queue],
     );
@@ -62,11 +62,11 @@ describe('work that is owed', () => {
     expect(itemsOf(await jobs.ensure(pages([request('a'), request('b')])))).to.deep.equal(['a', 'b']);
     expect(
       await test.rows(
-        "SELECT data, state, retry_count, retry_limit, completed_on FROM jobs.job ORDER BY data->'items'",
+        "SELECT data, state, retry_count, retry_limit, completed_on FROM jobs.job ORDER BY data->'payloads'",
       ),
     ).to.deep.equal([
-      { data: { items: ['a'] }, state: 'retry', retry_count: 30, retry_limit: 60, completed_on: null },
-      { data: { items: ['b'] }, state: 'created', retry_count: 0, retry_limit: 30, completed_on: null },
+      { data: { payloads: [{ id: 'a' }] }, state: 'retry', retry_count: 30, retry_limit: 60, completed_on: null },
+      { data: { payloads: [{ id: 'b' }] }, state: 'created', retry_count: 0, retry_limit: 30, completed_on: null },
     ]);
     const worked = new Worked();
     jobs.work('settle', worked, PLACES);
@@ -75,10 +75,14 @@ describe('work that is owed', () => {
   });
 
   it('of the fan-out leaves a row until it is done, whatever becomes of its job', async () => {
-    const owed = () => test.rows('SELECT queue, item, tenant FROM operations.owed ORDER BY item');
+    const owed = () => test.rows('SELECT queue, payload, tenant FROM operations.owed ORDER BY payload');
     await jobs.enqueue([request('p:1:e', { queue: 'fanOut' }), request('p:2:e', { queue: 'fanOut' }), request('s')]);
     await jobs.enqueue([request('p:1:e', { queue: 'fanOut' })]); // twice
-    const rows = ['p:1:e', 'p:2:e'].map((item) => ({ queue: 'fanOut', item, tenant: 'live/acct' }));
+    const rows = ['p:1:e', 'p:2:e'].map((id) => ({
+      queue: 'fanOut',
+      payload: `{"id": "${id}"}`,
+      tenant: 'live/acct',
+    }));
     expect(await owed()).to.deep.equal(rows);
     await test.rows('DELETE FROM jobs.job');
     expect(await owed()).to.deep.equal(rows);
@@ -97,7 +101,7 @@ describe('work that is owed', () => {
     const settled = new Promise<void>((resolve) => jobs.onSettled(resolve));
     gate.open();
     await settled;
-    expect(await test.rows('SELECT item FROM operations.owed')).to.deep.equal([{ item: 'p:1:e' }]);
+    expect(await test.rows('SELECT payload FROM operations.owed')).to.deep.equal([{ payload: '{"id": "p:1:e"}' }]);
   });
 
   it('is listed when it failed, and re-driven by id, by queue, or all of it; once', async () => {
@@ -112,10 +116,10 @@ describe('work that is owed', () => {
       queue: 'settle',
       tenant: tenant('acct'),
       target: '',
-      items: ['a', 'b'],
+      payloads: [{ id: 'a' }, { id: 'b' }],
       attempts: 31,
       error: 'no',
-      failures: { a: 'no a' },
+      failures: [{ payload: { id: 'a' }, error: 'no a' }],
       state: 'failed',
       nextAttemptAt: null,
     });
@@ -123,13 +127,13 @@ describe('work that is owed', () => {
     const worked = new Worked();
     jobs.work('settle', worked, PLACES);
     expect(await redriveJobs(test.pool, { id, queue: null })).to.deep.equal([
-      { id, queue: 'settle', items: ['a', 'b'] },
+      { id, queue: 'settle', payloads: [{ id: 'a' }, { id: 'b' }] },
     ]);
     await worked.count(2); // its notice wakes the worker
     expect(await redriveJobs(test.pool, { id, queue: null })).to.deep.equal([]);
-    expect((await redriveJobs(test.pool, { id: null, queue: 'refund' })).flatMap(({ items }) => items)).to.have.members(
-      ['r', 's'],
-    );
+    expect(
+      (await redriveJobs(test.pool, { id: null, queue: 'refund' })).flatMap(({ payloads }) => payloads),
+    ).to.have.deep.members([{ id: 'r' }, { id: 's' }]);
     expect(await redriveJobs(test.pool, { id: null, queue: null })).to.deep.equal([]);
     expect(await jobs.open('refund')).to.equal(2);
   });

@@ -1,7 +1,7 @@
 // The loop that claims jobs, against claims that the test decides.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ItemsFailed } from '../../../application/ports/jobs.ts';
+import { type JobPayload, PayloadsFailed } from '../../../application/ports/jobs.ts';
 import {
   type Claim,
   type ClaimedJob,
@@ -15,7 +15,7 @@ import { Gate } from '../../projections/engine/scene.ts';
 const job = (id: string, tenant = 'live/t', target = ''): ClaimedJob => ({
   id,
   attempt: 0,
-  items: [id],
+  payloads: [{ id }],
   tenant,
   target,
 });
@@ -56,7 +56,7 @@ class Queue implements Claims {
 describe('the job loop', () => {
   const start = (
     queue: Queue,
-    run: (items: readonly string[]) => Promise<void>,
+    run: (payloads: readonly JobPayload[]) => Promise<void>,
     limits = { places: 4, perTarget: 2 },
   ) => {
     const errors: string[] = [];
@@ -79,7 +79,7 @@ describe('the job loop', () => {
     queue.waiting = ['a', 'b', 'c'].map((id) => job(id));
     const gates = new Map(['a', 'b', 'c'].map((id) => [id, new Gate()]));
     const gate = (id: string) => gates.get(id) as Gate;
-    const { loop, ended } = start(queue, ([id]) => gate(id as string).pass(), { places: 2, perTarget: 2 });
+    const { loop, ended } = start(queue, ([one]) => gate(one?.['id'] as string).pass(), { places: 2, perTarget: 2 });
     await Promise.all([gate('a').reached, gate('b').reached]);
     expect(queue.calls).to.deep.equal(['claimed a,b']);
     gate('b').open();
@@ -136,7 +136,7 @@ describe('the job loop', () => {
     const queue = new Queue();
     const gate = new Gate();
     queue.waiting = [job('hangs')];
-    const { loop, ended } = start(queue, ([id]) => (id === 'hangs' ? gate.pass() : Promise.resolve()), {
+    const { loop, ended } = start(queue, ([one]) => (one?.['id'] === 'hangs' ? gate.pass() : Promise.resolve()), {
       places: 1,
       perTarget: 1,
     });
@@ -162,7 +162,7 @@ describe('the job loop', () => {
     queue.waiting = [job('a')];
     queue.beforeClaim = () => gate.pass();
     const ran: string[] = [];
-    const { loop } = start(queue, async ([id]) => void ran.push(id as string));
+    const { loop } = start(queue, async ([one]) => void ran.push(one?.['id'] as string));
     await gate.reached;
     const stopped = loop.stop(5_000);
     gate.open();
@@ -177,8 +177,8 @@ describe('the job loop', () => {
   it('tells of failures of jobs, of claims and of what ended, and goes on', async () => {
     const queue = new Queue();
     queue.waiting = [job('bad'), job('good')];
-    const { loop, errors, ended } = start(queue, async ([id]) => {
-      if (id === 'bad') throw new Error('bad job');
+    const { loop, errors, ended } = start(queue, async ([one]) => {
+      if (one?.['id'] === 'bad') throw new Error('bad job');
     });
     await ended(2);
     expect(queue.calls.toSorted()).to.deep.equal(['claimed bad,good', 'done good', 'failed bad: bad job']);
@@ -222,12 +222,12 @@ describe('the places of a lane', () => {
   });
 });
 
-describe('a job of several items', () => {
+describe('a job of several payloads', () => {
   it('names those that failed', () => {
-    const error = new ItemsFailed([
-      { item: 'a', error: new Error('x') },
-      { item: 'b', error: new Error('y') },
+    const error = new PayloadsFailed([
+      { payload: { id: 'a' }, error: new Error('x') },
+      { payload: { id: 'b' }, error: new Error('y') },
     ]);
-    expect(error.message).to.equal('a: x; b: y');
+    expect(error.message).to.equal('{"id":"a"}: x; {"id":"b"}: y');
   });
 });

@@ -1,6 +1,6 @@
 // The JobQueue port on pg-boss: durable with its transaction, woken fast, fair between groups, never lost (architecture §7).
 import { expect } from 'chai';
-import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
+import type { JobRequest } from '../../../application/ports/jobs.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import { PgBossJobs } from '../../../infrastructure/jobs/pgBossJobs.ts';
@@ -9,10 +9,11 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { Gate } from '../../projections/engine/scene.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type Backends, watchBackends } from '../postgres/backends.ts';
+import { idOf, QUEUES_UNDER_TEST } from './queueUnderTest.ts';
 import { Worked } from './worked.ts';
 
 const LIMITS = { places: 24, perTarget: 8 };
-const QUEUE: QueueName = 'settle';
+const QUEUE = 'settle';
 const tenant = (name: string, mode: Mode = 'live'): Tenant => ({ accountId: name as AccountId, mode });
 const TENANT = tenant('acct');
 const HERE = { queue: QUEUE, tenant: TENANT };
@@ -25,13 +26,14 @@ describe('the job queue on pg-boss', () => {
   let errors: string[];
 
   const open = async (
-    often: { superviseSeconds?: number; beatMs?: number; hangsMs?: number } = {},
+    often: { superviseSeconds?: number; heartbeatMs?: number; hangsMs?: number } = {},
   ): Promise<PgBossJobs> => {
     const notices = new NotificationListener(connectionConfig(database.connectionString, 'notices'));
     await notices.open();
     const jobs = await PgBossJobs.open({
       pool,
       notices,
+      queues: QUEUES_UNDER_TEST,
       onError: (error, { queue }) => errors.push(`${queue}: ${error.message}`),
       ...often,
     });
@@ -57,7 +59,7 @@ describe('the job queue on pg-boss', () => {
   const requests = (count: number, more: Partial<JobRequest> = {}): JobRequest[] =>
     Array.from({ length: count }, (_, n) => ({
       ...HERE,
-      item: `${more.target ?? more.tenant?.accountId ?? 'item'}-${n}`,
+      payload: { id: `${more.target ?? more.tenant?.accountId ?? 'item'}-${n}` },
       ...more,
     }));
   const rest = (jobs: PgBossJobs) => backends.until(async () => (await jobs.open(QUEUE)) === 0);
@@ -70,7 +72,7 @@ describe('the job queue on pg-boss', () => {
     await jobs.enqueue(all);
     await worked.count(50);
     await rest(jobs);
-    expect(worked.items.toSorted()).to.deep.equal(all.map(({ item }) => item).toSorted());
+    expect(worked.items.toSorted()).to.deep.equal(all.map(idOf).toSorted());
     const shapes = worked.runs.map(({ items, target }) => `${target ?? '-'} ${items.length}`);
     expect(shapes.toSorted()).to.deep.equal(['- 20', '- 20', '- 5', 'a 3', 'b 2']);
     expect(errors).to.deep.equal([]);
@@ -86,7 +88,7 @@ describe('the job queue on pg-boss', () => {
     const worked = new Worked();
     jobs.work(QUEUE, worked, LIMITS);
     await worked.count(2);
-    expect(worked.items).to.deep.equal([request.item, request.item]);
+    expect(worked.items).to.deep.equal([idOf(request), idOf(request)]);
   });
 
   it('counts what is under way for a tenant, in several queues: waiting and running, not what waits for its retry', async () => {
@@ -94,8 +96,8 @@ describe('the job queue on pg-boss', () => {
     const [a, b] = [tenant('a'), tenant('b')];
     const underWay = (who: Tenant) => jobs.underWay([QUEUE, 'refund'], who);
     await jobs.enqueue([...requests(3, { tenant: a }), ...requests(2, { tenant: b }), ...requests(5)]);
-    await jobs.enqueue([{ queue: 'refund', tenant: a, item: 'r' }]);
-    await jobs.enqueue([{ queue: 'expire', tenant: a, item: 'e' }]);
+    await jobs.enqueue([{ queue: 'refund', tenant: a, payload: { id: 'r' } }]);
+    await jobs.enqueue([{ queue: 'expire', tenant: a, payload: { id: 'e' } }]);
     expect([await underWay(a), await underWay(b), await underWay(tenant('a', 'test'))]).to.deep.equal([4, 2, 0]);
     let finish: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
@@ -120,7 +122,7 @@ describe('the job queue on pg-boss', () => {
     });
     expect(await rolledBack.catch((error: Error) => error.message)).to.equal('no');
     expect(await jobs.open(QUEUE)).to.equal(0);
-    await jobs.enqueue([{ ...HERE, item: 'after' }]);
+    await jobs.enqueue([{ ...HERE, payload: { id: 'after' } }]);
     await worked.count(1);
     expect(worked.items).to.deep.equal(['after']);
   });
@@ -179,7 +181,7 @@ describe('the job queue on pg-boss', () => {
     await failed;
     isFirst = false;
     const done = next();
-    await jobs.enqueue([{ ...HERE, item: 'second' }]);
+    await jobs.enqueue([{ ...HERE, payload: { id: 'second' } }]);
     await done;
     const before = told;
     undo();
@@ -200,7 +202,7 @@ describe('the job queue on pg-boss', () => {
       const tookMs: number[] = [];
       for (let n = 0; n < 15; n++) {
         const started = performance.now();
-        await sender.enqueue([{ ...HERE, item: `${n}` }]);
+        await sender.enqueue([{ ...HERE, payload: { id: `${n}` } }]);
         await worked.count(n + 1);
         tookMs.push(performance.now() - started);
       }
@@ -237,7 +239,7 @@ describe('the job queue on pg-boss', () => {
       running.set(target, (running.get(target) ?? 0) - 1);
     });
     // Ten jobs of the slow target stand in the queue before anything of the others: one claim would take them all.
-    for (let n = 0; n < 10; n++) await jobs.enqueue([{ ...HERE, item: `slow-${n}`, target: 'slow' }]);
+    for (let n = 0; n < 10; n++) await jobs.enqueue([{ ...HERE, payload: { id: `slow-${n}` }, target: 'slow' }]);
     jobs.work(QUEUE, worked, { places: 24, perTarget: 2 });
     await worked.count(2);
     await jobs.enqueue([...requests(5, { target: 'a' }), ...requests(5, { target: 'b' })]);
@@ -257,10 +259,10 @@ describe('the job queue on pg-boss', () => {
     const gate = new Gate();
     const worked = new Worked(() => gate.pass());
     stopping.work(QUEUE, worked, { places: 1, perTarget: 1 });
-    await stopping.enqueue([{ ...HERE, item: 'runs' }]);
+    await stopping.enqueue([{ ...HERE, payload: { id: 'runs' } }]);
     await gate.reached;
     const stopped = stopping.stop(5_000);
-    await other.enqueue([{ ...HERE, item: 'waits' }]);
+    await other.enqueue([{ ...HERE, payload: { id: 'waits' } }]);
     gate.open();
     await stopped;
     expect(worked.items).to.deep.equal(['runs']);
@@ -296,7 +298,7 @@ describe('the job queue on pg-boss', () => {
     const next = await open();
     const worked = new Worked();
     next.work(QUEUE, worked, LIMITS);
-    await next.enqueue([{ ...HERE, item: 'new' }]);
+    await next.enqueue([{ ...HERE, payload: { id: 'new' } }]);
     await worked.count(1);
     expect(worked.items).to.deep.equal(['new']);
     await backends.until(active(2)); // its own claim would be given back as well
@@ -308,7 +310,7 @@ describe('the job queue on pg-boss', () => {
   });
 
   it('touches the claims of a live worker for as long as they run', async () => {
-    const jobs = await open({ beatMs: 20 });
+    const jobs = await open({ heartbeatMs: 20 });
     const gate = new Gate();
     jobs.work(QUEUE, new Worked(() => gate.pass()), LIMITS);
     await jobs.enqueue(requests(1));
@@ -343,7 +345,7 @@ describe('the job queue on pg-boss', () => {
     await touched('warm', -60);
     await touched('deadly', 60, 6);
     await touched('doomed', 60, 30);
-    const next = await open({ beatMs: 20 });
+    const next = await open({ heartbeatMs: 20 });
     const worked = new Worked();
     next.work(QUEUE, worked, LIMITS);
     await worked.count(1);

@@ -1,14 +1,29 @@
 // The job queue on a database of its own, opened as often as a test has workers.
-import type { JobRequest, QueueName } from '../../../application/ports/jobs.ts';
+
+import type { JobKind, JobRequest } from '../../../application/ports/jobs.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
-import { type JobFailure, PgBossJobs, type PgBossJobsOptions } from '../../../infrastructure/jobs/pgBossJobs.ts';
+import type { JobFailure } from '../../../infrastructure/jobs/claims.ts';
+import { PgBossJobs, type PgBossJobsOptions } from '../../../infrastructure/jobs/pgBossJobs.ts';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { type Backends, watchBackends } from '../postgres/backends.ts';
 
 export const tenant = (name: string, mode: Mode = 'live'): Tenant => ({ accountId: name as AccountId, mode });
+
+/** A kind of job whose payload is an id, and what may stand beside it. */
+export const kindOf = (name: string): JobKind => ({
+  name,
+  schema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+  subjectOf: ({ id }) => String(id).replace(/@.*$/, ''),
+  timer: null,
+});
+/** `fanOut`: what is owed of it is written down with its jobs. */
+export const QUEUES_UNDER_TEST = ['settle', 'refund', 'expire', 'deliver', 'fanOut'].map((name) => ({
+  kind: kindOf(name),
+  isOwedByRow: name === 'fanOut',
+}));
 
 export class QueueUnderTest {
   readonly failures: JobFailure[] = [];
@@ -30,13 +45,14 @@ export class QueueUnderTest {
   }
 
   /** One process. */
-  async open(often: Pick<PgBossJobsOptions, 'superviseSeconds' | 'beatMs' | 'hangsMs'> = {}): Promise<PgBossJobs> {
+  async open(often: Pick<PgBossJobsOptions, 'superviseSeconds' | 'heartbeatMs' | 'hangsMs'> = {}): Promise<PgBossJobs> {
     const notices = new NotificationListener(connectionConfig(this.#database.connectionString, 'notices'));
     await notices.open();
     try {
       const jobs = await PgBossJobs.open({
         pool: this.pool,
         notices,
+        queues: QUEUES_UNDER_TEST,
         onError: (error, failure) => {
           this.errors.push(error.message);
           this.failures.push(failure);
@@ -57,7 +73,7 @@ export class QueueUnderTest {
   }
 
   /** Until no item waits or runs. */
-  rest(jobs: PgBossJobs, queue: QueueName): Promise<unknown> {
+  rest(jobs: PgBossJobs, queue: string): Promise<unknown> {
     return this.backends.until(async () => (await jobs.open(queue)) === 0);
   }
 
@@ -72,9 +88,10 @@ export class QueueUnderTest {
   }
 }
 
-export const request = (item: string, more: Partial<JobRequest> = {}): JobRequest => ({
+export const idOf = ({ payload }: JobRequest): string => payload['id'] as string;
+export const request = (id: string, more: Partial<JobRequest> = {}): JobRequest => ({
   queue: 'settle',
   tenant: tenant('acct'),
-  item,
+  payload: { id },
   ...more,
 });

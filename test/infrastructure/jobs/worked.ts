@@ -1,6 +1,9 @@
 // Workers of tests.
 
+import type { JobPayload } from '../../../application/ports/jobs.ts';
+
 export interface Run {
+  /** Ids of the payloads. */
   readonly items: readonly string[];
   readonly target: string | null;
 }
@@ -14,7 +17,8 @@ export class Worked {
   constructor(work: (run: Run) => Promise<void> | void = () => undefined) {
     this.#work = work;
   }
-  readonly run = async (items: readonly string[], target: string | null): Promise<void> => {
+  readonly run = async (payloads: readonly JobPayload[], target: string | null): Promise<void> => {
+    const items = payloads.map(({ id }) => id as string);
     this.runs.push({ items, target });
     for (const { resolve } of this.#waiting.filter(({ holds }) => holds())) resolve();
     await this.#work({ items, target });

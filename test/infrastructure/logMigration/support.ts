@@ -1,8 +1,8 @@
 // A database, an EventStoreDB (the test server), and runs between them that end where a test wants them to.
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../../application/ports/leaderSession.ts';
-import { openMigratableEventStoreDbLog } from '../../../infrastructure/eventStore/eventStoreDb/migratableLog.ts';
-import type { MigratableLog } from '../../../infrastructure/eventStore/migratableLog.ts';
+import { openMigratableEventStoreDbLog } from '../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
+import type { MigratableLog } from '../../../infrastructure/eventStore/logState.ts';
 import { openMigratablePostgresLog } from '../../../infrastructure/eventStore/postgres/migratableLog.ts';
 import { named } from '../../../infrastructure/logMigration/alone.ts';
 import { type MoveReport, moveLog, type News } from '../../../infrastructure/logMigration/moveLog.ts';

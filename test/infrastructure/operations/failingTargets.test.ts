@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { FailingTargets, FirstAttempt } from '../../../application/ports/failingTargets.ts';
 import { failingTargets } from '../../../infrastructure/operations/failingTargets.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { hurryTimers, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { fireTimersNow, setTimers, takeDueTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { timer } from './support.ts';
 
@@ -158,10 +158,10 @@ describe('failing targets', () => {
       expect(await held()).to.deep.equal([]);
     }
   });
-  it('of a deleted endpoint hold nothing: hurried, what was held back is not a probe', async () => {
+  it('of a deleted endpoint hold nothing: fired now, what was held back is not a probe', async () => {
     await fail([0, 1, 2]);
     await one.hold(attempt('a', 10));
-    await hurryTimers(pool, 'deliver', 'we');
+    await fireTimersNow(pool, 'deliver', 'we');
     expect(await taken(11)).to.deep.equal([{ ...row('a', 0), dueAt: new Date(0).toISOString() }]);
   });
   it('are forgotten after three days without a failure, not before', async () => {

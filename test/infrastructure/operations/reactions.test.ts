@@ -1,10 +1,9 @@
 // What one batch of reactions comes to in the database, and what is told after its commit.
 import { expect } from 'chai';
-import type { Reaction, ReactionContext } from '../../../application/ports/processManager.ts';
+import type { ProcessManager, Reaction, Subscriptions } from '../../../application/ports/processManager.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
-import { EndpointBook } from '../../../infrastructure/reactions/endpointBook.ts';
 import { Reactor } from '../../../infrastructure/reactions/reactor.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { account, logged, RecordingJobs, timer } from './support.ts';
@@ -16,6 +15,11 @@ const set = (dueAt: string, first?: true, key = 'k'): Reaction => ({
   ...(first && { first }),
 });
 const clear = (key = 'k'): Reaction => ({ kind: 'clearTimer', timer: { kind: 'expire', key } });
+
+const processOf = (
+  react: ProcessManager['react'],
+  decidesOn: ProcessManager['decidesOn'] = 'event',
+): ProcessManager => ({ name: 'p', movesMoney: false, decidesOn, categories: ['payment', 'webhookEndpoint'], react });
 
 describe('reactions', () => {
   let database: TestDatabase;
@@ -35,11 +39,9 @@ describe('reactions', () => {
     await database.drop();
   });
   const reactor = (...reactions: Reaction[]): Reactor => {
-    const process = { name: 'p', categories: ['payment'] as const, react: () => reactions };
     return new Reactor(
-      process,
-      { jobs, endpoints: new EndpointBook(), onTimers: (earliest) => nudges.push(earliest) },
-      false,
+      processOf(() => reactions),
+      { jobs, onTimers: (earliest) => nudges.push(earliest) },
     );
   };
   const watched: Sql = {
@@ -96,13 +98,13 @@ describe('reactions', () => {
     expect(await timers()).to.deep.equal([`b ${EARLY}`, `k ${LATE}`]);
   });
 
-  it('hurry the timers of a group, those set in the same batch too, and no others', async () => {
+  it('fire the timers of a group now, those set in the same batch too, and no others', async () => {
     const grouped = (key: string, group: string): Reaction => ({
       kind: 'timer',
       timer: timer(key, LATE, { kind: 'deliver', group }),
     });
     await apply(grouped('a', 'g'), grouped('b', 'h'), set(LATE, true));
-    await apply({ kind: 'hurry', timers: { kind: 'deliver', group: 'g' } }, grouped('c', 'g'));
+    await apply({ kind: 'fireNow', timers: { kind: 'deliver', group: 'g' } }, grouped('c', 'g'));
     expect(await timers()).to.deep.equal(['a now', `b ${LATE}`, 'c now', `k ${LATE}`]);
     expect(nudges).to.deep.equal([LATE, '']);
   });
@@ -126,7 +128,7 @@ describe('reactions', () => {
   });
 
   it('wake workers and the timer scan after the commit only, and not at all after a rollback', async () => {
-    const job: Reaction = { kind: 'job', job: { queue: 'expire', item: 'p' } };
+    const job = { kind: 'job', job: { queue: 'expire', payload: { paymentId: 'p' } } } as const;
     const one = reactor(job, job, set(LATE));
     await one.apply([logged('E')], session);
     const enqueued = { ...job.job, tenant: { accountId: account('acct'), mode: 'test' } };
@@ -145,15 +147,11 @@ describe('reactions', () => {
       logged(type, { events: ['*'] }, { category: 'webhookEndpoint', subject: id });
     const seen: string[][] = [];
     const keeper = () => {
-      const react = (
-        _: unknown,
-        context: { endpoints: (account: string, mode: string) => readonly { endpointId: string }[] },
-      ) => {
-        seen.push(context.endpoints('acct', 'test').map(({ endpointId }) => endpointId));
+      const react = (_: unknown, { endpoints }: Subscriptions) => {
+        seen.push(endpoints(account('acct'), 'test').map(({ endpointId }) => endpointId));
         return [];
       };
-      const process = { name: 'p', categories: ['payment', 'webhookEndpoint'] as const, react };
-      return new Reactor(process, { jobs, endpoints: new EndpointBook(), onTimers: () => undefined }, true);
+      return new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined });
     };
     beforeEach(() => void seen.splice(0));
 
@@ -176,12 +174,11 @@ describe('reactions', () => {
     it('see whose payments have a webhookUrl as of the event, and the same after a new leadership', async () => {
       const told: boolean[] = [];
       const watcher = () => {
-        const react = (_: unknown, { hasWebhookUrls }: Pick<ReactionContext, 'hasWebhookUrls'>) => {
-          told.push(hasWebhookUrls('acct', 'test'), hasWebhookUrls('acct', 'live'));
+        const react = (_: unknown, { hasWebhookUrls }: Subscriptions) => {
+          told.push(hasWebhookUrls(account('acct'), 'test'), hasWebhookUrls(account('acct'), 'live'));
           return [];
         };
-        const process = { name: 'p', categories: ['payment'] as const, react };
-        return new Reactor(process, { jobs, endpoints: new EndpointBook(), onTimers: () => undefined }, true);
+        return new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined });
       };
       const one = watcher();
       await one.reset(session);

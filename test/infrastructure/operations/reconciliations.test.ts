@@ -1,5 +1,7 @@
 // How far reconciliation got, and which references nobody was told of, in Postgres.
+
 import { expect } from 'chai';
+import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
@@ -13,6 +15,8 @@ import { account, RecordingJobs } from './support.ts';
 const TENANT: Tenant = { accountId: account('acct'), mode: 'test' };
 const LIVE: Tenant = { ...TENANT, mode: 'live' };
 const OTHER: Tenant = { ...TENANT, accountId: account('other') };
+
+type Key = { readonly tenant: Tenant; readonly reference: string };
 
 describe('reconciliation in Postgres', () => {
   let database: TestDatabase;
@@ -28,23 +32,23 @@ describe('reconciliation in Postgres', () => {
   afterEach(() => pool.query('TRUNCATE operations.reconciliations, operations.provider_notifications'));
 
   it('keeps how far it got, of one account and mode each, to the millisecond', async () => {
-    const { reachedBy, reached } = reconciliations(pool);
+    const { reconciledUntil, saveReconciledUntil } = reconciliations(pool);
     const until = parseTimestamp('2026-11-21T13:00:00.123Z');
-    expect(await reachedBy(TENANT)).to.equal(null);
-    await reached(TENANT, until);
-    await reached(LIVE, at('14:00:00'));
-    expect(await Promise.all([TENANT, LIVE, OTHER].map(reachedBy))).to.deep.equal([until, at('14:00:00'), null]);
+    expect(await reconciledUntil(TENANT)).to.equal(null);
+    await saveReconciledUntil(TENANT, until);
+    await saveReconciledUntil(LIVE, at('14:00:00'));
+    expect(await Promise.all([TENANT, LIVE, OTHER].map(reconciledUntil))).to.deep.equal([until, at('14:00:00'), null]);
   });
   it('takes back a time from a clock that was ahead', async () => {
-    const { reachedBy, reached } = reconciliations(pool);
-    await reached(TENANT, at('23:00:00'));
-    await reached(TENANT, at('12:00:00'));
-    await reached(TENANT, at('12:00:00'));
-    expect(await reachedBy(TENANT)).to.equal(at('12:00:00'));
+    const { reconciledUntil, saveReconciledUntil } = reconciliations(pool);
+    await saveReconciledUntil(TENANT, at('23:00:00'));
+    await saveReconciledUntil(TENANT, at('12:00:00'));
+    await saveReconciledUntil(TENANT, at('12:00:00'));
+    expect(await reconciledUntil(TENANT)).to.equal(at('12:00:00'));
   });
 
   it('knows which references nobody told of, of any kind, of one account and mode each', async () => {
-    const notifications = providerNotifications(pool, new RecordingJobs());
+    const notifications = providerNotifications(pool, new RecordingJobs(), NOTIFIED_WORK);
     const told = (tenant: Tenant, reference: string, kind: 'payment' | 'fact' = 'payment') =>
       notifications.store({ tenant, kind, reference, paymentId: 'p' as PaymentId }, 'raw');
     await told(TENANT, 'E1');
@@ -59,11 +63,11 @@ describe('reconciliation in Postgres', () => {
 
   it('takes up again what the provider did not know of, and nothing else', async () => {
     const jobs = new RecordingJobs();
-    const { store, untold, markHandled, find } = providerNotifications(pool, jobs);
+    const { store, untold, markHandled, find } = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const told = (reference: string, paymentId = 'p') =>
       store({ tenant: TENANT, kind: 'payment', reference, paymentId: paymentId as PaymentId }, 'raw');
     for (const reference of ['unknown', 'settled', 'waiting']) expect(await told(reference)).to.equal(true);
-    const [unknown, settled] = ['unknown', 'settled'].map((reference) => `acct/test/${reference}`) as [string, string];
+    const [unknown, settled] = ['unknown', 'settled'].map((reference) => ({ tenant: TENANT, reference })) as [Key, Key];
     await markHandled(unknown, 'not_confirmed');
     await markHandled(settled, 'settled');
     expect(await untold(TENANT, ['unknown', 'settled', 'waiting'])).to.deep.equal(new Set(['unknown']));
@@ -73,7 +77,9 @@ describe('reconciliation in Postgres', () => {
       false,
       true,
     ]);
-    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', tenant: TENANT, item: unknown }]);
+    expect(jobs.enqueued).to.deep.equal([
+      { queue: 'settle', tenant: TENANT, payload: { ...TENANT, reference: 'unknown' } },
+    ]);
     expect([(await find(unknown))?.paymentId, (await find(settled))?.paymentId]).to.deep.equal(['q', 'p']);
     expect(await told('unknown')).to.equal(false);
     expect(await untold(TENANT, ['unknown'])).to.deep.equal(new Set());

@@ -1,5 +1,7 @@
 // Notifications of providers, and work that counts before it adds.
+
 import { expect } from 'chai';
+import { NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
@@ -13,7 +15,8 @@ const PIX = {
   reference: 'E1',
   paymentId: 'p1' as PaymentId,
 };
-const ID = 'acct/test/E1';
+const keyOf = (reference: string) => ({ tenant: PIX.tenant, reference });
+const payloadOf = (reference: string) => ({ ...PIX.tenant, reference });
 
 describe('provider notifications', () => {
   let database: TestDatabase;
@@ -45,17 +48,17 @@ describe('provider notifications', () => {
   };
 
   it('are stored with their job, once', async () => {
-    const notifications = providerNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     expect(await notifications.store(PIX, 'raw')).to.equal(true);
     expect(await notifications.store(PIX, 'raw')).to.equal(false);
     expect(await rows()).to.deep.equal([ROW]);
-    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', tenant: PIX.tenant, item: ID }]);
-    expect(await notifications.find(ID)).to.deep.equal(PIX);
-    expect(await notifications.find('acct/live/E1')).to.equal(null);
+    expect(jobs.enqueued).to.deep.equal([{ queue: 'settle', tenant: PIX.tenant, payload: payloadOf('E1') }]);
+    expect(await notifications.find(keyOf('E1'))).to.deep.equal(PIX);
+    expect(await notifications.find({ tenant: { ...PIX.tenant, mode: 'live' }, reference: 'E1' })).to.equal(null);
   });
 
   it('bind their reference to the first payment: again with other content changes nothing', async () => {
-    const notifications = providerNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     await notifications.store(PIX, 'raw');
     expect(await notifications.store({ ...PIX, paymentId: 'p2' as PaymentId }, 'other')).to.equal(false);
     expect(await rows()).to.deep.equal([ROW]);
@@ -63,25 +66,25 @@ describe('provider notifications', () => {
   });
 
   it('of an acquirer’s facts are stored as such', async () => {
-    const notifications = providerNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const fact = { ...PIX, kind: 'fact' as const, reference: 'card-1:refused' };
     expect(await notifications.store(fact, 'raw')).to.equal(true);
     expect(await notifications.store({ ...fact, kind: 'payment' }, 'raw')).to.equal(false);
-    expect(await notifications.find('acct/test/card-1:refused')).to.deep.equal(fact);
+    expect(await notifications.find(keyOf('card-1:refused'))).to.deep.equal(fact);
   });
 
   it('of an acquirer whose ids have a slash are found and handled like others', async () => {
-    const notifications = providerNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const payment = { ...PIX, reference: 'pay/7/a' };
     await notifications.store(payment, 'raw');
-    const { item } = jobs.enqueued[0]!;
-    expect(await notifications.find(item)).to.deep.equal(payment);
-    await notifications.markHandled(item, 'settled');
+    expect(jobs.enqueued[0]?.payload).to.deep.equal(payloadOf('pay/7/a'));
+    expect(await notifications.find(keyOf('pay/7/a'))).to.deep.equal(payment);
+    await notifications.markHandled(keyOf('pay/7/a'), 'settled');
     expect(await rows()).to.deep.equal([{ ...ROW, reference: 'pay/7/a', outcome: 'settled' }]);
   });
 
   it('are of one account and mode each, and stored once when they come at once', async () => {
-    const notifications = providerNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const answers = await Promise.all(Array.from({ length: 8 }, () => notifications.store(PIX, 'raw')));
     expect(answers.filter((isNew) => isNew)).to.have.length(1);
     expect(await notifications.store({ ...PIX, tenant: { ...PIX.tenant, mode: 'live' } }, 'raw')).to.equal(true);
@@ -91,7 +94,7 @@ describe('provider notifications', () => {
   });
 
   it('are not stored when the transaction they came in is rolled back, nor when their job can’t be enqueued', async () => {
-    const notifications = providerNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const outer = pool.transaction(async (tx) => {
       expect(await notifications.store(PIX, 'raw', tx)).to.equal(true);
       throw new Error('no');
@@ -103,21 +106,20 @@ describe('provider notifications', () => {
   });
 
   it('are found while nobody has handled them for long enough, oldest first, in pages, and not afterwards', async () => {
-    const notifications = providerNotifications(pool, jobs);
+    const notifications = providerNotifications(pool, jobs, NOTIFIED_WORK);
     for (const reference of ['E1', 'E2', 'E3']) await notifications.store({ ...PIX, reference }, 'raw');
     await pool.query(
       "UPDATE operations.provider_notifications SET received_at = now() - (CASE reference WHEN 'E1' THEN 10 WHEN 'E2' THEN 20 ELSE 0 END) * interval '1 minute'",
     );
-    const jobOf = (item: string) => ({ queue: 'settle', tenant: PIX.tenant, item });
     const unhandled = async (page: number) => {
       const pages = [];
-      for await (const jobs of notifications.unhandled(300_000, page)) pages.push(jobs);
+      for await (const keys of notifications.unhandled(300_000, page)) pages.push(keys);
       return pages;
     };
-    expect(await unhandled(10)).to.deep.equal([[jobOf('acct/test/E2'), jobOf(ID)]]);
-    expect(await unhandled(1)).to.deep.equal([[jobOf('acct/test/E2')], [jobOf(ID)], []]);
-    await notifications.markHandled('acct/test/E2', 'settled');
-    await notifications.markHandled(ID, 'not_confirmed');
+    expect(await unhandled(10)).to.deep.equal([[keyOf('E2'), keyOf('E1')]]);
+    expect(await unhandled(1)).to.deep.equal([[keyOf('E2')], [keyOf('E1')], []]);
+    await notifications.markHandled(keyOf('E2'), 'settled');
+    await notifications.markHandled(keyOf('E1'), 'not_confirmed');
     expect(await unhandled(10)).to.deep.equal([[]]);
     expect((await rows()).map((row) => row['outcome']).toSorted()).to.deep.equal(
       ['not_confirmed', 'settled', null].toSorted(),

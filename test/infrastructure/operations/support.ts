@@ -1,21 +1,27 @@
 // Reactions to order, and a queue that remembers what it was given.
 
+import { CAPABILITIES } from '../../../application/capabilities.ts';
+import { jobsOf } from '../../../application/core/capability.ts';
 import type { JobPlace, JobQueue, JobRequest } from '../../../application/ports/jobs.ts';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
-import type { Timer, TimerKind } from '../../../application/ports/timers.ts';
+import type { Timer } from '../../../application/ports/timers.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
+import { jobOfTimers } from '../../../infrastructure/timers/timerTable.ts';
 
 export const account = (name: string): AccountId => name as AccountId;
 export const timer = (key: string, dueAt: string, more: Partial<Timer> = {}): Timer => ({
   account: account('acct'),
   mode: 'test' as Mode,
-  kind: 'expire' as TimerKind,
+  kind: 'expire',
   key,
+  payload: { paymentId: key },
   group: null,
   dueAt: dueAt as Timestamp,
   ...more,
 });
+
+export const jobOf = jobOfTimers(jobsOf(CAPABILITIES).map(({ kind }) => kind));
 
 /** An event that matters only by its type and subject. */
 export const logged = (type: string, data: object = {}, more: Partial<LoggedEvent> = {}): LoggedEvent =>
@@ -52,9 +58,10 @@ export class RecordingJobs implements JobQueue {
   async underWay(): Promise<number> {
     return 0;
   }
-  async running(): Promise<readonly string[]> {
+  async running(): Promise<readonly []> {
     return [];
   }
+  async *owedByRow(): AsyncGenerator<readonly JobRequest[]> {}
   async ensure(requests: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]> {
     const found: JobRequest[] = [];
     for await (const page of requests) found.push(...page);

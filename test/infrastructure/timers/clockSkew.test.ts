@@ -8,7 +8,7 @@ import { setTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { Receiver, typeOf } from '../../support/receiver.ts';
-import { RecordingJobs, timer } from '../operations/support.ts';
+import { jobOf, RecordingJobs, timer } from '../operations/support.ts';
 
 /** Of the database under all of these tests: this host's. */
 const databaseNow = Date.now;
@@ -48,7 +48,7 @@ describe('workers whose clocks are 12 s apart', () => {
         takenAtMs.push(databaseNow());
         return enqueue(requests);
       };
-      const scan = new TimerScan(pool, jobs, clock, () => undefined);
+      const scan = new TimerScan(pool, jobs, jobOf, clock, () => undefined);
       scans.push(scan);
       const dueAtMs = databaseNow() + 700;
       await setTimers(pool, [timer('a', new Date(dueAtMs).toISOString())]);
@@ -56,7 +56,7 @@ describe('workers whose clocks are 12 s apart', () => {
       await jobs.count(1);
       // The database's clock is known to half a round trip, and those are long on a loaded machine.
       expect(takenAtMs[0]).to.be.within(dueAtMs - 500, dueAtMs + 2_000);
-      expect(jobs.enqueued.map(({ item }) => item)).to.deep.equal(['a']);
+      expect(jobs.enqueued.map(({ payload }) => payload)).to.deep.equal([{ paymentId: 'a' }]);
     });
 
   it('take none while they must not work, and all that fell due meanwhile afterwards', async () => {
@@ -69,6 +69,7 @@ describe('workers whose clocks are 12 s apart', () => {
     const scan = new TimerScan(
       pool,
       jobs,
+      jobOf,
       { now: databaseNow },
       () => undefined,
       () => {
@@ -84,7 +85,7 @@ describe('workers whose clocks are 12 s apart', () => {
     expect(jobs.enqueued).to.deep.equal([]);
     mayWork = true;
     await jobs.count(1);
-    expect(jobs.enqueued.map(({ item }) => item)).to.deep.equal(['a']);
+    expect(jobs.enqueued.map(({ payload }) => payload)).to.deep.equal([{ paymentId: 'a' }]);
   });
 
   it('say so, answer by the right time, and leave the work until their clock is right', async () => {

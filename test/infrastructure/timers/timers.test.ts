@@ -5,20 +5,27 @@ import { connectionConfig, PgPool } from '../../../infrastructure/postgres/sessi
 import { TimerScan } from '../../../infrastructure/timers/timerScan.ts';
 import {
   clearTimers,
-  creationTimers,
   nextDueMs,
   setTimers,
   takeDueTimers,
   testTimers,
+  timers,
 } from '../../../infrastructure/timers/timerTable.ts';
 import { Gate } from '../../projections/engine/scene.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { account, RecordingJobs, timer } from '../operations/support.ts';
+import { account, jobOf, RecordingJobs, timer } from '../operations/support.ts';
 
 const NOW_MS = Date.parse('2026-11-21T13:00:00.000Z');
 const at = (seconds: number) => new Date(NOW_MS + seconds * 1000).toISOString() as ReturnType<typeof timer>['dueAt'];
 
-const JOB_A = { queue: 'expire', tenant: { accountId: account('acct'), mode: 'test' }, item: 'a' } as const;
+const JOB_A = {
+  queue: 'expire',
+  tenant: { accountId: account('acct'), mode: 'test' },
+  payload: { paymentId: 'a' },
+} as const;
+/** A message. */
+const message = (key: string, dueAt: string) =>
+  timer(key, dueAt, { kind: 'deliver', group: 'g', payload: { deliveryId: key } });
 
 describe('timers', () => {
   let database: TestDatabase;
@@ -49,15 +56,16 @@ describe('timers', () => {
   });
 
   it('of a creation only move to later: a reaction may come after the repeat that it knows nothing of (K7)', async () => {
-    const { set, dueAt } = creationTimers(pool);
-    const creation = (seconds: number) => timer('a', at(seconds), { kind: 'resumeCreation' });
-    expect(await dueAt('resumeCreation', 'a')).to.equal(null);
+    const { set, dueAt } = timers(pool);
+    const creation = (seconds: number) => timer('a', at(seconds), { kind: 'resumeIssuing', onlyLater: true });
+    const key = { kind: 'resumeIssuing', key: 'a' };
+    expect(await dueAt(key)).to.equal(null);
     await set(creation(90));
     await setTimers(pool, [creation(60)]);
-    expect(await dueAt('resumeCreation', 'a')).to.equal(at(90));
+    expect(await dueAt(key)).to.equal(at(90));
     await set(creation(120));
     await set(creation(120));
-    expect([await dueAt('resumeCreation', 'a'), await dueAt('expire', 'a')]).to.deep.equal([at(120), null]);
+    expect([await dueAt(key), await dueAt({ kind: 'expire', key: 'a' })]).to.deep.equal([at(120), null]);
   });
 
   it('are taken earliest first when there are more than asked for', async () => {
@@ -87,7 +95,7 @@ describe('timers', () => {
     await setTimers(pool, [timer('a', at(-2)), timer('b', at(-2)), timer('c', at(-2))]);
     await pool.transaction(async (tx) => {
       await clearTimers(tx, [timer('b', at(-2))]);
-      await testTimers(pool, new RecordingJobs()).done([timer('a', at(-2)), timer('b', at(-2))]);
+      await testTimers(pool, new RecordingJobs(), jobOf).done([timer('a', at(-2)), timer('b', at(-2))]);
       expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['c']);
     });
     expect(await nextDueMs(pool)).to.equal(null);
@@ -114,7 +122,7 @@ describe('timers', () => {
     ]);
     expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal(['live']);
     expect(await nextDueMs(pool)).to.equal(NOW_MS + 10_000);
-    const drained = testTimers(pool, new RecordingJobs());
+    const drained = testTimers(pool, new RecordingJobs(), jobOf);
     expect(await drained.drainsUntil(account('drained'))).to.equal(at(3_600));
     expect(await drained.drained(account('drained'), at(3_599))).to.equal(false); // moved on meanwhile
     expect(keys(await takeDueTimers(pool, NOW_MS, 10))).to.deep.equal([]);
@@ -140,20 +148,19 @@ describe('timers', () => {
 
   it('of a drained account that are sent become jobs once, and are gone', async () => {
     const jobs = new RecordingJobs();
-    const drained = testTimers(pool, jobs);
-    const [a, b] = [
-      timer('a', at(1), { kind: 'deliver', group: 'g' }),
-      timer('b', at(1), { kind: 'deliver', group: 'g' }),
-    ];
+    const drained = testTimers(pool, jobs, jobOf);
+    const [a, b] = [message('a', at(1)), message('b', at(1))];
     await setTimers(pool, [a, b]);
-    await setTimers(pool, [timer('b', at(3), { kind: 'deliver', group: 'g' })]);
+    await setTimers(pool, [message('b', at(3))]);
     for (let n = 0; n < 2; n++) await drained.send([a, b]);
-    expect(jobs.enqueued).to.deep.equal([{ ...JOB_A, queue: 'deliver', item: `a@${at(1)}`, target: 'g' }]);
+    expect(jobs.enqueued).to.deep.equal([
+      { ...JOB_A, queue: 'deliver', payload: { deliveryId: 'a', dueAt: at(1) }, target: 'g' },
+    ]);
     expect(keys(await takeDueTimers(pool, NOW_MS + 10_000, 10))).to.deep.equal(['b']);
   });
 
   it('of a drained account are given instant by instant, and only what still has that time is done', async () => {
-    const drained = testTimers(pool, new RecordingJobs());
+    const drained = testTimers(pool, new RecordingJobs(), jobOf);
     const [a, b] = [timer('a', at(1)), timer('b', at(1))];
     await setTimers(pool, [a, b, timer('c', at(2)), timer('d', at(9)), timer('live', at(0), { mode: 'live' })]);
     const first = await drained.earliest(account('acct'), at(5));
@@ -175,19 +182,26 @@ describe('timers', () => {
     const open = (db: SqlPool = pool) => {
       jobs = new RecordingJobs();
       errors = [];
-      scan = new TimerScan(db, jobs, { now: Date.now }, (error) => errors.push(error.message));
+      scan = new TimerScan(db, jobs, jobOf, { now: Date.now }, (error) => errors.push(error.message));
       scan.start();
     };
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString() as ReturnType<typeof timer>['dueAt'];
     afterEach(() => scan.stop());
 
     it('become jobs of their kind, tenant, key and target, more than a batch of them, once', async () => {
-      const many = Array.from({ length: 1_001 }, (_, n) => timer(`${n}`, at(-1), { kind: 'deliver', group: 'g' }));
+      const many = Array.from({ length: 1_001 }, (_, n) => message(`${n}`, at(-1)));
       await setTimers(pool, many);
       open();
       await jobs.count(1_001);
-      expect(jobs.enqueued.toSorted((a, b) => Number.parseInt(a.item, 10) - Number.parseInt(b.item, 10))).to.deep.equal(
-        many.map(({ key }) => ({ ...JOB_A, queue: 'deliver', item: `${key}@${at(-1)}`, target: 'g' })),
+      expect(
+        jobs.enqueued.toSorted((a, b) => Number(a.payload['deliveryId']) - Number(b.payload['deliveryId'])),
+      ).to.deep.equal(
+        many.map(({ key }) => ({
+          ...JOB_A,
+          queue: 'deliver',
+          payload: { deliveryId: key, dueAt: at(-1) },
+          target: 'g',
+        })),
       );
       await scan.stop(); // its transaction has ended
       expect(await nextDueMs(pool)).to.equal(null);
@@ -211,7 +225,7 @@ describe('timers', () => {
       scan.nudge(dueAt);
       await jobs.count(2);
       expect(Date.now() - Date.parse(dueAt)).to.be.within(0, 1_000);
-      expect(jobs.enqueued.map(({ item }) => item)).to.deep.equal(['a', 'b']);
+      expect(jobs.enqueued.map(({ payload }) => payload['paymentId'])).to.deep.equal(['a', 'b']);
     });
 
     it('are not slept over when they are set while it looks for the next one', async () => {
@@ -245,7 +259,7 @@ describe('timers', () => {
         jobs.enqueued.push(JOB_A);
       };
       await setTimers(pool, [timer('a', at(-1))]);
-      const again = new TimerScan(pool, jobs, { now: Date.now }, (error) => {
+      const again = new TimerScan(pool, jobs, jobOf, { now: Date.now }, (error) => {
         errors.push(error.message);
         setImmediate(() => again.nudge(''));
       });

@@ -6,20 +6,15 @@ import type { Sql } from '../../../application/ports/sql.ts';
 import type { AccountId, EndpointId, PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { prepareLiveCopies } from '../../../infrastructure/boot/liveCopies.ts';
-import { hurryTimers, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { endedPayments } from '../../../projections/payments/ended.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
 import { overduePayments } from '../../../projections/payments/queries.ts';
 import { findRefund, listRefunds } from '../../../projections/refunds/queries.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { findBalances } from '../../../projections/wallet/queries.ts';
-import {
-  countDueDeliveries,
-  deliveriesOnTheirWay,
-  listDeliveries,
-  overdueDeliveries,
-} from '../../../projections/webhookDeliveries/queries.ts';
-import { RecordingJobs } from '../../infrastructure/operations/support.ts';
+import { deliveryReads, listDeliveries, overdueDeliveries } from '../../../projections/webhookDeliveries/queries.ts';
+import { jobOf, RecordingJobs } from '../../infrastructure/operations/support.ts';
 import { Scene } from './scene.ts';
 
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
@@ -38,8 +33,8 @@ const FILL = `
       CASE WHEN n % 103 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
   INSERT INTO rm_refunds.refunds (id, account_id, mode, revision, state, payment_id, status)
     SELECT 'r' || n, 'account-' || n % 100, 'test', 0, '{}', 'p' || n, 'completed' FROM generate_series(1, ${ROWS}) n;
-  INSERT INTO operations.timers (kind, key, account_id, mode, group_id, due_at)
-    SELECT 'deliver', 'd' || n, 'account-' || n % 100, 'test', 'endpoint-' || n % 1000, timestamptz '${NOW}' + (n - 500) * interval '1 second'
+  INSERT INTO operations.timers (kind, key, payload, account_id, mode, group_id, due_at)
+    SELECT 'deliver', 'd' || n, '{}', 'account-' || n % 100, 'test', 'endpoint-' || n % 1000, timestamptz '${NOW}' + (n - 500) * interval '1 second'
     FROM generate_series(1, ${ROWS}) n;
   INSERT INTO operations.test_clocks SELECT 'account-' || n, 60, n % 2 = 0 FROM generate_series(0, 9) n;
   INSERT INTO rm_wallet.balances SELECT 'account-' || n / 4, 'test', 'BRL', 'ledger_' || n % 4, 1 FROM generate_series(1, ${ROWS}) n;
@@ -47,7 +42,7 @@ const FILL = `
     FROM generate_series(1, ${ROWS}) n;
   ANALYZE`;
 
-const drainOf = (db: Sql) => testTimers({ ...db, transaction: (work) => work(db) }, new RecordingJobs());
+const drainOf = (db: Sql) => testTimers({ ...db, transaction: (work) => work(db) }, new RecordingJobs(), jobOf);
 
 interface Plan {
   readonly 'Node Type': string;
@@ -63,7 +58,7 @@ describe('at 100,000 rows', function suite() {
   before(async () => {
     scene = await Scene.open();
     const session = await scene.openSession('test');
-    await prepareLiveCopies(PROJECTIONS, scene.store, scene.openSession)(session);
+    await prepareLiveCopies(PROJECTIONS, scene, scene.openSession)(session);
     await session.close();
     for (const statement of FILL.split(';')) await scene.log.sql.query(statement);
   });
@@ -95,8 +90,8 @@ describe('at 100,000 rows', function suite() {
       ]),
     'the deliveries of an account that are under way': (db) =>
       listDeliveries(db, TENANT, { status: 'PROCESSING', limit: 100, offset: 0 }, ['d7', 'd107']),
-    'counting an account’s due deliveries': (db) => countDueDeliveries(db, TENANT, NOW, ['d7']),
-    'an account’s deliveries on their way': (db) => deliveriesOnTheirWay(db, TENANT, NOW, ['d7'], 1_000),
+    'counting an account’s due deliveries': (db) => deliveryReads(db).countDue(TENANT, NOW, ['d7']),
+    'an account’s deliveries on their way': (db) => deliveryReads(db).underWay(TENANT, NOW, ['d7'], 1_000),
     'deliveries overdue in all accounts': (db) => overdueDeliveries(db, NOW, 1_000).next(),
     'payments overdue in all accounts': (db) => overduePayments(db, NOW, 1_000).next(),
     'what is held for review': (db) => listHeld(db, 1_000),
@@ -107,8 +102,8 @@ describe('at 100,000 rows', function suite() {
     'the time of the next timer': (db) => nextDueMs(db),
     'the earliest timers of an account': (db) => drainOf(db).earliest(account, NOW),
     'taking the timers of an instant from a drain': (db) =>
-      drainOf(db).done([{ account, mode: 'test', kind: 'deliver', key: 'd7', group: null, dueAt: NOW }]),
-    'hurrying the timers of an endpoint': (db) => hurryTimers(db, 'deliver', endpointId),
+      drainOf(db).done([{ account, mode: 'test', kind: 'deliver', key: 'd7', payload: {}, group: null, dueAt: NOW }]),
+    'firing the timers of an endpoint': (db) => fireTimersNow(db, 'deliver', endpointId),
     balances: (db) => findBalances(db, TENANT),
   }))
     it(`${name} uses an index`, async () => {

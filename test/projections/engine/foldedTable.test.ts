@@ -1,6 +1,7 @@
 // The usual read model: one row per stream. It never goes backwards, however often and in whatever pieces events are applied.
 import { expect } from 'chai';
-import { decodeEvent, type LoggedEvent } from '../../../application/ports/loggedEvent.ts';
+import { readDecoded } from '../../../application/ports/eventCodec.ts';
+import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
@@ -32,7 +33,7 @@ describe('a folded table', () => {
   });
   const eventsOf = async (id: PaymentId): Promise<LoggedEvent[]> => {
     const logged: LoggedEvent[] = [];
-    for await (const recorded of scene.store.readStream(streamName.payment(id))) logged.push(decodeEvent(recorded));
+    for await (const page of readDecoded(scene, streamName.payment(id))) logged.push(...(page as LoggedEvent[]));
     return logged;
   };
   const rows = async () =>
@@ -93,6 +94,19 @@ describe('a folded table', () => {
         [second, [1, CREATED_AT, JSON.stringify(paymentAfter(created({ paymentId: second }), issued()))]],
       ]),
     );
+  });
+
+  it('refuses an event that does not follow what the row has taken, also of a stream that has no row', async () => {
+    const gapBefore = async (at: number) =>
+      writer.apply(events.slice(at), session).catch((error: Error) => `${error.name}: ${error.message}`);
+    expect(await gapBefore(1)).to.equal(`RevisionGap: payment-${paymentId}: event 1 after event none`);
+    await writer.apply(events.slice(0, 1), session);
+    writer.reset();
+    expect(await gapBefore(2)).to.equal(`RevisionGap: payment-${paymentId}: event 2 after event 0`);
+    writer.reset();
+    expect((await rows()).map(({ revision }) => revision)).to.deep.equal([0]);
+    await writer.apply([{ ...(events[2] as LoggedEvent), previousRevision: 0 }], session); // an operator had one skipped
+    expect((await rows()).map(({ revision }) => revision)).to.deep.equal([2]);
   });
 
   it('forgets what a rolled-back batch made of it', async () => {

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import { type StreamName, streamName } from '../../../domain/kernel/event.ts';
 import { askRetry, readParked } from '../../../projections/engine/parkedStreams.ts';
+import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
 import { Followed, Gate, interceptingCommits, newPaymentId, Scene, taker } from './scene.ts';
 
@@ -118,6 +119,25 @@ describe('parking', () => {
     });
     expect([followed.faults, followed.restarts, followed.followers.faults()]).to.deep.equal([[], [], []]);
     expect(new Set(followed.followers.positions().values())).to.deep.equal(new Set([(await scene.positions()).at(-1)]));
+  });
+
+  it('a gap in a stream parks it for a read model that folds it, from the event behind the gap on', async () => {
+    const projection = { ...paymentsProjection, name: 'gap' };
+    await scene.log.sql.query(`CREATE SCHEMA rm_gap; ${projection.ddl('rm_gap')}`);
+    const writer = projection.writer('rm_gap');
+    const { name, categories } = projection;
+    const consumer = { name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
+    const stream = streamName.payment(await scene.appendPayment());
+    await scene.appendPayments(2);
+    await scene.log.sql.query('DELETE FROM event_store.events WHERE stream = $1 AND revision = 1', [stream]);
+    const followed = follow({ consumers: [consumer], store: await scene.log.connect() }); // one that remembers no events
+    await followed.caughtUp();
+    expect(await parked()).to.deep.equal([`gap ${stream}@2`]);
+    expect((await readParked(scene.log.sql, null)).map(({ error }) => error)).to.deep.equal([
+      `RevisionGap: ${stream}: event 2 after event 0`,
+    ]);
+    const { rows } = await scene.log.sql.query('SELECT revision FROM rm_gap.payments ORDER BY revision');
+    expect(rows).to.deep.equal([{ revision: 0 }, { revision: 2 }, { revision: 2 }]);
   });
 
   it('exactly the poisoned streams are parked, wherever and whenever they fail, and all else is taken once', async function law() {

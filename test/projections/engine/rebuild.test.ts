@@ -31,7 +31,7 @@ describe('rebuilding a read model', () => {
     followed = new Followed(scene, {
       consumers: projections.map(asConsumer),
       versionOf: ({ name }) => projections.find((projection) => projection.name === name)?.version ?? 0,
-      prepare: prepareLiveCopies(projections, scene.store, scene.openSession),
+      prepare: prepareLiveCopies(projections, scene, scene.openSession),
     });
     return followed;
   };
@@ -62,7 +62,7 @@ describe('rebuilding a read model', () => {
     await followLive().caughtUp();
     const [before, marks] = [await rows(), await checkpoints()];
     for (const projection of PROJECTIONS) {
-      const report = await rebuild(projection, scene.store, scene.openSession);
+      const report = await rebuild(projection, scene, scene.openSession);
       expect({ ...report, seconds: 0 }).to.deep.equal({ projection: projection.name, events: 90, seconds: 0 });
     }
     expect(await rows()).to.deep.equal(before);
@@ -80,13 +80,13 @@ describe('rebuilding a read model', () => {
     await scene.log.sql.query(
       "UPDATE rm_wallet.balances SET amount = amount + 1; DELETE FROM rm_payments.payments; INSERT INTO rm_wallet.held_tranches VALUES ('x', 'x', 'test', 'BRL', 1, now())",
     );
-    for (const projection of PROJECTIONS) await rebuild(projection, scene.store, scene.openSession);
+    for (const projection of PROJECTIONS) await rebuild(projection, scene, scene.openSession);
     expect(await rows()).to.deep.equal(before);
   });
 
   it('rebuilds of an empty log', async () => {
     await createLive(paymentsProjection);
-    const report = await rebuild(paymentsProjection, scene.store, scene.openSession);
+    const report = await rebuild(paymentsProjection, scene, scene.openSession);
     expect(report.events).to.equal(0);
     expect(await checkpoints()).to.deep.equal([
       { name: 'payments', version: paymentsProjection.version, position: null },
@@ -114,7 +114,7 @@ describe('rebuilding a read model', () => {
     })();
     try {
       for (let round = 0; round < 6; round++)
-        for (const projection of PROJECTIONS) await rebuild(projection, scene.store, scene.openSession);
+        for (const projection of PROJECTIONS) await rebuild(projection, scene, scene.openSession);
     } finally {
       isOver = true;
       await Promise.all([writing, reading]);
@@ -128,7 +128,7 @@ describe('rebuilding a read model', () => {
     const after = await rows();
     expect(after['payments.payments']).to.have.length(total);
     await live.stop();
-    for (const projection of PROJECTIONS) await rebuild(projection, scene.store, scene.openSession);
+    for (const projection of PROJECTIONS) await rebuild(projection, scene, scene.openSession);
     expect(await rows()).to.deep.equal(after);
   });
 
@@ -139,7 +139,7 @@ describe('rebuilding a read model', () => {
     await reader.query('BEGIN');
     await reader.query('SELECT FROM rm_payments.payments');
     let isDone = false;
-    const rebuilding = rebuild(paymentsProjection, scene.store, scene.openSession).then(() => {
+    const rebuilding = rebuild(paymentsProjection, scene, scene.openSession).then(() => {
       isDone = true;
     });
     await scene.backends.until(
@@ -169,14 +169,14 @@ describe('rebuilding a read model', () => {
        SELECT n + 3, 0, now(), gen_random_uuid(), 'payment-' || lpad(n::text, 26, '0'), e.type, e.data, e.metadata
        FROM generate_series(1, 9000) n, event_store.events e WHERE e.position = 1`,
     );
-    const store = await scene.log.connect();
+    const log = { store: await scene.log.connect(), codec: scene.codec };
     await createLive(paymentsProjection);
     const stopAfterFirst = new AbortController();
     let commits = 0;
     const stopping = interceptingCommits(scene.openSession, () => {
       if (++commits === 2) stopAfterFirst.abort();
     });
-    const stopped = await rebuild(paymentsProjection, store, stopping, stopAfterFirst.signal).catch(
+    const stopped = await rebuild(paymentsProjection, log, stopping, stopAfterFirst.signal).catch(
       (error: Error) => error,
     );
     expect((stopped as Error).message).to.equal('the replay was stopped');
@@ -187,11 +187,11 @@ describe('rebuilding a read model', () => {
     const dying = interceptingCommits(scene.openSession, async () => {
       if (++commits === 3) await scene.backends.cut('quita rebuild');
     });
-    const died = await rebuild(paymentsProjection, store, dying).catch((error: Error) => error);
+    const died = await rebuild(paymentsProjection, log, dying).catch((error: Error) => error);
     expect((died as Error).message).to.match(/terminat|not queryable/i);
     expect(await scene.checkpoint('payments/next')).to.equal('0000000000000008000');
 
-    const report = await rebuild(paymentsProjection, store, scene.openSession);
+    const report = await rebuild(paymentsProjection, log, scene.openSession);
     expect(report.events).to.equal(1_003);
     const { rows } = await scene.log.sql.query(
       'SELECT revision, count(*) FROM rm_payments.payments GROUP BY 1 ORDER BY 1',
@@ -208,12 +208,12 @@ describe('rebuilding a read model', () => {
     await createLive(paymentsProjection);
     const gate = new Gate();
     const slow = interceptingCommits(scene.openSession, () => gate.pass());
-    const first = rebuild(paymentsProjection, scene.store, slow);
+    const first = rebuild(paymentsProjection, scene, slow);
     await gate.reached;
-    const second = await rebuild(paymentsProjection, scene.store, scene.openSession).catch((error: Error) => error);
+    const second = await rebuild(paymentsProjection, scene, scene.openSession).catch((error: Error) => error);
     expect(second).to.be.instanceOf(RebuildRunning);
     await createLive(walletProjection);
-    expect((await rebuild(walletProjection, scene.store, scene.openSession)).events).to.equal(6); // another one may
+    expect((await rebuild(walletProjection, scene, scene.openSession)).events).to.equal(6); // another one may
     gate.open();
     expect((await first).events).to.equal(6);
   });

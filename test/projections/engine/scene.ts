@@ -1,9 +1,10 @@
 // A log with real payments, and consumers whose table shows what they took: each event at most once, by its primary key.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../../application/ports/logConsumer.ts';
-import { type LoggedEvent, renderEvents } from '../../../application/ports/loggedEvent.ts';
+import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
@@ -27,6 +28,7 @@ const TAKEN = `CREATE TABLE taken (consumer text, position text COLLATE "C", PRI
 export class Scene {
   readonly log: PostgresEventLog;
   readonly store: EventStore;
+  readonly codec = new JsonEventCodec();
   readonly backends: Backends;
   readonly openSession: OpenLeaderSession;
 
@@ -69,7 +71,8 @@ export class Scene {
       correlationId: 'x',
       causationId: 'x',
     };
-    const answer = await this.store.append(stream, expected, renderEvents('payment', events, randomUUID(), why));
+    const append = { category: 'payment', stream, after: expected, events, commandId: randomUUID(), why } as const;
+    const answer = await this.store.append(stream, expected, await this.codec.encode(append));
     if (!answer.ok) throw new Error(`${stream} stands at ${answer.actual}`);
   }
 
@@ -141,6 +144,7 @@ export class Followed {
     this.followers = new Followers({
       role: 'projector',
       store: scene.store,
+      codec: scene.codec,
       openSession: scene.openSession,
       onMoved: (names, position) => {
         this.moves.push(position);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { rebuild } from '../../../projections/engine/rebuild.ts';
-import { type Difference, verify } from '../../../projections/engine/verify.ts';
+import { type Difference, type VerifyProgress, verify } from '../../../projections/engine/verify.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
@@ -38,7 +38,7 @@ describe('verify', function suite() {
     await database.drop();
   });
 
-  const check = () => verify(PROJECTIONS, gateway.storage.store, gateway.storage.openSession);
+  const check = () => verify(PROJECTIONS, gateway.storage, gateway.storage.openSession);
   const rowOf = async (text: string): Promise<string> => {
     const { rows } = await backends.sql.query<{ row: string }>(text);
     expect(rows).to.have.length(1);
@@ -48,7 +48,7 @@ describe('verify', function suite() {
   const found = async (damage: string): Promise<readonly Difference[]> => {
     await backends.sql.query(damage);
     const { differences } = await check();
-    for (const projection of PROJECTIONS) await rebuild(projection, gateway.storage.store, gateway.storage.openSession);
+    for (const projection of PROJECTIONS) await rebuild(projection, gateway.storage, gateway.storage.openSession);
     expect((await check()).differences).to.deep.equal([]);
     return differences;
   };
@@ -70,6 +70,20 @@ describe('verify', function suite() {
     expect(gateway.faults).to.deep.equal([]);
   };
 
+  it('tells how far it is, step by step', async () => {
+    const told: VerifyProgress[] = [];
+    const { storage } = gateway;
+    await verify(PROJECTIONS, storage, storage.openSession, (progress) => told.push(progress));
+    const steps = told.map(({ step }) => step);
+    expect(steps).to.deep.equal(steps.toSorted((a, b) => a - b));
+    expect(new Set(told.map(({ steps: all }) => all))).to.deep.equal(new Set([3 * PROJECTIONS.length]));
+    const replayed = told.filter(({ work, position }) => work === 'replay' && position !== null);
+    expect(new Set(replayed.map(({ projection }) => projection))).to.deep.equal(
+      new Set(PROJECTIONS.map(({ name }) => name)),
+    );
+    expect(told.find(({ work, projection }) => work === 'fold' && projection === 'payments')?.count).to.equal(CHARGES);
+  });
+
   it('has nothing to say about a healthy system, twice, and leaves nothing behind', async () => {
     const counts = PROJECTIONS.flatMap(({ name, tables }) =>
       tables.map((table) => `(SELECT count(*) FROM ${liveSchema(name)}.${table.name})`),
@@ -84,7 +98,13 @@ describe('verify', function suite() {
     // What the last deliveries left to be done may still come.
     while ((await store.head()) !== head) ({ head, rows, reports } = await look());
     for (const report of reports)
-      expect(report).to.deep.equal({ position: head, rows: Number(rows[0]?.n), differences: [], parked: [] });
+      expect(report).to.deep.equal({
+        position: head,
+        rows: Number(rows[0]?.n),
+        differences: [],
+        differenceCount: 0,
+        parked: [],
+      });
     expect(Number(rows[0]?.n)).to.be.greaterThan(CHARGES * 3);
     expect((await backends.sql.query("SELECT FROM pg_namespace WHERE nspname LIKE '%verify'")).rowCount).to.equal(0);
   });
@@ -107,7 +127,7 @@ describe('verify', function suite() {
 
   it('has nothing to say while a read model is rebuilt and swapped', async () => {
     const gate = new Gate();
-    const checking = verify(PROJECTIONS, gateway.storage.store, async (role) => {
+    const checking = verify(PROJECTIONS, gateway.storage, async (role) => {
       const session = await gateway.storage.openSession(role);
       const query: typeof session.query = async (statement, values) => {
         const result = await session.query(statement as string, values);
@@ -124,7 +144,7 @@ describe('verify', function suite() {
     });
     await gate.reached;
     let isSwapped = false;
-    const rebuilding = rebuild(paymentsProjection, gateway.storage.store, gateway.storage.openSession).then(() => {
+    const rebuilding = rebuild(paymentsProjection, gateway.storage, gateway.storage.openSession).then(() => {
       isSwapped = true;
     });
     const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'rm_payments.payments'::regclass";
@@ -183,6 +203,31 @@ describe('verify', function suite() {
       live: '{}',
       replayed: state,
     });
+  });
+
+  it('finds a changed endpoint, against the replay and against the fold of its stream', async () => {
+    const id = await rowOf('SELECT id AS row FROM rm_webhook_endpoints.endpoints');
+    const state = await rowOf('SELECT state AS row FROM rm_webhook_endpoints.endpoints');
+    const differences = await found(
+      `UPDATE rm_webhook_endpoints.endpoints SET state = replace(state, '"secretVersion":1', '"secretVersion":2')`,
+    );
+    expect(differences.map(({ table }) => table)).to.deep.equal([
+      'webhookEndpoints.endpoints',
+      `endpoints (fold of webhookEndpoint-${id})`,
+    ]);
+    expect(differences[1]).to.deep.include({
+      live: state.replace('"secretVersion":1', '"secretVersion":2'),
+      replayed: state,
+    });
+  });
+
+  it('counts all differences, and tells of the first hundred', async () => {
+    const values = `SELECT 'x' || n, 0, 0, 'a', 'test', 'fees', 'BRL', 1, '2026-11-21T13:00:00Z' FROM generate_series(1, 130) n`;
+    await backends.sql.query(`INSERT INTO rm_wallet.postings ${values}`);
+    const { differences, differenceCount } = await check();
+    await backends.sql.query("DELETE FROM rm_wallet.postings WHERE account_id = 'a'");
+    expect([differences.length, differenceCount]).to.deep.equal([100, 130]);
+    expect(differences.every(({ table, replayed }) => table === 'wallet.postings' && replayed === null)).to.equal(true);
   });
 
   it('refuses to run twice at once', async () => {

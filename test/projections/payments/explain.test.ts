@@ -1,14 +1,16 @@
 // Lists, totals and statistics read what they show and little else, at 100,000 payments of one account (architecture §6).
+
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { PaymentFilter } from '../../../application/ports/readModels/payments.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { TRANSACTION_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { findPaymentsByTxid } from '../../../projections/payments/byTxid.ts';
 import { customerHash } from '../../../projections/payments/listed.ts';
-import { listAfter, listPage, type PaymentFilter } from '../../../projections/payments/lists.ts';
+import { listAfter, listPage } from '../../../projections/payments/lists.ts';
 import { countPayments } from '../../../projections/payments/totals.ts';
 import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';

@@ -1,13 +1,20 @@
 // Lists of payments: each page is the same part of the whole, whatever the filter, the sort and the size of the pages.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import {
+  type Cursor,
+  type PaymentFilter,
+  SORT_FIELDS,
+  type SortField,
+} from '../../../application/ports/readModels/payments.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { PUBLIC_STATUSES, publicStatus, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
-import { type Cursor, listAfter, listPage, type PaymentFilter } from '../../../projections/payments/lists.ts';
+import { listAfter, listPage } from '../../../projections/payments/lists.ts';
 import { sortedPage } from '../../../projections/payments/sortedPage.ts';
-import { SORT_EXPRESSION, SORT_FIELDS, type SortField } from '../../../projections/payments/sortFields.ts';
+import { SORT_EXPRESSION } from '../../../projections/payments/sortFields.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { mixtures } from './mixedPayments.ts';
 import { logged, PaymentTables } from './paymentTables.ts';

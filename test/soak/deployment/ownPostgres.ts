@@ -5,11 +5,10 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { locateBinaries } from '../../../infrastructure/embeddedPostgres/binaries.ts';
+import { connectionStringOf, loadSettings, openDataDir } from '../../../infrastructure/embeddedPostgres/dataDir.ts';
 import { initialiseCluster } from '../../../infrastructure/embeddedPostgres/initdb.ts';
-import { openDataDir } from '../../../infrastructure/embeddedPostgres/layout.ts';
+import { serverArguments } from '../../../infrastructure/embeddedPostgres/launch.ts';
 import { CHILD_ENV, serverUser, spawnAs } from '../../../infrastructure/embeddedPostgres/osUser.ts';
-import { serverArguments } from '../../../infrastructure/embeddedPostgres/serverOptions.ts';
-import { connectionStringOf, loadSettings } from '../../../infrastructure/embeddedPostgres/settings.ts';
 import { newDataDir, removeDataDir } from '../../support/program.ts';
 
 /** Six processes at 20 each, those of killed ones that are still ending, and the tools. */

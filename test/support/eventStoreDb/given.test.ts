@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readConnectionString } from '../../../infrastructure/eventStore/eventStoreDb/connectionString.ts';
+import { readConnectionString } from '../../../infrastructure/eventStore/eventStoreDb/settings.ts';
 import { caFileOf } from '../tls/certificates.ts';
 import { givenEventStoreDb, throughPort } from './given.ts';
 

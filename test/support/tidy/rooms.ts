@@ -8,19 +8,14 @@ interface Allowance {
 }
 const ALLOWED: Readonly<Record<string, Allowance>> = {
   domain: { ours: ['domain/'], packages: [] },
-  application: { ours: ['domain/', 'application/'], packages: ['node:crypto', 'canonicalize', 'lru-cache'] },
+  application: { ours: ['domain/', 'application/'], packages: ['node:crypto', 'canonicalize', 'lru-cache', 'typebox'] },
   projections: { ours: ['domain/', 'application/ports/', 'projections/'], packages: ['knex', 'lru-cache'] },
-  http: { ours: ['domain/', 'application/', 'http/', 'projections/*/queries.ts'], packages: null },
+  http: { ours: ['domain/', 'application/', 'http/'], packages: null },
   infrastructure: { ours: ['domain/', 'application/ports/', 'infrastructure/'], packages: null },
-  'infrastructure/postgres': {
-    ours: ['domain/', 'application/ports/', 'infrastructure/', 'migrations/'],
-    packages: null,
-  },
   'infrastructure/subscriptions': {
     ours: ['domain/', 'application/ports/', 'infrastructure/', 'projections/engine/'],
     packages: null,
   },
-  'infrastructure/log': { ours: ['domain/', 'application/ports/', 'infrastructure/', 'http/kernel/'], packages: null },
   ...Object.fromEntries(
     // The composition, and programs that stand beside it: they put rooms together.
     ['boot', 'cli', 'demo', 'logMigration'].map((folder) => [
@@ -58,6 +53,31 @@ export const roomProblems = (sources: readonly Source[]): readonly Problem[] =>
           `${source.path} imports ${target}: ${room} may import ${[...ours, ...(packages ?? ['any package'])].join(', ')}`,
       );
   });
+
+/** Folders that are entered through one file, and the tests that look inside. */
+const SEALED: readonly { readonly folder: string; readonly entry: string; readonly tests: readonly string[] }[] = [
+  {
+    folder: 'infrastructure/eventStore/eventStoreDb/',
+    entry: 'eventStoreDb.ts',
+    tests: ['test/infrastructure/eventStore/eventStoreDb/', 'test/support/eventStoreDb/'],
+  },
+  {
+    folder: 'infrastructure/embeddedPostgres/',
+    entry: 'embeddedPostgres.ts',
+    tests: ['test/infrastructure/embeddedPostgres/', 'test/support/embeddedPostgres.ts', 'test/soak/deployment/'],
+  },
+];
+
+export const sealProblems = (sources: readonly Source[]): readonly Problem[] =>
+  SEALED.flatMap(({ folder, entry, tests }) =>
+    sources
+      .filter(({ path }) => ![folder, ...tests].some((inside) => path.startsWith(inside)))
+      .flatMap((source) =>
+        importsOf(source)
+          .filter(({ target }) => target.startsWith(folder) && target !== folder + entry)
+          .map(({ target }) => `${source.path} imports ${target}: ${folder} is entered through ${entry}`),
+      ),
+  );
 
 /** What other folders of the domain may build on. */
 const AGGREGATES = [

@@ -4,9 +4,12 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import status from '@eventstore/db-client/generated/status_pb.js';
 import { expect } from 'chai';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
-import { answerOf } from '../../../../infrastructure/eventStore/eventStoreDb/answers.ts';
 import type { StoreFailure } from '../../../../infrastructure/eventStore/eventStoreDb/failures.ts';
-import { BatchAppendResp, type BatchResponse } from '../../../../infrastructure/eventStore/eventStoreDb/protocol.ts';
+import {
+  answerOf,
+  BatchAppendResp,
+  type BatchResponse,
+} from '../../../../infrastructure/eventStore/eventStoreDb/messages.ts';
 
 const refused = (name: string, details: Uint8Array = new Uint8Array(), message = ''): BatchResponse => {
   const packed = new any.Any();

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { Metadata, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BatchStream } from '../../../../infrastructure/eventStore/eventStoreDb/batchStream.ts';
+import { BatchStream } from '../../../../infrastructure/eventStore/eventStoreDb/appender.ts';
 import type { Connection } from '../../../../infrastructure/eventStore/eventStoreDb/connection.ts';
 import type { StoreFailure } from '../../../../infrastructure/eventStore/eventStoreDb/failures.ts';
 import { newEvents, newStream } from '../../../conformance/eventStore/harness.ts';

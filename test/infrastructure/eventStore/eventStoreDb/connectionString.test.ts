@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import {
   BadConnectionString,
   readConnectionString,
-} from '../../../../infrastructure/eventStore/eventStoreDb/connectionString.ts';
+} from '../../../../infrastructure/eventStore/eventStoreDb/settings.ts';
 
 const CERTIFICATE = new URL('../../../support/tls/receiver.cert.pem', import.meta.url).pathname;
 

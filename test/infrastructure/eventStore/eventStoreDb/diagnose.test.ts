@@ -1,8 +1,8 @@
 // What `doctor` says about EventStoreDB: good, and each thing that can be wrong, in its words.
 import { expect } from 'chai';
-import type { Diagnosis } from '../../../../infrastructure/eventStore/diagnosis.ts';
+import type { Diagnosis } from '../../../../infrastructure/eventStore/eventStoreDb/diagnose.ts';
 import { diagnoseEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/diagnose.ts';
-import { TIMINGS } from '../../../../infrastructure/eventStore/eventStoreDb/timings.ts';
+import { TIMINGS } from '../../../../infrastructure/eventStore/eventStoreDb/settings.ts';
 import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
 import { RECEIVER } from '../../../support/tls/certificates.ts';
 import { QUICK } from './support.ts';

@@ -1,11 +1,11 @@
 // A log in EventStoreDB that is sealed, moved, or an unfinished copy.
 import { expect } from 'chai';
 import { type EventStore, LogNotInUse, type RecordedEvent } from '../../../../application/ports/eventStore.ts';
-import { STATE_STREAM } from '../../../../infrastructure/eventStore/eventStoreDb/logState.ts';
 import { openMigratableEventStoreDbLog } from '../../../../infrastructure/eventStore/eventStoreDb/migratableLog.ts';
+import { STATE_STREAM } from '../../../../infrastructure/eventStore/eventStoreDb/ownStreams.ts';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
+import type { MigratableLog } from '../../../../infrastructure/eventStore/logState.ts';
 import { IN_USE, type LogState } from '../../../../infrastructure/eventStore/logState.ts';
-import type { MigratableLog } from '../../../../infrastructure/eventStore/migratableLog.ts';
 import { movedEvent, movedEvents } from '../movedEvents.ts';
 import { rejection, startWorld, type World } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Position } from '../../../../application/ports/eventStore.ts';
-import { later, logPositionOf, positionOf } from '../../../../infrastructure/eventStore/eventStoreDb/position.ts';
+import { later, logPositionOf, positionOf } from '../../../../infrastructure/eventStore/eventStoreDb/messages.ts';
 
 const place = fc.record({ commit: fc.bigInt(0n, 2n ** 63n - 1n), prepare: fc.bigInt(0n, 2n ** 63n - 1n) });
 const shown = ({ commit, prepare }: { commit: bigint; prepare: bigint }): Position =>

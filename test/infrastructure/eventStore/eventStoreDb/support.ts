@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { jsonEvent } from '@eventstore/db-client';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
-import { IDENTITY_STREAM } from '../../../../infrastructure/eventStore/eventStoreDb/identity.ts';
+import { IDENTITY_STREAM } from '../../../../infrastructure/eventStore/eventStoreDb/ownStreams.ts';
+import type { Timings } from '../../../../infrastructure/eventStore/eventStoreDb/settings.ts';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
-import type { Timings } from '../../../../infrastructure/eventStore/eventStoreDb/timings.ts';
 import {
   type EventStoreDbOptions,
   EventStoreDbServer,

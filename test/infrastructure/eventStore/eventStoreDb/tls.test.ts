@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { EventStoreUnavailable } from '../../../../application/ports/eventStore.ts';
 import { diagnoseEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/diagnose.ts';
+import { TIMINGS } from '../../../../infrastructure/eventStore/eventStoreDb/settings.ts';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
-import { TIMINGS } from '../../../../infrastructure/eventStore/eventStoreDb/timings.ts';
 import { newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
 import { type EventStoreDbOptions, EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
 import { caFileOf, ELSEWHERE, EXPIRED, RECEIVER } from '../../../support/tls/certificates.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { checkAppend } from '../../../../infrastructure/eventStore/checkAppend.ts';
-import { AppendQueue } from '../../../../infrastructure/eventStore/postgres/appendQueue.ts';
-import type { PendingAppend } from '../../../../infrastructure/eventStore/postgres/pendingAppend.ts';
+import type { PendingAppend } from '../../../../infrastructure/eventStore/postgres/groupCommit.ts';
+import { AppendQueue } from '../../../../infrastructure/eventStore/postgres/groupCommit.ts';
 import { failureOf, newEvent, newStream } from '../../../conformance/eventStore/harness.ts';
 
 interface Held {

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { type EventStore, LogNotInUse, type RecordedEvent } from '../../../../application/ports/eventStore.ts';
+import type { MigratableLog } from '../../../../infrastructure/eventStore/logState.ts';
 import { IN_USE, type LogState } from '../../../../infrastructure/eventStore/logState.ts';
-import type { MigratableLog } from '../../../../infrastructure/eventStore/migratableLog.ts';
 import { openMigratablePostgresLog } from '../../../../infrastructure/eventStore/postgres/migratableLog.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
 import { rejection } from '../eventStoreDb/support.ts';

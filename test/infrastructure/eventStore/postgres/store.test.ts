@@ -1,10 +1,10 @@
 // What only the Postgres adapter promises: the tail's hand-over, timed checkpoints, lazy reads, plans that use an index, opening.
 import { expect } from 'chai';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
-import type { CategoryFilter } from '../../../../infrastructure/eventStore/postgres/categoryFilter.ts';
-import { categoryFilter } from '../../../../infrastructure/eventStore/postgres/categoryFilter.ts';
-import { filteredPageText, wholePageText } from '../../../../infrastructure/eventStore/postgres/statements.ts';
+import { filteredPageText, wholePageText } from '../../../../infrastructure/eventStore/postgres/reader.ts';
 import { openPostgresEventStore } from '../../../../infrastructure/eventStore/postgres/store.ts';
+import type { CategoryFilter } from '../../../../infrastructure/eventStore/postgres/subscription.ts';
+import { categoryFilter } from '../../../../infrastructure/eventStore/postgres/subscription.ts';
 import { Follower, failureOf, idsOf, newEvent, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
 import { emptyDatabase } from '../../../support/postgres.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { base58 } from '@scure/base';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { base58, base58Check } from '../../../../infrastructure/providers/sandbox/base58.ts';
+import { base58Check } from '../../../../infrastructure/providers/sandbox/cryptoAddress.ts';
 import { base58Bytes } from './decoders.ts';
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));
@@ -22,18 +23,18 @@ describe('base58', () => {
     [Buffer.from('Hello World!').toString('hex'), '2NEpo7TZRRrLZSi2U'],
   ] as const)
     it(`of ${bytes || 'nothing'} is ${text || 'nothing'}`, () => {
-      expect(base58(hex(bytes))).to.equal(text);
+      expect(base58.encode(hex(bytes))).to.equal(text);
       expect(base58Bytes(text)).to.deep.equal(hex(bytes));
     });
 
   it('with checksum is the published TRON address', () => {
-    expect(base58Check(hex('41a614f803b6fd780986a42c78ec9c7f77e6ded13c'))).to.equal(
+    expect(base58Check.encode(hex('41a614f803b6fd780986a42c78ec9c7f77e6ded13c'))).to.equal(
       'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
     );
   });
 
   it('with checksum is the address of Bitcoin that its wiki works out', () => {
-    expect(base58Check(hex('00010966776006953d5567439e5e39f86a0d273bee'))).to.equal(
+    expect(base58Check.encode(hex('00010966776006953d5567439e5e39f86a0d273bee'))).to.equal(
       '16UwLL9Risc3QfPqBUvKofHmBQ7wMtjvM',
     );
   });
@@ -42,8 +43,8 @@ describe('base58', () => {
     const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-        expect(base58Bytes(base58(bytes))).to.deep.equal(bytes);
-        const checked = base58Bytes(base58Check(bytes));
+        expect(base58Bytes(base58.encode(bytes))).to.deep.equal(bytes);
+        const checked = base58Bytes(base58Check.encode(bytes));
         expect(checked.slice(0, -4)).to.deep.equal(bytes);
         expect(Buffer.from(checked.slice(-4)).toString('hex')).to.equal(
           sha256(sha256(bytes)).toString('hex').slice(0, 8),

@@ -1,0 +1,82 @@
+// Whether what was begun for a tenant has come to rest: what the sandbox's flush and the drain of its clock wait for (rules X5, X7).
+import type { Stopwatch } from '../ports/clock.ts';
+import type { JobQueue } from '../ports/jobs.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+import type { Progress } from '../ports/readModels.ts';
+import type { Idle, Job } from './capability.ts';
+
+/** In case a notice was missed. */
+const LOOK_MS = 250;
+
+export interface QuiescenceNeeds {
+  readonly jobs: JobQueue;
+  readonly projected: Progress;
+  readonly reacted: Progress<string>;
+  readonly stopwatch: Stopwatch;
+}
+
+export class Quiescence {
+  readonly #needs: QuiescenceNeeds;
+  readonly #awaited: readonly string[];
+  readonly #writers: readonly string[];
+
+  constructor(needs: QuiescenceNeeds, jobs: readonly Pick<Job<never>, 'kind' | 'idle'>[]) {
+    this.#needs = needs;
+    const named = (wanted: Idle) => jobs.filter(({ idle }) => idle === wanted).map(({ kind }) => kind.name);
+    this.#awaited = named('awaited');
+    this.#writers = named('writesMessages');
+  }
+
+  /** Returns what `look` finds; null after `timeoutMs`. It looks whenever a read model or process moved, or a job ended. */
+  async until<T>(timeoutMs: number, look: () => Promise<T | null>): Promise<T | null> {
+    const { stopwatch } = this.#needs;
+    const deadline = stopwatch.elapsedMs() + timeoutMs;
+    for (;;) {
+      const moved = new AbortController();
+      const undo = this.#onMove(() => moved.abort()); // before looking: a move in between is not missed
+      try {
+        const found = await look();
+        if (found !== null) return found;
+        if (stopwatch.elapsedMs() >= deadline) return null;
+        await stopwatch.pause(LOOK_MS, moved.signal);
+      } finally {
+        undo();
+      }
+    }
+  }
+
+  /** Whether nothing that was begun for the tenant runs any more, within `timeoutMs`; timers and retries to come are at rest. */
+  async whenIdle(tenant: Tenant, timeoutMs: number): Promise<boolean> {
+    const { jobs, reacted } = this.#needs;
+    const isIdle = async () => (await jobs.underWay(this.#awaited, tenant)) === 0;
+    const look = async () => {
+      if (!(await isIdle())) return null;
+      // What the last job wrote may start the next one.
+      if (!(await reacted.caughtUp(timeoutMs))) return null;
+      return (await isIdle()) ? true : null;
+    };
+    return (await this.until(timeoutMs, look)) === true;
+  }
+
+  /**
+   * Returns how many jobs are still to write messages of the tenant down, as far as it is known; when there are none, what is written
+   * shows in the read models.
+   */
+  async unwritten(tenant: Tenant, timeoutMs: number): Promise<number> {
+    const { jobs, projected, reacted } = this.#needs;
+    const hasReacted = await reacted.caughtUp(timeoutMs);
+    let unwritten = 0;
+    for (const queue of this.#writers) unwritten += await jobs.open(queue, tenant);
+    if (unwritten > 0) return unwritten;
+    return hasReacted && (await projected.caughtUp(timeoutMs)) ? 0 : 1;
+  }
+
+  /** Work that ends without an event moves no read model: the end of a job is worth a look too. */
+  #onMove(listener: () => void): () => void {
+    const { projected, reacted, jobs } = this.#needs;
+    const undo = [projected.onMove(listener), reacted.onMove(listener), jobs.onSettled(listener)];
+    return () => {
+      for (const one of undo) one();
+    };
+  }
+}

@@ -1,0 +1,23 @@
+// What payments owe, as their read model shows it.
+import { type OwedSource, owedBy } from '../core/capability.ts';
+import type { JobPayload } from '../ports/jobs.ts';
+import type { OverduePayment, OverdueWork } from '../ports/readModels/overdueWork.ts';
+
+interface Needs {
+  readonly overdue: Pick<OverdueWork, 'payments'>;
+}
+
+/** Read once for all jobs that go by it. */
+const overduePayments: OwedSource<Needs, OverduePayment> = ({ overdue }, { before, page }) =>
+  overdue.payments(before, page);
+
+type Pending = OverduePayment['work'];
+
+/** What is owed of one kind of pending work. */
+export const owedOf = <Kind extends Pending['kind'], Payload extends JobPayload>(
+  kind: Kind,
+  payloadOf: (paymentId: OverduePayment['paymentId'], work: Pending & { readonly kind: Kind }) => Payload,
+) =>
+  owedBy<Needs, OverduePayment, Payload>(overduePayments, ({ tenant, paymentId, work }) =>
+    work.kind === kind ? { tenant, payload: payloadOf(paymentId, work as Pending & { readonly kind: Kind }) } : null,
+  );

@@ -1,0 +1,122 @@
+// What routes and operators are shown of the read models, always of one account and mode but where it is said.
+import type { AccountId, EndpointId, KeyId, Mode, PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
+import type { LedgerAccount } from '../../../domain/ledger/postings.ts';
+import type { DayRow } from '../../../domain/presentation/dayCounts.ts';
+import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../../domain/presentation/delivery.ts';
+import type { MetricsWindow, TimeToPay } from '../../../domain/presentation/metrics.ts';
+import type { refundView } from '../../../domain/presentation/refund.ts';
+import type { WebhookEndpointState } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
+import type { Tenant } from '../paymentProvider.ts';
+import type { PaymentViews } from './payments.ts';
+
+export type RefundView = ReturnType<typeof refundView>;
+
+/** The payment's row says what was asked for and how it ended, the refund's own how far it is on its way. */
+export interface RefundViews {
+  /** Returns the refunds of a payment, newest first; null when there is no such payment. */
+  list(tenant: Tenant, id: PaymentId): Promise<readonly RefundView[] | null>;
+  /** Returns a refund that was given to the provider; null when there is none such. */
+  find(tenant: Tenant, id: RefundId): Promise<RefundView | null>;
+}
+
+export interface CurrencyBalance {
+  readonly currency: string;
+  /** All in minor units. */
+  readonly available: number;
+  readonly pending: number;
+  /** Held by open disputes. */
+  readonly retained: number;
+  /** When the next held tranches release, and how much then; null when nothing is held. */
+  readonly nextRelease: { readonly at: Timestamp; readonly amount: number } | null;
+}
+
+export interface KeptPosting {
+  /** Of the event in the payment's stream. */
+  readonly revision: number;
+  readonly line: number;
+  readonly account: LedgerAccount;
+  readonly currency: string;
+  readonly amount: number;
+}
+
+export interface WalletViews {
+  /** Returns every currency ever used, in alphabetical order. */
+  balances(tenant: Tenant): Promise<readonly CurrencyBalance[]>;
+  /** Returns the postings of a payment, whose ever, in the order of their events. */
+  postings(id: PaymentId): Promise<readonly KeptPosting[]>;
+}
+
+export interface StatsViews {
+  /** Returns what was counted on the days of the window, of its currency when it names one; in no order. */
+  dayRows(tenant: Tenant, window: MetricsWindow): Promise<readonly DayRow[]>;
+  /** Returns how long the payments took that were paid in the window. */
+  timeToPay(tenant: Tenant, window: MetricsWindow): Promise<TimeToPay>;
+}
+
+export interface DeliveryFilter {
+  readonly status?: DeliveryStatus;
+  readonly eventType?: string;
+  readonly endpointId?: EndpointId;
+  /** 1 to 100. */
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface ListedDelivery {
+  readonly state: ExistingDelivery;
+  readonly now: Pick<DeliveryNow, 'isUnderWay' | 'dueAt'>;
+}
+
+export interface DeliveryViews {
+  /** Returns deliveries newest first, then by id. `total` counts all that match. `running`: the ids in the jobs that run now. */
+  list(
+    tenant: Tenant,
+    filter: DeliveryFilter,
+    running: readonly string[],
+  ): Promise<{ readonly deliveries: readonly ListedDelivery[]; readonly total: number }>;
+}
+
+export type ActiveEndpoint = Extract<WebhookEndpointState, { status: 'active' }>;
+
+export interface EndpointViews {
+  /** Returns the active endpoints, oldest first. */
+  list(tenant: Tenant): Promise<readonly ActiveEndpoint[]>;
+}
+
+export interface KnownKey {
+  readonly keyId: KeyId;
+  readonly accountId: AccountId;
+  readonly mode: Mode;
+  /** SHA-256 of the key, 64 hex characters. */
+  readonly fingerprint: string;
+}
+
+export interface KeyViews {
+  /** Returns the key of this fingerprint, whose ever; null when nobody has it. */
+  find(fingerprint: string): Promise<KnownKey | null>;
+}
+
+export interface ListedAccount {
+  readonly accountId: AccountId;
+  readonly name: string;
+  /** Of its owner. */
+  readonly email: string;
+  readonly openedAt: Timestamp;
+}
+
+export interface AccountViews {
+  /** Returns all accounts in the order of their opening. */
+  list(): Promise<readonly ListedAccount[]>;
+}
+
+export interface Views {
+  readonly payments: PaymentViews;
+  readonly refunds: RefundViews;
+  readonly wallet: WalletViews;
+  readonly stats: StatsViews;
+  readonly deliveries: DeliveryViews;
+  readonly endpoints: EndpointViews;
+  readonly keys: KeyViews;
+  readonly accounts: AccountViews;
+}

@@ -1,0 +1,9 @@
+// What commands ask of the read model of webhook endpoints.
+import type { Tenant } from '../paymentProvider.ts';
+
+export interface EndpointReads {
+  /** Returns how many active endpoints the tenant has, missing none that was registered before the call. Throws ReadModelsBehind. */
+  count(tenant: Tenant): Promise<number>;
+  /** Returns the event names that each active endpoint of the tenant wants. */
+  subscriptions(tenant: Tenant): Promise<readonly (readonly string[])[]>;
+}

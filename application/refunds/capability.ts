@@ -1,0 +1,34 @@
+// Refunds: money that a merchant gives back, on its way to the payer.
+import type { Accounts } from '../accounts/accounts.ts';
+import { type Capability, each, job } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { owedOf } from '../payments/overdue.ts';
+import type { PaymentProviders } from '../ports/paymentProvider.ts';
+import type { OverdueWork } from '../ports/readModels/overdueWork.ts';
+import type { Timers } from '../ports/timers.ts';
+import { RefundExecutor, refund, refundExecution } from './refundExecution.ts';
+
+export interface RefundsNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly providers: PaymentProviders;
+  readonly timers: Timers;
+  readonly overdue: OverdueWork;
+}
+
+export const refunds: Capability<RefundsNeeds> = {
+  name: 'refunds',
+  processes: [refundExecution],
+  jobs: [
+    job(refund, {
+      handler: (needs: RefundsNeeds) => {
+        const executor = new RefundExecutor(needs);
+        return each((which, dueAt) => executor.run(which, dueAt));
+      },
+      places: { places: 24, perTarget: 24 },
+      idle: 'awaited',
+      owed: owedOf('refund', (paymentId, { refundId }) => ({ paymentId, refundId })),
+    }),
+  ],
+  upkeep: [],
+};

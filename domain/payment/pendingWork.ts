@@ -1,0 +1,69 @@
+// What a payment waits for that happens by itself, and since when it should have: what the watchdog looks for (architecture §7).
+import type { ChargeTerms } from '../charge/charge.ts';
+import { pendingMethods } from '../charge/charge.ts';
+import { lastExpiry } from '../charge/instruments.ts';
+import type { RefundId } from '../kernel/ids.ts';
+import { addMillis, MINUTE_MS, type Timestamp } from '../kernel/time.ts';
+import { notCancellable } from './cancel.ts';
+import { type ExistingPayment, exists, type PaymentState } from './payment.ts';
+
+/** How long after the request for a charge the issuing of its instrument is resumed without a repeat of the request (K7). */
+export const RESUMED_AFTER_MS = MINUTE_MS;
+/** Whatever the provider says or fails to say, the issuing of instruments is over by then (K7: within 10 minutes of account time). */
+export const GIVEN_UP_AFTER_MS = 9 * MINUTE_MS;
+
+/** `at`: since when, in account time. */
+export type PendingWork = { readonly at: Timestamp } & (
+  | { readonly kind: 'issueInstruments' | 'resumeIssuing' | 'expire' | 'cancel' | 'releaseFunds' }
+  | { readonly kind: 'returnPayment'; readonly providerPaymentId: string }
+  | { readonly kind: 'refund'; readonly refundId: RefundId }
+);
+
+/** Returns since when the payment waits for the earliest of it; null: nothing happens any more without somebody asking for it. */
+export const pendingSince = (state: PaymentState): Timestamp | null => {
+  if (!exists(state)) return null;
+  let earliest: Timestamp | null = null;
+  for (const { at } of pendingWork(state)) if (earliest === null || at < earliest) earliest = at;
+  return earliest;
+};
+
+/** Returns all that it waits for, each on its own: a refund that takes its time must not hide that funds should have been released. */
+export const pendingWork = (payment: ExistingPayment): readonly PendingWork[] => {
+  const { charge, transaction } = payment;
+  const returns = transaction.incomingPayments.flatMap(({ outcome, providerPaymentId }): readonly PendingWork[] =>
+    outcome === 'rejected' ? [{ kind: 'returnPayment', at: charge.terms.createdAt, providerPaymentId }] : [],
+  );
+  const next = transaction.status === 'settled' ? ofSettled(payment) : ofUnpaid(payment);
+  return returns.length === 0 ? next : [...returns, ...next];
+};
+
+const ofSettled = ({ transaction }: ExistingPayment): readonly PendingWork[] => {
+  if (transaction.status !== 'settled') return [];
+  const { availableAt } = transaction.settlement;
+  const refunds = transaction.refunds.flatMap(({ outcome, requestedAt: at, refundId }): readonly PendingWork[] =>
+    outcome.status === 'reserved' ? [{ kind: 'refund', at, refundId }] : [],
+  );
+  return availableAt === null || transaction.releasedAt !== null
+    ? refunds
+    : [...refunds, { kind: 'releaseFunds', at: availableAt }];
+};
+
+const ofUnpaid = (payment: ExistingPayment): readonly PendingWork[] => {
+  const { charge, transaction } = payment;
+  if (charge.cancelRequestedAt !== null && notCancellable(payment) === null)
+    return [{ kind: 'cancel', at: charge.cancelRequestedAt }];
+  if (transaction.status !== 'none' && transaction.status !== 'processing') return [];
+  if (charge.status !== 'requested' && charge.status !== 'open') return [];
+  const issuing = pendingMethods(charge).length === 0 ? [] : ofIssuing(charge.terms);
+  const expiresAt = charge.status === 'open' ? lastExpiry(charge.instruments) : null;
+  return expiresAt === null ? issuing : [...issuing, { kind: 'expire', at: expiresAt }];
+};
+
+/** When the process asks by itself what became of a charge's instrument, and when it ends the issuing for a payment (K7). */
+const ofIssuing = ({ createdAt, api }: ChargeTerms): readonly PendingWork[] =>
+  api === 'charges'
+    ? [{ kind: 'resumeIssuing', at: addMillis(createdAt, RESUMED_AFTER_MS) }]
+    : [
+        { kind: 'issueInstruments', at: createdAt },
+        { kind: 'resumeIssuing', at: addMillis(createdAt, GIVEN_UP_AFTER_MS) },
+      ];

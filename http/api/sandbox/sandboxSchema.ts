@@ -1,0 +1,78 @@
+// Requests and responses of the sandbox (rules X).
+import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
+import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
+import {
+  accepting,
+  anyInteger,
+  boolean,
+  described,
+  exactly,
+  integer,
+  oneOfTexts,
+  optional,
+  orNull,
+  string,
+  timestamp,
+} from '../../kernel/jsonSchema.ts';
+import { chargeSchema } from '../payments/chargeSchema.ts';
+
+export const payBody = accepting({
+  amount: optional(integer(AMOUNT_MIN, AMOUNT_MAX, 'Centavos. Default: those of the charge.')),
+  payer: optional(
+    described(
+      'Who pays. Default: the customer.',
+      accepting({
+        name: optional(described('Name of the payer.', string(200))),
+        // As a bank may tell it: masked, empty or wrong too (M5).
+        document: optional(orNull(described('As the bank tells it; null: it tells none.', string(32)))),
+      }),
+    ),
+  ),
+  end_to_end_id: optional(described('Of the Pix; made up when left out.', string(32))),
+  late: optional(described('The payment time lies after the expiry.', boolean)),
+});
+
+export const paidSchema = exactly({
+  end_to_end_id: orNull(described('Of the Pix; null: no bank would send one.', string(32))),
+  outcome: described(
+    'What became of the Pix.',
+    oneOfTexts(['settled', 'returned', 'refunded', 'held', 'duplicate', 'refused']),
+  ),
+  charge: described('The charge as reads show it.', chargeSchema),
+});
+
+export const authorizeBody = accepting({
+  method: optional(
+    described('One of the payment’s methods. Default: the first that is no Pix.', oneOfTexts(PAYMENT_METHODS)),
+  ),
+});
+export const refuseBody = accepting({ reason: optional(described('The acquirer’s.', string(500))) });
+export const noBody = accepting({});
+
+export const failRefundBody = accepting({ reason: optional(described('The bank’s.', string(500))) });
+
+/** One year (rule X5). */
+export const ADVANCE_SECONDS_MAX = 31_536_000;
+export const advanceBody = accepting({ seconds: integer(1, ADVANCE_SECONDS_MAX, 'How far.') });
+export const clockSchema = exactly({
+  now: described('Account time.', timestamp),
+  offset_seconds: described('How far it is ahead of real time.', anyInteger),
+});
+export const flushSchema = exactly({ pending: described('Deliveries that are due or held back.', anyInteger) });
+
+/** Requests a minute that a sandbox can be limited to. */
+const RATE_LIMIT_MAX = 1_000_000;
+const confirms = described('Whether the bank pays refunds by itself.', boolean);
+const notifies = described('Whether disputes are told by webhook.', boolean);
+export const sandboxSettingsBody = accepting({
+  auto_confirm_refunds: optional(confirms),
+  rate_limit_per_minute: optional(
+    integer(0, RATE_LIMIT_MAX, 'Lowers the limit of each test key, never lifts it; 0: as the account has it.'),
+  ),
+  dispute_notifications: optional(notifies),
+});
+export const sandboxSettingsSchema = exactly({
+  auto_confirm_refunds: confirms,
+  rate_limit_per_minute: orNull(integer(0, RATE_LIMIT_MAX, '0 and null: as the account has it.')),
+  dispute_notifications: notifies,
+});

@@ -1,0 +1,102 @@
+// The body of a request, as its route takes it: JSON of at most 64 kB, or bytes as they come. Everything else is a documented 4xx (rules
+// E1, E7).
+import express, { type Request, type Response } from 'express';
+import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import type { Place } from './overload.ts';
+import type { BodyRule, StreamBody, ValidationContext } from './route.ts';
+import { bodyValidator, mayHoldBadStrings } from './validation.ts';
+
+export type BodyReader = (
+  req: Request,
+  res: Response,
+  place: Place,
+  context: ValidationContext,
+) => Promise<{ readonly body: unknown } | Rejection>;
+
+export const bodyReader = (rule: BodyRule): BodyReader => {
+  if (rule.kind === 'none') return async () => ({ body: undefined });
+  if (rule.kind === 'stream') return async (req, _res, place) => openStream(rule, req, place);
+  const validate = bodyValidator(rule);
+  return async (req, res, place, context) => {
+    const sent = await place.waiting(readJson(req, res));
+    if (isRejection(sent)) return sent;
+    return validate(sent.body, sent.mayHoldBadStrings, context);
+  };
+};
+
+export const BODY_BYTES_MAX = 64 * 1024;
+
+interface Sent {
+  readonly body: unknown;
+  readonly mayHoldBadStrings: boolean;
+}
+const NOTHING: Sent = { body: {}, mayHoldBadStrings: false };
+
+interface WithBody extends Request {
+  mayHoldBadStrings?: boolean;
+}
+
+const parse = express.json({
+  limit: BODY_BYTES_MAX,
+  strict: false, // what is not an object is refused by the schema, with a better message
+  type: 'application/json',
+  verify: (req, _res, raw) => {
+    (req as WithBody).mayHoldBadStrings = mayHoldBadStrings(raw.toString('latin1'));
+  },
+});
+
+/** Checked here: the parser would also read utf-7, utf-16 and utf-32, in which escapes hide from `mayHoldBadStrings`. */
+const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-8"?\s*(?:;|$))/i;
+
+const hasBody = (req: Request): boolean =>
+  req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+
+const tooLarge = (bytesMax: number): Rejection =>
+  reject('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
+
+/** By the type of the parser's error. */
+const FAULTS: { readonly [type: string]: readonly [ErrorCode, string] } = {
+  'entity.parse.failed': ['invalid_json', 'The body is not valid JSON.'],
+  'entity.too.large': ['payload_too_large', `The body is larger than ${BODY_BYTES_MAX} bytes.`],
+  'charset.unsupported': ['unsupported_media_type', 'The body must be in UTF-8.'],
+  'encoding.unsupported': ['unsupported_media_type', 'The Content-Encoding is not supported.'],
+};
+
+const readJson = async (req: Request, res: Response): Promise<Sent | Rejection> => {
+  if (!hasBody(req)) return NOTHING;
+  if (!req.is('application/json')) return reject('unsupported_media_type', 'The body must be application/json.');
+  if (OTHER_CHARSET.test(req.headers['content-type'] ?? ''))
+    return reject('unsupported_media_type', 'The body must be in UTF-8.');
+  // Told at once; the parser would wait for the whole upload first. Node drains what still comes.
+  if (Number(req.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return tooLarge(BODY_BYTES_MAX);
+  const fault = await new Promise<unknown>((resolve) => parse(req, res, resolve));
+  if (fault === undefined) return { body: req.body, mayHoldBadStrings: (req as WithBody).mayHoldBadStrings === true };
+  const [code, message] =
+    FAULTS[(fault as { type?: string }).type ?? ''] ?? (['invalid_request', 'The body could not be read.'] as const);
+  if (code === 'payload_too_large') res.setHeader('Connection', 'close'); // the rest of the upload is not waited for
+  return reject(code, message);
+};
+
+/** More bytes came than the route takes. */
+export class PayloadTooLarge extends Error {}
+
+const openStream = ({ contentTypes, bytesMax }: StreamBody, req: Request, place: Place) => {
+  if (!req.is([...contentTypes]))
+    return reject('unsupported_media_type', `The body must be ${contentTypes.join(' or ')}.`);
+  return Number(req.headers['content-length'] ?? 0) > bytesMax
+    ? tooLarge(bytesMax)
+    : { body: chunksOf(req, place, bytesMax) };
+};
+
+/** Throws PayloadTooLarge after so many bytes. */
+async function* chunksOf(req: Request, place: Place, bytesMax: number): AsyncGenerator<Buffer> {
+  const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  let bytes = 0;
+  for (;;) {
+    const next = await place.waiting(chunks.next());
+    if (next.done) return;
+    bytes += next.value.length;
+    if (bytes > bytesMax) throw new PayloadTooLarge(`more than ${bytesMax} bytes`);
+    yield next.value;
+  }
+}

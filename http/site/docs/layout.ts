@@ -1,0 +1,113 @@
+// The frame of the pages for developers: / and everything under /docs.
+import { html, type Markup } from '../html.ts';
+import { LOGO } from '../icons.ts';
+import { DOCS_ASSETS } from './assets.ts';
+
+/**
+ * Content-Security-Policy of these pages: own files only, nothing inline, no framing. Swagger UI shows its small pictures as data: URLs;
+ * it calls this server only.
+ */
+export const docsContentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export interface Link {
+  readonly href: string;
+  readonly text: string;
+}
+
+interface Page {
+  readonly lang: 'en' | 'pt-BR';
+  readonly title: string;
+  readonly description: string;
+  readonly head?: Markup;
+  /** A class of the body, which the style sheet goes by. */
+  readonly kind: 'home' | 'docs';
+  readonly skip: string;
+  readonly top: Markup;
+  readonly main: Markup;
+  readonly foot: Markup;
+}
+
+const asset = DOCS_ASSETS.urlOf;
+
+export const styleSheet = (name: Parameters<typeof asset>[0]): Markup =>
+  html`<link rel="stylesheet" href="${asset(name)}">`;
+export const script = (name: Parameters<typeof asset>[0]): Markup => html`<script defer src="${asset(name)}"></script>`;
+
+/** Returns a whole document. */
+export const layout = ({ lang, title, description, head, kind, skip, top, main, foot }: Page): string =>
+  html`<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" content="#f1f5f3" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="#0d1412" media="(prefers-color-scheme: dark)">
+<meta name="description" content="${description}">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${asset('favicon.svg')}">
+${styleSheet('preferences.css')}
+${head ?? null}${styleSheet('docs.css')}
+${script('docs.js')}
+</head>
+<body class="${kind}">
+<a class="skip" href="#content">${skip}</a>
+<header class="top"><a class="brand" href="/">${LOGO}Quita</a>${top}</header>
+${main}
+<footer class="foot">${foot}</footer>
+</body>
+</html>
+`.markup;
+
+/** Returns links of which the one to `current` is marked as where the reader is. */
+export const links = (all: readonly Link[], current: string): readonly Markup[] =>
+  all.map(({ href, text }) =>
+    href === current ? html`<a href="${href}" aria-current="page">${text}</a>` : html`<a href="${href}">${text}</a>`,
+  );
+
+const TOP: readonly Link[] = [
+  { href: '/docs', text: 'Docs' },
+  { href: '/docs/errors', text: 'Errors' },
+  { href: '/openapi.json', text: 'OpenAPI' },
+];
+
+interface DocsPage {
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  readonly head?: Markup;
+  readonly guides: readonly Link[];
+  readonly main: Markup;
+}
+
+/** Returns a page under /docs, with the list of all of them beside it. */
+export const docsPage = ({ path, title, description, head, guides, main }: DocsPage): string =>
+  layout({
+    lang: 'en',
+    title: `${title} · Quita`,
+    description,
+    ...(head && { head }),
+    kind: 'docs',
+    skip: 'Skip to the text',
+    top: html`<nav class="bar" aria-label="Site">${links(TOP, path)}</nav>`,
+    main: html`<div class="frame">
+<nav class="side" aria-label="Documentation"><p>Guides</p>${links(guides, path)}<p>Reference</p>${links(
+      [
+        { href: '/docs', text: 'API' },
+        { href: '/docs/errors', text: 'Errors' },
+      ],
+      path,
+    )}</nav>
+<main id="content">${main}</main>
+</div>`,
+    foot: html`<a href="/">Quita</a><a href="/openapi.json">openapi.json</a><a href="/health/ready">Health</a>`,
+  });

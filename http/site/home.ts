@@ -1,0 +1,168 @@
+// GET /: what this server is. A page for people, in Portuguese and English; JSON for programs.
+import { codeBlock } from './docs/guides.ts';
+import { layout, links } from './docs/layout.ts';
+import { html, type Markup } from './html.ts';
+
+export const LANGUAGES = ['pt', 'en'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+export interface HomeFacts {
+  readonly version: string;
+  /** Without a slash at its end. */
+  readonly publicUrl: string;
+  /** Where a reader at this machine finds the demo account's keys; null when there is no such account, or others may read this. */
+  readonly demoFile: string | null;
+}
+
+/** For programs. */
+export const homeJson = ({ version, publicUrl }: HomeFacts): object => ({
+  name: 'Quita',
+  version,
+  description: 'An event-sourced payment gateway for Brazil.',
+  links: {
+    api: `${publicUrl}/v1`,
+    documentation: `${publicUrl}/docs`,
+    openapi: `${publicUrl}/openapi.json`,
+    errors: `${publicUrl}/docs/errors`,
+    live: `${publicUrl}/health/live`,
+    ready: `${publicUrl}/health/ready`,
+  },
+});
+
+interface Texts {
+  readonly lang: 'pt-BR' | 'en';
+  readonly title: string;
+  readonly description: string;
+  readonly skip: string;
+  readonly site: string;
+  readonly language: string;
+  readonly docs: string;
+  readonly reference: string;
+  readonly headline: string;
+  readonly lead: string;
+  readonly begin: string;
+  readonly points: readonly (readonly [string, string])[];
+  readonly demo: string;
+  readonly demoLead: string;
+  readonly steps: readonly [string, string, string, string];
+  readonly more: string;
+  readonly copy: string;
+  readonly copied: string;
+  readonly health: string;
+}
+
+const TEXTS: { readonly [L in Language]: Texts } = {
+  pt: {
+    lang: 'pt-BR',
+    title: 'Quita · Pix em que cada centavo se explica',
+    description: 'Gateway de pagamentos para o Brasil: cobranças Pix, carteira, estornos e webhooks assinados.',
+    skip: 'Ir para o texto',
+    site: 'Site',
+    language: 'Idioma',
+    docs: 'Documentação',
+    reference: 'Referência da API',
+    headline: 'Pix em que cada centavo se explica.',
+    lead: 'A Quita cria a cobrança, recebe o Pix, movimenta a carteira e avisa a sua loja. Tudo o que acontece com o dinheiro fica registrado, evento por evento, e pode ser conferido a qualquer momento.',
+    begin: 'Primeira cobrança',
+    points: [
+      ['Uma requisição, um Pix', 'O código copia e cola, o QR Code e a página de pagamento vêm na mesma resposta.'],
+      [
+        'Repetir é seguro',
+        'A mesma chave de idempotência nunca cobra nem devolve duas vezes, nem depois de uma queda.',
+      ],
+      ['Webhooks assinados', 'A confirmação chega assim que o Pix cai, e de novo por quatro dias até você responder.'],
+      [
+        'O tempo é seu',
+        'No sandbox você paga, expira e devolve em segundos: o relógio de teste avança quando você manda.',
+      ],
+    ],
+    demo: 'Experimente agora',
+    demoLead: 'Este servidor tem uma conta de demonstração. Em um terminal desta máquina:',
+    steps: ['Pegue a chave de teste', 'Crie uma cobrança de R$ 123,45', 'Pague como pagador', 'Veja o saldo'],
+    more: 'O guia da primeira cobrança explica cada passo (em inglês).',
+    copy: 'Copiar',
+    copied: 'Copiado',
+    health: 'Estado do serviço',
+  },
+  en: {
+    lang: 'en',
+    title: 'Quita · Pix with every cent explained',
+    description: 'A payment gateway for Brazil: Pix charges, wallet, refunds and signed webhooks.',
+    skip: 'Skip to the text',
+    site: 'Site',
+    language: 'Language',
+    docs: 'Documentation',
+    reference: 'API reference',
+    headline: 'Pix with every cent explained.',
+    lead: 'Quita creates the charge, takes the Pix, moves the wallet and tells your shop. Everything that happens to the money is on record, event by event, and can be checked at any time.',
+    begin: 'First charge',
+    points: [
+      ['One request, one Pix', 'The code to copy, the QR image and a page for the payer come with the same answer.'],
+      ['Safe to repeat', 'The same idempotency key never charges or refunds twice, not even after a crash.'],
+      ['Signed webhooks', 'The confirmation arrives as the Pix settles, and again for four days until you answer.'],
+      ['Time is yours', 'In the sandbox you pay, expire and refund in seconds: the test clock moves when you say so.'],
+    ],
+    demo: 'Try it now',
+    demoLead: 'This server has a demo account. In a terminal on this machine:',
+    steps: ['Take the test key', 'Create a charge of R$ 123,45', 'Pay it as the payer', 'See the balance'],
+    more: 'The guide to the first charge explains each step.',
+    copy: 'Copy',
+    copied: 'Copied',
+    health: 'Service health',
+  },
+};
+
+const commands = (publicUrl: string, demoFile: string): readonly [string, string, string, string] => [
+  `KEY=$(node -p "require('${demoFile}').testApiKey")`,
+  `curl -s ${publicUrl}/v1/charges -H "apikey: $KEY" -H "Idempotency-Key: order-$(date +%s)" \\
+  -H 'content-type: application/json' \\
+  -d '{"amount": 12345, "payment_method": "pix"}' | tee /tmp/charge.json`,
+  `CHARGE=$(node -p "require('/tmp/charge.json').id")
+curl -s -X POST ${publicUrl}/v1/sandbox/charges/$CHARGE/pay -H "apikey: $KEY"`,
+  `curl -s ${publicUrl}/v1/wallets/balance -H "apikey: $KEY"`,
+];
+
+const demo = (texts: Texts, publicUrl: string, demoFile: string): Markup => {
+  const lines = commands(publicUrl, demoFile);
+  const items = texts.steps.map(
+    (step, index) =>
+      html`<li><h3>${step}</h3>${codeBlock(lines[index] as string, 'Shell', texts.copy, texts.copied)}</li>`,
+  );
+  return html`<section class="try" aria-labelledby="try"><h2 id="try">${texts.demo}</h2><p class="muted">${texts.demoLead}</p>
+<ol>${items}</ol>
+<p><a href="/docs/first-charge">${texts.more}</a></p></section>`;
+};
+
+const SAMPLE = html`<div class="sample" aria-hidden="true"><p>POST <b>/v1/charges</b></p><pre>{ <i>"amount"</i>: 12345, <i>"payment_method"</i>: "pix" }</pre>
+<p class="answer"><span>201</span> Created</p><pre>{ <i>"status"</i>: "pending",
+  <i>"pix"</i>: { <i>"br_code"</i>: "00020101…" },
+  <i>"checkout_url"</i>: "…/pay/3h8f0q4w6d" }</pre>
+<p class="event">Webhook <b>charge.paid</b></p></div>`;
+
+export const homePage = (language: Language, { version, publicUrl, demoFile }: HomeFacts): string => {
+  const texts = TEXTS[language];
+  const languages = LANGUAGES.map((each) =>
+    each === language
+      ? html`<a href="/?lang=${each}" hreflang="${TEXTS[each].lang}" aria-current="true">${each.toUpperCase()}</a>`
+      : html`<a href="/?lang=${each}" hreflang="${TEXTS[each].lang}" lang="${TEXTS[each].lang}">${each.toUpperCase()}</a>`,
+  );
+  return layout({
+    lang: texts.lang,
+    title: texts.title,
+    description: texts.description,
+    kind: 'home',
+    skip: texts.skip,
+    top: html`<nav class="bar" aria-label="${texts.site}">${links(
+      [{ href: '/docs', text: texts.docs }],
+      '/',
+    )}</nav><nav class="languages" aria-label="${texts.language}">${languages}</nav>`,
+    main: html`<main id="content">
+<section class="hero"><div><h1>${texts.headline}</h1><p class="lead">${texts.lead}</p>
+<p class="actions"><a class="button" href="/docs/first-charge">${texts.begin}</a><a class="button second" href="/docs">${texts.reference}</a></p></div>
+${SAMPLE}</section>
+<dl class="points">${texts.points.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
+${demoFile === null ? null : demo(texts, publicUrl, demoFile)}
+</main>`,
+    foot: html`<span>Quita ${version}</span><a href="/docs">${texts.docs}</a><a href="/openapi.json">openapi.json</a><a href="/health/ready">${texts.health}</a>`,
+  });
+};

@@ -1,0 +1,188 @@
+// What lies in the data directory, how files there are written whole or not at all, and postgres.json.
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { codeOf, dataDirUnreachable, EmbeddedPostgresError } from './error.ts';
+import { SOCKET_NUMBER } from './socketDir.ts';
+
+export interface Layout {
+  /** Absolute, symbolic links resolved. */
+  readonly dataDir: string;
+  /** PostgreSQL's own directory: absent or complete, never half made. */
+  readonly clusterDir: string;
+  /** Password, guard: 0600. */
+  readonly settingsFile: string;
+  readonly logFile: string;
+  /** Its operating system lock is the ownership of the data directory. */
+  readonly lockFile: string;
+}
+
+/** Unfinished work carries this prefix; whoever owns the directory may remove all of it. */
+const UNFINISHED = 'postgres.unfinished-';
+
+/**
+ * Makes the data directory when missing, 0755 so that the user PostgreSQL runs as can pass. An empty folder of root's
+ * (`DATA_DIR=$(mktemp -d)`) is taken as made for us; one that holds anything keeps its permissions.
+ */
+export const openDataDir = async (path: string): Promise<Layout> => {
+  const wanted = resolve(path);
+  try {
+    const firstMade = await mkdir(wanted, { recursive: true });
+    // Explicit, because the umask would take from mkdir's mode.
+    for (let made = wanted; firstMade !== undefined; made = dirname(made)) {
+      await chmod(made, 0o755);
+      if (made === firstMade) break;
+    }
+    const dataDir = await realpath(wanted);
+    if (firstMade === undefined && (await isEmptyOfRoot(dataDir))) await chmod(dataDir, 0o755);
+    return {
+      dataDir,
+      clusterDir: join(dataDir, 'postgres'),
+      settingsFile: join(dataDir, 'postgres.json'),
+      logFile: join(dataDir, 'postgres.log'),
+      lockFile: join(dataDir, 'postgres.lock'),
+    };
+  } catch (error) {
+    throw dataDirUnreachable(wanted, `it can't be created (${codeOf(error)})`, error);
+  }
+};
+
+const isEmptyOfRoot = async (path: string): Promise<boolean> =>
+  process.getuid?.() === 0 && (await stat(path)).uid === 0 && (await readdir(path)).length === 0;
+
+export const unfinishedPath = (layout: Layout): string =>
+  join(layout.dataDir, UNFINISHED + randomBytes(6).toString('hex'));
+
+/**
+ * Removes what a killed predecessor left half made. Answers what could not be removed: an initdb that outlived its
+ * program may still be writing for a second, under a name nobody uses; the next start takes that away.
+ */
+export const removeUnfinished = async (layout: Layout): Promise<string[]> => {
+  const kept: string[] = [];
+  for (const name of await readdir(layout.dataDir)) {
+    if (!name.startsWith(UNFINISHED)) continue;
+    const path = join(layout.dataDir, name);
+    await rm(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 }).catch(() => kept.push(path));
+  }
+  return kept;
+};
+
+/** Root writes on behalf of the directory's owner, so that this one can start the program too. */
+export const giveToOwner = async (layout: Layout, path: string): Promise<void> => {
+  if (process.getuid?.() !== 0) return;
+  const owner = await stat(layout.dataDir);
+  await chown(path, owner.uid, owner.gid);
+};
+
+const syncDirectory = async (path: string): Promise<void> => {
+  const directory = await open(path, 'r');
+  await directory.sync().finally(() => directory.close());
+};
+
+/** Durable when it resolves: a rename that a power cut can't take back. */
+export const renameDurably = async (from: string, to: string): Promise<void> => {
+  await rename(from, to);
+  await syncDirectory(dirname(to));
+};
+
+/** Replaces the file at once, mode 0600. */
+const writePrivateFile = async (layout: Layout, path: string, content: string): Promise<void> => {
+  const unfinished = unfinishedPath(layout);
+  const file = await open(unfinished, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await giveToOwner(layout, unfinished);
+  await renameDurably(unfinished, path);
+};
+
+// postgres.json: the password of the database, and what a start must know of the one before it.
+
+/** The program's role and its database, which it owns. Nobody can log in as any other role, or to any other database. */
+export const ROLE = 'quita';
+export const DATABASE = 'quita';
+
+export interface Settings {
+  /** Of the program's role: 256 random bits, hex. */
+  readonly password: string;
+  /** The folder outside the data directory that was made for the socket last, absolute; null: none. */
+  readonly socketDir: string | null;
+  /** The guard spawned last; null before the first. */
+  readonly guardPid: number | null;
+}
+
+export const connectionStringOf = ({ password }: Settings, socketDir: string): string =>
+  `postgres://${ROLE}:${password}@${encodeURIComponent(socketDir)}:${SOCKET_NUMBER}/${DATABASE}`;
+
+export const storeSettings = (layout: Layout, settings: Settings): Promise<void> =>
+  writePrivateFile(layout, layout.settingsFile, `${JSON.stringify(settings, null, 2)}\n`);
+
+/** Reads postgres.json; makes it, durably, when neither it nor a database exists. */
+export const loadSettings = async (layout: Layout): Promise<Settings> => {
+  let content: string;
+  try {
+    content = await readFile(layout.settingsFile, 'utf8');
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT')
+      throw dataDirUnreachable(layout.dataDir, `${layout.settingsFile} can't be read (${codeOf(error)})`, error);
+    if (await exists(layout.clusterDir)) throw unusable(layout, 'is missing, and with it the password of the database');
+    const settings: Settings = {
+      password: randomBytes(32).toString('hex'),
+      socketDir: null,
+      guardPid: null,
+    };
+    await storeSettings(layout, settings);
+    return settings;
+  }
+  return parse(layout, content) ?? unusableNow(layout);
+};
+
+const parse = (layout: Layout, content: string): Settings | null => {
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  const { port, password, socketDir, guardPid } = value as Record<string, unknown>;
+  if (port !== undefined) throw madeBeforeSockets(layout);
+  if (typeof password !== 'string' || !/^[0-9a-f]{64}$/.test(password)) return null;
+  return {
+    password,
+    socketDir: typeof socketDir === 'string' && isAbsolute(socketDir) ? socketDir : null,
+    guardPid: isPid(guardPid) ? guardPid : null,
+  };
+};
+const isPid = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 2 ** 31;
+
+/** In its database the program is the superuser, which can't be taken back. */
+const madeBeforeSockets = ({ dataDir }: Layout): EmbeddedPostgresError =>
+  new EmbeddedPostgresError(
+    'settings_unusable',
+    `The data directory ${dataDir} was made by a version before the first release, whose database every user of this machine could reach: remove it, or set DATA_DIR to another folder.`,
+  );
+
+const unusable = (layout: Layout, what: string): EmbeddedPostgresError =>
+  new EmbeddedPostgresError(
+    'settings_unusable',
+    `${layout.settingsFile} ${what}: restore it from a backup of ${layout.dataDir}, or set DATA_DIR to another folder.`,
+  );
+const unusableNow = (layout: Layout): never => {
+  throw unusable(layout, 'is not what Quita wrote');
+};
+export const wrongPassword = (layout: Layout): EmbeddedPostgresError =>
+  unusable(layout, 'does not have the password of the database beside it');
+
+export const exists = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return false;
+      throw error;
+    },
+  );

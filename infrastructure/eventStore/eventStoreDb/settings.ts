@@ -1,0 +1,127 @@
+// EVENTSTORE_URL and the adapter's time-outs. The address is read and judged before anything is dialled: what the client package
+// ignores in silence is refused here by name.
+import { existsSync, readFileSync } from 'node:fs';
+import {
+  type ConnectionOptions,
+  parseConnectionString,
+} from '@eventstore/db-client/dist/Client/parseConnectionString.js';
+import { backoffMs } from '../../waiting.ts';
+
+/** The connection string cannot be meant as it stands. The message never holds the password. */
+export class BadConnectionString extends Error {
+  override name = 'BadConnectionString';
+}
+
+export interface ConnectionSettings {
+  readonly hosts: readonly { readonly address: string; readonly port: number }[];
+  /** Ask the nodes who leads: more than one host, or `+discover`. */
+  readonly discover: boolean;
+  readonly nodePreference: NonNullable<ConnectionOptions['nodePreference']>;
+  readonly maxDiscoverAttempts: number;
+  readonly discoveryIntervalMs: number;
+  readonly gossipTimeoutS: number;
+  /** null: no TLS. */
+  readonly tls: { readonly ca: Buffer | null; readonly key: Buffer | null; readonly cert: Buffer | null } | null;
+  /** Sent over TLS only. */
+  readonly credentials: { readonly username: string; readonly password: string } | null;
+  readonly keepAliveIntervalMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly connectionName: string;
+}
+
+/** Twice this finds a live subscription that fell silent, well within the 10 s in which work goes on elsewhere. */
+const KEEP_ALIVE_MS = 4_000;
+
+const fileOf = (option: string, path: string | undefined): Buffer | null => {
+  if (path === undefined) return null;
+  if (!existsSync(path)) throw new BadConnectionString(`${option}: there is no file ${path}`);
+  return readFileSync(path);
+};
+
+/** Kurrent's name for the same protocol, which the client package is too old to know. */
+const KURRENT_NAME = /^kurrentdb(?=(\+discover)?:)/;
+
+const parsed = (text: string): ConnectionOptions => {
+  try {
+    return parseConnectionString(text.replace(KURRENT_NAME, 'esdb'));
+  } catch {
+    // Its message quotes the string, with the password in it.
+    throw new BadConnectionString(
+      'not a connection string of EventStoreDB: esdb://[user:password@]host:port[,host:port][?option=value&…]',
+    );
+  }
+};
+
+/** Throws BadConnectionString. */
+export const readConnectionString = (text: string): ConnectionSettings => {
+  if (!/^(esdb|kurrentdb)(\+discover)?:\/\//.test(text)) {
+    throw new BadConnectionString(
+      'the address of EventStoreDB begins with esdb:// (one node or a list) or esdb+discover:// (a cluster); kurrentdb:// and kurrentdb+discover:// are the same',
+    );
+  }
+  if (/[?&]tlsVerifyCert=false/i.test(text)) {
+    throw new BadConnectionString(
+      'tlsVerifyCert=false has no effect: name the certificate of your authority with tlsCAFile=… or NODE_EXTRA_CA_CERTS',
+    );
+  }
+  const options = parsed(text);
+  if (options.throwOnAppendFailure === false) {
+    throw new BadConnectionString(
+      'throwOnAppendFailure=false: the client then reports a wrong revision for every conflict; leave it out',
+    );
+  }
+  const keepAliveIntervalMs = options.keepAliveInterval ?? KEEP_ALIVE_MS;
+  const keepAliveTimeoutMs = options.keepAliveTimeout ?? KEEP_ALIVE_MS;
+  if (!(keepAliveIntervalMs > 0 && keepAliveTimeoutMs > 0)) {
+    throw new BadConnectionString(
+      'keepAliveInterval and keepAliveTimeout: only keep-alive tells that a live subscription is cut off; give milliseconds above 0',
+    );
+  }
+  const key = fileOf('userKeyFile', options.userKeyFile);
+  const cert = fileOf('userCertFile', options.userCertFile);
+  if ((key === null) !== (cert === null)) throw new BadConnectionString('userCertFile and userKeyFile go together');
+  return {
+    hosts: options.hosts,
+    discover: options.dnsDiscover || options.hosts.length > 1,
+    nodePreference: options.nodePreference ?? 'leader',
+    maxDiscoverAttempts: options.maxDiscoverAttempts ?? 10,
+    discoveryIntervalMs: options.discoveryInterval ?? 100,
+    gossipTimeoutS: options.gossipTimeout ?? 2,
+    tls: options.tls === false ? null : { ca: fileOf('tlsCAFile', options.tlsCAFile), key, cert },
+    credentials: options.defaultCredentials ?? null,
+    keepAliveIntervalMs,
+    keepAliveTimeoutMs,
+    connectionName: options.connectionName ?? 'quita',
+  };
+};
+
+/** How long the adapter waits for what, in milliseconds. */
+export interface Timings {
+  /** Finding a node and connecting to it. */
+  readonly connectMs: number;
+  /** An append without an answer. At least 3 s: while the first try may still be in flight, the server drops a repeat in silence. */
+  readonly attemptMs: number;
+  /** After this an append that was never sent is refused with EventStoreUnavailable. */
+  readonly notSentMs: number;
+  /** After this an append that may be written is given up with AppendOutcomeUnknown. The port promises an answer within 10 s. */
+  readonly outcomeUnknownMs: number;
+  /** The silence that ends a read, and the whole time after which reading is given up with EventStoreUnavailable. */
+  readonly readMs: number;
+  readonly readGiveUpMs: number;
+  /** From asking for a subscription to the server's confirmation. */
+  readonly confirmMs: number;
+  /** Before try number `attempt` (from 0) is repeated. */
+  readonly backoffMs: (attempt: number) => number;
+}
+
+/** An append ends within outcomeUnknownMs and one last look (1 s): below the 10 s of the port. */
+export const TIMINGS: Timings = {
+  connectMs: 2_000,
+  attemptMs: 3_000,
+  notSentMs: 5_000,
+  outcomeUnknownMs: 8_000,
+  readMs: 3_000,
+  readGiveUpMs: 6_000,
+  confirmMs: 5_000,
+  backoffMs,
+};

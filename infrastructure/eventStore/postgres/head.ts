@@ -1,0 +1,133 @@
+// The head of the log as this process knows it: everybody who waits for a newer one, and how it hears of what other processes append:
+// LISTEN, and a look at the head every second, because a NOTIFY may be lost with the connection.
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import type { SessionWatch } from '../../postgres/sessionWatch.ts';
+import { backoffMs } from '../../waiting.ts';
+import { HEAD_TEXT } from './reader.ts';
+import { closeSession, openSession, withQueryTimeout } from './session.ts';
+
+interface Waiter {
+  readonly beyond: number;
+  readonly wake: () => void;
+}
+
+export class HeadWatch {
+  #known: number;
+  readonly #listeners = new Set<(place: number) => void>();
+  readonly #waiters = new Set<Waiter>();
+  readonly #onError: (error: unknown) => void;
+
+  constructor(known: number, onError: (error: unknown) => void) {
+    this.#known = known;
+    this.#onError = onError;
+  }
+
+  /** 0 while the log is empty. */
+  get known(): number {
+    return this.#known;
+  }
+
+  /** An older or equal head, or no number at all (a foreign NOTIFY), changes nothing. */
+  learn(place: number): void {
+    if (!Number.isSafeInteger(place) || place <= this.#known) return;
+    this.#known = place;
+    for (const waiter of [...this.#waiters]) if (place > waiter.beyond) waiter.wake();
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(place);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+
+  onHead(listener: (place: number) => void): () => void {
+    const own = (place: number): void => listener(place); // the same function may be registered twice
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+    };
+  }
+
+  /** Resolves when the head is beyond that place, when the time is up, or when the signal is given. Never rejects. */
+  async wait(beyond: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#known > beyond || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', wake);
+        this.#waiters.delete(waiter);
+        resolve();
+      };
+      const waiter: Waiter = { beyond, wake };
+      const timer = setTimeout(wake, timeoutMs);
+      signal.addEventListener('abort', wake);
+      this.#waiters.add(waiter);
+    });
+  }
+}
+
+interface HeadAnnouncementsOptions {
+  readonly connectionString: string;
+  readonly watch: SessionWatch;
+  readonly head: HeadWatch;
+  /**
+   * Whether that server process writes for us: its notices come before its answers, and whoever was woken by one would read from the
+   * database what the answer is about to put into the tail.
+   */
+  readonly isOwnWriter: (serverProcess: number) => boolean;
+  readonly onError: (error: unknown) => void;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+const LOOK_EVERY_MS = 1_000;
+const ANSWER_MS_MAX = 3_000;
+const HEAD = {
+  name: 'head',
+  text: HEAD_TEXT,
+  rowMode: 'array',
+} as const;
+
+const pauseUnless = async (ms: number, signal: AbortSignal): Promise<void> => {
+  await pause(ms, undefined, { signal }).catch(() => undefined);
+};
+
+/** Returns when the connection is lost (by rejecting) or the signal is given. */
+const listen = async (session: pg.Client, { head, isOwnWriter, signal }: HeadAnnouncementsOptions): Promise<void> => {
+  const lost = new AbortController();
+  session.once('end', () => lost.abort());
+  session.on('notification', ({ payload, processId }) => {
+    if (!isOwnWriter(processId)) head.learn(Number(payload));
+  });
+  await withQueryTimeout(session, session.query('LISTEN quita_events'), ANSWER_MS_MAX);
+  const either = AbortSignal.any([signal, lost.signal]);
+  while (!signal.aborted) {
+    const { rows } = await withQueryTimeout(session, session.query<[string]>(HEAD), ANSWER_MS_MAX);
+    head.learn(Number(rows[0]![0]));
+    await pauseUnless(LOOK_EVERY_MS, either);
+  }
+};
+
+/** Runs until the signal, through any number of lost connections. Never rejects. */
+export const followHeadAnnouncements = async (options: HeadAnnouncementsOptions): Promise<void> => {
+  const { connectionString, watch, onError, signal } = options;
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    let session: pg.Client | null = null;
+    try {
+      session = await openSession({
+        connectionString,
+        watch,
+        name: 'quita event store: announcements',
+        settings: 'SET idle_session_timeout = 0',
+      });
+      attempt = 0;
+      await listen(session, options);
+    } catch (error) {
+      if (!signal.aborted) onError(error);
+    }
+    if (session !== null) await closeSession(session);
+    await pauseUnless(backoffMs(attempt), signal);
+  }
+};

@@ -1,0 +1,105 @@
+// Claims of one queue and lane, in pg-boss's tables: taken, ended, given back, and what went wrong written down.
+import { type JobPayload, PayloadsFailed } from '../../application/ports/jobs.ts';
+import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Claim, ClaimedJob, Claims, Room } from './jobLoop.ts';
+import { laneBounds } from './lanes.ts';
+import { type KnownQueue, MalformedPayload } from './payloads.ts';
+import * as statements from './statements.ts';
+
+/** What a failure says is kept up to this length. */
+const MESSAGE_MAX = 500;
+
+/** As it is stored in a job. */
+export interface PayloadFailure {
+  readonly payload: JobPayload;
+  readonly error: string;
+}
+
+export interface JobFailure {
+  readonly queue: string;
+  /** Whose work failed, and why; empty when it was not the work of a job that failed. */
+  readonly failures: readonly PayloadFailure[];
+  /** No attempt follows by itself. */
+  readonly isFinal: boolean;
+}
+
+interface Needs {
+  readonly pool: SqlPool;
+  readonly mayClaim?: () => boolean;
+  readonly onError: (error: Error, failure: JobFailure) => void;
+}
+
+export const claimsOf = ({ pool, onError, mayClaim }: Needs, known: KnownQueue, lane: Mode): Claims => {
+  const { name: queue, isOwedByRow } = known;
+  const ended = (claims: readonly Claim[]) => [queue, claims.map(({ id }) => id), claims.map(({ attempt }) => attempt)];
+  return {
+    claim: async (room) => (mayClaim?.() === false ? { jobs: [], lost: 0 } : claim(pool, queue, lane, room)),
+    done: async (claims) => {
+      const statement = isOwedByRow ? statements.DONE_OWED : statements.DONE;
+      await pool.query({ ...statement, values: ended(claims) });
+    },
+    failed: async (job, error) => {
+      const failures = failuresOf(job, error);
+      const isFinal = await recordFailure(pool, known, job, error, failures);
+      onError(error, { queue, failures: failures.map(stored), isFinal });
+    },
+    release: async (claims) => void (await pool.query(statements.RELEASE, ended(claims))),
+  };
+};
+
+interface ClaimedRow extends Claim {
+  /** null: claimed by another worker meanwhile. */
+  readonly payloads: readonly JobPayload[] | null;
+  readonly tenant: string;
+  readonly target: string;
+}
+
+const claim = async (db: Sql, queue: string, lane: Mode, room: Room): ReturnType<Claims['claim']> => {
+  const { rows } = await db.query<ClaimedRow>({
+    ...statements.CLAIM,
+    values: [
+      queue,
+      ...laneBounds(lane),
+      room.free,
+      room.perTenant,
+      room.tenants.map(({ tenant }) => tenant),
+      room.tenants.map(({ held }) => held),
+      room.tenants.map((tenant) => tenant.room),
+      room.perTarget,
+      room.targets.map(({ tenant }) => tenant),
+      room.targets.map(({ target }) => target),
+      room.targets.map((target) => target.room),
+    ],
+  });
+  const jobs = rows.filter((row): row is ClaimedRow & ClaimedJob => row.payloads !== null);
+  return { jobs, lost: rows.length - jobs.length };
+};
+
+const said = (error: Error): string => error.message.slice(0, MESSAGE_MAX);
+
+type Failures = PayloadsFailed['failures'];
+
+const failuresOf = (job: ClaimedJob, error: Error): Failures =>
+  error instanceof PayloadsFailed ? error.failures : job.payloads.map((payload) => ({ payload, error }));
+
+const stored = ({ payload, error }: Failures[number]): PayloadFailure => ({ payload, error: said(error) });
+
+/** Whether no attempt follows. A claim that was lost meanwhile is nobody's failure any more. */
+const recordFailure = async (
+  db: Sql,
+  { name, isOwedByRow }: KnownQueue,
+  job: ClaimedJob,
+  error: Error,
+  failures: Failures,
+): Promise<boolean> => {
+  const output = JSON.stringify({ message: said(error), failures: failures.map(stored) });
+  const left = JSON.stringify(failures.map(({ payload }) => payload));
+  const isInVain = failures.every((failure) => failure.error instanceof MalformedPayload);
+  const values = [name, job.id, job.attempt, left, output, isInVain];
+  const { rows } = await db.query<{ state: string }>({ ...statements.FAIL, values });
+  const failed = new Set(failures.map(({ payload }) => JSON.stringify(payload)));
+  const done = job.payloads.map((payload) => JSON.stringify(payload)).filter((payload) => !failed.has(payload));
+  if (isOwedByRow && done.length > 0) await db.query(statements.NOT_OWED, [name, done]);
+  return rows[0]?.state === 'failed';
+};

@@ -1,0 +1,73 @@
+// What is stored in a job is checked where it is read: another version of the program, or somebody's hand, may have written it.
+import { Ajv } from 'ajv';
+import { type JobHandler, type JobKind, type JobPayload, PayloadsFailed } from '../../application/ports/jobs.ts';
+
+/** A stored payload does not fit the schema of its kind: another attempt would be in vain. */
+export class MalformedPayload extends Error {
+  override name = 'MalformedPayload';
+}
+
+/** A kind, with what must be known of it where jobs are stored. */
+export interface QueueKind {
+  readonly kind: JobKind;
+  /** What is owed is written down with each job, because nothing else tells of it. */
+  readonly isOwedByRow: boolean;
+}
+
+export class KnownQueue {
+  readonly name: string;
+  readonly isOwedByRow: boolean;
+  readonly #kind: JobKind;
+  readonly #fits: ReturnType<Ajv['compile']>;
+
+  constructor(ajv: Ajv, { kind, isOwedByRow }: QueueKind) {
+    this.name = kind.name;
+    this.isOwedByRow = isOwedByRow;
+    this.#kind = kind;
+    this.#fits = ajv.compile(kind.schema);
+  }
+
+  /** null: it is none of this kind, and about nothing. */
+  subjectOf(payload: JobPayload): string | null {
+    return this.#fits(payload) ? this.#kind.subjectOf(payload) : null;
+  }
+
+  /** The handler, for payloads that fit. Others fail, beside those whose work fails. */
+  checked(handler: JobHandler): JobHandler {
+    return {
+      run: async (payloads, target) => {
+        const malformed = payloads.flatMap((payload) => this.#fault(payload) ?? []);
+        if (malformed.length === 0) return handler.run(payloads, target);
+        const fit = payloads.filter((payload) => this.#fits(payload));
+        const failures = fit.length === 0 ? [] : await failuresOf(fit, () => handler.run(fit, target));
+        throw new PayloadsFailed([...malformed, ...failures]);
+      },
+    };
+  }
+
+  #fault(payload: JobPayload): PayloadsFailed['failures'][number] | null {
+    if (this.#fits(payload)) return null;
+    const [first] = this.#fits.errors ?? [];
+    const where = first?.instancePath === '' ? 'it' : first?.instancePath.slice(1);
+    return { payload, error: new MalformedPayload(`no payload of ${this.name}: ${where} ${first?.message}`) };
+  }
+}
+
+const failuresOf = async (
+  payloads: readonly JobPayload[],
+  run: () => Promise<void>,
+): Promise<PayloadsFailed['failures']> => {
+  try {
+    await run();
+    return [];
+  } catch (error) {
+    return error instanceof PayloadsFailed
+      ? error.failures
+      : payloads.map((payload) => ({ payload, error: error as Error }));
+  }
+};
+
+export const knownQueues = (kinds: readonly QueueKind[]): ReadonlyMap<string, KnownQueue> => {
+  const ajv = new Ajv();
+  return new Map(kinds.map((kind) => [kind.kind.name, new KnownQueue(ajv, kind)]));
+};

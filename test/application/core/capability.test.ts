@@ -1,0 +1,105 @@
+// The list of capabilities, from which queues, timers, processes, workers and the watchdog are derived.
+import { expect } from 'chai';
+import Type from 'typebox';
+import { CAPABILITIES, PROCESSES, QUEUES } from '../../../application/capabilities.ts';
+import { each, job, jobKind, jobsOf, maySkip, owedBy } from '../../../application/core/capability.ts';
+import { haveOwedWorkDone, type WatchdogNeeds } from '../../../application/core/watchdog.ts';
+import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
+import { knownQueues } from '../../../infrastructure/jobs/payloads.ts';
+import { RecordingJobs } from '../../infrastructure/operations/support.ts';
+import { memoryTimers } from '../../support/memoryTimers.ts';
+import { ACCOUNT_ID, at, END_TO_END_ID, PAYMENT_ID, REFUND_ID } from '../../support/samples.ts';
+
+const TENANT = { accountId: ACCOUNT_ID, mode: 'test' } as const;
+
+/** One of each kind; a new kind does not compile until it is here. */
+const PENDING: { readonly [K in PendingWork['kind']]: PendingWork & { readonly kind: K } } = {
+  issueInstruments: { kind: 'issueInstruments', at: at('13:00:00') },
+  resumeIssuing: { kind: 'resumeIssuing', at: at('13:00:00') },
+  expire: { kind: 'expire', at: at('13:00:00') },
+  cancel: { kind: 'cancel', at: at('13:00:00') },
+  releaseFunds: { kind: 'releaseFunds', at: at('13:00:00') },
+  returnPayment: { kind: 'returnPayment', at: at('13:00:00'), providerPaymentId: END_TO_END_ID },
+  refund: { kind: 'refund', at: at('13:00:00'), refundId: REFUND_ID },
+};
+
+describe('the capabilities', () => {
+  it('name every queue and every process once', () => {
+    expect(new Set(QUEUES).size).to.equal(QUEUES.length);
+    expect(new Set(PROCESSES.map(({ name }) => name)).size).to.equal(PROCESSES.length);
+  });
+
+  it('owe each kind of work that a payment waits for by one job, whose payload fits its schema', async () => {
+    const jobs = new RecordingJobs();
+    const owing = jobsOf(CAPABILITIES).filter(({ owed, routine }) => owed.by === 'query' && routine === undefined);
+    const none = async function* () {};
+    const needs = {
+      jobs,
+      timers: memoryTimers(),
+      clock: { now: () => Date.parse('2026-11-21T14:00:00.000Z') },
+      notifications: { unhandled: none },
+      testTimers: { draining: async () => [] },
+      overdue: {
+        deliveries: none,
+        payments: async function* () {
+          yield Object.values(PENDING).map((work) => ({ tenant: TENANT, paymentId: PAYMENT_ID, work }));
+        },
+      },
+    };
+    const found = await haveOwedWorkDone(owing, needs as never);
+    expect(found.map(({ queue }) => queue).toSorted()).to.deep.equal(Object.keys(PENDING).toSorted());
+    const queues = knownQueues(jobsOf(CAPABILITIES).map(({ kind }) => ({ kind, isOwedByRow: false })));
+    for (const { queue, payload } of found) expect(queues.get(queue)?.subjectOf(payload), queue).to.be.a('string');
+  });
+
+  it('leave alone what a timer is set for', async () => {
+    const timers = memoryTimers();
+    const jobs = new RecordingJobs();
+    const expire = jobsOf(CAPABILITIES).filter(({ kind }) => kind.name === 'expire');
+    const needs = {
+      jobs,
+      timers,
+      clock: { now: () => 0 },
+      overdue: {
+        payments: async function* () {
+          yield [{ tenant: TENANT, paymentId: PAYMENT_ID, work: PENDING.expire }];
+        },
+      },
+    };
+    timers.timers.set(PAYMENT_ID, {} as never);
+    expect(await haveOwedWorkDone(expire, needs as never)).to.deep.equal([]);
+    timers.timers.clear();
+    expect(await haveOwedWorkDone(expire, needs as never)).to.have.length(1);
+  });
+
+  it('are skipped without a second word only where no money moves', () => {
+    const skippable = PROCESSES.filter(({ name }) => maySkip(PROCESSES, `process/${name}`)).map(({ name }) => name);
+    expect(skippable.toSorted()).to.deep.equal(['testClock', 'webhookDelivery', 'webhookFanOut']);
+    for (const other of ['payments', 'testClock', 'process/none']) expect(maySkip(PROCESSES, other)).to.equal(false);
+  });
+
+  it('have no job without the query of what it owes: it does not compile', () => {
+    const kind = jobKind({ name: 'gift', payload: Type.Object({ id: Type.String() }), subjectOf: ({ id }) => id });
+    const declared = {
+      handler: () => each(async () => undefined),
+      places: { places: 1, perTarget: 1 },
+      idle: 'apart',
+    } as const;
+    // @ts-expect-error: what is owed must be said
+    job(kind, declared);
+    const named = owedBy<WatchdogNeeds, string, { name: string }>(
+      async function* () {},
+      () => null,
+    );
+    // @ts-expect-error: a payload of another kind
+    job(kind, { ...declared, owed: named });
+    const whole = job(kind, {
+      ...declared,
+      owed: owedBy<WatchdogNeeds, string, { id: string }>(
+        async function* () {},
+        (id) => ({ tenant: TENANT, payload: { id } }),
+      ),
+    });
+    expect(whole.kind.name).to.equal('gift');
+  });
+});

@@ -1,0 +1,224 @@
+// The seams of the codec: one that seals personal fields and one that chains the events of a stream by hashes stand around the codec of the
+// product. Commands, subscriptions and read models run on them unchanged.
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
+import { CommandHandler, StreamUnreadable } from '../../../application/core/commandHandler.ts';
+import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
+import {
+  type Decoded,
+  type EventCodec,
+  type EventsToEncode,
+  readDecoded,
+  UnreadableEvent,
+} from '../../../application/ports/eventCodec.ts';
+import {
+  EMPTY_STREAM,
+  type EventStore,
+  type NewEvent,
+  type RecordedEvent,
+} from '../../../application/ports/eventStore.ts';
+import { openAccount } from '../../../domain/account/account.ts';
+import { SERDE } from '../../../domain/events.ts';
+import { type Category, readStreamName, type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import type { EventSerde, Json } from '../../../domain/kernel/serde.ts';
+import { createCharge } from '../../../domain/payment/create.ts';
+import { exists } from '../../../domain/payment/payment.ts';
+import { openPostgresEventStore } from '../../../infrastructure/eventStore/postgres/store.ts';
+import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { createSchema } from '../../../projections/engine/copies.ts';
+import { liveSchema } from '../../../projections/engine/projection.ts';
+import { rebuild } from '../../../projections/engine/rebuild.ts';
+import { paymentsProjection } from '../../../projections/payments/projection.ts';
+import { why } from '../../support/core.ts';
+import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
+import { ACCOUNT_ID, CREATED_AT, instrument, PAYMENT_ID, terms } from '../../support/samples.ts';
+
+type Data = { [key: string]: Json };
+interface Tables {
+  readonly table: Readonly<Record<string, EventSerde<unknown>>>;
+}
+
+/** Changes the personal fields of an event's data, as its serde lists them. */
+const withPersonal = (stream: StreamName, type: string, data: string, change: (value: Json) => Json): string => {
+  const { table } = SERDE[readStreamName(stream).category as Category] as unknown as Tables;
+  const whole = JSON.parse(data) as Data;
+  for (const path of table[type]?.personal ?? []) {
+    const keys = path.split('.');
+    const last = keys.pop() as string;
+    const owner = keys.reduce((inner, key) => inner[key] as Data, whole);
+    owner[last] = change(owner[last] as Json);
+  }
+  return JSON.stringify(whole);
+};
+
+/** Seals personal fields with a key per stream, which is kept apart from the log. */
+class SealingCodec implements EventCodec {
+  readonly #inner: EventCodec;
+  readonly #keys = new Map<string, Buffer>();
+
+  constructor(inner: EventCodec) {
+    this.#inner = inner;
+  }
+
+  async encode<C extends Category>(append: EventsToEncode<C>): Promise<readonly NewEvent[]> {
+    const { stream } = append;
+    const key = this.#keys.get(stream) ?? randomBytes(32);
+    this.#keys.set(stream, key);
+    const seal = (value: Json): Json => {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      const text = Buffer.concat([nonce, cipher.update(JSON.stringify(value)), cipher.final(), cipher.getAuthTag()]);
+      return { sealed: text.toString('base64') };
+    };
+    const events = await this.#inner.encode(append);
+    return events.map((event) => ({ ...event, data: withPersonal(stream, event.type, event.data, seal) }));
+  }
+
+  async decode(recorded: readonly RecordedEvent[]): Promise<readonly Decoded[]> {
+    await Promise.resolve(); // as if the keys had to be fetched
+    return this.#inner.decode(recorded.map((one) => this.#opened(one)));
+  }
+
+  #opened(recorded: RecordedEvent): RecordedEvent {
+    const key = this.#keys.get(recorded.stream) as Buffer;
+    const open = (value: Json): Json => {
+      const bytes = Buffer.from((value as { sealed: string }).sealed, 'base64');
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAuthTag(bytes.subarray(-16));
+      return JSON.parse(
+        `${decipher.update(bytes.subarray(12, -16), undefined, 'utf8')}${decipher.final('utf8')}`,
+      ) as Json;
+    };
+    return { ...recorded, data: withPersonal(recorded.stream, recorded.type, recorded.data, open) };
+  }
+}
+
+/** Each event carries the hash of itself and of the one before it in its stream, under the reserved key of the metadata. */
+class ChainingCodec implements EventCodec {
+  readonly #inner: EventCodec;
+  readonly #store: EventStore;
+
+  constructor(inner: EventCodec, store: EventStore) {
+    this.#inner = inner;
+    this.#store = store;
+  }
+
+  async encode<C extends Category>(append: EventsToEncode<C>): Promise<readonly NewEvent[]> {
+    let link = await this.#linkAt(append.stream, append.after);
+    return (await this.#inner.encode(append)).map((event) => {
+      const metadata = JSON.parse(event.metadata) as Data;
+      link = linkOf(link, event);
+      return { ...event, metadata: JSON.stringify({ ...metadata, chain: link }) };
+    });
+  }
+
+  async decode(recorded: readonly RecordedEvent[]): Promise<readonly Decoded[]> {
+    const decoded = await this.#inner.decode(recorded);
+    const links = new Map<StreamName, string>();
+    return Promise.all(
+      decoded.map(async (one, i) => {
+        const event = recorded[i] as RecordedEvent;
+        const before = links.get(event.stream) ?? (await this.#linkAt(event.stream, event.revision - 1));
+        const { chain, ...metadata } = JSON.parse(event.metadata) as Data;
+        const isWhole = chain === linkOf(before, { ...event, metadata: JSON.stringify(metadata) });
+        return isWhole
+          ? one
+          : new UnreadableEvent(event, new Error('its hash does not follow from the event before it'));
+      }),
+    );
+  }
+
+  async #linkAt(stream: StreamName, revision: number): Promise<string> {
+    if (revision === EMPTY_STREAM) return '';
+    for await (const event of this.#store.readStream(stream, { from: revision }))
+      return (JSON.parse(event.metadata) as { chain: string }).chain;
+    throw new Error(`${stream} has no revision ${revision}`);
+  }
+}
+const linkOf = (before: string, { id, type, data, metadata }: NewEvent): string =>
+  hash('sha256', [before, id, type, data, metadata].join('\n'), 'base64url');
+
+describe('a codec around the codec', () => {
+  let database: PostgresEventLog;
+  let store: EventStore;
+  beforeEach(async () => {
+    database = await createPostgresEventLog();
+    store = await openPostgresEventStore({ connectionString: database.connectionString });
+  });
+  afterEach(async () => {
+    await store.close();
+    await database.dispose();
+  });
+
+  const stream = streamName.payment(PAYMENT_ID);
+  const customer = { name: 'MARIA DE TESTE', document: '99991111140', email: 'maria@example.com', phone: null };
+  const handlerOf = (codec: EventCodec) =>
+    new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
+  const createWith = async (codec: EventCodec): Promise<void> => {
+    const commands = handlerOf(codec);
+    const opening = { accountId: ACCOUNT_ID, name: 'Loja', email: 'a@b.co', idSeed: 'AA', at: CREATED_AT };
+    await commands.execute(ACCOUNT, streamName.account(ACCOUNT_ID), openAccount(opening), why(ACCOUNT_ID));
+    const decide = createCharge({
+      terms: terms({ customer }),
+      fingerprintUnder: () => 'hash',
+      fingerprintVersion: 1,
+      instrument: instrument(),
+      keyParam: 'Idempotency-Key',
+    });
+    await commands.execute(PAYMENT, stream, decide, why(ACCOUNT_ID), { creates: true });
+  };
+  const customerAt = async (codec: EventCodec): Promise<unknown> => {
+    const { state } = await handlerOf(codec).load(PAYMENT, stream);
+    return exists(state) ? state.charge.terms.customer : null;
+  };
+  /** What a read model says of the one payment, after it was rebuilt. */
+  const rebuiltWith = async (codec: EventCodec): Promise<string> => {
+    const openSession = leaderSessions(connectionConfig(database.connectionString, 'test'));
+    const session = await openSession('test');
+    await createSchema(session, paymentsProjection, liveSchema('payments'));
+    await session.close();
+    await rebuild(paymentsProjection, { store, codec }, openSession);
+    return (await database.sql.query<{ state: string }>('SELECT state FROM rm_payments.payments')).rows[0]?.state ?? '';
+  };
+
+  it('seals personal fields: nobody who reads the store sees them, all who use the codec do', async () => {
+    const codec = new SealingCodec(new JsonEventCodec());
+    await createWith(codec);
+    const { rows } = await database.sql.query<{ data: string }>('SELECT data FROM event_store.events');
+    expect(rows).to.have.length(3);
+    for (const secret of ['MARIA', '99991111140', 'maria@', 'Loja'])
+      expect(rows.map(({ data }) => data).join()).not.to.include(secret);
+    expect(await customerAt(codec)).to.deep.equal(customer);
+    expect(await rebuiltWith(codec)).to.include('MARIA DE TESTE');
+  });
+
+  it('chains the events of a stream: what was changed, taken out or put in since is not read', async () => {
+    const codec = new ChainingCodec(new JsonEventCodec(), store);
+    await createWith(codec);
+    expect(await customerAt(codec)).to.deep.equal(customer);
+    expect(await rebuiltWith(codec)).to.include('MARIA DE TESTE');
+    await database.sql.query(`UPDATE event_store.events SET data = replace(data, 'MARIA', 'OTHER') WHERE stream = $1`, [
+      stream,
+    ]);
+    const fresh = new ChainingCodec(new JsonEventCodec(), await database.connect());
+    const decoded: Decoded[] = [];
+    for await (const page of readDecoded({ store, codec: fresh }, stream)) decoded.push(...page);
+    expect(decoded.map((one) => one instanceof UnreadableEvent)).to.deep.equal([true, false]);
+    const refused = await customerAt(fresh).catch((error: Error) => error);
+    expect(refused).to.be.instanceOf(StreamUnreadable);
+    expect((refused as Error).message).to.equal(`${stream}@0: its hash does not follow from the event before it`);
+  });
+
+  it('no event of the product has the key that is reserved for the chain', async () => {
+    await createWith(new JsonEventCodec());
+    const { rows } = await database.sql.query<{ metadata: string }>('SELECT metadata FROM event_store.events');
+    expect(rows.map(({ metadata }) => Object.hasOwn(JSON.parse(metadata) as object, 'chain'))).to.deep.equal([
+      false,
+      false,
+      false,
+    ]);
+  });
+});

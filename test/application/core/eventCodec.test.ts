@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
+import { type EventsToEncode, UnreadableEvent } from '../../../application/ports/eventCodec.ts';
+import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
+import type { Circumstances } from '../../../application/ports/loggedEvent.ts';
+import { type AnyEvent, SERDE } from '../../../domain/events.ts';
+import { CATEGORIES, type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { anyEventOf } from '../../support/arbitraries.ts';
+import { ACCOUNT_ID, at, expired, failed, issued, PAYMENT_ID } from '../../support/samples.ts';
+
+const why: Circumstances = {
+  account: ACCOUNT_ID,
+  mode: 'test',
+  actor: 'process:expiry',
+  requestId: null,
+  correlationId: 'c',
+  causationId: 'd',
+};
+const STREAM = streamName.payment(PAYMENT_ID);
+const appendOf = (commandId: string, ...events: readonly PaymentEvent[]): EventsToEncode<'payment'> => ({
+  category: 'payment',
+  stream: STREAM,
+  after: -1,
+  events,
+  commandId,
+  why,
+});
+const recordedAs = (event: NewEvent, stream: StreamName = STREAM, revision = 0): RecordedEvent => ({
+  ...event,
+  stream,
+  revision,
+  position: String(revision + 1) as Position,
+  recordedAt: '2026-11-21T13:00:00.000Z',
+});
+
+describe('what the event codec writes', () => {
+  const idsOf = async (commandId: string, ...events: PaymentEvent[]) =>
+    (await new JsonEventCodec().encode(appendOf(commandId, ...events))).map(({ id }) => id);
+
+  it('is the stored form with its circumstances', async () => {
+    expect(await new JsonEventCodec().encode(appendOf('command-1', expired()))).to.deep.equal([
+      {
+        id: '7ec5d65f-3af3-80c6-a44d-2d76cea3d4f8',
+        type: 'ChargeExpired',
+        data: '{"at":"2026-11-21T14:00:00.000Z"}',
+        metadata: `{"account":"${ACCOUNT_ID}","mode":"test","actor":"process:expiry","requestId":null,"$correlationId":"c","$causationId":"d","v":1}`,
+      },
+    ]);
+  });
+  it('has the same ids for the same command', async () =>
+    expect(await idsOf('command-1', expired())).to.deep.equal(await idsOf('command-1', expired())));
+  it('has ids that depend on command, index and bytes', async () => {
+    expect(await idsOf('command-2', expired())).to.deep.equal(['d9a67c6d-d5c0-80d1-ab80-ef0abc28d77f']);
+    expect((await idsOf('command-1', failed(), expired()))[1]).to.equal('31295cc4-ee23-8837-a42b-909a57be3291');
+    expect(await idsOf('command-1', expired(at('14:00:01')))).to.not.deep.equal(await idsOf('command-1', expired()));
+  });
+});
+
+describe('what the event codec reads', () => {
+  for (const category of CATEGORIES)
+    it(`is the same where it was encoded and elsewhere, to the order of the fields: ${category}`, () =>
+      fc.assert(
+        fc.asyncProperty(anyEventOf(SERDE[category].types), async (event: AnyEvent) => {
+          const stream = `${category}-${'0'.repeat(26)}` as StreamName;
+          const codec = new JsonEventCodec();
+          const append = { category, stream, after: -1, events: [event as never], commandId: randomUUID(), why };
+          const [encoded] = await codec.encode(append);
+          const recorded = recordedAs(encoded as NewEvent, stream);
+          const here = await codec.decode([recorded]);
+          const elsewhere = await new JsonEventCodec().decode([recorded]);
+          expect(JSON.stringify(here)).to.equal(JSON.stringify(elsewhere));
+        }),
+      ));
+
+  it('is decoded once, however many read it', async () => {
+    const codec = new JsonEventCodec();
+    const [encoded] = await new JsonEventCodec().encode(appendOf('command-1', issued()));
+    const recorded = recordedAs(encoded as NewEvent);
+    const [first] = await codec.decode([recorded]);
+    const [again, copy] = await codec.decode([recorded, { ...recorded }]);
+    expect([again === first, copy === first]).to.deep.equal([true, false]);
+    expect(copy).to.deep.equal(first);
+  });
+
+  it('says which events of a batch can’t be read and why, without quoting them, and gives the others', async () => {
+    const codec = new JsonEventCodec();
+    const [good] = await codec.encode(appendOf('command-1', issued()));
+    const bad = (change: Partial<RecordedEvent>) => ({ ...recordedAs(good as NewEvent), id: randomUUID(), ...change });
+    const decoded = await codec.decode([
+      bad({ type: 'ChargeMelted' }),
+      recordedAs(good as NewEvent),
+      bad({ data: '{"name":"MARIA' }),
+      bad({ metadata: JSON.stringify({ account: ACCOUNT_ID, mode: 'test', v: 2 }) }),
+      bad({ stream: 'nothing-1' as StreamName }),
+    ]);
+    expect(decoded.map((one) => (one instanceof UnreadableEvent ? one.reason.message : one.event.type))).to.deep.equal([
+      'ChargeMelted: expected a known event type',
+      'ChargePixIssued',
+      'ChargePixIssued: SyntaxError while it was read',
+      'ChargePixIssued: expected a version from 1 to 1, not 2',
+      'nothing-1: no such category',
+    ]);
+  });
+});

@@ -1,0 +1,98 @@
+// What a payment waits for by itself: what the watchdog finds when its job was lost (architecture §7).
+import { expect } from 'chai';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
+import { type PendingWork, pendingSince, pendingWork } from '../../../domain/payment/pendingWork.ts';
+import { boleto, card, otherIssued } from '../../support/instruments.ts';
+import {
+  cancelled,
+  cancelRequested,
+  created,
+  END_TO_END_ID,
+  expired,
+  failed,
+  held,
+  heldRejected,
+  issued,
+  OTHER_REFUND_ID,
+  paymentAfter,
+  processing,
+  REFUND_ID,
+  refundCompleted,
+  refundReserved,
+  released,
+  returned,
+  returnRefused,
+  returnRetried,
+  sentBack,
+  settled,
+  settledByCard,
+} from '../../support/samples.ts';
+
+const OPEN = [created(), issued()];
+const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
+const TWO = [created({ methods: ['CREDIT_CARD', 'BOLETO'] }), otherIssued(card()), otherIssued(boleto())];
+const CANCEL = 'cancel 13:10:00';
+const RETURN = `returnPayment ${END_TO_END_ID} 13:00:00`;
+const EXPIRE = 'expire 14:00:00';
+
+const OF_PAYMENTS = created({ api: 'payments', methods: ['PIX', 'BOLETO'] });
+const CREATION = ['issueInstruments 13:00:00', 'resumeIssuing 13:09:00'];
+
+/** `<kind> <which> <since when>`. */
+const TABLE: readonly (readonly [string, readonly PaymentEvent[], readonly string[]])[] = [
+  ['a creation that was cut off', [created()], ['resumeIssuing 13:01:00']],
+  ['a payment without instruments', [OF_PAYMENTS], CREATION],
+  ['a payment with one of two instruments', [OF_PAYMENTS, issued()], [...CREATION, EXPIRE]],
+  ['an open one', OPEN, [EXPIRE]],
+  ['one of several methods: the last of them', TWO, ['expire 13:00:00']],
+  ['in flight', [...CARD, processing()], ['expire 13:30:00']],
+  ['wanted cancelled', [...OPEN, cancelRequested()], [CANCEL]],
+  ['wanted cancelled before there was an instrument', [created(), cancelRequested()], [CANCEL]],
+  ['wanted cancelled while in flight', [...CARD, processing(), cancelRequested()], [CANCEL]],
+  ['wanted cancelled while held', [...OPEN, held(), cancelRequested()], [CANCEL]],
+  ['wanted cancelled, and so it is', [...OPEN, cancelRequested(), cancelled()], []],
+  ['wanted cancelled, paid first', [...OPEN, cancelRequested(), settled()], []],
+  [
+    'wanted cancelled, a wrong amount on its way back',
+    [...OPEN, sentBack('wrong_amount'), cancelRequested()],
+    [RETURN, CANCEL],
+  ],
+  ['held for review', [...OPEN, held()], []],
+  ['sent back by an operator', [...OPEN, held(), heldRejected('operator')], [RETURN]],
+  ['sent back, which the provider refuses', [...OPEN, held(), heldRejected('operator'), returnRefused()], []],
+  [
+    'sent back again',
+    [...OPEN, held(), heldRejected('operator'), returnRefused(), returnRetried('return-2')],
+    [RETURN],
+  ],
+  ['sent back and there', [...OPEN, held(), heldRejected('operator'), returned()], []],
+  ['ended', [...OPEN, expired()], []],
+  ['failed', [created(), failed()], []],
+  ['paid', [...OPEN, settled()], []],
+  [
+    'paid, with refunds on their way and money to release',
+    [...CARD, settledByCard(), refundReserved(), refundReserved({ refundId: OTHER_REFUND_ID }), refundCompleted()],
+    [`refund ${OTHER_REFUND_ID} 15:00:00`, 'releaseFunds 13:05:01'],
+  ],
+  [
+    'paid and released, with a refund on its way',
+    [...CARD, settledByCard(), released(), refundReserved()],
+    [`refund ${REFUND_ID} 15:00:00`],
+  ],
+];
+
+const said = (work: PendingWork): string => {
+  const which =
+    work.kind === 'returnPayment' ? `${work.providerPaymentId} ` : work.kind === 'refund' ? `${work.refundId} ` : '';
+  return `${work.kind} ${which}${work.at.slice(11, 19)}`;
+};
+
+describe('what a payment waits for', () => {
+  for (const [name, history, expected] of TABLE)
+    it(`${name}: ${expected.join(', ') || 'nothing'}`, () => {
+      const payment = paymentAfter(...history);
+      const found = pendingWork(payment);
+      expect(pendingSince(payment)).to.equal(found.map(({ at }) => at).toSorted()[0] ?? null);
+      expect(found.map(said)).to.deep.equal(expected);
+    });
+});

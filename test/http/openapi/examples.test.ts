@@ -1,0 +1,49 @@
+// The examples of the OpenAPI document are whole, of the shapes that are declared, and what this version answers.
+import { expect } from 'chai';
+import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
+import { API_ROUTES } from '../../../http/api/routes.ts';
+import { ERRORS } from '../../../http/kernel/errors.ts';
+import { compileResponse } from '../../../http/kernel/validation.ts';
+import { EXAMPLES } from '../../../http/openapi/examples.ts';
+import { webhookSchema } from '../../../http/openapi/webhooks.ts';
+import { shapeOf } from '../../support/jsonShape.ts';
+import { playStory, type Recorded } from './scenario.ts';
+
+const expectValid = (schema: object, value: unknown): void => {
+  const validate = compileResponse(schema);
+  expect(validate(value), `${JSON.stringify(validate.errors)} ${JSON.stringify(value)}`).to.equal(true);
+};
+
+describe('the examples of the OpenAPI document', () => {
+  let played: Recorded;
+  before(async () => {
+    played = await playStory();
+  });
+
+  for (const { operationId, body, responses } of API_ROUTES) {
+    const { request, responses: answered = {} } = EXAMPLES.operations[operationId] ?? {};
+    it(`${operationId}: request and answer are valid, and of the shape that is answered today`, () => {
+      if (body.kind === 'json') expectValid(body.schema, request);
+      else expect(request).to.equal(undefined);
+      expect(Object.keys(answered)).to.not.deep.equal([]);
+      for (const [status, value] of Object.entries(answered)) {
+        const response = responses[Number(status)];
+        if (response?.kind !== 'json') throw new Error(`${operationId} declares no ${status}`);
+        expectValid(response.schema, value);
+        const today = played.operations[operationId]?.responses[status];
+        expect(shapeOf(value), 'npm run docs').to.equal(shapeOf(today));
+      }
+    });
+  }
+  for (const { event } of EVENT_CATALOGUE)
+    it(`${event}: the body is valid, and of the shape that is sent today`, () => {
+      expectValid(webhookSchema(event), EXAMPLES.webhooks[event]);
+      expect(shapeOf(EXAMPLES.webhooks[event]), 'npm run docs').to.equal(shapeOf(played.webhooks[event]));
+    });
+  // That their shapes are those of today is seen where each is provoked (test/http/errors.test.ts).
+  it('has every error', () => {
+    expect(Object.keys(EXAMPLES.errors).sort()).to.deep.equal(Object.keys(ERRORS).sort());
+    for (const [code, body] of Object.entries(EXAMPLES.errors))
+      expect((body as { error: { code: string } }).error.code).to.equal(code);
+  });
+});

@@ -1,0 +1,225 @@
+// The examples of the OpenAPI document: one merchant's story that touches every operation and sends every webhook. `npm run docs` keeps
+// what was answered (http/openapi/examples), and a test plays it again.
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { API_ROUTES } from '../../../http/api/routes.ts';
+import type { OperationExamples } from '../../../http/openapi/examples.ts';
+import { type CallOptions, type Reply, TestGateway } from '../../support/gateway.ts';
+import { type Hit, Receiver } from '../../support/receiver.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** The story begins at noon of this day, and each step takes no time at all. */
+const NOON = Date.UTC(2026, 10, 2, 12);
+const PUBLIC_URL = 'https://pay.quita.example';
+const CUSTOMER = { name: 'Ana Souza', document: '12345678909', email: 'ana@example.com', phone: '+5511987654321' };
+const SHOWN_CHARACTERS = 64;
+
+export interface Recorded {
+  readonly operations: { readonly [operationId: string]: OperationExamples };
+  readonly webhooks: { readonly [event: string]: unknown };
+}
+
+/** Random parts become the same in every recording, and long Base64 is cut: an example is to be read. */
+const steadied = (recorded: Recorded, receiverUrl: string): Recorded => {
+  const seen = new Map<string, string>();
+  const stable = (text: string, make: (digest: string) => string): string => {
+    const known = seen.get(text) ?? make(createHash('sha256').update(`example ${seen.size}`).digest('hex'));
+    seen.set(text, known);
+    return known;
+  };
+  const text = JSON.stringify(recorded)
+    .replaceAll(receiverUrl, 'https://shop.example/webhooks')
+    .replaceAll(/\b(we|wd|evt)_[0-9a-hjkmnp-tv-z]{26}/g, (id, prefix) =>
+      stable(id, (digest) => `${prefix}_${digest.slice(0, 26)}`),
+    )
+    .replaceAll(/\b[0-9a-f]{64}\b/g, (secret) => stable(secret, (digest) => digest))
+    .replaceAll(/\bE\d{20}[0-9A-Za-z]{11}\b/g, (id) => stable(id, (digest) => id.slice(0, 21) + digest.slice(0, 11)))
+    .replaceAll(
+      /"((?:data:image\/png;base64,)?[A-Za-z0-9+/]{200,}=*)"/g,
+      (_, long: string) => `"${long.slice(0, SHOWN_CHARACTERS)}…"`,
+    );
+  return JSON.parse(text) as Recorded;
+};
+
+class Story {
+  readonly #gateway: TestGateway;
+  readonly operations: Record<string, { request?: unknown; responses: Record<string, unknown> }> = {};
+
+  constructor(gateway: TestGateway) {
+    this.#gateway = gateway;
+  }
+
+  /** Asks an operation, and keeps what it answered with this status, and what was sent for it. */
+  async ask<Answer = { id: string }>(
+    operationId: string,
+    parts: { readonly id?: string; readonly query?: string; readonly body?: Body; readonly key?: string } = {},
+  ): Promise<Answer> {
+    const route = API_ROUTES.find((each) => each.operationId === operationId);
+    if (route === undefined) throw new Error(`no operation ${operationId}`);
+    const { id = '', query = '', body, key } = parts;
+    const options: CallOptions = {
+      headers: { 'x-request-id': `example-${operationId}` },
+      ...(body && { body }),
+      ...(Object.hasOwn(route.headers, 'Idempotency-Key') && { idempotencyKey: key ?? `order-of-${operationId}` }),
+    };
+    const reply: Reply<unknown> = await this.#gateway.call(
+      route.method,
+      route.path.replace('{id}', id) + query,
+      options,
+    );
+    expect(reply.status, `${operationId} ${reply.text}`).to.be.oneOf([200, 201]);
+    const kept = this.operations[operationId] ?? { responses: {} };
+    this.operations[operationId] = kept;
+    if (body && kept.request === undefined) kept.request = body;
+    kept.responses[reply.status] ??= reply.body;
+    return reply.body as Answer;
+  }
+}
+
+/** Charges: created, read, paid, and one that expires. */
+const tellCharges = async (story: Story): Promise<string> => {
+  const { id } = await story.ask('createCharge', {
+    body: {
+      amount: 12345,
+      payment_method: 'pix',
+      description: 'Order 1001',
+      customer: CUSTOMER,
+      metadata: { order: '1001' },
+    },
+  });
+  await story.ask('createPixCharge', { body: { amount: 4990, description: 'Order 1002', expires_in: 600 } });
+  await story.ask('sandboxPay', { id, body: { payer: { name: 'Ana Souza', document: '12345678909' } } });
+  await story.ask('getCharge', { id });
+  await story.ask('listCharges', { query: '?limit=1&status=paid' });
+  await story.ask('getPayment', { id });
+  await story.ask('getProviderStatus', { id });
+  await story.ask('getReceipt', { id });
+  // Before anything else is told of this charge.
+  await story.ask('flushSandboxDeliveries', { body: {} });
+  await story.ask('listWebhookDeliveries', { query: '?limit=1&eventType=charge.paid' });
+  await story.ask('resendWebhook', { id });
+  return id;
+};
+
+/** Refunds of a paid charge: one that arrives, one that fails. */
+const tellRefunds = async (story: Story, paidId: string): Promise<void> => {
+  await story.ask('changeSandboxSettings', { body: { auto_confirm_refunds: false } });
+  const refund = (idempotencyKey: string, amount: number) =>
+    story.ask('refundPayment', { id: paidId, body: { idempotencyKey, amount, reason: 'One item was out of stock' } });
+  await story.ask('sandboxConfirmRefund', { id: (await refund('refund-1001-a', 3000)).id, body: {} });
+  const failing = await refund('refund-1001-b', 1000);
+  await story.ask('sandboxFailRefund', { id: failing.id, body: { reason: 'The account was closed.' } });
+  await story.ask('listRefunds', { id: paidId });
+};
+
+/** Payments by other methods, and what acquirers and payers do with them. */
+const tellPayments = async (story: Story): Promise<void> => {
+  const create = (idempotencyKey: string, methods: readonly string[] = ['CREDIT_CARD']) =>
+    story.ask('createPayment', {
+      body: { idempotencyKey, amount: 25000, currency: 'BRL', paymentMethods: methods, customerName: 'Ana Souza' },
+    });
+  const [settled, disputed, refused, processing, cancelled] = await Promise.all(
+    ['order-2001', 'order-2002', 'order-2003', 'order-2004', 'order-2005'].map((key) => create(key)),
+  );
+  for (const payment of [settled, disputed])
+    await story.ask('sandboxAuthorize', { id: payment?.id ?? '', body: { method: 'CREDIT_CARD' } });
+  await story.ask('sandboxChargeback', { id: settled?.id ?? '', body: {} });
+  await story.ask('sandboxDispute', { id: disputed?.id ?? '', body: {} });
+  await story.ask('sandboxRefuse', { id: refused?.id ?? '', body: { reason: 'Insufficient funds.' } });
+  await story.ask('sandboxProcessing', { id: processing?.id ?? '', body: {} });
+  await story.ask('cancelPayment', { id: cancelled?.id ?? '' });
+  await story.ask('listPayments', { query: '?limit=1&status=CHARGEBACK' });
+};
+
+/** Disputes have no route here yet: their bodies are as the contract has them. */
+const disputeCase = (more: Body): Body => ({
+  id: 'med_5t1q8d0n4r7k2x9c6v3b1m8z0h',
+  object: 'med_case',
+  type: 'med',
+  status: 'open',
+  amount: 12345,
+  currency: 'BRL',
+  charge_id: 'ch_3h8f0q4w6dz1p5k9s2m7x0b4c8',
+  reason: 'The payer says that it was a scam.',
+  response_deadline: '2026-11-12T12:00:00.000Z',
+  evidence_requested_at: null,
+  appeal_reason: null,
+  appealed_at: null,
+  evidence_count: 0,
+  money_outcome: null,
+  opened_at: '2026-11-02T12:00:00.000Z',
+  closed_at: null,
+  created_at: '2026-11-02T12:00:00.000Z',
+  updated_at: '2026-11-02T12:00:00.000Z',
+  ...more,
+});
+const disputeEvent = (type: string, object: Body): Body => ({
+  id: `evt_${createHash('sha256').update(type).digest('hex').slice(0, 26)}`,
+  object: 'event',
+  api_version: '2026-11-01',
+  type,
+  created_at: '2026-11-02T12:00:00.000Z',
+  data: { object },
+});
+const APPEALED = {
+  status: 'appealed',
+  appeal_reason: 'The order was delivered.',
+  appealed_at: '2026-11-03T12:00:00.000Z',
+};
+const DISPUTE_EVENTS = {
+  'med_case.created': disputeEvent('med_case.created', disputeCase({})),
+  'med_case.updated': disputeEvent('med_case.updated', disputeCase(APPEALED)),
+  'med.resolved': disputeEvent(
+    'med.resolved',
+    disputeCase({
+      ...APPEALED,
+      status: 'closed',
+      money_outcome: 'refunded_to_merchant',
+      closed_at: '2026-11-05T12:00:00.000Z',
+    }),
+  ),
+};
+
+/** Of each event the one about the first charge where there is one: whichever arrived first, it is the same in every recording. */
+const sentOf = (hits: readonly Hit[], chargeId: string): Readonly<Record<string, unknown>> => {
+  const paymentId = chargeId.slice(chargeId.indexOf('_') + 1);
+  const rank = ({ rawBody }: Hit) => (rawBody.includes(paymentId) ? '0' : '1') + rawBody.replaceAll(/evt_\w+/g, '');
+  const ordered = hits.toSorted((a, b) => (rank(a) < rank(b) ? 1 : -1));
+  return Object.fromEntries(ordered.map((hit) => [String(hit.headers['x-acme-event-type']), hit.body]));
+};
+
+/** Plays the story on a gateway of its own, and returns what was answered and sent. */
+export const playStory = async (): Promise<Recorded> => {
+  const receiver = await Receiver.open();
+  const gateway = await TestGateway.open({ clock: { now: () => NOON }, publicUrl: PUBLIC_URL, tenantSeed: 'examples' });
+  try {
+    const story = new Story(gateway);
+    await story.ask('registerWebhookEndpoint', { body: { url: receiver.url, events: ['*'] } });
+    await story.ask('listWebhookEndpoints');
+    await story.ask('rotateOverrideSecret');
+    await story.ask('listEventCatalogue');
+    const paidId = await tellCharges(story);
+    await tellRefunds(story, paidId);
+    await tellPayments(story);
+    await story.ask('getBalance');
+    await story.ask('listWallets');
+    await story.ask('getPaymentStats');
+    await story.ask('getPaymentMetrics');
+    await story.ask('getSandboxClock');
+    // The second charge expires.
+    await story.ask('advanceSandboxClock', { body: { seconds: 660 } });
+    await story.ask('flushSandboxDeliveries', { body: {} });
+    const { body } = await gateway.post<{ id: string }>('/v1/webhooks/endpoints', {
+      url: receiver.url,
+      events: ['charge.paid'],
+    });
+    await story.ask('deleteWebhookEndpoint', { id: body.id });
+    const webhooks = { ...sentOf(receiver.got, paidId), ...DISPUTE_EVENTS };
+    const recorded = { operations: story.operations, webhooks };
+    return steadied(recorded, receiver.url);
+  } finally {
+    await gateway.close();
+    await receiver.close();
+  }
+};
