@@ -9,29 +9,63 @@ export const up = (knex: Knex): Promise<unknown> =>
     CREATE TABLE sandbox_bank.instruments (
       account_id text COLLATE "C" NOT NULL,
       txid text COLLATE "C" NOT NULL,
+      method text COLLATE "C" NOT NULL DEFAULT 'PIX',
       answer_at timestamptz NOT NULL DEFAULT now(),
-      PRIMARY KEY (account_id, txid)
+      cancelled boolean NOT NULL DEFAULT false,
+      -- Until when it takes money: what the bank made before the gateway knew of it began to run out then (K7).
+      expires_at timestamptz,
+      PRIMARY KEY (account_id, txid, method)
     );
 
-    CREATE TABLE sandbox_bank.pix (
+    CREATE TABLE sandbox_bank.payments (
       account_id text COLLATE "C" NOT NULL,
-      end_to_end_id text COLLATE "C" NOT NULL,
+      -- Of a Pix its end-to-end id.
+      provider_payment_id text COLLATE "C" NOT NULL,
       txid text COLLATE "C" NOT NULL,
+      method text COLLATE "C" NOT NULL DEFAULT 'PIX',
       amount bigint NOT NULL,
       payer_name text,
       payer_document text,
       paid_at timestamptz NOT NULL,
-      PRIMARY KEY (account_id, end_to_end_id)
+      PRIMARY KEY (account_id, provider_payment_id)
     );
-    CREATE INDEX pix_of_txid ON sandbox_bank.pix (account_id, txid);
+    CREATE INDEX payments_of_txid ON sandbox_bank.payments (account_id, txid);
 
     CREATE TABLE sandbox_bank.returns (
       account_id text COLLATE "C" NOT NULL,
       return_id text COLLATE "C" NOT NULL,
-      end_to_end_id text COLLATE "C" NOT NULL,
+      provider_payment_id text COLLATE "C" NOT NULL,
       amount bigint NOT NULL,
       returned_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (account_id, return_id)
+    );
+
+    -- What acquirers tell besides payments: a card in flight, a refusal, a chargeback.
+    CREATE TABLE sandbox_bank.facts (
+      account_id text COLLATE "C" NOT NULL,
+      txid text COLLATE "C" NOT NULL,
+      number integer NOT NULL,
+      kind text COLLATE "C" NOT NULL,
+      method text COLLATE "C" NOT NULL,
+      reason text,
+      at timestamptz NOT NULL,
+      PRIMARY KEY (account_id, txid, number)
+    );
+
+    CREATE TABLE sandbox_bank.refunds (
+      account_id text COLLATE "C" NOT NULL,
+      refund_id text COLLATE "C" NOT NULL,
+      -- The id of the payment that is given back.
+      original_id text COLLATE "C" NOT NULL,
+      strategy text COLLATE "C" NOT NULL,
+      destination text,
+      amount bigint NOT NULL,
+      -- processing, confirmed or refused
+      status text COLLATE "C" NOT NULL,
+      reason text,
+      -- Of the return or of the Pix-out; null where the method has none.
+      end_to_end_id text COLLATE "C",
+      PRIMARY KEY (account_id, refund_id)
     );`);
 
 export const down = (): never => {

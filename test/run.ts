@@ -1,34 +1,26 @@
 // `npm test`: five mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
-// for most of their time, and the others run meanwhile. The last line is `N passed, N failed`; exit code 0 only when all passed.
+// for most of their time, and the others run meanwhile. Whichever is free takes the next file. Before the last line, the files that took
+// longest; the last line is `N passed, N failed`; exit code 0 only when all passed.
+// `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
 import { spawn, spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { globSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const ALL = 'test/**/*.test.ts';
-/** By what they wait for: whole programs, what boots them and their databases, engines under the gateway; the routes are the rest. */
-const APART = [
-  ['system', 'faults'],
-  [
-    'infrastructure/boot',
-    'infrastructure/cli',
-    'infrastructure/logMigration',
-    'infrastructure/postgres',
-    'infrastructure/embeddedPostgres',
-  ],
-  ['conformance', 'infrastructure/eventStore', 'model', 'application'],
-  [
-    'projections',
-    'infrastructure/jobs',
-    'infrastructure/operations',
-    'infrastructure/timers',
-    'infrastructure/webhookSender',
-  ],
+const JOBS = 5;
+const ISOLATION = 'test/isolation/';
+/** Those that take longest begin first, so that none is left alone at the end. */
+const LONGEST = [
+  'test/infrastructure/boot/start.test.ts',
+  'test/conformance/',
+  'test/faults/',
+  'test/system/',
+  'test/http/errors.test.ts',
+  'test/infrastructure/jobs/',
+  'test/projections/engine/',
+  'test/infrastructure/',
 ];
-/** Whole programs that stand still, are poisoned, cut off or flooded, beside others that go on: `npm run test:isolation`, by themselves. */
-const ISOLATION = 'isolation';
-const filesOf = (folders: readonly string[]): readonly string[] => folders.map((name) => `test/${name}/**/*.test.ts`);
 
 /** Databases are made and dropped by the hundred: on a disk that takes a quarter of all CPU. */
 const MEMORY = '/dev/shm';
@@ -52,49 +44,32 @@ const folderInMemory = async (): Promise<string | null> => {
   return null;
 };
 
-interface Result {
-  readonly output: string;
-  readonly code: number;
-  readonly passed: number;
-  readonly failed: number;
-}
+const isIsolation = process.argv[2] === 'isolation';
+const rank = (file: string): number => {
+  const found = LONGEST.findIndex((prefix) => file.startsWith(prefix));
+  return found === -1 ? LONGEST.length : found;
+};
+const files = globSync('test/**/*.test.ts')
+  .filter((file) => file.startsWith(ISOLATION) === isIsolation)
+  .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 
-const NODE_COMPILE_CACHE = join(import.meta.dirname, '../node_modules/.cache/quita');
 /** Of all that the tests write. */
-const dir = (await folderInMemory().catch(() => null)) ?? (await openFolder(tmpdir()));
-process.once('exit', () => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
+const TMPDIR = (await folderInMemory().catch(() => null)) ?? (await openFolder(tmpdir()));
+process.once('exit', () => rmSync(TMPDIR, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-/** `isShown`: printed as it comes; otherwise kept. */
-const runMocha = async (args: readonly string[], name: string, isShown: boolean): Promise<Result> => {
-  const report = join(dir, name);
-  const reporter = ['--reporter', 'test/support/countingReporter.mjs', '--reporter-option', `output=${report}`];
-  const child = spawn('mocha', [...args, ...reporter], {
-    stdio: ['ignore', isShown ? 'inherit' : 'pipe', 'inherit'],
-    env: { ...process.env, TMPDIR: dir, NODE_COMPILE_CACHE },
-  });
-  let output = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  const code = await new Promise<number>((resolve) => child.once('close', (exit) => resolve(exit ?? 1)));
-  // A mocha that died before its end has counted nothing.
-  const counts = await readFile(report, 'utf8').catch(() => '0 1');
-  const [passed = 0, failed = 1] = counts.trim().split(' ').map(Number);
-  return { output, code, passed, failed };
-};
-
-const apart = APART.map(filesOf);
-const ignored = [...filesOf([ISOLATION]), ...apart.flat()].flatMap((spec) => ['--ignore', spec]);
-const results =
-  process.argv[2] === ISOLATION
-    ? [await runMocha(filesOf([ISOLATION]), ISOLATION, true)]
-    : await Promise.all([
-        runMocha([ALL, ...ignored], 'rest', true),
-        ...apart.map((files, n) => runMocha(files, String(n), false)),
-      ]);
-for (const { output } of results) process.stdout.write(output);
-const sum = (of: 'passed' | 'failed'): number => results.reduce((total, result) => total + result[of], 0);
-const isBad = results.some(({ code }) => code !== 0);
-process.stdout.write(`${sum('passed')} passed, ${isBad ? Math.max(sum('failed'), 1) : sum('failed')} failed\n`);
-process.exit(isBad ? 1 : 0);
+const counts = join(TMPDIR, 'counts');
+const reporter = ['--reporter', 'test/support/countingReporter.mjs', '--reporter-option', `output=${counts}`];
+const mocha = spawn('mocha', [...(isIsolation ? [] : ['--parallel', '--jobs', String(JOBS)]), ...reporter, ...files], {
+  stdio: ['ignore', 'inherit', 'inherit'],
+  env: {
+    ...process.env,
+    TMPDIR,
+    NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/quita'),
+  },
+});
+const code = await new Promise<number>((resolve) => mocha.once('close', (exit) => resolve(exit ?? 1)));
+// A mocha that died before its end has counted nothing.
+const [passed = 0, failed = 1] = (await readFile(counts, 'utf8').catch(() => '0 1')).trim().split(' ').map(Number);
+process.stdout.write(`${passed} passed, ${code === 0 ? failed : Math.max(failed, 1)} failed\n`);
+process.exit(code === 0 ? 0 : 1);

@@ -11,7 +11,7 @@ import type { Circumstances, LoggedEvent } from '../ports/loggedEvent.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { KeyedLock } from './keyedLock.ts';
 
-/** An aggregate: where its events go and how they fold. */
+/** What the handler knows of an aggregate: the category of its streams and the decider that folds them. */
 export interface Aggregate<C extends Category, State> {
   readonly category: C;
   readonly decider: Decider<State, EventOf[C]>;
@@ -31,7 +31,7 @@ export interface Outcome<State, Reply> extends Loaded<State> {
   readonly position: Position | null;
 }
 
-/** One event of a stream and the states around it. */
+/** One event of a stream, and the states before and after it. */
 export interface Around<State, Event> {
   readonly before: State;
   readonly event: Event;
@@ -39,12 +39,12 @@ export interface Around<State, Event> {
   readonly revision: number;
 }
 
-/** The stream kept moving under us, or the store is away. The caller may repeat. */
+/** Other writers kept winning the stream. Nothing was written; the caller may repeat. */
 export class CommandContention extends Error {
   override name = 'CommandContention';
 }
 
-/** An event of the stream is of no form that this version reads: nothing can be decided on it until that is mended. */
+/** An event of the stream is of no form that this version reads: nothing can be decided on the stream until that is mended. */
 export class StreamUnreadable extends Error {
   override name = 'StreamUnreadable';
 }
@@ -60,7 +60,7 @@ const readable = (decoded: Decoded): LoggedEvent => {
 const CONFLICTS_MAX = 10;
 /** Longest pause after the first lost append, in milliseconds; it grows with each. */
 const CONFLICT_PAUSE_MS = 5;
-/** States kept in memory. A few kB each; only ever used to guess what to append (see `run`). */
+/** States kept in memory, a few kB each. They are only used to guess what to append, which the append proves. */
 const CACHED_STATES_MAX = 5_000;
 
 /** What the handler needs of the world. */
@@ -87,7 +87,7 @@ export class CommandHandler {
     this.#stopwatch = stopwatch;
   }
 
-  /** The stream's state now, read from the store. */
+  /** Returns the stream's state as the store has it now. Throws StreamUnreadable, EventStoreUnavailable. */
   async load<C extends Category, State>({ decider }: Aggregate<C, State>, stream: StreamName): Promise<Loaded<State>> {
     const cached = this.#cache.get(stream) as Loaded<State> | undefined;
     let { state, revision } = cached ?? { state: decider.initial, revision: EMPTY_STREAM };
@@ -100,7 +100,7 @@ export class CommandHandler {
     return { state, revision };
   }
 
-  /** The states around one event, and the event: for what must tell of it exactly as it was. null: no such event. */
+  /** Returns the event at `revision` with the states around it, as they were then; null when the stream has no such event. */
   async loadAround<C extends Category, State>(
     aggregate: Aggregate<C, State>,
     stream: StreamName,
@@ -110,7 +110,7 @@ export class CommandHandler {
     return null;
   }
 
-  /** Every event of the stream from the first one on, with the states around it. */
+  /** Yields every event of the stream, from the first one on, with the states around it. */
   async *loadSteps<C extends Category, State>(
     { decider }: Aggregate<C, State>,
     stream: StreamName,
@@ -125,13 +125,13 @@ export class CommandHandler {
       }
   }
 
-  /** Another process wrote to the stream: what was remembered of it is old. */
+  /** Forgets the remembered state of the stream when it is older than `revision`, at which another process wrote. */
   forget(stream: StreamName, revision: number): void {
     const cached = this.#cache.get(stream);
     if (cached && cached.revision < revision) this.#cache.delete(stream);
   }
 
-  /** What this process last saw of the stream, or the stream's state: good for choosing an effect, never for an answer. */
+  /** Returns what this process last saw of the stream, which may be old: good for choosing an effect, never for an answer. */
   async loadRecent<C extends Category, State>(
     aggregate: Aggregate<C, State>,
     stream: StreamName,
@@ -139,7 +139,7 @@ export class CommandHandler {
     return (this.#cache.get(stream) as Loaded<State> | undefined) ?? this.load(aggregate, stream);
   }
 
-  /** Like `execute`, for decisions that record what happened and refuse nothing: a refusal is a broken invariant and throws. */
+  /** Runs a decision that records what happened and refuses nothing, like `execute`; a refusal breaks an invariant and throws. */
   async record<C extends Category, State, Reply>(
     aggregate: Aggregate<C, State>,
     stream: StreamName,
@@ -153,8 +153,9 @@ export class CommandHandler {
   }
 
   /**
-   * Runs one decision on one stream. `creates`: the stream is assumed empty and not read first.
-   * Throws CommandContention, EventStoreUnavailable, AppendOutcomeUnknown: nothing is half done, a repeat is safe.
+   * Runs one decision on one stream and returns its outcome, or its rejection. With `creates` the stream is assumed to be empty and is
+   * not read first. Throws CommandContention, StreamUnreadable, EventStoreUnavailable, AppendOutcomeUnknown: nothing is half done, and a
+   * repeat is safe.
    */
   execute<C extends Category, State, Reply>(
     aggregate: Aggregate<C, State>,

@@ -1,5 +1,6 @@
-// One at a time per key, in order of arrival, inside this process.
+// Work on the same thing, one after the other.
 
+/** Runs work one at a time per key, in order of arrival, inside this process. A failure reaches its own caller only. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
@@ -14,7 +15,7 @@ export class KeyedLock {
     }
   }
 
-  /** Whether somebody holds or awaits the key. */
+  /** Returns whether some work of the key runs or waits. */
   isBusy(key: string): boolean {
     return this.#tails.has(key);
   }

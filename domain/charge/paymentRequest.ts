@@ -1,11 +1,12 @@
 // What a merchant may ask for when creating a payment: from a body whose types are right to terms, or to all that is wrong with it
 // (contract.md Create payment body, rules I4, I5, I11, P1–P3).
+
+import { isEmailAddress } from '../kernel/email.ts';
 import { type Minor, toMinor } from '../kernel/money.ts';
 import type { ErrorCode } from '../kernel/rejection.ts';
 import type { Json } from '../kernel/serde.ts';
 import { isE164 } from '../methods/phone.ts';
 import type { Customer } from './charge.ts';
-import { isEmailAddress } from './email.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';
 import { METHOD_RULES, type PaymentMethod } from './methods.ts';
 import type { CodedProblem } from './request.ts';

@@ -10,7 +10,7 @@ export interface Decider<State, Event> {
   readonly evolve: (state: State, event: Event) => State;
 }
 
-/** What a decision wants appended, and what it answers once that stands. No events: it was already so. */
+/** What a decision wants appended, and what it answers once that is stored. Without events it was so already. */
 export interface Decided<Event, Reply> {
   readonly events: readonly Event[];
   readonly reply: Reply;
@@ -22,6 +22,7 @@ export interface Decided<Event, Reply> {
  */
 export type Decision<State, Event, Reply> = (state: State) => Decided<Event, Reply> | Rejection;
 
+/** Folds the events over `from`, or over the decider's initial state. */
 export const fold = <State, Event>(decider: Decider<State, Event>, events: Iterable<Event>, from?: State): State => {
   let state = from ?? decider.initial;
   for (const event of events) state = decider.evolve(state, event);

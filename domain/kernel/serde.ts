@@ -1,5 +1,5 @@
 // The stored format of events: explicit both ways, versioned, upcast at read (design.md §3).
-// A shape writes exactly its fields and refuses to read what is not of the shape: a poison event is found, never guessed.
+// A shape writes exactly its fields and refuses to read what is not of the shape, so that a poison event is found and never guessed at.
 import type { Fact } from './event.ts';
 import { type Minor, toMinor } from './money.ts';
 import { isTimestamp, type Timestamp } from './time.ts';
@@ -18,7 +18,7 @@ const refuse = (path: string, expected: string): never => {
   throw new MalformedEvent(`${path}: expected ${expected}`);
 };
 
-/** A string, of whatever brand. */
+/** Returns the shape of a string, of whatever brand. */
 export const text = <T extends string = string>(): Shape<T> => ({
   encode: (value) => value,
   decode: (value, path) => (typeof value === 'string' ? (value as T) : refuse(path, 'a string')),
@@ -43,7 +43,7 @@ export const flag: Shape<boolean> = {
   encode: (value) => value,
   decode: (value, path) => (typeof value === 'boolean' ? value : refuse(path, 'a boolean')),
 };
-/** Free-form JSON, kept as it is (a merchant's metadata). */
+/** Returns the shape of JSON that is kept as it is, such as a merchant's metadata. */
 export const freeForm = <T>(): Shape<T> => ({
   encode: (value) => value as Json,
   decode: (value, path) => (value === undefined ? refuse(path, 'a value') : (value as T)),
@@ -75,7 +75,7 @@ export const record = <T extends object>(fields: { readonly [K in keyof T]-?: Sh
   };
 };
 
-/** One of several records, told apart by the text in their field `tag`, which each record's shape must have too. */
+/** Returns the shape of one of several records, distinguished by the text in their field `tag`, which each record has too. */
 export const taggedBy = <Tag extends string, T extends { readonly [K in Tag]: string }>(
   tag: Tag,
   shapes: { readonly [Value in T[Tag]]: Shape<Extract<T, { readonly [K in Tag]: Value }>> },
@@ -99,7 +99,7 @@ export interface EventSerde<Data> {
   readonly shape: Shape<Data>;
   /** `upcasts[v]` turns stored data of version v into version v + 1. */
   readonly upcasts?: Readonly<Record<number, (data: Json) => Json>>;
-  /** Paths of personal data, so that sealing them later is a change of the serde alone. */
+  /** Paths of the personal fields, with dots between the keys: what a codec that seals fields seals (architecture §3). */
   readonly personal: readonly string[];
 }
 
@@ -117,7 +117,10 @@ export interface Serde<E extends AnyFact> {
   readonly types: readonly string[];
   readonly table: SerdeTable<E>;
   encode(event: E): StoredForm;
-  /** Throws MalformedEvent on an unknown type, a version newer than known, or data that is not of the shape. */
+  /**
+   * Reads a stored event, of this version or lifted from an older one.
+   * Throws MalformedEvent on an unknown type, a version newer than known, or data that is not of the shape.
+   */
   decode(stored: { type: string; version: number; data: unknown }): E;
 }
 

@@ -32,7 +32,7 @@ export interface JournalEntry {
 }
 
 /** A charge is an intention, and the others tell how far one is: the event that moves the money comes with them or after. */
-const movesMoney = ignoringTypes<PaymentEvent>()(
+export const movesMoney = ignoringTypes<PaymentEvent>()(
   'ChargeCreated',
   'ChargePixIssued',
   'ChargeInstrumentIssued',

@@ -6,9 +6,8 @@ import type { RefundId } from '../kernel/ids.ts';
 import { type Minor, toMinor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
-import { payerTaxId } from '../transaction/payer.ts';
 import { type RefundRecord, type RefundStrategy, refundableRest, refundedAmount } from '../transaction/refunds.ts';
-import type { SettledTransaction } from '../transaction/transaction.ts';
+import { payerTaxId, type SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
 /** Fee of a Pix-out, in centavos (M6). */

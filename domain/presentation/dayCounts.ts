@@ -52,3 +52,10 @@ const STAGE_OF: { readonly [Status in TransactionStatus]: FunnelStage | null } =
   DISPUTE: 'disputed',
 };
 export const stageOf = (status: TransactionStatus): FunnelStage | null => STAGE_OF[status];
+
+/** Sums one count over the rows. */
+export const sumBy = (rows: readonly DayRow[], count: Exclude<keyof DayCounts, 'stages'>): number =>
+  rows.reduce((sum, row) => sum + row[count], 0);
+
+export const sumStage = (rows: readonly DayRow[], stage: FunnelStage): number =>
+  rows.reduce((sum, { stages }) => sum + stages[stage], 0);

@@ -1,8 +1,7 @@
 // GET /v1/payments/metrics (contract.md Metrics, rule T3), from the counts of each day.
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { divideHalfUp, percentHalfUp } from '../kernel/rounding.ts';
-import type { DayRow, FunnelStage } from './dayCounts.ts';
-import { sumBy, sumStage } from './daySums.ts';
+import { type DayRow, type FunnelStage, sumBy, sumStage } from './dayCounts.ts';
 
 export interface MetricsWindow {
   /** Ascending, the last one is today. */

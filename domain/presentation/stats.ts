@@ -1,8 +1,7 @@
 // GET /v1/payments/stats (contract.md Stats, rules T1, T2), from the counts of each day.
 import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import { percentHalfUp } from '../kernel/rounding.ts';
-import type { DayRow } from './dayCounts.ts';
-import { sumBy } from './daySums.ts';
+import { type DayRow, sumBy } from './dayCounts.ts';
 
 /** Points of `dailyVolume`: the most recent ones of a longer window. */
 export const DAILY_VOLUME_MAX = 366;

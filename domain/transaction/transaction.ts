@@ -5,6 +5,7 @@ import type { Fact } from '../kernel/event.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { add, type Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { payerTaxIdOf } from '../pix/taxId.ts';
 import type { ChargedFees } from './fees.ts';
 import type { DisputeRecord, RefundRecord, RefundTerms } from './refunds.ts';
 
@@ -24,6 +25,9 @@ export interface IncomingPayment {
   /** The provider's payment time: lateness is judged by it (M4). */
   readonly paidAt: Timestamp;
 }
+
+/** Returns the bare tax id of whoever paid; null when the bank names nobody by it (M5). */
+export const payerTaxId = ({ payer }: IncomingPayment): string | null => payerTaxIdOf(payer.document);
 
 export type RejectionReason = 'wrong_amount' | 'second_payment' | 'charge_ended' | 'payer_mismatch';
 

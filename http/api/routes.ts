@@ -2,13 +2,15 @@
 import { OPERATIONS_ROUTES } from '../kernel/health.ts';
 import type { Route } from '../kernel/route.ts';
 import { CHECKOUT_ROUTES } from '../site/checkoutRoutes.ts';
-import { listChargesRoute } from './payments/chargeList.ts';
-import { createChargeRoute, createPixChargeRoute, getChargeRoute } from './payments/charges.ts';
-import { createPaymentRoute } from './payments/createPayment.ts';
-import { cancelPaymentRoute, providerStatusRoute, resendWebhookRoute } from './payments/paymentActions.ts';
-import { listPaymentsRoute } from './payments/paymentList.ts';
-import { getPaymentRoute } from './payments/payments.ts';
-import { getReceiptRoute } from './payments/receipt.ts';
+import { createChargeRoute, createPixChargeRoute, getChargeRoute, listChargesRoute } from './payments/charges.ts';
+import {
+  cancelPaymentRoute,
+  getPaymentRoute,
+  getReceiptRoute,
+  providerStatusRoute,
+  resendWebhookRoute,
+} from './payments/payment.ts';
+import { createPaymentRoute, listPaymentsRoute } from './payments/payments.ts';
 import { listRefundsRoute, refundPaymentRoute } from './refunds/refunds.ts';
 import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxPayRoute } from './sandbox/sandbox.ts';
 import {
@@ -22,13 +24,13 @@ import { confirmRefundRoute, failRefundRoute } from './sandbox/sandboxRefunds.ts
 import { sandboxSettingsRoute } from './sandbox/sandboxSettings.ts';
 import { paymentMetricsRoute, paymentStatsRoute } from './stats/stats.ts';
 import { getBalanceRoute, listWalletsRoute } from './wallets/wallets.ts';
-import { rotateOverrideSecretRoute } from './webhooks/overrideSecret.ts';
 import {
   deleteEndpointRoute,
   eventCatalogueRoute,
   listDeliveriesRoute,
   listEndpointsRoute,
   registerEndpointRoute,
+  rotateOverrideSecretRoute,
 } from './webhooks/webhooks.ts';
 
 /** The JSON interface. */

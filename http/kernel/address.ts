@@ -1,4 +1,5 @@
-// Where a request comes from, as limits count it: one IPv4 address, or one IPv6 network of a customer's size (/64).
+// Where a request comes from, as limits count it: one IPv4 address, or one IPv6 network of a customer's size (/64); and which addresses are
+// this machine's own.
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';
 
@@ -45,3 +46,9 @@ export const networkOf = (address: string): string => {
   if (isIPv4(address)) return address.replace(/\d+$/, '0/24');
   return address.endsWith('::/64') ? `${address.split(':').slice(0, 3).join(':')}::/48` : address;
 };
+
+const LOOPBACK =
+  /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(\.\d{1,3}){3}\]?|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/i;
+
+/** `host` without a port; an IPv6 address with or without brackets, as text or as the URL parser writes it. */
+export const isLoopbackHost = (host: string): boolean => LOOPBACK.test(host);

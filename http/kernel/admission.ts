@@ -2,12 +2,11 @@
 import type { Request, Response } from 'express';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, networkOf } from './address.ts';
-import type { AddressLimit, WithoutKey } from './addressLimit.ts';
 import { authenticate, failureOf } from './authentication.ts';
 import { requestIdOf } from './errors.ts';
 import { isOperator } from './health.ts';
+import type { AddressLimit, RateLimit, WithoutKey } from './limits.ts';
 import type { Overload, Place } from './overload.ts';
-import type { RateLimit } from './rateLimit.ts';
 import type { Caller, Callers, Principal, Route } from './route.ts';
 import type { TellSecurityEvent } from './securityEvents.ts';
 import type { AppServices } from './services.ts';

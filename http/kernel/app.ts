@@ -14,13 +14,12 @@ import { type Admission, admit, OVERLOADED, takesPlace } from './admission.ts';
 import { type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
 import { PUBLIC_URL, requestIdOf, sendError } from './errors.ts';
 import { warnOfForwarding } from './forwarding.ts';
-import { idempotencyKeyOf } from './idempotencyKey.ts';
 import { type Place, UNCOUNTED } from './overload.ts';
 import { requestId } from './requestId.ts';
 import type { Caller, Preferences, Refusal, Route, RouteContext, RouteResult } from './route.ts';
 import { sendResult } from './send.ts';
 import { untilLevel } from './upToDate.ts';
-import { readQuery } from './validation.ts';
+import { idempotencyKeyOf, readQuery } from './validation.ts';
 
 export interface AppOptions extends Admission {
   readonly routes: readonly Route[];

@@ -1,8 +1,8 @@
 // Health and metrics (rules S1, S3).
 import type { Request } from 'express';
+import { isLoopbackHost } from './address.ts';
 import { isSameSecret } from './authentication.ts';
 import { anyInteger, constant, described, exactly, optional, string } from './jsonSchema.ts';
-import { isLoopbackHost } from './loopback.ts';
 import { type Route, route } from './route.ts';
 
 export interface Operations {

@@ -1,5 +1,6 @@
 // A route as data: Express, the tests and the OpenAPI document come from the same table.
 import type { Static, TSchema } from 'typebox';
+import type { Actor } from '../../application/core/eventMetadata.ts';
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
@@ -316,3 +317,16 @@ const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
   const codes = [...Object.values(body.codes), ...Object.values(body.missing)];
   return ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type', ...codes];
 };
+
+/** Who asks, and by which request: what commands record as their cause. */
+export const actorOf = ({ caller, requestId }: Pick<KeyContext, 'caller' | 'requestId'>): Actor => ({
+  actor: caller.actor,
+  requestId,
+});
+
+/** The answer to a creation under an idempotency key: 201, the first time and every time it is repeated; a repeat says so (rule K3). */
+export const created = <Body>(body: Body, replayed: boolean) => ({
+  status: 201 as const,
+  body,
+  ...(replayed && { headers: { 'Idempotent-Replayed': 'true' } }),
+});

@@ -1,8 +1,8 @@
-// From bodies and queries to values or to all that is wrong with them (rules E1, E2, I12, I14).
+// From bodies, queries and the Idempotency-Key to values, or to all that is wrong with them (rules E1, E2, I12, I14, K6).
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { Request } from 'express';
 import type { CodedProblem } from '../../domain/charge/request.ts';
-import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
-import { reject } from '../../domain/kernel/rejection.ts';
+import { type ErrorCode, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 import type { JsonBody, Route, ValidationContext } from './route.ts';
 
@@ -225,4 +225,21 @@ export const readQuery = (
   const code = new Set(problems.map((problem) => problem.code)).size === 1 ? problems[0]?.code : undefined;
   const rejection = rejectionOf(firstOfEachParam(problems).slice(0, PROBLEMS_MAX), 'A parameter without a name');
   return code ? { ...rejection, code } : rejection;
+};
+
+const HEADER = { param: 'Idempotency-Key' };
+/** 8 to 128 printable ASCII characters. */
+const KEY = /^[\x20-\x7e]{8,128}$/;
+
+export const idempotencyKeyOf = (req: Request): string | Rejection => {
+  const key = req.headers['idempotency-key'];
+  if (key === undefined || key === '')
+    return reject('idempotency_key_required', 'The Idempotency-Key header is required.', HEADER);
+  if (typeof key !== 'string' || !KEY.test(key))
+    return reject(
+      'invalid_idempotency_key',
+      'The Idempotency-Key must be 8 to 128 printable ASCII characters.',
+      HEADER,
+    );
+  return key;
 };

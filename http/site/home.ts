@@ -114,7 +114,8 @@ const TEXTS: { readonly [L in Language]: Texts } = {
 
 const commands = (publicUrl: string, demoFile: string): readonly [string, string, string, string] => [
   `KEY=$(node -p "require('${demoFile}').testApiKey")`,
-  `curl -s ${publicUrl}/v1/charges -H "apikey: $KEY" -H "Idempotency-Key: order-$(date +%s)" \\
+  `curl -s ${publicUrl}/v1/charges \\
+  -H "apikey: $KEY" -H "Idempotency-Key: order-$(date +%s)" \\
   -H 'content-type: application/json' \\
   -d '{"amount": 12345, "payment_method": "pix"}' | tee /tmp/charge.json`,
   `CHARGE=$(node -p "require('/tmp/charge.json').id")

@@ -1,7 +1,7 @@
 // Configuration from the environment, typed and checked at once (rules S1, S6). An empty variable is an unset one.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { isLoopbackHost } from '../../http/kernel/loopback.ts';
+import { isLoopbackHost } from '../../http/kernel/address.ts';
 import { BadConnectionString, readConnectionString } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { isPlainEventStore, isPlainPostgres } from './plainConnections.ts';
 

@@ -24,7 +24,7 @@ import { failingTargets } from '../operations/failingTargets.ts';
 import { providerNotifications } from '../operations/providerNotifications.ts';
 import { reconciliations } from '../operations/reconciliations.ts';
 import { SandboxBank } from '../providers/sandbox/bank.ts';
-import { isRightSecretsKey } from '../secrets/keyCheck.ts';
+import { isRightSecretsKey } from '../secrets/secretsKey.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
 import { caughtUp } from '../subscriptions/caughtUp.ts';
 import { ParkedSet } from '../subscriptions/parkedSet.ts';

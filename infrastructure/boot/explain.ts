@@ -6,15 +6,17 @@ import { EmbeddedPostgresError } from '../embeddedPostgres/embeddedPostgres.ts';
 import { OtherJobsSchema } from '../jobs/schema.ts';
 import { DatabaseUnreachable } from '../postgres/reachDatabase.ts';
 import { ConfigError } from './config.ts';
-import { NewerSchema, OlderSchema } from './migrate.ts';
+import { ForeignSchema, OlderSchema } from './migrate.ts';
+import { ForeignLog } from './readableLog.ts';
 
 const KINDS = [
   CheckpointMismatch,
   ConfigError,
   DatabaseUnreachable,
   EmbeddedPostgresError,
+  ForeignLog,
   LogNotInUse,
-  NewerSchema,
+  ForeignSchema,
   OlderSchema,
   OtherJobsSchema,
   UnknownPosition,

@@ -1,40 +1,21 @@
-// Brings the database to this version's schema, or says that it is of a newer one (rule S4).
+// Brings the database to this version's schema, or says that it is of another one, newer or too old (rule S4).
 import knex, { type Knex } from 'knex';
 import type pg from 'pg';
-import * as events from '../../migrations/0001_events.ts';
-import * as followers from '../../migrations/0002_followers.ts';
+import * as eventStore from '../../migrations/0001_event_store.ts';
+import * as subscriptions from '../../migrations/0002_subscriptions.ts';
 import * as operations from '../../migrations/0003_operations.ts';
 import * as sandboxBank from '../../migrations/0004_sandbox_bank.ts';
-import * as logUse from '../../migrations/0005_log_use.ts';
-import * as otherMethods from '../../migrations/0006_other_methods.ts';
-import * as velocity from '../../migrations/0007_velocity.ts';
-import * as webhookUrls from '../../migrations/0008_webhook_urls.ts';
-import * as reconciliations from '../../migrations/0009_reconciliations.ts';
-import * as parkedStreams from '../../migrations/0010_parked_streams.ts';
-import * as leaderships from '../../migrations/0011_leaderships.ts';
-import * as owed from '../../migrations/0012_owed.ts';
-import * as failingTargets from '../../migrations/0013_failing_targets.ts';
-import * as instrumentExpiry from '../../migrations/0014_instrument_expiry.ts';
-import * as jobPayloads from '../../migrations/0015_job_payloads.ts';
 import { connectionConfig, PgSession } from '../postgres/session.ts';
 
 const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
-  '0001_events': events,
-  '0002_followers': followers,
+  '0001_event_store': eventStore,
+  '0002_subscriptions': subscriptions,
   '0003_operations': operations,
   '0004_sandbox_bank': sandboxBank,
-  '0005_log_use': logUse,
-  '0006_other_methods': otherMethods,
-  '0007_velocity': velocity,
-  '0008_webhook_urls': webhookUrls,
-  '0009_reconciliations': reconciliations,
-  '0010_parked_streams': parkedStreams,
-  '0011_leaderships': leaderships,
-  '0012_owed': owed,
-  '0013_failing_targets': failingTargets,
-  '0014_instrument_expiry': instrumentExpiry,
-  '0015_job_payloads': jobPayloads,
 };
+
+/** The first migration of every build before the first release. */
+const BEFORE_RELEASE = '0001_events';
 
 const source: Knex.MigrationSource<string> = {
   getMigrations: async () => Object.keys(MIGRATIONS),
@@ -42,9 +23,9 @@ const source: Knex.MigrationSource<string> = {
   getMigration: async (name) => MIGRATIONS[name] as Knex.Migration,
 };
 
-/** The database was used by a newer version of the program. Nothing was changed. */
-export class NewerSchema extends Error {
-  override name = 'NewerSchema';
+/** The database was used by a version whose schema is not an earlier one of this version's. Nothing was changed. */
+export class ForeignSchema extends Error {
+  override name = 'ForeignSchema';
 }
 
 /** No program of this version has run on the database yet. Nothing was changed. */
@@ -52,11 +33,18 @@ export class OlderSchema extends Error {
   override name = 'OlderSchema';
 }
 
-/** Throws NewerSchema. */
-const refuseNewer = (done: readonly string[]): void => {
+/** Throws ForeignSchema: of a newer version, or of a build before the first release, whose events and tables are not read any more. */
+const refuseForeign = (done: readonly string[]): void => {
+  if (done.includes(BEFORE_RELEASE))
+    throw new ForeignSchema(
+      'the database was made by a build before the first release, whose events this version does not read: of the embedded database, ' +
+        'remove the data directory or set DATA_DIR to another folder; otherwise set DATABASE_URL to an empty database',
+    );
   const unknown = done.filter((name) => !(name in MIGRATIONS));
   if (unknown.length > 0)
-    throw new NewerSchema(`the database has the schema of a newer version (${unknown.join(', ')}): start that version`);
+    throw new ForeignSchema(
+      `the database has the schema of a newer version (${unknown.join(', ')}): start that version`,
+    );
 };
 
 const TABLE = 'schema_migrations';
@@ -99,7 +87,7 @@ export const migrate = async (connectionString: string): Promise<void> => {
 };
 
 /**
- * For tools beside the running program: the database has the schema of this version, and is left as it is. Throws NewerSchema, or
+ * For tools beside the running program: the database has the schema of this version, and is left as it is. Throws ForeignSchema, or
  * OlderSchema, of an empty one, too.
  */
 export const assertSchema = async (connectionString: string): Promise<void> => {
@@ -111,7 +99,7 @@ export const assertSchema = async (connectionString: string): Promise<void> => {
     const { rows } =
       tables[0]?.found == null ? { rows: [] } : await session.query<{ name: string }>(`SELECT name FROM ${TABLE}`);
     const done = rows.map(({ name }) => name);
-    refuseNewer(done);
+    refuseForeign(done);
     const missing = Object.keys(MIGRATIONS).filter((name) => !done.includes(name));
     if (missing.length > 0)
       throw new OlderSchema(
@@ -127,7 +115,7 @@ export const assertSchema = async (connectionString: string): Promise<void> => {
 const run = async (db: Knex): Promise<void> => {
   if (await db.schema.hasTable(TABLE)) {
     const done = await db<{ name: string }>(TABLE).select('name');
-    refuseNewer(done.map(({ name }) => name));
+    refuseForeign(done.map(({ name }) => name));
     // A process killed while it migrated leaves knex's own lock behind; we hold ours, so nobody is migrating.
     await db.migrate.forceFreeMigrationsLock({ tableName: TABLE, migrationSource: source });
   }

@@ -1,6 +1,6 @@
 // What would travel between machines where anybody on the way can read it (rule S6): passwords, keys, payers' documents.
 import pg from 'pg';
-import { isLoopbackHost } from '../../http/kernel/loopback.ts';
+import { isLoopbackHost } from '../../http/kernel/address.ts';
 import type { ConnectionSettings } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 
 const isHere = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host);

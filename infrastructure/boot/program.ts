@@ -1,11 +1,10 @@
 // The whole program in one process: database, API, projector, reactor and workers (rules S1–S6).
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
-import { addressLimit } from '../../http/kernel/addressLimit.ts';
+import { isLoopbackHost } from '../../http/kernel/address.ts';
 import { createApp } from '../../http/kernel/app.ts';
 import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
-import { isLoopbackHost } from '../../http/kernel/loopback.ts';
+import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { Overload } from '../../http/kernel/overload.ts';
-import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
@@ -22,6 +21,7 @@ import type { Gateway, Roles } from './gateway.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import { createMetrics } from './metrics.ts';
 import { migrate } from './migrate.ts';
+import { assertReadable } from './readableLog.ts';
 import { unreadiness } from './readiness.ts';
 import { untilReadModelsExist } from './readModelsExist.ts';
 import { securityLog } from './securityLog.ts';
@@ -64,6 +64,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     );
     isOpen = true;
     resources.defer(() => storage.close());
+    await assertReadable(storage);
     const clock = await openClock(storage.operations, log);
     resources.defer(() => clock.close());
     const gateway = await openGateway({

@@ -1,10 +1,12 @@
 // Accounts, and what is agreed with one merchant (rules E6, E8, M2, M7a).
+
 import { randomBytes } from 'node:crypto';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { AccountSettings } from '../../domain/account/account.ts';
 import { SETTING_BOUNDS, type SettingsChange } from '../../domain/account/settings.ts';
 import { PAYMENT_METHODS, type PaymentMethod } from '../../domain/charge/methods.ts';
+import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { type AccountId, encodeRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { accountViews } from '../../projections/accounts/queries.ts';
@@ -14,7 +16,6 @@ import { type Screen, table } from './output.ts';
 import { accountIdOf } from './typed.ts';
 
 const NAME_LENGTH_MAX = 200;
-const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
 
 const create: CliCommand = {
   name: 'account create',
@@ -29,7 +30,7 @@ const create: CliCommand = {
     const [name, email] = [String(options['name']).trim(), String(options['email']).trim()];
     if (name === '' || name.length > NAME_LENGTH_MAX)
       throw new UsageError(`--name must have 1 to ${NAME_LENGTH_MAX} characters`);
-    if (!EMAIL.test(email)) throw new UsageError('--email must be an e-mail address');
+    if (!isEmailAddress(email)) throw new UsageError('--email must be an e-mail address');
     const accountId = encodeRawId(randomBytes(16)) as AccountId;
     const [testApiKey, liveApiKey] = [newApiKey('test'), newApiKey('live')];
     await openAccountWithKeys({ commands, accounts })({

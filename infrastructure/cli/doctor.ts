@@ -1,19 +1,16 @@
 // `doctor`: what could be wrong with the deployment, in plain words.
 
-import { PROCESSES } from '../../application/capabilities.ts';
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
-import { consumerName } from '../../application/ports/processManager.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
-import { PROJECTIONS } from '../../projections/registry.ts';
 import { explained } from '../boot/explain.ts';
 import type { Diagnosis as Finding } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
-import { opensWhatIsSealed } from '../secrets/keyCheck.ts';
-import { knownSecretsKey } from '../secrets/secretsKey.ts';
+import { knownSecretsKey, opensWhatIsSealed } from '../secrets/secretsKey.ts';
 import type { CliCommand, CliResult, CliWorld } from './command.ts';
 import type { Screen } from './output.ts';
+import { CONSUMERS } from './projections.ts';
 
 type Check = (world: CliWorld) => Promise<Finding>;
 
@@ -88,9 +85,8 @@ const eventStore: Check = async ({ storage: { store } }) => {
 };
 
 const consumers: Check = async ({ storage: { store, reads } }) => {
-  const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
-  const [head, known] = [await store.head(), await readCheckpoints(reads, names)];
-  const behind = names.filter((name) => (known.get(name)?.position ?? null) !== head);
+  const [head, known] = [await store.head(), await readCheckpoints(reads, CONSUMERS)];
+  const behind = CONSUMERS.filter((name) => (known.get(name)?.position ?? null) !== head);
   return finding(
     'read models and processes',
     behind.length === 0,

@@ -6,7 +6,7 @@ import type { Sql } from '../../application/ports/sql.ts';
 import { type StreamName, streamName } from '../../domain/kernel/event.ts';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { journalEntry, type LedgerAccount } from '../../domain/ledger/postings.ts';
+import { journalEntry, type LedgerAccount, movesMoney } from '../../domain/ledger/postings.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { walletViews } from '../../projections/wallet/queries.ts';
 import type { Storage } from '../boot/storage.ts';
@@ -53,10 +53,12 @@ const check: CliCommand = {
   },
 };
 
-type OfType<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>;
+// biome-ignore lint/suspicious/noExplicitAny: a guard is matched by what it finds, whatever it takes
+type Found<Guard> = Guard extends (event: any) => event is infer Event ? Event : never;
+type MoneyEvent = Found<typeof movesMoney>;
 
-/** Why money moved. Events that move none are not here. */
-const WHY: { readonly [Type in PaymentEvent['type']]?: (event: OfType<Type>) => string } = {
+/** Why money moved. */
+const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, { type: Type }>) => string } = {
   TransactionSettled: ({ data }) => `the payer paid by ${data.method} (${data.incoming.providerPaymentId})`,
   TransactionFundsReleased: () => 'the hold on settled money ended',
   TransactionHeld: ({ data }) => `held for review (${data.incoming.providerPaymentId})`,
@@ -82,11 +84,9 @@ const WHAT: { readonly [Account in LedgerAccount]: readonly [credit: string, deb
   payer_returns: ['owed to the payer', 'no longer owed to the payer'],
 };
 
-/** null: the event moves no money. */
-export const whyMoved = (event: PaymentEvent): string | null => {
-  const words = WHY[event.type] as ((event: PaymentEvent) => string) | undefined;
-  return words?.(event) ?? null;
-};
+/** Returns null when the event moves no money. */
+export const whyMoved = (event: PaymentEvent): string | null =>
+  movesMoney(event) ? (WHY[event.type] as (event: MoneyEvent) => string)(event) : null;
 
 export const whatMoved = (account: LedgerAccount, amount: number): string => WHAT[account][amount > 0 ? 0 : 1];
 

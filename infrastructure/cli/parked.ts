@@ -4,16 +4,15 @@ import { PROCESSES } from '../../application/capabilities.ts';
 import { LOG_CONSUMER } from '../../application/core/aggregates.ts';
 import { maySkip } from '../../application/core/capability.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
-import { consumerName } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, type Mode, PREFIX } from '../../domain/kernel/ids.ts';
 import { skipEvent } from '../../domain/logConsumer/logConsumer.ts';
 import { askRetry, type ParkedRow, readParked } from '../../projections/engine/parkedStreams.ts';
-import { PROJECTIONS } from '../../projections/registry.ts';
 import { type CliCommand, type CliResult, type CliWorld, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
+import { CONSUMERS } from './projections.ts';
 import { streamOf } from './typed.ts';
 
 const shown = ({ account, isRetryAsked: _, ...row }: ParkedRow) => ({
@@ -43,8 +42,6 @@ const chosen = async (db: Sql, stream: string | null, consumer: unknown): Promis
     );
   return rows;
 };
-
-const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
 
 const CONSUMER = {
   description: 'of this read model or process only',

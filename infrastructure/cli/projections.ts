@@ -10,6 +10,9 @@ import { shareOf } from '../eventStore/share.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 
+/** Whoever follows the log: read models and processes, by the names of their checkpoints. */
+export const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
+
 const NAME_WIDTH = 28;
 
 const status: CliCommand = {
@@ -19,9 +22,8 @@ const status: CliCommand = {
   options: {},
   run: async ({ storage }) => {
     const head = await storage.store.head();
-    const names = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
-    const checkpoints = await readCheckpoints(storage.reads, names);
-    const consumers = names.map((name) => {
+    const checkpoints = await readCheckpoints(storage.reads, CONSUMERS);
+    const consumers = CONSUMERS.map((name) => {
       const position = checkpoints.get(name)?.position ?? null;
       return { name, position, isCaughtUp: position === head };
     });

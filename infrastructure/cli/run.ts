@@ -11,16 +11,18 @@ import { type Log, openLog } from '../log/log.ts';
 import { reachDatabase } from '../postgres/reachDatabase.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
-import type { CliCommand, CliInput, CliOutput, CliResult, CliWorld, LocalWorld, StorageCommand } from './command.ts';
+import type { CliCommand, CliInput, CliOutput, CliResult, CliWorld, StorageCommand } from './command.ts';
 import { operatorOf, recorded } from './operator.ts';
 import { NO_PROGRESS, type Out, progressOn, type Screen, screenOf } from './output.ts';
 import { readWords, usage } from './program.ts';
 
+type Opened = Omit<CliWorld, 'signal'>;
+
 const connect = async (
-  local: LocalWorld,
+  env: NodeJS.ProcessEnv,
   config: Config,
   log: Log,
-): Promise<{ world: CliWorld; close: () => Promise<void> }> => {
+): Promise<{ opened: Opened; close: () => Promise<void> }> => {
   if (config.databaseUrl !== null) await reachDatabase(config.databaseUrl);
   const connectionString = config.databaseUrl ?? (await attachToEmbeddedPostgres(config.dataDir));
   await assertSchema(connectionString);
@@ -37,63 +39,16 @@ const connect = async (
     await clock.close();
     await storage.close();
   };
-  return { world: { ...local, config, storage, commands, accounts, operator: operatorOf(), log }, close };
+  return { opened: { env, config, storage, commands, accounts, operator: operatorOf(), log }, close };
 };
 
 /** An operator at a terminal sees what was done anyway; asked for by name, the log is written there, too. */
 const openSecurityLog = ({ logLevel }: Config, env: NodeJS.ProcessEnv, err: Out): Log =>
   openLog(err.isTTY && !env['LOG_LEVEL'] ? 'silent' : logLevel, { write: (line) => void err.write(line) });
 
-interface Executed {
-  readonly result: CliResult;
-  readonly code: 0 | 1 | 2;
-}
-
-const executeOnStorage = async (
-  command: StorageCommand,
-  local: LocalWorld,
-  input: CliInput,
-  output: CliOutput,
-  err: Out,
-): Promise<Executed> => {
-  const config = loadToolConfig(local.env);
-  let opened: Awaited<ReturnType<typeof connect>>;
-  try {
-    opened = await connect(local, config, openSecurityLog(config, local.env, err));
-  } catch (error) {
-    const result = await command.whenUnopened?.(config, error);
-    if (!result) throw error;
-    return { result, code: 2 };
-  }
-  const { world, close } = opened;
-  try {
-    const result = await recorded(command, input, world, () => command.run(world, input, output));
-    return { result, code: result.isBad ? 1 : 0 };
-  } finally {
-    await close();
-  }
-};
-
-const execute = async (
-  command: CliCommand,
-  local: LocalWorld,
-  input: CliInput,
-  output: CliOutput,
-  err: Out,
-): Promise<Executed> => {
-  if (!command.isLocal) return executeOnStorage(command, local, input, output, err);
-  const result = await command.run(local, input, output);
-  return { result, code: result.isBad ? 1 : 0 };
-};
-
-const textOf = ({ json, text }: CliResult, isJson: boolean, screen: Screen): string => {
-  if (isJson) return json === undefined ? '' : JSON.stringify(json);
-  return typeof text === 'string' ? text : text(screen);
-};
-
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** A second signal ends the process at once, as if nobody listened. */
+/** Before it and after a second one a signal ends the process at once, as if nobody listened. */
 const withSignal = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const stop = new AbortController();
   const onSignal = () => stop.abort();
@@ -103,6 +58,54 @@ const withSignal = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise
   } finally {
     for (const name of SIGNALS) process.off(name, onSignal);
   }
+};
+
+interface Executed {
+  readonly result: CliResult;
+  readonly code: 0 | 1 | 2;
+}
+
+const executeOnStorage = async (
+  command: StorageCommand,
+  env: NodeJS.ProcessEnv,
+  input: CliInput,
+  output: CliOutput,
+  err: Out,
+): Promise<Executed> => {
+  const config = loadToolConfig(env);
+  let connected: Awaited<ReturnType<typeof connect>>;
+  try {
+    connected = await connect(env, config, openSecurityLog(config, env, err));
+  } catch (error) {
+    const result = await command.whenUnopened?.(config, error);
+    if (!result) throw error;
+    return { result, code: 2 };
+  }
+  const { opened, close } = connected;
+  try {
+    const run = () => withSignal((signal) => command.run({ ...opened, signal }, input, output));
+    const result = await recorded(command, input, opened, run);
+    return { result, code: result.isBad ? 1 : 0 };
+  } finally {
+    await close();
+  }
+};
+
+const execute = async (
+  command: CliCommand,
+  env: NodeJS.ProcessEnv,
+  input: CliInput,
+  output: CliOutput,
+  err: Out,
+): Promise<Executed> => {
+  if (!command.isLocal) return executeOnStorage(command, env, input, output, err);
+  const result = await withSignal((signal) => command.run({ env, signal }, input, output));
+  return { result, code: result.isBad ? 1 : 0 };
+};
+
+const textOf = ({ json, text }: CliResult, isJson: boolean, screen: Screen): string => {
+  if (isJson) return json === undefined ? '' : JSON.stringify(json);
+  return typeof text === 'string' ? text : text(screen);
 };
 
 /** Returns the exit code: 0, 1 when something was found wrong, 2 when the command or the environment is. */
@@ -127,9 +130,7 @@ export const runCli = async (
     const { command, input } = asked;
     const progress = input.isJson ? NO_PROGRESS : progressOn(err, () => performance.now());
     const output = { print: (line: string): void => void out.write(`${line}\n`), screen, progress };
-    const { result, code } = await withSignal((signal) =>
-      execute(command, { env, signal }, input, output, err).finally(() => progress.clear()),
-    );
+    const { result, code } = await execute(command, env, input, output, err).finally(() => progress.clear());
     const text = textOf(result, input.isJson, screen);
     if (text !== '') out.write(`${text}\n`);
     return code;

@@ -27,9 +27,9 @@ export const startOn = (address: string): string =>
 const startThere = (address: string): string =>
   `start the program ${isEventStoreDb(address) ? 'with EVENTSTORE_URL set to it' : 'without EVENTSTORE_URL'}`;
 
-const says = (use: Exclude<LogState, { kind: 'inUse' }>): string => {
-  const { address } = use.other;
-  switch (use.kind) {
+const says = (state: Exclude<LogState, { kind: 'inUse' }>): string => {
+  const { address } = state.other;
+  switch (state.kind) {
     case 'moved':
       return `this event log has moved to ${address}: ${startThere(address)}`;
     case 'sealed':
@@ -40,14 +40,14 @@ const says = (use: Exclude<LogState, { kind: 'inUse' }>): string => {
 };
 
 /** null: it may be written to. */
-export const refusalOf = (use: LogState): LogNotInUse | null =>
-  use.kind === 'inUse' ? null : new LogNotInUse(says(use));
+export const refusalOf = (state: LogState): LogNotInUse | null =>
+  state.kind === 'inUse' ? null : new LogNotInUse(says(state));
 
 // A log as whoever copies it needs it: read through the port, written in its original order with its original ids and times.
 
 export interface MigratableLog {
   readonly name: LogName;
-  /** For reading only, whatever the log's use is. */
+  /** For reading only, whatever the log's state is. */
   readonly store: EventStore;
   /** Throws EventStoreUnavailable. */
   state(): Promise<LogState>;
@@ -55,7 +55,7 @@ export interface MigratableLog {
    * Postgres: when it returns, no append is under way that has not obeyed it. EventStoreDB: processes that have the log open obey as
    * soon as they hear of it, which is within milliseconds; those that open it later obey at once.
    */
-  setState(use: LogState): Promise<void>;
+  setState(state: LogState): Promise<void>;
   /**
    * Events that follow what the log holds, in log order, each with the id, the revision and the time it has. Whoever calls has made
    * the log a `copy`. `onWritten` is told how many were written, as it goes. Rejects when anything stands in the way; what was

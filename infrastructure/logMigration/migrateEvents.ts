@@ -19,12 +19,12 @@ import { openLog } from '../log/log.ts';
 import { leaderSessions } from '../postgres/leaderSession.ts';
 import { connectionConfig } from '../postgres/session.ts';
 import { assertAlone, leadInstead, named, OWN_NAME } from './alone.ts';
-import { moveLog, type News, type Step, unseal } from './moveLog.ts';
+import { type MoveProgress, moveLog, type Step, unseal } from './moveLog.ts';
 
 const ONE_IS_NEEDED =
   'one of --to, --from and --unseal [--from] is needed; npm run migrate-events -- --help explains them';
 
-const COMMAND: CommandWords = {
+export const MIGRATE_EVENTS: CommandWords = {
   name: 'npm run migrate-events --',
   summary:
     'Moves the event log of this deployment between PostgreSQL (DATABASE_URL, or the embedded one in DATA_DIR) and an EventStoreDB ' +
@@ -71,10 +71,10 @@ const STEPS: { readonly [S in Step]: string | null } = {
   inUse: null,
 };
 
-type Tell = (news: News) => void;
+type OnProgress = (progress: MoveProgress) => void;
 
 /** Says in a few words how far it is, with the events that are copied in a second. */
-const figures = (nowMs: () => number): ((news: Exclude<News, { kind: 'step' }>) => string) => {
+const figures = (nowMs: () => number): ((progress: Exclude<MoveProgress, { kind: 'step' }>) => string) => {
   let copyingSinceMs: number | null = null;
   return ({ kind, events }) => {
     if (kind === 'compared') return `${events} events compared`;
@@ -85,16 +85,16 @@ const figures = (nowMs: () => number): ((news: Exclude<News, { kind: 'step' }>) 
 };
 
 /** A line for each step that matters, and at most one a second between them. `nowMs`: a clock that only goes forward. */
-export const progressLines = (print: (line: string) => void, nowMs: () => number): Tell => {
+export const progressLines = (print: (line: string) => void, nowMs: () => number): OnProgress => {
   const figuresOf = figures(nowMs);
   let printedAtMs = nowMs();
-  return (news) => {
-    if (news.kind === 'step') {
-      const line = STEPS[news.step];
+  return (progress) => {
+    if (progress.kind === 'step') {
+      const line = STEPS[progress.step];
       if (line !== null) print(line);
       return;
     }
-    const line = figuresOf(news);
+    const line = figuresOf(progress);
     if (nowMs() - printedAtMs < LINE_EVERY_MS) return;
     printedAtMs = nowMs();
     print(line);
@@ -102,12 +102,12 @@ export const progressLines = (print: (line: string) => void, nowMs: () => number
 };
 
 /** A bar, and above it a line for each step that matters. */
-const progressBar = (print: (line: string) => void, bar: Progress, nowMs: () => number): Tell => {
+const progressBar = (print: (line: string) => void, bar: Progress, nowMs: () => number): OnProgress => {
   const figuresOf = figures(nowMs);
-  return (news) => {
-    if (news.kind !== 'step') return bar.show(news.share, figuresOf(news));
+  return (progress) => {
+    if (progress.kind !== 'step') return bar.show(progress.share, figuresOf(progress));
     bar.clear();
-    const line = STEPS[news.step];
+    const line = STEPS[progress.step];
     if (line !== null) print(line);
   };
 };
@@ -166,12 +166,12 @@ const moved = async (
   direction: 'to' | 'from',
   url: string,
   { session, assertAlone, postgres, eventStoreDb }: Opened,
-  tell: Tell,
+  onProgress: OnProgress,
   signal: AbortSignal,
 ): Promise<Finding> => {
   const [here, there] = [await postgres(), await eventStoreDb(url)];
   const [source, target] = direction === 'to' ? [here, there] : [there, here];
-  const report = await moveLog({ source, target, session, assertAlone, signal, tell });
+  const report = await moveLog({ source, target, session, assertAlone, signal, onProgress });
   const next = `start the program ${startOn(target.name.address)}`;
   const done = report.wasDone
     ? 'It was done before, and nothing was changed'
@@ -189,7 +189,7 @@ const unsealed = async (url: string | null, { session, postgres, eventStoreDb }:
   return { json: { wasSealed, next }, text: `${done}. Now ${next}` };
 };
 
-const perform = async (config: Config, task: Task, tell: Tell, signal: AbortSignal): Promise<Finding> => {
+const perform = async (config: Config, task: Task, onProgress: OnProgress, signal: AbortSignal): Promise<Finding> => {
   const resources = new AsyncDisposableStack();
   let lose: (error: Error) => void = quiet;
   const lost = new Promise<never>((_, reject) => {
@@ -198,7 +198,8 @@ const perform = async (config: Config, task: Task, tell: Tell, signal: AbortSign
   lost.catch(quiet);
   try {
     const opened = await openAlone(config, resources, lose);
-    const work = task.kind === 'unseal' ? unsealed(task.url, opened) : moved(task.kind, task.url, opened, tell, signal);
+    const work =
+      task.kind === 'unseal' ? unsealed(task.url, opened) : moved(task.kind, task.url, opened, onProgress, signal);
     return await Promise.race([work, lost, opened.session.lost]);
   } finally {
     await resources.disposeAsync();
@@ -226,7 +227,7 @@ export const runMigrateEvents = async (
   signal: AbortSignal,
 ): Promise<number> => {
   try {
-    const asked = readOnly(COMMAND, words, screenOf(out, env));
+    const asked = readOnly(MIGRATE_EVENTS, words, screenOf(out, env));
     if (asked.kind === 'text') {
       out.write(asked.text);
       return 0;
@@ -239,8 +240,8 @@ export const runMigrateEvents = async (
     const print = (line: string): void => void (isJson ? err : out).write(`${line}\n`);
     const nowMs = () => performance.now();
     const bar = progressOn(err, nowMs);
-    const tell = err.isTTY && !isJson ? progressBar(print, bar, nowMs) : progressLines(print, nowMs);
-    const { json, text } = await perform(config, task, tell, signal).finally(() => bar.clear());
+    const onProgress = err.isTTY && !isJson ? progressBar(print, bar, nowMs) : progressLines(print, nowMs);
+    const { json, text } = await perform(config, task, onProgress, signal).finally(() => bar.clear());
     out.write(`${isJson ? JSON.stringify(json) : text}\n`);
     return 0;
   } catch (error) {

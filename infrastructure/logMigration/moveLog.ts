@@ -13,7 +13,7 @@ import { shareOf } from '../eventStore/share.ts';
 export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';
 
 /** `copied`: by this run; `compared`: by this comparison. `share`: how far into the source, from 0 to 1. */
-export type News =
+export type MoveProgress =
   | { readonly kind: 'copied' | 'compared'; readonly events: number; readonly share: number }
   | { readonly kind: 'step'; readonly step: Step };
 
@@ -27,7 +27,7 @@ export interface Move {
   /** Ends it between two writes. */
   readonly signal: AbortSignal;
   /** Whoever throws here ends it like a fault at that point. */
-  readonly tell: (news: News) => void;
+  readonly onProgress: (progress: MoveProgress) => void;
 }
 
 export interface MoveReport {
@@ -86,8 +86,8 @@ const routeOf = async (source: MigratableLog, target: MigratableLog): Promise<Ro
 
 /** Throws UsageError, CheckpointMismatch, LogsDiffer, EventStoreUnavailable. Another run goes on where this one ended. */
 export const moveLog = async (move: Move): Promise<MoveReport> => {
-  const { source, target, session, assertAlone, tell } = move;
-  const step = (done: Step): void => tell({ kind: 'step', step: done });
+  const { source, target, session, assertAlone, onProgress } = move;
+  const step = (done: Step): void => onProgress({ kind: 'step', step: done });
   const route = await routeOf(source, target);
   if (route.isDone) return { wasDone: true, compared: 0, copied: 0, checkpoints: 0 };
   await checkpointsToMove(session, source.name.storeId, await source.store.head(), target.name.storeId);
@@ -96,7 +96,7 @@ export const moveLog = async (move: Move): Promise<MoveReport> => {
   if (!route.isSourceSealed) await source.setState({ kind: 'sealed', other: target.name });
   step('sealed');
   await assertAlone(); // who opened the log before it was sealed may not have heard of it; nobody can open it any more
-  const { checkpoints, comparison, copied } = await level(move);
+  const { checkpoints, comparison, copied } = await catchUp(move);
   step('verified');
   await session.transaction(async (tx) => {
     await tx.query('SET LOCAL synchronous_commit = on'); // the steps behind it must not outlive it
@@ -110,14 +110,14 @@ export const moveLog = async (move: Move): Promise<MoveReport> => {
   return { wasDone: false, compared: comparison.events, copied, checkpoints: checkpoints.length };
 };
 
-interface Levelled {
+interface CaughtUp {
   readonly checkpoints: readonly Checkpoint[];
   readonly comparison: Comparison;
   readonly copied: number;
 }
 
 /** Compares, copies what is missing and compares again, until a comparison reaches the head of the source. */
-const level = async ({ source, target, session, signal, tell }: Move): Promise<Levelled> => {
+const catchUp = async ({ source, target, session, signal, onProgress }: Move): Promise<CaughtUp> => {
   for (let copied = 0; ; ) {
     const head = await source.store.head();
     const checkpoints = await checkpointsToMove(session, source.name.storeId, head, target.name.storeId);
@@ -126,7 +126,7 @@ const level = async ({ source, target, session, signal, tell }: Move): Promise<L
       target: target.store,
       asked: checkpoints.flatMap(({ position }) => position ?? []),
       signal,
-      onCompared: (events, at) => tell({ kind: 'compared', events, share: shareOf(at, head) }),
+      onCompared: (events, at) => onProgress({ kind: 'compared', events, share: shareOf(at, head) }),
     });
     const end = await source.store.head(); // asked again: on EventStoreDB nothing but good manners keeps the seal
     if (comparison.source === end) return { checkpoints, comparison, copied };
@@ -134,7 +134,7 @@ const level = async ({ source, target, session, signal, tell }: Move): Promise<L
       const share = shareOf(batch[0]?.position ?? null, end);
       await target.write(batch, (count) => {
         copied += count;
-        tell({ kind: 'copied', events: copied, share });
+        onProgress({ kind: 'copied', events: copied, share });
       });
     }
   }
@@ -146,7 +146,7 @@ export const unseal = async (source: MigratableLog, session: LeaderSession): Pro
   if (state.kind === 'inUse') return false;
   if (state.kind === 'copy') throw new UsageError('this event log is a copy itself: there is no seal to break');
   const { address, storeId } = state.other;
-  const translated = await session.query('SELECT FROM log_followers.checkpoints WHERE store_id = $1', [storeId]);
+  const translated = await session.query('SELECT FROM subscriptions.checkpoints WHERE store_id = $1', [storeId]);
   if (state.kind === 'moved' || translated.rowCount > 0)
     throw new UsageError(
       `too late to give it up: the checkpoints stand in the log at ${address} already. Finish with npm run migrate-events; the way back is to copy that log here`,

@@ -1,5 +1,6 @@
 // One-dimensional arrays in Postgres' binary format (src/backend/utils/adt/arrayfuncs.c, array_recv). pg sends a Buffer as a binary
 // parameter; a plain array would be rendered as text with every quote of the JSON escaped once more, and parsed again by the server.
+// Measured in flushes of 64 appends of two events of 700 bytes: 11 µs of Node and 22 of PostgreSQL an event, against 17 and 28 as text.
 
 const INT8_OID = 20;
 const TEXT_OID = 25;

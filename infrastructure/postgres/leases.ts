@@ -19,20 +19,20 @@ export interface LeaseTimings {
 export const LEASE_TIMINGS: LeaseTimings = { renewMs: 1_000, leaseMs: 5_000, lookMs: 500 };
 
 /** Lock and lease in one statement: no process can be frozen between them. */
-const TAKE = `INSERT INTO log_followers.leaderships AS l (role, pid, started_at, renewed_at)
+const TAKE = `INSERT INTO subscriptions.leaderships AS l (role, pid, started_at, renewed_at)
   SELECT $2::text, pg_backend_pid(), (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), clock_timestamp()
   WHERE pg_try_advisory_lock($1, hashtext($2::text))
   ON CONFLICT (role) DO UPDATE SET pid = excluded.pid, started_at = excluded.started_at, renewed_at = excluded.renewed_at
   RETURNING pid, started_at::text AS "startedAt"`;
 
 /** Only of whoever holds the lock now, and by the row is the one that did not renew: both may have changed hands a moment ago. */
-const END_STALE = `SELECT pg_terminate_backend(k.pid) FROM log_followers.leaderships l
+const END_STALE = `SELECT pg_terminate_backend(k.pid) FROM subscriptions.leaderships l
   JOIN pg_stat_activity a ON a.pid = l.pid AND a.backend_start = l.started_at
   JOIN pg_locks k ON k.pid = l.pid AND k.database = a.datid AND k.locktype = 'advisory' AND k.granted
   WHERE l.role = $2::text AND l.renewed_at < clock_timestamp() - $3 * interval '1 ms'
     AND k.classid = $1 AND k.objid = (hashtext($2::text)::bigint & 4294967295)::oid AND k.objsubid = 2`;
 
-const RENEW = `UPDATE log_followers.leaderships l SET renewed_at = clock_timestamp()
+const RENEW = `UPDATE subscriptions.leaderships l SET renewed_at = clock_timestamp()
   FROM unnest($1::text[], $2::int[], $3::timestamptz[]) AS v(role, pid, started_at)
   WHERE l.role = v.role AND l.pid = v.pid AND l.started_at = v.started_at`;
 

@@ -1,8 +1,9 @@
 // Names to addresses without the process's thread pool: `dns.lookup` shares its few threads with files and crypto, and a
 // handful of slow names would hold up all of them. c-ares asks the name servers on its own sockets (rule W4).
 import { Resolver } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { raceAbort } from '../waiting.ts';
-import type { Hosts } from './hostsFile.ts';
 
 export interface AddressResolver {
   /**
@@ -20,7 +21,7 @@ const TRIES = 2;
 /** How long the family that answered first waits for the other (RFC 8305 §3, Resolution Delay). */
 const RESOLUTION_DELAY_MS = 50;
 
-export interface DnsQueries {
+interface DnsQueries {
   resolve4(name: string): Promise<string[]>;
   resolve6(name: string): Promise<string[]>;
   cancel(): void;
@@ -57,6 +58,101 @@ export function hostsFirst(hosts: Hosts, next: AddressResolver): AddressResolver
       if (listed.length > 0) return listed;
       if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'];
       return next.resolve(name);
+    },
+    close: () => next.close(),
+  };
+}
+
+// The hosts file (hosts(5)), which c-ares queries do not read.
+
+interface Hosts {
+  /** Addresses of a lower-case name, IPv4 first; empty when the file does not name it. */
+  lookup(name: string): readonly string[];
+}
+
+/** How long a reading counts: containers rewrite the file while they run. */
+const HOSTS_FRESH_MS = 10_000;
+
+const SYSTEM_HOSTS_FILE =
+  process.platform === 'win32'
+    ? `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
+    : '/etc/hosts';
+
+/** A file that can't be read names nothing. `now`: monotonic, in ms. */
+export function hostsFile(path = SYSTEM_HOSTS_FILE, now: () => number = () => performance.now()): Hosts {
+  let names: ReadonlyMap<string, readonly string[]> = new Map();
+  let readAt = Number.NEGATIVE_INFINITY;
+  return {
+    lookup(name) {
+      if (now() - readAt >= HOSTS_FRESH_MS) {
+        names = parseHosts(readText(path));
+        readAt = now();
+      }
+      return names.get(name) ?? [];
+    },
+  };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (isIP(address) === 0) continue;
+    for (const alias of aliases) {
+      const name = alias.toLowerCase();
+      names.set(name, [...(names.get(name) ?? []), address]);
+    }
+  }
+  for (const addresses of names.values()) addresses.sort((a, b) => isIP(a) - isIP(b));
+  return names;
+}
+
+/** How long an answer counts. */
+const ANSWER_FRESH_MS = 10_000;
+const MAX_NAMES = 10_000;
+
+interface Entry {
+  readonly addresses: Promise<readonly string[]>;
+  /** Monotonic ms; infinite while the answer is awaited. */
+  freshUntil: number;
+}
+
+/**
+ * Answers are kept for 10 s, so that a busy endpoint does not depend on its name server, and asked for once however many connections
+ * are opened meanwhile. Failures are not kept. `now`: monotonic, in ms.
+ */
+export function cachedResolver(next: AddressResolver, now: () => number = () => performance.now()): AddressResolver {
+  const entries = new Map<string, Entry>();
+
+  function ask(name: string): Promise<readonly string[]> {
+    const entry: Entry = { addresses: next.resolve(name), freshUntil: Number.POSITIVE_INFINITY };
+    entries.delete(name);
+    entries.set(name, entry);
+    const oldest = entries.keys().next();
+    if (entries.size > MAX_NAMES && oldest.done !== true) entries.delete(oldest.value);
+    entry.addresses.then(
+      () => {
+        entry.freshUntil = now() + ANSWER_FRESH_MS;
+      },
+      () => {
+        if (entries.get(name) === entry) entries.delete(name);
+      },
+    );
+    return entry.addresses;
+  }
+
+  return {
+    resolve(name) {
+      const entry = entries.get(name);
+      return entry !== undefined && now() < entry.freshUntil ? entry.addresses : ask(name);
     },
     close: () => next.close(),
   };

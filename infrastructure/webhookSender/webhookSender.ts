@@ -3,11 +3,9 @@
 import { Agent } from 'undici';
 import type { AttemptOutcome, WebhookRequest, WebhookSender } from '../../application/ports/webhookSender.ts';
 import { refusedOutcome, runAttempt } from './attempt.ts';
-import { cachedResolver } from './cachedResolver.ts';
 import { openDialer } from './dialer.ts';
 import { describeFailure, errorLine } from './failure.ts';
-import { hostsFile } from './hostsFile.ts';
-import { type AddressResolver, dnsResolver, hostsFirst } from './resolver.ts';
+import { type AddressResolver, cachedResolver, dnsResolver, hostsFile, hostsFirst } from './resolver.ts';
 import { openSlots } from './slots.ts';
 import { isRefusal, parseTarget } from './target.ts';
 

@@ -38,14 +38,14 @@ const fromRow = (row: Row): Checkpoint => ({
 
 export const readCheckpoints = async (db: Sql, names: readonly string[]): Promise<Map<string, Checkpoint>> => {
   const text =
-    'SELECT name, version, store_id, position, swaps FROM log_followers.checkpoints WHERE name = ANY($1::text[])';
+    'SELECT name, version, store_id, position, swaps FROM subscriptions.checkpoints WHERE name = ANY($1::text[])';
   const { rows } = await db.query<Row>(text, [names]);
   return new Map(rows.map((row) => [row.name, fromRow(row)]));
 };
 
 /** Of every follower and of every copy being built. */
 export const readAllCheckpoints = async (db: Sql): Promise<readonly Checkpoint[]> => {
-  const text = 'SELECT name, version, store_id, position, swaps FROM log_followers.checkpoints ORDER BY name';
+  const text = 'SELECT name, version, store_id, position, swaps FROM subscriptions.checkpoints ORDER BY name';
   return (await db.query<Row>(text)).rows.map(fromRow);
 };
 
@@ -54,14 +54,14 @@ export const createCheckpoint = async (
   db: Sql,
   { name, version, storeId, position }: Omit<Checkpoint, 'swaps'>,
 ): Promise<void> => {
-  const text = `INSERT INTO log_followers.checkpoints AS c (name, version, store_id, position) VALUES ($1, $2, $3, $4)
+  const text = `INSERT INTO subscriptions.checkpoints AS c (name, version, store_id, position) VALUES ($1, $2, $3, $4)
     ON CONFLICT (name) DO UPDATE SET version = excluded.version, store_id = excluded.store_id, position = excluded.position,
       swaps = c.swaps + 1, moved_at = now()`;
   await db.query(text, [name, version, storeId, position]);
 };
 
 export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
-  await db.query('DELETE FROM log_followers.checkpoints WHERE name = $1', [name]);
+  await db.query('DELETE FROM subscriptions.checkpoints WHERE name = $1', [name]);
 };
 
 /** Where a follower stands, as far as its leader knows. */
@@ -77,7 +77,7 @@ export const moveCheckpoints = async (
   const names = from.map(({ name }) => name);
   const { rowCount } = await tx.query({
     name: 'move_checkpoints',
-    text: `UPDATE log_followers.checkpoints c SET position = $4, moved_at = now()
+    text: `UPDATE subscriptions.checkpoints c SET position = $4, moved_at = now()
       FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps), pg_notify('quita_progress', $5)
       WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps`,
     values: [

@@ -62,7 +62,7 @@ export const swap = async (
   // Tables first, then the checkpoint, as a leader takes them: the other way round the two would wait for each other.
   const tables = await liveTables(tx, projection);
   if (tables.length > 0) await tx.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
-  await tx.query('SELECT FROM log_followers.checkpoints WHERE name = $1 FOR UPDATE', [projection.name]);
+  await tx.query('SELECT FROM subscriptions.checkpoints WHERE name = $1 FOR UPDATE', [projection.name]);
   const live = (await readCheckpoints(tx, [projection.name])).get(projection.name);
   if (live?.position != null && (position === null || live.position > position)) return false;
   await dropSchema(tx, liveSchema(projection.name));

@@ -38,7 +38,7 @@ export const moveCheckpointsTo = async (
     const to = position === null ? null : positions.get(position);
     if (to === undefined) throw new Error(`nobody looked where ${name} stands in the copy`);
     const { rowCount } = await tx.query(
-      `UPDATE log_followers.checkpoints SET store_id = $2, position = $3, moved_at = now()
+      `UPDATE subscriptions.checkpoints SET store_id = $2, position = $3, moved_at = now()
         WHERE name = $1 AND store_id = $4 AND position IS NOT DISTINCT FROM $5`,
       [name, storeId, to, from, position],
     );

@@ -35,14 +35,14 @@ const COLUMNS = `consumer, stream, account_id AS account, mode, revision, event_
 
 /** Of these followers; null: of all, copies left out. Oldest first. */
 export const readParked = async (db: Sql, consumers: readonly string[] | null): Promise<readonly ParkedRow[]> => {
-  const text = `SELECT ${COLUMNS} FROM log_followers.parked_streams
+  const text = `SELECT ${COLUMNS} FROM subscriptions.parked_streams
     WHERE ($1::text[] IS NULL AND consumer NOT LIKE '%/next') OR consumer = ANY($1::text[]) ORDER BY parked_at, consumer, stream`;
   return (await db.query<ParkedRow>(text, [consumers])).rows;
 };
 
 /** Those of these followers that an operator wants taken up again. */
 export const readAsked = async (db: Sql, consumers: readonly string[]): Promise<readonly ParkedRow[]> => {
-  const text = `SELECT ${COLUMNS} FROM log_followers.parked_streams WHERE retry_asked_at IS NOT NULL AND consumer = ANY($1::text[])
+  const text = `SELECT ${COLUMNS} FROM subscriptions.parked_streams WHERE retry_asked_at IS NOT NULL AND consumer = ANY($1::text[])
     ORDER BY retry_asked_at, consumer, stream`;
   return (await db.query<ParkedRow>(text, [consumers])).rows;
 };
@@ -62,7 +62,7 @@ const notify = async (tx: Sql, key: keyof ParkedNotice, rows: readonly object[])
 export const park = async (tx: Sql, streams: readonly ParkedStream[]): Promise<void> => {
   if (streams.length === 0) return;
   await tx.query(
-    `INSERT INTO log_followers.parked_streams (consumer, stream, account_id, mode, revision, event_id, event_type, error)
+    `INSERT INTO subscriptions.parked_streams (consumer, stream, account_id, mode, revision, event_id, event_type, error)
      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[])
      ON CONFLICT (consumer, stream) DO UPDATE SET revision = excluded.revision, event_id = excluded.event_id,
        event_type = excluded.event_type, error = excluded.error, parked_at = now(), retry_asked_at = NULL`,
@@ -75,18 +75,18 @@ export const park = async (tx: Sql, streams: readonly ParkedStream[]): Promise<v
 };
 
 export const unpark = async (tx: Sql, consumer: string, stream: string): Promise<void> => {
-  await tx.query('DELETE FROM log_followers.parked_streams WHERE consumer = $1 AND stream = $2', [consumer, stream]);
+  await tx.query('DELETE FROM subscriptions.parked_streams WHERE consumer = $1 AND stream = $2', [consumer, stream]);
   await notify(tx, 'taken', [{ consumer, stream }]);
 };
 
 export const dropParked = async (tx: Sql, consumer: string): Promise<void> => {
-  await tx.query('DELETE FROM log_followers.parked_streams WHERE consumer = $1', [consumer]);
+  await tx.query('DELETE FROM subscriptions.parked_streams WHERE consumer = $1', [consumer]);
 };
 
 /** A copy becomes the live one, with what it has parked itself. */
 export const adoptParked = async (tx: Sql, from: string, to: string): Promise<void> => {
   await dropParked(tx, to);
-  await tx.query('UPDATE log_followers.parked_streams SET consumer = $2 WHERE consumer = $1', [from, to]);
+  await tx.query('UPDATE subscriptions.parked_streams SET consumer = $2 WHERE consumer = $1', [from, to]);
   await tx.query('SELECT pg_notify($1, $2)', [PARKED_CHANNEL, '']);
 };
 
@@ -96,7 +96,7 @@ export const askRetry = async (
   rows: readonly Pick<ParkedStream, 'consumer' | 'stream'>[],
 ): Promise<number> => {
   const { rowCount } = await db.query(
-    `UPDATE log_followers.parked_streams p SET retry_asked_at = now() FROM unnest($1::text[], $2::text[]) AS v(consumer, stream)
+    `UPDATE subscriptions.parked_streams p SET retry_asked_at = now() FROM unnest($1::text[], $2::text[]) AS v(consumer, stream)
      WHERE p.consumer = v.consumer AND p.stream = v.stream`,
     [rows.map(({ consumer }) => consumer), rows.map(({ stream }) => stream)],
   );

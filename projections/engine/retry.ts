@@ -57,7 +57,7 @@ const takeUp = async (
   const { events, poisoned: unreadable } = await decodeAll(codec, recorded, skipped);
   return session.transaction(async (tx) => {
     const held = await tx.query(
-      'SELECT FROM log_followers.parked_streams WHERE consumer = $1 AND stream = $2 AND revision = $3 FOR UPDATE',
+      'SELECT FROM subscriptions.parked_streams WHERE consumer = $1 AND stream = $2 AND revision = $3 FOR UPDATE',
       [name, stream, revision],
     );
     if (held.rowCount !== 1) throw new LostLeadership(`${stream} is not parked for ${name} as it was known`);

@@ -6,7 +6,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { stopTestPostgres } from '../support/postgres.ts';
 import { append, appendEventStoreDb } from './appendRow.ts';
 import { charges, chargesEventStoreDb } from './charges.ts';
 import { delivery, latency } from './delivery.ts';
@@ -59,7 +58,6 @@ const say = (line: string): void =>
   void process.stderr.write(`${((Date.now() - beganAt.getTime()) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
 const rows: Row[] = [];
 for (const name of names) rows.push(...(await ROWS[name]!({ quick, events, say })));
-await stopTestPostgres();
 
 const result = {
   at: beganAt.toISOString(),
@@ -72,3 +70,4 @@ const file = join(RESULTS, `${beganAt.toISOString().replaceAll(':', '-')}.json`)
 await mkdir(RESULTS, { recursive: true });
 await writeFile(file, `${JSON.stringify(result, null, 2)}\n`);
 process.stdout.write(`${renderTable(rows)}\n\n${machine()}\n${file}\n`);
+process.exit(0);

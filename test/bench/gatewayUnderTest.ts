@@ -87,7 +87,7 @@ export class GatewayUnderTest {
   async levelAt(events: number): Promise<void> {
     for (;;) {
       const { rows } = await this.sql.query<{ least: string | null }>(
-        'SELECT min(coalesce(position, $1)) AS least FROM log_followers.checkpoints',
+        'SELECT min(coalesce(position, $1)) AS least FROM subscriptions.checkpoints',
         ['0'],
       );
       if (Number(rows[0]!.least) >= events && (await this.head()) >= events) return;
@@ -100,7 +100,7 @@ export class GatewayUnderTest {
     const head = await this.store.head();
     for (;;) {
       const { rows } = await this.sql.query<{ least: string }>(
-        `SELECT min(coalesce(position, '') COLLATE "C") AS least FROM log_followers.checkpoints`,
+        `SELECT min(coalesce(position, '') COLLATE "C") AS least FROM subscriptions.checkpoints`,
       );
       if (head === null || rows[0]!.least >= head) return;
       await pause(LOOK_EVERY_MS);

@@ -5,7 +5,7 @@ import { type KillReport, killRounds } from '../support/killRounds.ts';
 describe('kill -9 of the whole process group under 40 clients', () => {
   let report: KillReport;
   before(async function run() {
-    this.timeout(120_000);
+    this.timeout(320_000);
     report = await killRounds(3, 120);
   });
 

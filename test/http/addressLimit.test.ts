@@ -1,7 +1,7 @@
 // Requests without a right key, by address (rule E8): pages, readiness, keys that are none.
 import { expect } from 'chai';
 import type express from 'express';
-import { addressLimit } from '../../http/kernel/addressLimit.ts';
+import { addressLimit } from '../../http/kernel/limits.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';
 

@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { addressLimit } from '../../http/kernel/addressLimit.ts';
 import { createApp } from '../../http/kernel/app.ts';
 import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
+import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { Overload } from '../../http/kernel/overload.ts';
-import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import type { AppServices } from '../../http/kernel/services.ts';
 
 const appOf = (operations: Operations) =>

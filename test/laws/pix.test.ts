@@ -10,6 +10,7 @@ import { crc16 } from '../../domain/pix/crc16.ts';
 import { isEndToEndId, isProviderEndToEndId, makeEndToEndId, parseEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { isCnpj, isCpf, taxIdOf } from '../../domain/pix/taxId.ts';
 import { isTxid, txidFromBytes } from '../../domain/pix/txid.ts';
+import { anyCharacter } from '../support/anyCharacter.ts';
 
 const range = (from: number, to: number): string =>
   String.fromCharCode(...Array.from({ length: to - from + 1 }, (_, i) => from + i));
@@ -20,7 +21,11 @@ const ALPHANUMERIC = UPPER + range(0x61, 0x7a);
 
 const textOf = (characters: string, minLength: number, maxLength = minLength): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom(...characters), minLength, maxLength });
-const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), textOf('aé \u0301ßç', 0, 60));
+const anyText = fc.oneof(
+  fc.string({ unit: anyCharacter }),
+  fc.string({ unit: 'grapheme' }),
+  textOf('aé \u0301ßç', 0, 60),
+);
 const amount: fc.Arbitrary<Minor> = fc.integer({ min: AMOUNT_MIN, max: AMOUNT_MAX }).map(toMinor);
 const given = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
 /** Leaves out what is undefined, as exact optional properties want it. */

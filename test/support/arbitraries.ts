@@ -21,10 +21,11 @@ import type { Json } from '../../domain/kernel/serde.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
+import { anyCharacter } from './anyCharacter.ts';
 
 const YEAR_2100_MS = Date.parse('2100-01-01T00:00:00.000Z');
 
-export const anyText = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 20 }));
+export const anyText = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: anyCharacter, maxLength: 20 }));
 export const anyTime = fc.integer({ min: 0, max: YEAR_2100_MS }).map(fromMillis);
 export const anyAmount = fc.integer({ min: 1, max: AMOUNT_MAX }).map(toMinor);
 const share = fc.integer({ min: 0, max: AMOUNT_MAX }).map(toMinor);

@@ -1,12 +1,21 @@
-// Mocha’s dots for people, and two numbers in a file for test/run.ts.
+// Mocha’s dots for people, with the files that took longest; and two numbers in a file for test/run.ts.
 import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import mocha from 'mocha';
+
+const SHOWN = 15;
 
 export default class CountingReporter extends mocha.reporters.Dot {
   constructor(runner, options) {
     super(runner, options);
-    runner.once('end', () =>
-      writeFileSync(options.reporterOptions.output, `${this.stats.passes} ${this.stats.failures}\n`),
-    );
+    const spentMs = new Map();
+    for (const event of ['test end', 'hook end'])
+      runner.on(event, ({ file, duration = 0 }) => spentMs.set(file, (spentMs.get(file) ?? 0) + duration));
+    runner.once('end', () => {
+      const slowest = [...spentMs].sort(([, one], [, other]) => other - one).slice(0, SHOWN);
+      for (const [file, ms] of slowest)
+        console.log(`${(ms / 1_000).toFixed(1).padStart(7)} s  ${relative('', file ?? '')}`);
+      writeFileSync(options.reporterOptions.output, `${this.stats.passes} ${this.stats.failures}\n`);
+    });
   }
 }

@@ -94,11 +94,14 @@ export const query = async (connectionString: string, text: string): Promise<Rec
 
 /**
  * A superuser of a running embedded database: of the tests alone, because the program's role is none and nobody else may log in.
- * Lets the program's role into every database, too.
+ * Lets the program's role into every database, too: by its password, or by `trust`, which saves 2 to 4 ms of CPU a connection.
  */
-export const openToSuperuser = async (dataDir: string): Promise<pg.Client> => {
+export const openToSuperuser = async (
+  dataDir: string,
+  method: 'scram-sha-256' | 'trust' = 'scram-sha-256',
+): Promise<pg.Client> => {
   const cluster = join(dataDir, 'postgres');
-  await appendFile(join(cluster, 'pg_hba.conf'), 'local all postgres trust\nlocal all quita scram-sha-256\n');
+  await appendFile(join(cluster, 'pg_hba.conf'), `local all postgres trust\nlocal all quita ${method}\n`);
   process.kill(await postmasterPidIn(dataDir), 'SIGHUP');
   let client: pg.Client | undefined;
   const isIn = async (): Promise<boolean> => {

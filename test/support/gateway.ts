@@ -8,11 +8,11 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
-import { addressLimit } from '../../http/kernel/addressLimit.ts';
+import type { Admission } from '../../http/kernel/admission.ts';
 import { createApp } from '../../http/kernel/app.ts';
 import type { Operations } from '../../http/kernel/health.ts';
+import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
-import { rateLimit } from '../../http/kernel/rateLimit.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import type { SecurityEvent } from '../../http/kernel/securityEvents.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
@@ -104,6 +104,7 @@ export class TestGateway {
       liveProvider?: PaymentProvider;
       /** Beside the product's. */
       moreRoutes?: readonly Route[];
+      authenticators?: Admission['authenticators'];
       /** Instead of its own address: what ends up in links is then the same in every run. */
       publicUrl?: string;
       /** Account and keys derived from it; default: random ones. */
@@ -143,6 +144,7 @@ export class TestGateway {
       addressLimit: addressLimit(options.addressPerMinute ?? Number.POSITIVE_INFINITY),
       overload,
       onSecurityEvent: (event) => securityEvents.push(event),
+      ...(options.authenticators && { authenticators: options.authenticators }),
       trustProxy: options.trustProxy ?? false,
       onFault: (error) => faults.push(error),
     });

@@ -1,12 +1,14 @@
-// One PostgreSQL for all tests of a mocha process: started at the first use, stopped by a root hook. Each suite takes a fresh database,
+// One PostgreSQL for all tests of a process: started at the first use, gone when the process is. Each suite takes a fresh database,
 // copied from a migrated template. TEST_DATABASE_URL, when set, names a server (and a role that may create databases) to use instead.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { migrate } from '../../infrastructure/boot/migrate.ts';
 import { startEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
-import { openToSuperuser } from './embeddedPostgres.ts';
+import { openToSuperuser, postmasterPidIn } from './embeddedPostgres.ts';
 
 export interface TestDatabase {
   readonly connectionString: string;
@@ -20,23 +22,31 @@ interface Server {
   readonly admin: pg.Client;
   /** Whose they are: the role of the connection string. */
   readonly owner: string;
-  stop(): Promise<void>;
+  /** At once, when the process exits. */
+  abandon(template: string): void;
 }
 interface Cluster {
   readonly server: Server;
   readonly template: string;
 }
 
-/** Nothing here outlives the tests, and databases are made all the time: no write need be durable, none is logged for others. */
-const FOR_TESTS = {
-  fsync: 'off',
-  synchronous_commit: 'off',
-  full_page_writes: 'off',
-  wal_compression: 'off',
-  wal_level: 'minimal',
-  max_wal_senders: '0',
-  max_wal_size: '256MB',
-};
+/**
+ * Nothing that tests write outlives them, and they make databases all the time: no write need be durable, none is logged for others.
+ * Benches, which run outside mocha, measure the server as it is in production.
+ */
+const SETTINGS: Readonly<Record<string, string>> =
+  typeof describe === 'undefined'
+    ? {}
+    : {
+        fsync: 'off',
+        synchronous_commit: 'off',
+        full_page_writes: 'off',
+        wal_compression: 'off',
+        wal_level: 'minimal',
+        max_wal_senders: '0',
+        max_wal_size: '256MB',
+        shared_buffers: '64MB',
+      };
 
 let cluster: Promise<Cluster> | null = null;
 let databases = 0;
@@ -47,17 +57,21 @@ const startServer = async (): Promise<Server> => {
     const admin = new pg.Client({ connectionString: given });
     admin.on('error', () => undefined);
     await admin.connect();
-    return { connectionString: given, admin, owner: 'CURRENT_USER', stop: () => admin.end() };
+    const abandon = (template: string): void => {
+      const drop = `const c = new (require('pg').Client)(process.env.TEST_DATABASE_URL); c.connect(); c.query('DROP DATABASE ${template} WITH (FORCE)').finally(() => c.end())`;
+      spawnSync(process.execPath, ['-e', drop], { cwd: import.meta.dirname });
+    };
+    return { connectionString: given, admin, owner: 'CURRENT_USER', abandon };
   }
   const dataDir = await mkdtemp(join(tmpdir(), 'quita-test-pg-'));
-  const embedded = await startEmbeddedPostgres({ dataDir, instead: FOR_TESTS });
-  const admin = await openToSuperuser(dataDir);
-  const stop = async (): Promise<void> => {
-    await admin.end();
-    await embedded.stop();
-    await rm(dataDir, { recursive: true, force: true });
+  const embedded = await startEmbeddedPostgres({ dataDir, instead: SETTINGS });
+  const admin = await openToSuperuser(dataDir, 'trust');
+  const postmaster = await postmasterPidIn(dataDir);
+  const abandon = (): void => {
+    process.kill(postmaster, 'SIGQUIT');
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   };
-  return { connectionString: embedded.connectionString, admin, owner: 'quita', stop };
+  return { connectionString: embedded.connectionString, admin, owner: 'quita', abandon };
 };
 
 const inDatabase = (connectionString: string, name: string): string => {
@@ -73,6 +87,8 @@ const startCluster = async (): Promise<Cluster> => {
   await admin.query(`DROP DATABASE IF EXISTS ${template}`);
   await admin.query(`CREATE DATABASE ${template} OWNER ${owner}`);
   await migrate(inDatabase(server.connectionString, template));
+  // Mocha's workers know when a file is over, not when all are.
+  process.once('exit', () => server.abandon(template));
   return { server, template };
 };
 
@@ -105,20 +121,3 @@ export const migratedDatabase = async (): Promise<TestDatabase> => {
 
 /** A database in which nothing has run yet. */
 export const emptyDatabase = (): Promise<TestDatabase> => newDatabase('empty');
-
-/** For programs outside mocha; the root hook calls it otherwise. */
-export const stopTestPostgres = async (): Promise<void> => {
-  if (cluster === null) return;
-  const { server, template } = await cluster;
-  cluster = null;
-  await server.admin.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`);
-  await server.stop();
-};
-
-// This module is loaded while mocha reads the test files, outside any describe: the hook belongs to the root suite.
-if (typeof after === 'function') {
-  after('stop the PostgreSQL of the tests', async function stopAll() {
-    this.timeout(30_000);
-    await stopTestPostgres();
-  });
-}

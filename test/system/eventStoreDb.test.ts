@@ -7,7 +7,7 @@ describe('the program on EventStoreDB, killed under 40 clients', () => {
   let server: ServerProcess;
   let report: KillReport;
   before(async function run() {
-    this.timeout(120_000);
+    this.timeout(200_000);
     server = await startServerProcess();
     report = await killRounds(1, 100, { EVENTSTORE_URL: server.connectionString });
   });

@@ -1,22 +1,119 @@
-// Payments in the transaction format (contract.md Payments).
-import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
-import { route } from '../../kernel/route.ts';
-import { paymentAsked, paymentParam, transactionBody } from './transactionBody.ts';
-import { transactionSchema } from './transactionSchema.ts';
+// Payments in the transaction format: creation and list (contract.md Create payment body, List payments query; rules P1–P4).
 
-export const getPaymentRoute = route({
-  method: 'GET',
-  path: '/v1/payments/{id}',
-  operationId: 'getPayment',
-  summary: 'Read a payment by its raw id, its tx_ id or its ch_ id',
+import { type PageOrder, SORT_FIELDS } from '../../../application/ports/readModels/payments.ts';
+import { paymentProblems, paymentRequest } from '../../../domain/charge/paymentRequest.ts';
+import type { CodedProblem } from '../../../domain/charge/request.ts';
+import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
+import { createdTransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
+import { notAfter, notBefore } from '../../kernel/isoDates.ts';
+import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
+import { created, jsonBody, route, type ValidationContext } from '../../kernel/route.ts';
+import { createdPaymentSchema, createPaymentBody, paymentListSchema } from './transactionSchema.ts';
+
+/** Webhooks of this payment may go where those of an endpoint may (W5, W7). */
+const webhookUrlProblems = (
+  url: string | undefined,
+  { mode, services }: ValidationContext,
+): readonly CodedProblem[] => {
+  const verdict = url === undefined ? null : services.judgeWebhookUrl(url, mode);
+  if (verdict === null) return [];
+  return [{ code: 'invalid_url', param: 'webhookUrl', message: verdict.message.replace(/^url /, '') }];
+};
+
+export const createPaymentRoute = route({
+  method: 'POST',
+  path: '/v1/payments',
+  operationId: 'createPayment',
+  summary: 'Create a payment by one or several methods; a job finalises it with the acquirers',
   tag: 'Payments',
   principal: 'apiKey',
-  params: paymentParam,
+  body: jsonBody({
+    schema: createPaymentBody,
+    codes: {
+      amount: 'invalid_amount',
+      currency: 'invalid_currency',
+      paymentMethods: 'invalid_payment_method',
+      customerId: 'invalid_customer',
+      customerName: 'invalid_customer',
+      customerDocument: 'invalid_customer',
+      customerEmail: 'invalid_customer',
+      metadata: 'invalid_metadata',
+      webhookUrl: 'invalid_url',
+      idempotencyKey: 'invalid_idempotency_key',
+    },
+    missing: { idempotencyKey: 'idempotency_key_required' },
+    refine: (body, context) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, context)],
+  }),
+  responses: {
+    201: { kind: 'json', description: 'The payment, PENDING until it is finalised.', schema: createdPaymentSchema },
+  },
+  errors: [
+    'idempotency_key_reused',
+    'idempotency_request_in_progress',
+    'fraud.customer_velocity_exceeded',
+    'fraud.account_velocity_exceeded',
+    'unprocessable_entity',
+    'service_unavailable',
+  ],
+  handle: async ({ caller, services, body, requestId }) => {
+    const done = await services.createPayment.handle({
+      account: caller.account,
+      mode: caller.tenant.mode,
+      actor: caller.actor,
+      request: paymentRequest(body),
+      baseUrl: services.baseUrl,
+      idempotencyKey: body.idempotencyKey,
+      requestId,
+    });
+    if (isRejection(done)) return done;
+    return created(createdTransactionView(done.payment), done.replayed);
+  },
+});
+
+/** Pages of a hundred beyond it start after more payments than there can be. */
+const PAGE_MAX = 1_000_000_000;
+
+export const listPaymentsRoute = route({
+  method: 'GET',
+  path: '/v1/payments',
+  operationId: 'listPayments',
+  summary: 'The payments, by page, sorted by any of their fields',
+  tag: 'Payments',
+  principal: 'apiKey',
   reads: ['payments'],
-  responses: { 200: { kind: 'json', description: 'The payment.', schema: transactionSchema } },
-  errors: ['not_found'],
-  handle: async (context) => {
-    const payment = await paymentAsked(context);
-    return payment ? { status: 200, body: await transactionBody(payment) } : NO_PAYMENT;
+  query: {
+    page: wholeNumber('Which page.', 1, PAGE_MAX, 1),
+    limit: wholeNumber('How many payments a page has at most.', 1, 100, 20),
+    status: oneOf('Payments in this status.', TRANSACTION_STATUSES),
+    startDate: notBefore('Payments created then or later.'),
+    endDate: notAfter('Payments created then or earlier.'),
+    sortBy: oneOf('What they are sorted by. Default createdAt.', SORT_FIELDS),
+    sortOrder: oneOf('Default desc.', ['asc', 'desc']),
+  },
+  refusesUnknownQuery: true,
+  responses: {
+    200: { kind: 'json', description: 'A page of payments, with how many there are.', schema: paymentListSchema },
+  },
+  errors: [],
+  handle: async ({ caller, query, services: { views } }) => {
+    const { page, limit, status, startDate, endDate, sortBy, sortOrder } = query;
+    const filter = {
+      statuses: status === undefined ? null : [status],
+      from: startDate ?? null,
+      to: endDate ?? null,
+      documentKey: null,
+    };
+    const order: PageOrder = { by: sortBy ?? 'createdAt', direction: sortOrder ?? 'desc' };
+    const [payments, total] = await Promise.all([
+      views.payments.listPage(caller.tenant, filter, order, { page, limit }),
+      views.payments.count(caller.tenant, filter),
+    ]);
+    const data = payments.map((payment) => {
+      const view = transactionView(payment);
+      return { ...view, id: PREFIX.transaction + view.id };
+    });
+    return { status: 200, body: { data, total, page, limit } };
   },
 });

@@ -3,10 +3,9 @@ import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { refundView } from '../../../domain/presentation/refund.ts';
 import { refundProblems } from '../../../domain/refund/request.ts';
-import { jsonBody, route } from '../../kernel/route.ts';
+import { created, jsonBody, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
-import { created } from '../payments/created.ts';
-import { paymentParam } from '../payments/transactionBody.ts';
+import { paymentParam } from '../payments/payment.ts';
 import { refundBody, refundSchema, refundsSchema } from './refundSchema.ts';
 
 export const refundPaymentRoute = route({

@@ -6,7 +6,7 @@ import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
-import { paymentParam, transactionBody } from '../payments/transactionBody.ts';
+import { paymentParam, transactionBody } from '../payments/payment.ts';
 import { transactionSchema } from '../payments/transactionSchema.ts';
 import { authorizeBody, noBody, refuseBody } from './sandboxSchema.ts';
 

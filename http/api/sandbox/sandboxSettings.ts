@@ -2,8 +2,7 @@
 import type { Static } from 'typebox';
 import type { SandboxSettings } from '../../../domain/account/account.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { actorOf } from '../../kernel/actor.ts';
-import { type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { sandboxSettingsBody, sandboxSettingsSchema } from './sandboxSchema.ts';
 
 type SettingsBody = Frozen<Static<typeof sandboxSettingsBody>>;

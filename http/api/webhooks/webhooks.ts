@@ -1,19 +1,18 @@
-// Webhook management (contract.md Webhook management).
-
+// Webhook management (contract.md Webhook management, rule W7).
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import { type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE, isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES, deliveryView, endpointView } from '../../../domain/presentation/delivery.ts';
-import { actorOf } from '../../kernel/actor.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
-import { jsonBody, route } from '../../kernel/route.ts';
+import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 import {
   catalogueSchema,
   createdEndpointSchema,
   deletedSchema,
   deliveriesSchema,
   endpointsSchema,
+  overrideSecretSchema,
   registerEndpointBody,
 } from './webhookSchema.ts';
 
@@ -129,4 +128,19 @@ export const eventCatalogueRoute = route({
   responses: { 200: { kind: 'json', description: 'The catalogue.', schema: catalogueSchema } },
   errors: [],
   handle: async () => ({ status: 200, body: EVENT_CATALOGUE }),
+});
+
+export const rotateOverrideSecretRoute = route({
+  method: 'POST',
+  path: '/v1/webhooks/override-secret/rotate',
+  operationId: 'rotateOverrideSecret',
+  summary: 'Replace the secret that signs deliveries to a payment’s webhookUrl; it is shown once',
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  responses: { 200: { kind: 'json', description: 'The new secret.', schema: overrideSecretSchema } },
+  errors: [],
+  handle: async (context) => {
+    const secret = await context.services.rotateOverrideSecret(context.caller.tenant, actorOf(context));
+    return isRejection(secret) ? secret : { status: 200, body: { secret } };
+  },
 });

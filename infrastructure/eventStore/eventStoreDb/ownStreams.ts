@@ -34,7 +34,7 @@ export const identityOf = async (reader: Reader, appender: Appender): Promise<st
 };
 
 export const OWN_CATEGORY = 'quita_store';
-export const STATE_STREAM = `${OWN_CATEGORY}-use`;
+export const STATE_STREAM = `${OWN_CATEGORY}-state`;
 const PAGE_EVENTS = 100;
 
 /** What the stream says up to a revision; -1: it was never written, which is the case of most logs. */
@@ -60,11 +60,11 @@ export const readState = async (reader: Reader): Promise<KnownState> => {
 };
 
 /** Throws EventStoreUnavailable, AppendOutcomeUnknown; EventStoreUnavailable also when somebody else changed it meanwhile. */
-export const writeState = async (reader: Reader, appender: Appender, use: LogState): Promise<void> => {
+export const writeState = async (reader: Reader, appender: Appender, state: LogState): Promise<void> => {
   const { revision: expected } = await readState(reader);
-  const data = JSON.stringify(use);
-  const event = { id: randomUUID(), type: 'LogUseChanged', data, metadata: '{}' };
+  const data = JSON.stringify(state);
+  const event = { id: randomUUID(), type: 'LogStateChanged', data, metadata: '{}' };
   const sizes = { dataBytes: Buffer.byteLength(data), metadataBytes: 2 };
   const { ok } = await appender.append({ stream: STATE_STREAM, expected, events: [event], ...sizes });
-  if (!ok) throw new EventStoreUnavailable('the use of the log was changed by somebody else');
+  if (!ok) throw new EventStoreUnavailable('the state of the log was changed by somebody else');
 };

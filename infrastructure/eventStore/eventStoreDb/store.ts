@@ -48,9 +48,9 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   try {
     const storeId = await identityOf(reader, appender);
     const head = new KnownHead(await reader.newest(OWN_PREFIXES), (error) => onError(error as Error));
-    // After the head, from which on the use is followed.
-    const use = await readState(reader);
-    const refusal = options.inAnyState ? null : refusalOf(use.state);
+    // After the head, from which on the state is followed.
+    const state = await readState(reader);
+    const refusal = options.inAnyState ? null : refusalOf(state.state);
     if (refusal !== null) throw refusal;
     const readHead = async (): Promise<Position | null> => {
       const position = await reader.newest(OWN_PREFIXES);
@@ -58,7 +58,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
       return position;
     };
     const log: LogSources = { connector: new Connector(settings), head, readHead, timings, onError };
-    return startStore({ storeId, state: use, reader, appender, log });
+    return startStore({ storeId, state, reader, appender, log });
   } catch (error) {
     await appender.close();
     reader.close();
@@ -75,27 +75,27 @@ interface Parts {
 }
 
 /** Learns of what any process appends, and of what becomes of the log, until the signal. */
-const watchLog = async (log: LogSources, onUse: (use: KnownState) => void, signal: AbortSignal): Promise<void> => {
+const watchLog = async (log: LogSources, onState: (state: KnownState) => void, signal: AbortSignal): Promise<void> => {
   const categories = [...CATEGORIES, OWN_CATEGORY];
   for await (const batch of follow(log, { after: log.head.position, categories, batchSize: BATCH_DEFAULT, signal })) {
     if (batch.kind !== 'events') continue;
-    for (const event of batch.events) if (event.stream === STATE_STREAM) onUse(stateOf(event));
+    for (const event of batch.events) if (event.stream === STATE_STREAM) onState(stateOf(event));
     // Not the batch's position, which may be that of an event of the adapter's own.
     log.head.learn(batch.events.findLast(({ stream }) => isOwn(stream))?.position ?? null);
   }
 };
 
-const startStore = ({ storeId, state: useAtFirst, reader, appender, log }: Parts): EventStore => {
+const startStore = ({ storeId, state: stateAtFirst, reader, appender, log }: Parts): EventStore => {
   const { head } = log;
   const ended = new AbortController();
-  let known = useAtFirst;
-  const onUse = (use: KnownState): void => {
-    if (use.revision > known.revision) known = use;
+  let known = stateAtFirst;
+  const onState = (state: KnownState): void => {
+    if (state.revision > known.revision) known = state;
   };
   let closing: Promise<void> | null = null;
   let broken: Error | null = null;
   // The log was put back under us: what this process remembers of it is not so any more.
-  const watching = watchLog(log, onUse, ended.signal).catch((error: Error) => {
+  const watching = watchLog(log, onState, ended.signal).catch((error: Error) => {
     broken = error;
     log.onError(error);
   });

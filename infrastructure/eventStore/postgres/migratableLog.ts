@@ -13,7 +13,7 @@ import { openPostgresEventStore } from './store.ts';
 /** The lock of event_store.append: who holds it is the only writer. */
 const LOCK = 'SELECT pg_advisory_xact_lock(5860930411590117)';
 
-const SET_USE = 'UPDATE event_store.store SET use = $1, other_id = $2, other_address = $3';
+const SET_STATE = 'UPDATE event_store.store SET use = $1, other_id = $2, other_address = $3';
 
 /** Positions go on from the head in the order of the arrays. The head is read by a statement after the lock (0001_events). */
 const COPY = `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
@@ -68,18 +68,18 @@ export const openMigratablePostgresLog = async (
   });
   const reader = new Reader({ connectionString, watch, poolSize: 1, onError });
   const logName: LogName = { storeId: store.storeId, address: addressOf(connectionString) };
-  const use = async (): Promise<LogState> => (await reader.store()).use;
+  const state = async (): Promise<LogState> => (await reader.store()).state;
   return {
     name: logName,
     store,
-    state: use,
+    state,
     async setState(next) {
       const other = next.kind === 'inUse' ? null : next.other;
       const values = [next.kind, other?.storeId ?? null, other?.address ?? null];
-      await underLock(session, [{ text: SET_USE, values }]);
+      await underLock(session, [{ text: SET_STATE, values }]);
     },
     async write(events, onWritten) {
-      const current = await use();
+      const current = await state();
       if (current.kind !== 'copy') throw new Error(`only a copy is written like this, and the log is ${current.kind}`);
       const says = { text: "SELECT set_config('quita.copy_of', $1, true)", values: [current.other.storeId] };
       for (const run of runsOf(events, () => true)) {

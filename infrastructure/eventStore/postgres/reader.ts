@@ -49,7 +49,7 @@ type Row = [
   at: string,
 ];
 
-type StoreRow = [storeId: string, use: LogState['kind'], otherId: string, otherAddress: string];
+type StoreRow = [storeId: string, state: LogState['kind'], otherId: string, otherAddress: string];
 
 /** `2026-11-21 11:39:07.1+00`, in UTC with 0 to 3 decimals, as ISO 8601 with milliseconds. */
 const isoTime = (at: string): string => `${at.slice(0, 10)}T${at.slice(11, 19)}.${at.slice(20, -3).padEnd(3, '0')}Z`;
@@ -88,12 +88,12 @@ export class Reader {
     this.#connections = new PoolConnections(this.#pool, watch);
   }
 
-  /** Identity and use of the log. Throws EventStoreUnavailable, also when the migrations have not run. */
-  async store(): Promise<{ readonly storeId: string; readonly use: LogState }> {
+  /** Returns identity and state of the log. Throws EventStoreUnavailable, also when the migrations have not run. */
+  async store(): Promise<{ readonly storeId: string; readonly state: LogState }> {
     const [row] = await this.#rows<StoreRow>({ name: 'store', text: STORE_TEXT, values: [] });
     if (row === undefined) throw new EventStoreUnavailable('the event store has no identity: was it migrated?');
     const [storeId, kind, otherId, address] = row;
-    return { storeId, use: kind === 'inUse' ? IN_USE : { kind, other: { storeId: otherId, address } } };
+    return { storeId, state: kind === 'inUse' ? IN_USE : { kind, other: { storeId: otherId, address } } };
   }
 
   /** Place of the newest event; 0 when the log is empty. */

@@ -44,8 +44,8 @@ export async function openPostgresEventStore(options: PostgresEventStoreOptions)
     onError,
   });
   try {
-    const { storeId, use } = await reader.store();
-    const refusal = options.inAnyState ? null : refusalOf(use);
+    const { storeId, state } = await reader.store();
+    const refusal = options.inAnyState ? null : refusalOf(state);
     if (refusal !== null) throw refusal;
     const head = new HeadWatch(await reader.head(), onError);
     return startStore({ connectionString, watch, onError, reader, storeId, head });
@@ -132,7 +132,7 @@ const startStore = ({ connectionString, watch, onError, reader, storeId, head }:
     },
     async refusal() {
       refuseWhenClosed();
-      return refusalOf((await reader.store()).use);
+      return refusalOf((await reader.store()).state);
     },
     onHead: (listener) => {
       refuseWhenClosed();

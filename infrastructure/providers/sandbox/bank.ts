@@ -141,7 +141,7 @@ export class SandboxBank implements PaymentProvider {
     back: { providerPaymentId: string; returnId: string; amount: Minor },
   ): ReturnType<PaymentProvider['returnPayment']> {
     await this.#needs.db.query(
-      'INSERT INTO sandbox_bank.returns (account_id, return_id, end_to_end_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
+      'INSERT INTO sandbox_bank.returns (account_id, return_id, provider_payment_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
       [accountId, back.returnId, back.providerPaymentId, back.amount],
     );
     return { kind: 'accepted' };

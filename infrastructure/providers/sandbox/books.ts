@@ -10,29 +10,29 @@ import type { IncomingPayment } from '../../../domain/transaction/transaction.ts
 interface PaymentRow {
   txid: string;
   method: PaymentMethod;
-  end_to_end_id: string;
+  provider_payment_id: string;
   amount: number;
   payer_name: string | null;
   payer_document: string | null;
   paid_ms: number;
 }
 const COLUMNS =
-  'txid, method, end_to_end_id, amount, payer_name, payer_document, (extract(epoch FROM paid_at) * 1000)::bigint AS paid_ms';
+  'txid, method, provider_payment_id, amount, payer_name, payer_document, (extract(epoch FROM paid_at) * 1000)::bigint AS paid_ms';
 const incomingPaymentOf = (row: PaymentRow): IncomingPayment => ({
   method: row.method,
-  providerPaymentId: row.end_to_end_id,
+  providerPaymentId: row.provider_payment_id,
   amount: toMinor(row.amount),
   payer: { name: row.payer_name, document: row.payer_document },
   paidAt: fromMillis(row.paid_ms),
 });
 
 export const paymentsOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly IncomingPayment[]> => {
-  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND txid = $2 ORDER BY paid_at, end_to_end_id`;
+  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND txid = $2 ORDER BY paid_at, provider_payment_id`;
   return (await db.query<PaymentRow>(text, [account, txid])).rows.map(incomingPaymentOf);
 };
 
 export const paymentsBetween = async (db: Sql, account: AccountId, from: Timestamp, to: Timestamp) => {
-  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND paid_at BETWEEN $2 AND $3 ORDER BY paid_at, end_to_end_id`;
+  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND paid_at BETWEEN $2 AND $3 ORDER BY paid_at, provider_payment_id`;
   const { rows } = await db.query<PaymentRow>(text, [account, from, to]);
   return rows.map((row) => ({ txid: row.txid, incoming: incomingPaymentOf(row) }));
 };
@@ -42,7 +42,7 @@ export const findPayment = async (
   account: AccountId,
   providerPaymentId: string,
 ): Promise<IncomingPayment | null> => {
-  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND end_to_end_id = $2`;
+  const text = `SELECT ${COLUMNS} FROM sandbox_bank.payments WHERE account_id = $1 AND provider_payment_id = $2`;
   const { rows } = await db.query<PaymentRow>({
     name: 'sandbox_find_payment',
     text,

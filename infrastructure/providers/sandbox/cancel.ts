@@ -17,7 +17,7 @@ export const cancelInstrument = (db: SqlPool, ref: InstrumentRef): Promise<'canc
       `INSERT INTO sandbox_bank.instruments (account_id, txid, method, cancelled)
        SELECT $1, $2, $3, true WHERE NOT EXISTS (SELECT FROM sandbox_bank.payments p
          WHERE p.account_id = $1 AND p.txid = $2 AND p.method = $3 AND NOT EXISTS (SELECT FROM sandbox_bank.returns r
-           WHERE r.account_id = p.account_id AND r.end_to_end_id = p.end_to_end_id))
+           WHERE r.account_id = p.account_id AND r.provider_payment_id = p.provider_payment_id))
        ON CONFLICT (account_id, txid, method) DO UPDATE SET cancelled = true`,
       [ref.accountId, ref.txid, ref.method],
     );

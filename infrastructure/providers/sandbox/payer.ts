@@ -46,7 +46,7 @@ const book = async (tx: Sql, { accountId }: Tenant, txid: string, incoming: Inco
   const { method, providerPaymentId, amount, payer, paidAt } = incoming;
   const { rowCount } = await tx.query({
     name: 'sandbox_book',
-    text: `INSERT INTO sandbox_bank.payments (account_id, end_to_end_id, txid, method, amount, payer_name, payer_document, paid_at)
+    text: `INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, method, amount, payer_name, payer_document, paid_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
     values: [accountId, providerPaymentId, txid, method, amount, payer.name, payer.document, paidAt],
   });

@@ -72,7 +72,7 @@ export const failureOf = async (work: () => Promise<unknown>): Promise<string> =
   }
 };
 
-/** What a command handler does: the same ids and the same expected revision until there is an answer. */
+/** What a command handler does: the same ids and the same expected revision until there is an answer, or the test is over. */
 export const appendUntilAnswered = async (
   store: EventStore,
   stream: StreamName,
@@ -84,6 +84,7 @@ export const appendUntilAnswered = async (
       return await store.append(stream, expected, events);
     } catch (error) {
       if (!(error instanceof AppendOutcomeUnknown || error instanceof EventStoreUnavailable)) throw error;
+      if (error.message === 'the event store is closed') throw error;
     }
   }
 };

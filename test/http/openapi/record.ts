@@ -1,4 +1,4 @@
-// `npm run docs`: plays the story of the examples, provokes every error, and keeps what was answered in http/openapi/examples.
+// Part of `npm run docs`: plays the story of the examples, provokes every error, and keeps what was answered in http/openapi/examples.
 import { writeFile } from 'node:fs/promises';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';

@@ -69,7 +69,7 @@ describe('reconciliation', function suite() {
   ): Promise<string> => {
     const paidAt = await test.gateway.accounts.now(of, 'test');
     await test.storage.operations.query(
-      'INSERT INTO sandbox_bank.payments (account_id, end_to_end_id, txid, amount, paid_at) VALUES ($1, $2, $3, $4, $5)',
+      'INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at) VALUES ($1, $2, $3, $4, $5)',
       [of, reference, txid, amount, paidAt],
     );
     return reference;
@@ -113,7 +113,7 @@ describe('reconciliation', function suite() {
     txid,
   });
   const returned = async (reference: string) => {
-    const text = 'SELECT amount FROM sandbox_bank.returns WHERE account_id = $1 AND end_to_end_id = $2';
+    const text = 'SELECT amount FROM sandbox_bank.returns WHERE account_id = $1 AND provider_payment_id = $2';
     return (await test.storage.operations.query<{ amount: number }>(text, [shop.tenant.accountId, reference])).rows;
   };
   const rejections = async ({ id }: Charge): Promise<readonly unknown[]> => {

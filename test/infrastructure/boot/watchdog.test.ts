@@ -82,7 +82,7 @@ describe('the watchdog', () => {
     const endToEndId = makeEndToEndId({ ispb: '99999004', at: fromMillis(Date.now()), suffix: 'lost0000000' });
     const { operations } = test.storage;
     await operations.query(
-      `INSERT INTO sandbox_bank.payments (account_id, end_to_end_id, txid, amount, paid_at) VALUES ($1, $2, $3, $4, now())`,
+      `INSERT INTO sandbox_bank.payments (account_id, provider_payment_id, txid, amount, paid_at) VALUES ($1, $2, $3, $4, now())`,
       [account, endToEndId, body.pix.txid, toMinor(1234)],
     );
     await operations.query(
@@ -168,7 +168,7 @@ describe('the watchdog', () => {
       test.post(`/v1/sandbox/charges/${body.id}/pay`, { amount: 1, end_to_end_id: endToEndId }),
     );
     const returned = async () =>
-      (await sql('SELECT FROM sandbox_bank.returns WHERE end_to_end_id = $1', [endToEndId])).rowCount;
+      (await sql('SELECT FROM sandbox_bank.returns WHERE provider_payment_id = $1', [endToEndId])).rowCount;
     const item = `${rawIdOf(body.id)} ${endToEndId}`;
     expect([await returned(), await found('returnPayment', Date.now() + 61_000)]).to.deep.equal([0, [item]]);
     await idle('returnPayment');

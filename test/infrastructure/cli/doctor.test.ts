@@ -1,10 +1,17 @@
 // `npm run cli -- doctor` as an operator runs it, on EventStoreDB.
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { migrate } from '../../../infrastructure/boot/migrate.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import type { Diagnosis } from '../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
-import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { RECEIVER } from '../../support/tls/certificates.ts';
 
 const CLI = fileURLToPath(new URL('../../../infrastructure/boot/cli.ts', import.meta.url));
@@ -17,13 +24,21 @@ interface Ended {
   readonly stderr: string;
 }
 
-describe('doctor on EventStoreDB', () => {
-  let database: TestDatabase;
+describe('doctor on EventStoreDB', function suite() {
+  this.timeout(30_000);
+  let dataDir: string;
+  /** As durable as in production: the server of other tests is not, which doctor would say. */
+  let database: EmbeddedPostgres;
   let server: EventStoreDbServer;
   before(async () => {
-    database = await migratedDatabase();
+    dataDir = await mkdtemp(join(tmpdir(), 'quita-doctor-'));
+    database = await startEmbeddedPostgres({ dataDir });
+    await migrate(database.connectionString);
   });
-  after(() => database.drop());
+  after(async () => {
+    await database.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
   beforeEach(async () => {
     server = await EventStoreDbServer.start({ tls: RECEIVER, users: USERS });
   });

@@ -4,7 +4,7 @@ import type { Position } from '../../../application/ports/eventStore.ts';
 import { UsageError } from '../../../infrastructure/cli/command.ts';
 import { LogsDiffer } from '../../../infrastructure/eventStore/compareLogs.ts';
 import type { LogState, MigratableLog } from '../../../infrastructure/eventStore/logState.ts';
-import { moveLog, type News, type Step, unseal } from '../../../infrastructure/logMigration/moveLog.ts';
+import { type MoveProgress, moveLog, type Step, unseal } from '../../../infrastructure/logMigration/moveLog.ts';
 import { CheckpointMismatch, createCheckpoint } from '../../../projections/engine/checkpoints.ts';
 import { rejection } from '../eventStore/eventStoreDb/support.ts';
 import { movedEvent } from '../eventStore/movedEvents.ts';
@@ -44,11 +44,11 @@ describe('moving an event log', function suite() {
       const [source, target] = sourceAndTarget(direction, logs);
       return [(await source.state()).kind, (await target.state()).kind];
     });
-  const dieAt = (step: Step) => (news: News) => {
-    if (news.kind === 'step' && news.step === step) throw killed;
+  const dieAt = (step: Step) => (progress: MoveProgress) => {
+    if (progress.kind === 'step' && progress.step === step) throw killed;
   };
-  const dieAfterCopying = (events: number) => (news: News) => {
-    if (news.kind === 'copied' && news.events >= events) throw killed;
+  const dieAfterCopying = (events: number) => (progress: MoveProgress) => {
+    if (progress.kind === 'copied' && progress.events >= events) throw killed;
   };
   /** Source and target hold the same, and the followers stand at the same events. */
   const expectMoved = (direction: Direction) =>
@@ -174,7 +174,7 @@ describe('moving an event log', function suite() {
         },
       };
       const move = { source, target, session: world.session, signal: new AbortController().signal };
-      return await moveLog({ ...move, assertAlone: async () => undefined, tell: () => undefined });
+      return await moveLog({ ...move, assertAlone: async () => undefined, onProgress: () => undefined });
     });
     expect(report).to.include({ copied: EVENTS + 1, compared: EVENTS + 1 });
     await world.with(async ({ postgres, eventStoreDb }) => {
@@ -188,7 +188,7 @@ describe('moving an event log', function suite() {
     const error = await rejection(
       world.run(
         'to',
-        (news) => news.kind === 'step' && news.step === 'sealed' && stop.abort(new Error('asked to stop')),
+        (progress) => progress.kind === 'step' && progress.step === 'sealed' && stop.abort(new Error('asked to stop')),
         stop,
       ),
     );

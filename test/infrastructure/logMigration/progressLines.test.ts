@@ -6,22 +6,22 @@ describe('the progress of a moving log', () => {
   it('is a line a second at most, with the rate of the copying, and one for each step that matters', () => {
     const lines: string[] = [];
     let nowMs = 10_000;
-    const tell = progressLines(
+    const onProgress = progressLines(
       (line) => lines.push(line),
       () => nowMs,
     );
-    tell({ kind: 'step', step: 'marked' });
-    tell({ kind: 'step', step: 'sealed' });
+    onProgress({ kind: 'step', step: 'marked' });
+    onProgress({ kind: 'step', step: 'sealed' });
     nowMs = 10_900;
-    tell({ kind: 'compared', events: 1_000, share: 0.5 });
+    onProgress({ kind: 'compared', events: 1_000, share: 0.5 });
     nowMs = 11_000;
-    tell({ kind: 'compared', events: 2_000, share: 0.5 });
-    for (const events of [100, 200]) tell({ kind: 'copied', events, share: 0.5 });
+    onProgress({ kind: 'compared', events: 2_000, share: 0.5 });
+    for (const events of [100, 200]) onProgress({ kind: 'copied', events, share: 0.5 });
     nowMs = 13_000;
-    for (const events of [5_000, 5_001]) tell({ kind: 'copied', events, share: 0.5 });
+    for (const events of [5_000, 5_001]) onProgress({ kind: 'copied', events, share: 0.5 });
     nowMs = 14_000;
-    tell({ kind: 'copied', events: 9_000, share: 0.5 });
-    tell({ kind: 'step', step: 'verified' });
+    onProgress({ kind: 'copied', events: 9_000, share: 0.5 });
+    onProgress({ kind: 'step', step: 'verified' });
     expect(lines).to.deep.equal([
       'The log is sealed: nothing is appended to it any more.',
       '2000 events compared',

@@ -5,7 +5,7 @@ import { openMigratableEventStoreDbLog } from '../../../infrastructure/eventStor
 import type { MigratableLog } from '../../../infrastructure/eventStore/logState.ts';
 import { openMigratablePostgresLog } from '../../../infrastructure/eventStore/postgres/migratableLog.ts';
 import { named } from '../../../infrastructure/logMigration/alone.ts';
-import { type MoveReport, moveLog, type News } from '../../../infrastructure/logMigration/moveLog.ts';
+import { type MoveProgress, type MoveReport, moveLog } from '../../../infrastructure/logMigration/moveLog.ts';
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { readAllCheckpoints } from '../../../projections/engine/checkpoints.ts';
@@ -55,7 +55,7 @@ export class MovingWorld {
     await this.leave();
     await this.#server.stop();
     this.#server = await EventStoreDbServer.start();
-    await this.session.query('TRUNCATE event_store.events, log_followers.checkpoints');
+    await this.session.query('TRUNCATE event_store.events, subscriptions.checkpoints');
     await this.session.query(
       "UPDATE event_store.store SET id = gen_random_uuid()::text, use = 'inUse', other_id = NULL, other_address = NULL",
     );
@@ -74,17 +74,17 @@ export class MovingWorld {
     return await work(this.#logs);
   }
 
-  /** One run, which opens both logs anew, as a process of its own does. `tell` may throw: that is where it ends. */
+  /** One run, which opens both logs anew, as a process of its own does. `onProgress` may throw: that is where it ends. */
   async run(
     direction: Direction,
-    tell: (news: News) => void = nobody,
+    onProgress: (progress: MoveProgress) => void = nobody,
     { signal } = new AbortController(),
   ): Promise<MoveReport> {
     const logs = await this.#open();
     try {
       const [source, target] = sourceAndTarget(direction, logs);
       const alone = async (): Promise<void> => undefined;
-      return await moveLog({ source, target, session: this.session, assertAlone: alone, signal, tell });
+      return await moveLog({ source, target, session: this.session, assertAlone: alone, signal, onProgress });
     } finally {
       await closeBoth(logs);
     }

@@ -82,7 +82,7 @@ describe('leadership', () => {
   it('is taken by a single try where nobody has renewed for long', async () => {
     const [one, two] = [await process(FROZEN), await process()];
     expect(await one.tryLead('rebuild wallet')).to.equal(true);
-    await backends.sql.query("UPDATE log_followers.leaderships SET renewed_at = now() - interval '1 minute'");
+    await backends.sql.query("UPDATE subscriptions.leaderships SET renewed_at = now() - interval '1 minute'");
     expect(await two.tryLead('rebuild wallet')).to.equal(true);
   });
 
@@ -121,7 +121,7 @@ describe('leadership', () => {
     // As if another had led before, and this one’s process id were used again.
     for (const before of ["started_at = now() - interval '1 hour'", 'pid = 1']) {
       await backends.sql.query(
-        `UPDATE log_followers.leaderships SET renewed_at = now() - interval '1 hour', ${before} WHERE role = 'role'`,
+        `UPDATE subscriptions.leaderships SET renewed_at = now() - interval '1 hour', ${before} WHERE role = 'role'`,
       );
       const tries: boolean[] = [];
       await backends.until(async () => tries.push(await two.tryLead('role')) >= 50);

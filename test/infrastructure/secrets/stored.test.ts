@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { isRightSecretsKey } from '../../../infrastructure/secrets/keyCheck.ts';
+import { isRightSecretsKey } from '../../../infrastructure/secrets/secretsKey.ts';
 import { webhookSecrets } from '../../../infrastructure/secrets/webhookSecrets.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 

@@ -6,6 +6,7 @@ import {
   dialFailure,
   errorLine,
 } from '../../../infrastructure/webhookSender/failure.ts';
+import { anyCharacter } from '../../support/anyCharacter.ts';
 
 const coded = (code: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { code, ...more });
@@ -23,7 +24,7 @@ describe('errorLine', () => {
 
   it('is clean whatever the detail', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 700, size: 'max' }), (detail) => {
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 700, size: 'max' }), (detail) => {
         const line = errorLine('status', detail);
         expect(line.startsWith('status: ') && line.length <= 300 && line.isWellFormed()).to.equal(true);
         expect(line).to.not.match(/\p{Cc}/u);

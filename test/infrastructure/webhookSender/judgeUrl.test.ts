@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { WebhookSender } from '../../../application/ports/webhookSender.ts';
 import { openWebhookSender } from '../../../infrastructure/webhookSender/webhookSender.ts';
+import { anyCharacter } from '../../support/anyCharacter.ts';
 
 const SHAPE = { message: 'url must be an absolute http or https URL of at most 2048 characters' };
 const USERINFO = { message: 'url must not contain a user name or password' };
@@ -254,7 +255,7 @@ describe('judgeUrl', () => {
     fc.assert(
       fc.property(
         fc.oneof(
-          fc.string({ unit: 'binary' }),
+          fc.string({ unit: anyCharacter }),
           fc.webUrl(),
           fc.string().map((text) => `https://${text}`),
         ),

@@ -3,10 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { cachedResolver } from '../../../infrastructure/webhookSender/cachedResolver.ts';
 import { errorCode } from '../../../infrastructure/webhookSender/failure.ts';
-import { hostsFile, parseHosts } from '../../../infrastructure/webhookSender/hostsFile.ts';
-import { type AddressResolver, dnsResolver, hostsFirst } from '../../../infrastructure/webhookSender/resolver.ts';
+import {
+  type AddressResolver,
+  cachedResolver,
+  dnsResolver,
+  hostsFile,
+  hostsFirst,
+  parseHosts,
+} from '../../../infrastructure/webhookSender/resolver.ts';
 import { type NameServer, openNameServer } from './nameServer.ts';
 
 const codeOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'resolved', errorCode);

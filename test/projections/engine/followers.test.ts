@@ -123,7 +123,7 @@ describe('followers of the log', () => {
       const followed = follow({ consumers: [taker('a', () => gate.pass()), taker('b')], batchSize: 2 });
       await gate.reached;
       const all = await scene.positions();
-      await scene.log.sql.query("UPDATE log_followers.checkpoints SET position = $1 WHERE name = 'a'", [all[3]]);
+      await scene.log.sql.query("UPDATE subscriptions.checkpoints SET position = $1 WHERE name = 'a'", [all[3]]);
       gate.open();
       await followed.caughtUp();
       expect(followed.restarts.map(({ name }) => name)).to.deep.equal(['LostLeadership']);
@@ -182,7 +182,7 @@ describe('followers of the log', () => {
   describe('on a log that is not theirs', () => {
     const checkpointOf = (storeId: string, position: string | null) =>
       scene.log.sql.query(
-        "INSERT INTO log_followers.checkpoints (name, version, store_id, position) VALUES ('a', 1, $1, $2)",
+        "INSERT INTO subscriptions.checkpoints (name, version, store_id, position) VALUES ('a', 1, $1, $2)",
         [storeId, position],
       );
 

@@ -55,7 +55,7 @@ describe('rebuilding a read model', () => {
     return (await scene.log.sql.query<{ nspname: string }>(text)).rows.map(({ nspname }) => nspname);
   };
   const checkpoints = async () =>
-    (await scene.log.sql.query('SELECT name, version, position FROM log_followers.checkpoints ORDER BY name')).rows;
+    (await scene.log.sql.query('SELECT name, version, position FROM subscriptions.checkpoints ORDER BY name')).rows;
 
   it('comes to the same bytes, and leaves nothing beside the live copy', async () => {
     await scene.appendPayments(30);

@@ -92,7 +92,7 @@ export class Scene {
   }
 
   async checkpoint(name: string): Promise<string | null | undefined> {
-    const text = 'SELECT position FROM log_followers.checkpoints WHERE name = $1';
+    const text = 'SELECT position FROM subscriptions.checkpoints WHERE name = $1';
     return (await this.log.sql.query<{ position: string | null }>(text, [name])).rows[0]?.position;
   }
 

@@ -131,7 +131,7 @@ describe('verify', function suite() {
       const session = await gateway.storage.openSession(role);
       const query: typeof session.query = async (statement, values) => {
         const result = await session.query(statement as string, values);
-        if (String(statement).includes('log_followers.checkpoints')) await gate.pass(); // the snapshot is taken
+        if (String(statement).includes('subscriptions.checkpoints')) await gate.pass(); // the snapshot is taken
         return result as never;
       };
       return {

@@ -13,7 +13,7 @@ const other = { storeId: 'other', address: 'postgres://127.0.0.1:5432/quita' };
 const SEALED: LogState = { kind: 'sealed', other };
 const nobody = (): void => undefined;
 
-describe('the use of a log in EventStoreDB', () => {
+describe('the state of a log in EventStoreDB', () => {
   let world: World;
   let log: MigratableLog;
   beforeEach(async () => {

@@ -13,7 +13,7 @@ const other = { storeId: 'other', address: 'esdb://node:2113?tls=true' };
 const SEALED: LogState = { kind: 'sealed', other };
 const nobody = (): void => undefined;
 
-describe('the use of a log in Postgres', () => {
+describe('the state of a log in Postgres', () => {
   let server: PostgresEventLog;
   let store: EventStore;
   let log: MigratableLog;

@@ -1,8 +1,11 @@
-// What a merchant does with one payment besides paying it back, and asks of it (contract.md Payments).
+// One payment in the transaction format: what a path names, and what a merchant reads of it and does with it besides paying it back
+// (contract.md Payments, rules I2, I6, W7, W8).
 import { NO_PAYMENT } from '../../../application/payments/ownPayment.ts';
-import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
-import { actorOf } from '../../kernel/actor.ts';
+import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
 import {
   anyJson,
   boolean,
@@ -14,10 +17,51 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { route } from '../../kernel/route.ts';
-import { assertFollowed } from '../../kernel/upToDate.ts';
-import { paymentAsked, paymentParam, transactionBody } from './transactionBody.ts';
+import { actorOf, type KeyContext, route } from '../../kernel/route.ts';
+import { assertFollowed, assertShown } from '../../kernel/upToDate.ts';
+import { receiptFactsOf } from '../../site/paymentFacts.ts';
+import { qrPngDataUrl } from '../../site/qrPng.ts';
+import { renderReceipt } from '../../site/receiptPdf.ts';
 import { transactionSchema } from './transactionSchema.ts';
+
+/** The payment that a path names. */
+export const paymentParam = {
+  id: {
+    description: 'The raw id of the payment, or its `tx_` or `ch_` form.',
+    schema: { type: 'string' },
+    parse: (text: string) => parseId<PaymentId>(text, PREFIX.transaction, PREFIX.charge) ?? NO_PAYMENT,
+  },
+} as const;
+
+/** Returns the payment that the path names; null when the caller has none of that id. Throws StreamParked. */
+export const paymentAsked = async (context: KeyContext<typeof paymentParam>): Promise<ExistingPayment | null> => {
+  const { params, caller, services } = context;
+  assertShown(context, params.id);
+  return services.views.payments.find(caller.tenant, params.id);
+};
+
+/** With the QR code, which lists leave out. */
+export const transactionBody = async (payment: ExistingPayment): Promise<TransactionView> => {
+  const view = transactionView(payment);
+  return view.pixCopyPaste === null ? view : { ...view, pixQrCode: await qrPngDataUrl(view.pixCopyPaste) };
+};
+
+export const getPaymentRoute = route({
+  method: 'GET',
+  path: '/v1/payments/{id}',
+  operationId: 'getPayment',
+  summary: 'Read a payment by its raw id, its tx_ id or its ch_ id',
+  tag: 'Payments',
+  principal: 'apiKey',
+  params: paymentParam,
+  reads: ['payments'],
+  responses: { 200: { kind: 'json', description: 'The payment.', schema: transactionSchema } },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const payment = await paymentAsked(context);
+    return payment ? { status: 200, body: await transactionBody(payment) } : NO_PAYMENT;
+  },
+});
 
 const statusSchema = described('Where the payment stands.', oneOfTexts(TRANSACTION_STATUSES));
 
@@ -101,5 +145,37 @@ export const providerStatusRoute = route({
     if (!payment) return NO_PAYMENT;
     const told = await context.services.providerStatus(payment);
     return { status: 200, body: { localStatus: transactionStatus(payment), ...(told ?? NOWHERE) } };
+  },
+});
+
+const receiptSchema = exactly({
+  contentType: constant('application/pdf'),
+  base64: described('The PDF.', string()),
+});
+
+const NO_RECEIPT = reject(
+  'not_found',
+  'There is no receipt: the payment is not settled, or its provider exposes none.',
+);
+
+export const getReceiptRoute = route({
+  method: 'GET',
+  path: '/v1/payments/{id}/receipt',
+  operationId: 'getReceipt',
+  summary: 'The receipt of a settled payment as a PDF; it stays after a refund and tells of it',
+  tag: 'Payments',
+  principal: 'apiKey',
+  params: paymentParam,
+  reads: ['payments'],
+  responses: { 200: { kind: 'json', description: 'The PDF, in base64.', schema: receiptSchema } },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { caller, services } = context;
+    const payment = await paymentAsked(context);
+    if (!payment) return NO_PAYMENT;
+    const facts = receiptFactsOf(payment, caller.account.settings.receiverName);
+    if (facts === null || !services.exposesReceipts(caller.tenant.mode)) return NO_RECEIPT;
+    const pdf = await renderReceipt(facts);
+    return { status: 200, body: { contentType: 'application/pdf' as const, base64: pdf.toString('base64') } };
   },
 });

@@ -7,7 +7,13 @@ CREATE SCHEMA event_store;
 -- Identity of this log: a checkpoint of another log must never be used on it.
 CREATE TABLE event_store.store (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  id text NOT NULL
+  id text NOT NULL,
+  -- Sealed and moved logs and unfinished copies take no events (\`npm run migrate-events\`).
+  use text NOT NULL DEFAULT 'inUse' CHECK (use IN ('inUse', 'sealed', 'moved', 'copy')),
+  -- The log that this one is or was copied to ('sealed', 'moved') or from ('copy').
+  other_id text,
+  other_address text,
+  CHECK ((use = 'inUse') = (other_id IS NULL) AND (use = 'inUse') = (other_address IS NULL))
 );
 INSERT INTO event_store.store (id) VALUES (gen_random_uuid()::text);
 
@@ -31,7 +37,7 @@ CREATE INDEX events_of_rare_categories ON event_store.events (position)
 `;
 
 // Members are the appends of one flush, at most one a stream; they are numbered from 1 in array order. Events of all members
-// stand in one list: owners[i] is the member of event i, offsets[i] its 0-based place in that member.
+// stand in one list: owners[i] is the member of event i, offsets[i] its 0-based sequence in that member.
 const APPEND = `
 CREATE FUNCTION event_store.append(
   member_streams text[], member_expected bigint[], member_counts bigint[],
@@ -75,9 +81,9 @@ BEGIN
     -- Where the last event of a repeat stands; null when any id differs or is missing.
     SELECT array_agg((
         SELECT CASE WHEN count(*) = m.count THEN max(e.position) END
-        FROM unnest(owners, offsets, ids) n(owner, place, id)
+        FROM unnest(owners, offsets, ids) n(owner, sequence, id)
         JOIN event_store.events e
-          ON e.stream = member_streams[m.number] AND e.revision = m.expected + 1 + n.place AND e.id = n.id
+          ON e.stream = member_streams[m.number] AND e.revision = m.expected + 1 + n.sequence AND e.id = n.id
         WHERE n.owner = m.number AND m.base = -1 AND m.expected < m.stands
       ) ORDER BY m.number)
     INTO repeats
@@ -86,9 +92,9 @@ BEGIN
 
   IF written > 0 THEN
     INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
-    SELECT bases[n.owner] + n.place + 1, member_expected[n.owner] + n.place + 1, clock,
+    SELECT bases[n.owner] + n.sequence + 1, member_expected[n.owner] + n.sequence + 1, clock,
            n.id, member_streams[n.owner], n.type, n.data, n.metadata
-    FROM unnest(owners, offsets, ids, types, datas, metadatas) n(owner, place, id, type, data, metadata)
+    FROM unnest(owners, offsets, ids, types, datas, metadatas) n(owner, sequence, id, type, data, metadata)
     WHERE bases[n.owner] >= 0;
     PERFORM pg_notify('quita_events', (head + written)::text);
   END IF;
@@ -104,9 +110,32 @@ END
 $function$;
 `;
 
+// Held by a trigger under the append lock, so that no writer of any version can pass it.
+const USE = `
+-- Appends hold the advisory lock when they insert, and the use changes under that lock: after it has changed, no insert is late.
+-- A repeat of what is written inserts nothing, and is answered as ever.
+CREATE FUNCTION event_store.refuse_unless_in_use() RETURNS trigger
+LANGUAGE plpgsql VOLATILE AS $function$
+DECLARE
+  own event_store.store;
+BEGIN
+  SELECT * INTO own FROM event_store.store;
+  -- Whoever makes the copy says of which log.
+  IF own.use = 'inUse' OR (own.use = 'copy' AND own.other_id = current_setting('quita.copy_of', true)) THEN
+    RETURN NULL;
+  END IF;
+  RAISE EXCEPTION 'this event log is not in use: %, %', own.use, own.other_address USING ERRCODE = 'QU001';
+END
+$function$;
+
+CREATE TRIGGER refuse_unless_in_use BEFORE INSERT ON event_store.events
+  FOR EACH STATEMENT EXECUTE FUNCTION event_store.refuse_unless_in_use();
+`;
+
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(TABLES);
   await knex.raw(APPEND);
+  await knex.raw(USE);
 }
 
 export async function down(): Promise<void> {

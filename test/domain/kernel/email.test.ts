@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isEmailAddress } from '../../../domain/charge/email.ts';
+import { isEmailAddress } from '../../../domain/kernel/email.ts';
 
 describe('isEmailAddress (RFC 5322 addr-spec)', () => {
   const label = 'd'.repeat(63);

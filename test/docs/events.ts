@@ -1,0 +1,152 @@
+// docs/events.md: every event, from its stored format, the golden files, and what the program does with it: the messages and postings in
+// histories of payments, which are the same at each run.
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { SERDE } from '../../domain/events.ts';
+import { fold } from '../../domain/kernel/decider.ts';
+import { ZERO } from '../../domain/kernel/money.ts';
+import { journalEntry } from '../../domain/ledger/postings.ts';
+import { type PaymentEvent, payment, paymentSerde } from '../../domain/payment/payment.ts';
+import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
+import type { Message } from '../../domain/presentation/envelope.ts';
+import { isPublished, messagesOf } from '../../domain/presentation/messages.ts';
+import { histories, run } from '../support/paymentHistories.ts';
+import { created, issued, refundCompleted, refundReleased, refundReserved, settled } from '../support/samples.ts';
+import { cell, code, listed } from './markdown.ts';
+
+const GOLDEN = new URL('../domain/golden/', import.meta.url);
+/** So many that every event but those of refunds, which need several steps in a row, is in some of them with all that it may do. */
+const HISTORIES = 2_000;
+const PAID = [created(), issued(), settled()];
+const BY_MERCHANT = { feePaidBy: 'merchant' } as const;
+const DEVOLUTION = { strategy: 'devolution', fee: ZERO } as const;
+const REFUNDS: readonly (readonly PaymentEvent[])[] = [
+  [refundReserved(), refundCompleted()],
+  [refundReserved(BY_MERCHANT), refundCompleted(BY_MERCHANT)],
+  [refundReserved(), refundReleased()],
+  [refundReserved(DEVOLUTION), refundCompleted({ fee: ZERO }, null)],
+];
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+const isObject = (value: Json): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Names of fields with those inside of them, as all golden files of a type have them. */
+interface Fields {
+  readonly [name: string]: Fields;
+}
+const fieldsOf = (values: readonly Json[]): Fields => {
+  const objects = values.flatMap((value) => (Array.isArray(value) ? value : [value])).filter(isObject);
+  const names = [...new Set(objects.flatMap((value) => Object.keys(value)))];
+  return Object.fromEntries(
+    names.map((name) => [name, fieldsOf(objects.flatMap((value) => (value[name] === undefined ? [] : [value[name]])))]),
+  );
+};
+/** Whatever the merchant puts there. */
+const FREE_FORM = ['metadata'];
+/** With the fields inside of a field, and no deeper. */
+const shown = (fields: Fields): string =>
+  Object.entries(fields)
+    .map(([name, inner]) => {
+      const names = FREE_FORM.includes(name) ? [] : Object.keys(inner);
+      return names.length === 0 ? name : `${name} { ${names.join(', ')} }`;
+    })
+    .join(', ');
+
+const goldenData = (type: string): readonly Json[] =>
+  readdirSync(GOLDEN)
+    .filter((name) => name.startsWith(`${type}.v`))
+    .map((name) => (JSON.parse(readFileSync(new URL(name, GOLDEN), 'utf8')) as { stored: { data: Json } }).stored.data);
+
+interface Effects {
+  readonly messages: Set<string>;
+  readonly postings: Set<string>;
+}
+/** What follows from each event of a payment, in any of the histories; of one that none has, in its golden files. */
+const effectsOf = (): ReadonlyMap<string, Effects> => {
+  const effects = new Map<string, Effects>();
+  const add = (event: PaymentEvent, messages: readonly Message[]): void => {
+    const known = effects.get(event.type) ?? { messages: new Set(), postings: new Set() };
+    effects.set(event.type, known);
+    for (const { type } of messages) known.messages.add(type);
+    for (const { account } of journalEntry(event)?.postings ?? []) known.postings.add(account);
+  };
+  for (const [isLocked, steps] of fc.sample(histories, { numRuns: HISTORIES, seed: 1 }))
+    for (const { before, event, after } of run(isLocked, steps).told) add(event, messagesOf(before, event, after));
+  for (const rest of REFUNDS) {
+    let state = fold(payment, PAID);
+    for (const event of rest) {
+      const after = payment.evolve(state, event);
+      add(event, messagesOf(state, event, after));
+      state = after;
+    }
+  }
+  for (const type of paymentSerde.types.filter((one) => !effects.has(one)))
+    for (const data of goldenData(type)) {
+      const event = paymentSerde.decode({
+        type,
+        version: paymentSerde.table[type as PaymentEvent['type']].version,
+        data,
+      });
+      if (isPublished(event)) throw new Error(`no history has ${type}: which messages follow from it is not known`);
+      add(event, []);
+    }
+  return effects;
+};
+
+const ORDER = new Map(EVENT_CATALOGUE.map(({ event }, i) => [event, i]));
+const inOrder = (types: Iterable<string>) => [...types].toSorted((a, b) => (ORDER.get(a) ?? 0) - (ORDER.get(b) ?? 0));
+
+export const eventsPage = (): string => {
+  const effects = effectsOf();
+  const sections = Object.entries(SERDE).map(([category, serde]) => {
+    const rows = serde.types.map((type) => {
+      const { version, personal } = (serde.table as Record<string, { version: number; personal: readonly string[] }>)[
+        type
+      ] as {
+        version: number;
+        personal: readonly string[];
+      };
+      const effect = effects.get(type);
+      const cells = [
+        `\`${type}\``,
+        String(version),
+        cell(shown(fieldsOf(goldenData(type)))),
+        listed(personal.map(code)),
+        ...(category === 'payment'
+          ? [
+              listed(inOrder(effect?.messages ?? []).map(code)),
+              listed([...(effect?.postings ?? [])].toSorted().map(code)),
+            ]
+          : []),
+      ];
+      return `| ${cells.join(' | ')} |`;
+    });
+    const head = category === 'payment' ? ['webhooks', 'ledger accounts'] : [];
+    const columns = ['event', 'version', 'fields', 'personal fields', ...head];
+    return `## ${category}-<id>
+
+| ${columns.join(' | ')} |
+|${'---|'.repeat(columns.length)}
+${rows.join('\n')}
+`;
+  });
+  const names = EVENT_CATALOGUE.map(
+    ({ event, description, legacy }) => `| \`${event}\` | ${legacy ? 'legacy' : 'current'} | ${cell(description)} |`,
+  );
+  return `# Events
+
+What is stored, by the stream that holds it. Stored data of a version never changes: a change of shape is a new version with an upcast.
+Personal fields are those that name, or lead to, a person. "Webhooks" are the messages that may follow from an event, "ledger accounts"
+those on which it may post.
+
+${sections.join('\n')}
+## What merchants are told
+
+The names that an endpoint can subscribe to (\`GET /v1/webhooks/event-catalog\`).
+
+| event | family | |
+|---|---|---|
+${names.join('\n')}
+`;
+};

@@ -1,0 +1,12 @@
+// The pages of docs/ that are made from the program are those that the program would make.
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { FOLDER, PAGES } from './pages.ts';
+
+describe('docs/', function suite() {
+  this.timeout(30_000);
+  for (const [file, page] of Object.entries(PAGES))
+    it(`${file} is up to date (npm run docs writes it)`, () => {
+      expect(readFileSync(new URL(file, FOLDER), 'utf8')).to.equal(page());
+    });
+});

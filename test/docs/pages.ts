@@ -1,0 +1,13 @@
+// The pages of docs/ that are made from the program, by their file names.
+import { errorReference } from '../../http/kernel/errorReference.ts';
+import { cliPage } from './cli.ts';
+import { eventsPage } from './events.ts';
+import { routesPage } from './routes.ts';
+
+export const FOLDER = new URL('../../docs/', import.meta.url);
+export const PAGES: { readonly [file: string]: () => string } = {
+  'cli.md': cliPage,
+  'errors.md': errorReference,
+  'events.md': eventsPage,
+  'routes.md': routesPage,
+};

@@ -1,0 +1,78 @@
+// docs/routes.md: every route, from the one table that serves, tests and describes them.
+
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import { ROUTES } from '../../http/api/routes.ts';
+import type { Principal, Route } from '../../http/kernel/route.ts';
+import { cell, code, listed } from './markdown.ts';
+
+const WHO: { readonly [P in Principal]: string } = {
+  public: 'anybody',
+  apiKey: 'an API key',
+  testKey: 'a test key',
+  session: 'a session',
+  operator: 'an operator',
+  provider: 'a provider',
+};
+
+/** They follow from what a route is. */
+const GENERAL: readonly ErrorCode[] = [
+  'internal_error',
+  'invalid_json',
+  'payload_too_large',
+  'rate_limited',
+  'service_unavailable',
+  'unauthorized',
+  'unsupported_media_type',
+];
+
+const bodyOf = ({ body }: Route): string =>
+  body.kind === 'none'
+    ? '–'
+    : body.kind === 'json'
+      ? 'JSON'
+      : `${body.contentTypes.join(', ')}, at most ${body.bytesMax} bytes`;
+const answersOf = ({ responses }: Route): string =>
+  listed(
+    Object.entries(responses).map(
+      ([status, rule]) => `${status} ${rule.kind === 'bytes' ? rule.contentTypes.map(code).join(', ') : rule.kind}`,
+    ),
+  );
+
+const rowOf = (route: Route): string => {
+  const { method, path, summary, principal, headers, query, errors, reads } = route;
+  return `| ${[
+    `\`${method} ${path}\``,
+    cell(summary),
+    WHO[principal],
+    listed([...Object.keys(headers), ...Object.keys(query).map((name) => `?${name}`)].map(code)),
+    bodyOf(route),
+    answersOf(route),
+    listed(reads.map(code)),
+    listed(
+      errors
+        .filter((one) => !GENERAL.includes(one))
+        .toSorted()
+        .map(code),
+    ),
+  ].join(' | ')} |`;
+};
+
+export const routesPage = (): string => {
+  const groups = [...Map.groupBy(ROUTES, ({ tag }) => tag)].map(
+    ([tag, routes]) => `## ${tag}
+
+| route | | for | headers, query | body | answers | waits for | errors |
+|---|---|---|---|---|---|---|---|
+${routes.map(rowOf).join('\n')}
+`,
+  );
+  return `# Routes
+
+Every route that there is, ${ROUTES.length} in all. \`/openapi.json\` describes each parameter, body and answer; [contract.md](contract.md) is what
+they promise, [errors.md](errors.md) explains the codes. "Waits for" names the read models that must have caught up with what was
+acknowledged before the route answers. Beside the errors that are listed any route may answer \`rate_limited\`, \`service_unavailable\` and
+\`internal_error\`; one that asks for a key \`unauthorized\`; and one with a JSON body \`invalid_json\`, \`payload_too_large\` and
+\`unsupported_media_type\`.
+
+${groups.join('\n')}`;
+};
