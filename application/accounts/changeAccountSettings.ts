@@ -18,8 +18,8 @@ export const changeAccountSettings =
     const stream = streamName.account(accountId);
     if ((await commands.load(ACCOUNT, stream)).state.status !== 'open')
       return reject('not_found', 'There is no such account.');
-    const why = { actor: by, requestId: null, correlationId: accountId, causationId: accountId };
+    const metadata = { actor: by, requestId: null, correlationId: accountId, causationId: accountId };
     const decide = changeSettings(change, accounts.realNow());
-    const done = await commands.execute(ACCOUNT, stream, decide, { account: accountId, mode: 'live', ...why });
+    const done = await commands.execute(ACCOUNT, stream, decide, { account: accountId, mode: 'live', ...metadata });
     return isRejection(done) ? done : done.reply;
   };

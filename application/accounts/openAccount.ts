@@ -6,7 +6,7 @@ import { type AccountId, encodeRawId, type KeyId, type Mode } from '../../domain
 import { issueKey } from '../../domain/keyring/keyring.ts';
 import { ACCOUNT, KEYRING } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import type { Circumstances } from '../ports/loggedEvent.ts';
+import type { EventMetadata } from '../ports/loggedEvent.ts';
 import type { Accounts } from './accounts.ts';
 
 export interface AccountOpening {
@@ -30,7 +30,7 @@ export const openAccountWithKeys =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
   async ({ accountId, name, email, idSeed, keys, actor }: AccountOpening): Promise<void> => {
     const at = accounts.realNow();
-    const why = (mode: Mode): Circumstances => ({
+    const metadata = (mode: Mode): EventMetadata => ({
       account: accountId,
       mode,
       actor,
@@ -42,7 +42,7 @@ export const openAccountWithKeys =
       ACCOUNT,
       streamName.account(accountId),
       openAccount({ accountId, name, email, idSeed, at }),
-      why('live'),
+      metadata('live'),
     );
     for (const { mode, cleartext, label } of keys) {
       const fingerprint = keyFingerprint(cleartext);
@@ -55,6 +55,6 @@ export const openAccountWithKeys =
         label,
         issuedAt: at,
       };
-      await commands.record(KEYRING, streamName.keyring(accountId), issueKey(key), why(mode));
+      await commands.record(KEYRING, streamName.keyring(accountId), issueKey(key), metadata(mode));
     }
   };

@@ -7,7 +7,7 @@ import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import { type Decoded, type EventLog, readDecoded, UnreadableEvent } from '../ports/eventCodec.ts';
 import { EMPTY_STREAM, type Position } from '../ports/eventStore.ts';
-import type { Circumstances, LoggedEvent } from '../ports/loggedEvent.ts';
+import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { KeyedLock } from './keyedLock.ts';
 
@@ -144,11 +144,11 @@ export class CommandHandler {
     aggregate: Aggregate<C, State>,
     stream: StreamName,
     decide: Decision<State, EventOf[C], Reply>,
-    why: Circumstances,
+    metadata: EventMetadata,
     options: { creates?: boolean } = {},
   ): Promise<Outcome<State, Reply>> {
-    const outcome = await this.execute(aggregate, stream, decide, why, options);
-    if (isRejection(outcome)) throw new Error(`${stream}: ${why.actor} was refused: ${outcome.message}`);
+    const outcome = await this.execute(aggregate, stream, decide, metadata, options);
+    if (isRejection(outcome)) throw new Error(`${stream}: ${metadata.actor} was refused: ${outcome.message}`);
     return outcome;
   }
 
@@ -161,18 +161,18 @@ export class CommandHandler {
     aggregate: Aggregate<C, State>,
     stream: StreamName,
     decide: Decision<State, EventOf[C], Reply>,
-    why: Circumstances,
+    metadata: EventMetadata,
     { creates = false }: { creates?: boolean } = {},
   ): Promise<Outcome<State, Reply> | Rejection> {
     // Commands on one stream queue here, so that only other processes conflict.
-    return this.#locks.run(stream, () => this.#run(aggregate, stream, decide, why, creates));
+    return this.#locks.run(stream, () => this.#run(aggregate, stream, decide, metadata, creates));
   }
 
   async #run<C extends Category, State, Reply>(
     aggregate: Aggregate<C, State>,
     stream: StreamName,
     decide: Decision<State, EventOf[C], Reply>,
-    why: Circumstances,
+    metadata: EventMetadata,
     creates: boolean,
   ): Promise<Outcome<State, Reply> | Rejection> {
     const { category, decider } = aggregate;
@@ -194,7 +194,7 @@ export class CommandHandler {
       }
       const { store, codec } = this.#log;
       const after = loaded.revision;
-      const events = await codec.encode({ category, stream, after, events: decided.events, commandId, why });
+      const events = await codec.encode({ category, stream, after, events: decided.events, commandId, metadata });
       const result = await store.append(stream, loaded.revision, events);
       if (result.ok) {
         const state = decided.events.reduce(decider.evolve, loaded.state);

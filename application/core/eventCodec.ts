@@ -7,7 +7,7 @@ import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { type Json, MalformedEvent, type StoredForm } from '../../domain/kernel/serde.ts';
 import { type Decoded, type EventCodec, type EventsToEncode, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { NewEvent, RecordedEvent } from '../ports/eventStore.ts';
-import type { Circumstances, LoggedEvent } from '../ports/loggedEvent.ts';
+import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 
 /** What the log says of an event, apart from where it stands. */
 type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>;
@@ -15,7 +15,7 @@ type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>
 interface Encoded {
   /** In the order of its shape, as reading the stored text would give it. */
   readonly data: Json;
-  readonly why: Circumstances;
+  readonly metadata: EventMetadata;
 }
 /** As many as a store keeps of its newest events: those are what this process reads of its own. */
 const ENCODED_MAX = 4_096;
@@ -32,15 +32,15 @@ export class JsonEventCodec implements EventCodec {
     category,
     events,
     commandId,
-    why,
+    metadata,
   }: EventsToEncode<C>): Promise<readonly NewEvent[]> {
     const toStored = SERDE[category].encode as (event: AnyEvent) => StoredForm;
     return events.map((event, index) => {
       const { type, version, data: form } = toStored(event);
       const data = JSON.stringify(form);
       const id = uuidOf(`${commandId}\n${index}\n${type}\n${data}`);
-      this.#encoded.set(id, { data: form, why });
-      return { id, type, data, metadata: metadataText(why, version) };
+      this.#encoded.set(id, { data: form, metadata });
+      return { id, type, data, metadata: metadataText(metadata, version) };
     });
   }
 
@@ -77,7 +77,7 @@ export class JsonEventCodec implements EventCodec {
   #encodedHere({ id, type }: RecordedEvent): Content | null {
     const known = this.#encoded.get(id);
     if (known === undefined) return null;
-    const { account, mode, correlationId } = known.why;
+    const { account, mode, correlationId } = known.metadata;
     return { event: { type, data: known.data } as unknown as AnyEvent, account, mode, correlationId };
   }
 }
@@ -85,7 +85,7 @@ export class JsonEventCodec implements EventCodec {
 const isCategory = (category: string): category is Category => Object.hasOwn(SERDE, category);
 
 const metadataText = (
-  { account, mode, actor, requestId, correlationId, causationId }: Circumstances,
+  { account, mode, actor, requestId, correlationId, causationId }: EventMetadata,
   v: number,
 ): string =>
   JSON.stringify({ account, mode, actor, requestId, $correlationId: correlationId, $causationId: causationId, v });

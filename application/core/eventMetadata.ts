@@ -1,13 +1,13 @@
 // The circumstances of what is written: who, in whose account, and because of what.
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import type { Circumstances } from '../ports/loggedEvent.ts';
+import type { EventMetadata } from '../ports/loggedEvent.ts';
 
-export const byProcess = (
+export const metadataForProcess = (
   process: string,
   tenant: { readonly accountId: AccountId; readonly mode: Mode },
   correlationId: string,
   causationId: string,
-): Circumstances => ({
+): EventMetadata => ({
   account: tenant.accountId,
   mode: tenant.mode,
   actor: `process:${process}`,
@@ -23,11 +23,11 @@ export interface Actor {
   readonly requestId: string;
 }
 
-export const byRequest = (
+export const metadataForRequest = (
   { actor, requestId }: Actor,
   tenant: { readonly accountId: AccountId; readonly mode: Mode },
   correlationId: string,
-): Circumstances => ({
+): EventMetadata => ({
   account: tenant.accountId,
   mode: tenant.mode,
   actor,

@@ -5,7 +5,7 @@ import { openDispute, recordProcessing, recordRefusal } from '../../domain/payme
 import { assertExists } from '../../domain/payment/payment.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import type { AcquirerFact, PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 
@@ -22,8 +22,8 @@ export const takeAcquirerFacts =
     const facts = await providers.of(terms.mode)?.factsOf(terms, terms.txid);
     if (facts?.kind !== 'known') throw new UnknownAtProvider(`what the acquirer told of ${paymentId}`);
     for (const fact of facts.value) {
-      const why = byProcess('acquirerFacts', terms, paymentId, `${fact.kind} ${fact.method}`);
-      await commands.record(PAYMENT, stream, decisionOf(fact), why);
+      const metadata = metadataForProcess('acquirerFacts', terms, paymentId, `${fact.kind} ${fact.method}`);
+      await commands.record(PAYMENT, stream, decisionOf(fact), metadata);
     }
   };
 

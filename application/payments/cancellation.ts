@@ -13,7 +13,7 @@ import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
-import { type Actor, byProcess, byRequest } from '../core/eventMetadata.ts';
+import { type Actor, metadataForProcess, metadataForRequest } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
@@ -101,7 +101,7 @@ export class Canceller {
       by: 'merchant',
     };
     const decide = recordCancelled(back, at);
-    await commands.record(PAYMENT, stream, decide, byProcess('cancellation', terms, paymentId, paymentId));
+    await commands.record(PAYMENT, stream, decide, metadataForProcess('cancellation', terms, paymentId, paymentId));
   }
 
   /** False: it was paid, and that is settled now. */
@@ -149,8 +149,13 @@ export const cancelPayment =
     const before = await commands.load(PAYMENT, stream);
     if (!isOwn(before.state, tenant)) return NO_PAYMENT;
     const { accountId, mode } = tenant;
-    const why = byRequest(requester, tenant, id);
-    const wished = await commands.execute(PAYMENT, stream, requestCancel(await accounts.now(accountId, mode)), why);
+    const metadata = metadataForRequest(requester, tenant, id);
+    const wished = await commands.execute(
+      PAYMENT,
+      stream,
+      requestCancel(await accounts.now(accountId, mode)),
+      metadata,
+    );
     if (isRejection(wished)) return wished;
     await canceller.run(id).catch(unavailable);
     const after = assertExists((await commands.load(PAYMENT, stream)).state);

@@ -11,7 +11,7 @@ import { type Creation, createCharge } from '../../domain/payment/create.ts';
 import { assertExists, type ExistingPayment, type PaymentState } from '../../domain/payment/payment.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
-import { byRequest } from '../core/eventMetadata.ts';
+import { metadataForRequest } from '../core/eventMetadata.ts';
 import { fingerprintOf } from '../core/fingerprint.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { PaymentProvider, PaymentProviders } from '../ports/paymentProvider.ts';
@@ -65,9 +65,15 @@ export class CreateChargeHandler {
       keyParam: 'Idempotency-Key',
     });
     const stream = streamName.payment(terms.paymentId);
-    const outcome = await commands.execute(PAYMENT, stream, decide, byRequest(command, terms, terms.paymentId), {
-      creates: true,
-    });
+    const outcome = await commands.execute(
+      PAYMENT,
+      stream,
+      decide,
+      metadataForRequest(command, terms, terms.paymentId),
+      {
+        creates: true,
+      },
+    );
     if (isRejection(outcome)) return outcome;
     // Resuming what was cut off is the first answer of a charge, not a replay of one.
     const replayed = outcome.reply === 'replayed' && outcome.state.charge.status !== 'requested';

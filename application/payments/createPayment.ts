@@ -11,7 +11,7 @@ import { createCharge } from '../../domain/payment/create.ts';
 import { assertExists, type ExistingPayment } from '../../domain/payment/payment.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byRequest } from '../core/eventMetadata.ts';
+import { metadataForRequest } from '../core/eventMetadata.ts';
 import { fingerprintOf } from '../core/fingerprint.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
@@ -60,9 +60,15 @@ export class CreatePaymentHandler {
       keyParam: 'idempotencyKey',
     });
     const stream = streamName.payment(terms.paymentId);
-    const outcome = await commands.execute(PAYMENT, stream, decide, byRequest(command, terms, terms.paymentId), {
-      creates: true,
-    });
+    const outcome = await commands.execute(
+      PAYMENT,
+      stream,
+      decide,
+      metadataForRequest(command, terms, terms.paymentId),
+      {
+        creates: true,
+      },
+    );
     if (isRejection(outcome)) return outcome;
     if (outcome.reply === 'created') return { payment: assertExists(outcome.state), replayed: false };
     // A replay shows the state at creation, whatever came after (K3).

@@ -10,7 +10,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf, text } from '../core/payloads.ts';
 import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
@@ -96,6 +96,6 @@ export const expireCharge =
       PAYMENT,
       stream,
       decideExpiry(now),
-      byProcess('expiry', terms, terms.paymentId, terms.paymentId),
+      metadataForProcess('expiry', terms, terms.paymentId, terms.paymentId),
     );
   };

@@ -7,7 +7,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
@@ -70,5 +70,10 @@ export const release =
     const { availableAt } = state.transaction.settlement;
     if (availableAt === null) return;
     const now = await accounts.actingAt(terms.accountId, terms.mode, availableAt);
-    await commands.record(PAYMENT, stream, decideRelease(now), byProcess('fundsRelease', terms, paymentId, paymentId));
+    await commands.record(
+      PAYMENT,
+      stream,
+      decideRelease(now),
+      metadataForProcess('fundsRelease', terms, paymentId, paymentId),
+    );
   };

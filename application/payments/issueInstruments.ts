@@ -16,7 +16,7 @@ import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
-import { byProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, enqueue, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type {
@@ -276,9 +276,14 @@ export class InstrumentIssuer {
     // The Pix code first, so that whoever is told of the payment is told with it.
     known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
     const { paymentId, txid } = terms;
-    const why = byProcess('instrumentIssuing', terms, paymentId, txid);
+    const metadata = metadataForProcess('instrumentIssuing', terms, paymentId, txid);
     if (known.length > 0)
-      await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), recordIssuances(known, knownAt), why);
+      await this.#needs.commands.record(
+        PAYMENT,
+        streamName.payment(paymentId),
+        recordIssuances(known, knownAt),
+        metadata,
+      );
     return known.length === asked.length;
   }
 

@@ -7,7 +7,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf, text } from '../core/payloads.ts';
 import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
@@ -88,9 +88,9 @@ export const sendBack =
       throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     const { accountId, mode } = terms;
     const at = await accounts.now(accountId, mode);
-    const why = byProcess('rejectedPaymentReturn', terms, paymentId, returnId);
+    const metadata = metadataForProcess('rejectedPaymentReturn', terms, paymentId, returnId);
     if (outcome.kind === 'accepted') {
-      await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), why);
+      await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
       return;
     }
     const { reason } = outcome;
@@ -98,7 +98,7 @@ export const sendBack =
       PAYMENT,
       stream,
       recordReturnRefusal(providerPaymentId, returnId, reason, at),
-      why,
+      metadata,
     );
     if (done.appended > 0) alerts.returnRefused({ accountId, mode }, { paymentId, providerPaymentId, reason });
   };

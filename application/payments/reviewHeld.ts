@@ -44,8 +44,8 @@ export const reviewHeld =
       verdict === 'release'
         ? releaseHeld(settings, by, at)
         : returnHeld({ returnIdOf: (pix, refusals) => returnIdOf(id, pix, refusals), providerPaymentId, by }, at);
-    const why = { account: accountId, mode, actor: by, requestId: null, correlationId: id, causationId: id };
-    const done = await commands.execute(PAYMENT, stream, decide, why);
+    const metadata = { account: accountId, mode, actor: by, requestId: null, correlationId: id, causationId: id };
+    const done = await commands.execute(PAYMENT, stream, decide, metadata);
     if (isRejection(done)) return done;
     return { payment: done.state as ExistingPayment, isNew: done.appended > 0 };
   };

@@ -12,7 +12,7 @@ import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
-import { byProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, mode, payloadOf, text } from '../core/payloads.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
@@ -46,8 +46,8 @@ export class Settler {
       returnId: returnIdOf(paymentId, incoming.providerPaymentId),
       at: await accounts.now(terms.accountId, terms.mode),
     });
-    const why = byProcess('settlement', terms, paymentId, incoming.providerPaymentId);
-    const outcome = await commands.record(PAYMENT, stream, decide, why);
+    const metadata = metadataForProcess('settlement', terms, paymentId, incoming.providerPaymentId);
+    const outcome = await commands.record(PAYMENT, stream, decide, metadata);
     return outcome.reply;
   }
 

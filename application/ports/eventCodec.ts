@@ -3,7 +3,7 @@
 import type { EventOf } from '../../domain/events.ts';
 import type { Category, StreamName } from '../../domain/kernel/event.ts';
 import type { EventStore, ExpectedRevision, NewEvent, ReadOptions, RecordedEvent } from './eventStore.ts';
-import type { Circumstances, LoggedEvent } from './loggedEvent.ts';
+import type { EventMetadata, LoggedEvent } from './loggedEvent.ts';
 
 /** The events of one append, and all that is known when they are encoded. */
 export interface EventsToEncode<C extends Category = Category> {
@@ -14,7 +14,7 @@ export interface EventsToEncode<C extends Category = Category> {
   readonly events: readonly EventOf[C][];
   /** Random for each run of a command. */
   readonly commandId: string;
-  readonly why: Circumstances;
+  readonly metadata: EventMetadata;
 }
 
 /** An event of the log that is of no form this version reads (a poison event), and the reason, which holds no personal data. */

@@ -5,7 +5,7 @@ import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
 
 /** Who, on whose behalf, because of what. Stored beside every event. */
-export interface Circumstances {
+export interface EventMetadata {
   readonly account: AccountId;
   readonly mode: Mode;
   /** `key:<fingerprint, 16 hex>` for an API key, `process:<name>`, or `operator:<name>`. */

@@ -25,7 +25,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT, REFUND } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { byProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, enqueue, fireNow, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
@@ -176,9 +176,9 @@ export class RefundExecutor {
     decide: ReturnType<typeof requestRefund> | ReturnType<typeof recordRefundOutcome>,
     creates = false,
   ): Promise<RefundState> {
-    const why = byProcess('refundExecution', order, order.paymentId, order.refundId);
+    const metadata = metadataForProcess('refundExecution', order, order.paymentId, order.refundId);
     const stream = streamName.refund(order.refundId);
-    const done = await this.#needs.commands.record<'refund', RefundState, string>(REFUND, stream, decide, why, {
+    const done = await this.#needs.commands.record<'refund', RefundState, string>(REFUND, stream, decide, metadata, {
       creates,
     });
     return done.state;
@@ -190,8 +190,8 @@ export class RefundExecutor {
       refund.status === 'completed'
         ? completeRefund(refundId, refund.endToEndId, refund.completedAt)
         : releaseRefund(refundId, refund.reason, refund.failedAt);
-    const why = byProcess('refundExecution', order, paymentId, refundId);
-    await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), decide, why);
+    const metadata = metadataForProcess('refundExecution', order, paymentId, refundId);
+    await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), decide, metadata);
   }
 }
 

@@ -14,7 +14,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { refundIdOf } from '../core/derivedIds.ts';
-import { byRequest } from '../core/eventMetadata.ts';
+import { metadataForRequest } from '../core/eventMetadata.ts';
 import { fingerprintOf } from '../core/fingerprint.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 
@@ -46,8 +46,8 @@ export const requestRefund =
       allowedDestinations: (await accounts.get(accountId)).settings.cashoutDestinations,
     };
     const decide = reserveRefund(wish, await accounts.now(accountId, mode));
-    const why = byRequest({ actor, requestId }, { accountId, mode }, paymentId);
-    const done = await commands.execute(PAYMENT, stream, decide, why);
+    const metadata = metadataForRequest({ actor, requestId }, { accountId, mode }, paymentId);
+    const done = await commands.execute(PAYMENT, stream, decide, metadata);
     return isRejection(done) ? done : done.reply;
   };
 

@@ -7,7 +7,7 @@ import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { ACCOUNT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { type Actor, byRequest } from '../core/eventMetadata.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 
 /** All settings as they are from here on. */
 export const changeSandboxSettings =
@@ -18,8 +18,8 @@ export const changeSandboxSettings =
     requester: Actor,
   ): Promise<SandboxSettings | Rejection> => {
     const mode = 'test' as const;
-    const why = byRequest(requester, { accountId, mode }, accountId);
+    const metadata = metadataForRequest(requester, { accountId, mode }, accountId);
     const decide = change(wish, await accounts.now(accountId, mode));
-    const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
+    const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, metadata);
     return isRejection(done) ? done : done.reply;
   };

@@ -9,7 +9,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { ACCOUNT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { type Actor, byRequest } from '../core/eventMetadata.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { TimerWork } from '../core/handlers.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import type { Quiescence } from '../core/quiescence.ts';
@@ -141,12 +141,12 @@ class Drain {
 export const advanceClock =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
   async (accountId: AccountId, seconds: number, requester: Actor): Promise<Rejection | null> => {
-    const why = byRequest(requester, { accountId, mode: 'test' }, accountId);
+    const metadata = metadataForRequest(requester, { accountId, mode: 'test' }, accountId);
     const done = await commands.execute(
       ACCOUNT,
       streamName.account(accountId),
       advanceTestClock(seconds, accounts.realNow()),
-      why,
+      metadata,
     );
     return isRejection(done) ? done : null;
   };

@@ -7,7 +7,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { ACCOUNT } from '../core/aggregates.ts';
 import { CommandContention, type CommandHandler } from '../core/commandHandler.ts';
 import { overrideSecretIdOf } from '../core/derivedIds.ts';
-import { type Actor, byRequest } from '../core/eventMetadata.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
@@ -42,13 +42,13 @@ export const rotateOverrideSecret =
     const { commands, accounts } = needs;
     const { accountId: account, mode } = tenant;
     const stream = streamName.account(account);
-    const why = byRequest(requester, tenant, account);
+    const metadata = metadataForRequest(requester, tenant, account);
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const version = (await accounts.refresh(account)).overrideSecretVersion[mode] + 1;
       // Kept before the event that names it: a version without a secret could never be signed for.
       const secret = await keep(needs, tenant, version);
       const decide = decideRotation(mode, version, await accounts.now(account, mode));
-      const done = await commands.execute(ACCOUNT, stream, decide, why);
+      const done = await commands.execute(ACCOUNT, stream, decide, metadata);
       if (isRejection(done)) return done;
       if (done.reply === 'rotated') return secret;
     }

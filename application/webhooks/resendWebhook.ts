@@ -11,7 +11,7 @@ import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { Around, CommandHandler } from '../core/commandHandler.ts';
-import { type Actor, byRequest } from '../core/eventMetadata.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
@@ -43,8 +43,8 @@ export const resendWebhook =
     const subscriptions = webhookUrl === null ? await endpoints.subscriptions(tenant) : [['*']];
     const isWanted = types.some((type) => subscriptions.some((events) => wants(events, type)));
     const decide = requestResend({ ofRevision: last.revision, isWanted }, await accounts.now(accountId, mode));
-    const why = byRequest(requester, tenant, id);
-    const done = await commands.execute(PAYMENT, streamName.payment(id), decide, why);
+    const metadata = metadataForRequest(requester, tenant, id);
+    const done = await commands.execute(PAYMENT, streamName.payment(id), decide, metadata);
     return isRejection(done) ? done : { resent: isWanted, status };
   };
 

@@ -16,7 +16,7 @@ import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf } from '../core/derivedIds.ts';
-import { byProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, instant, payloadOf } from '../core/payloads.ts';
 import { clearTimer, enqueue, fireNow, ignoring, processManager, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
@@ -189,8 +189,8 @@ export class DeliveryWorker {
     const at = await accounts.actingAt(delivery.accountId, delivery.mode, dueAt);
     const decide = recordAttempt(state.attempts + 1, outcome, at, randomness.fraction());
     const stream = streamName.webhookDelivery(delivery.deliveryId);
-    const why = byProcess('webhookDelivery', delivery, delivery.deliveryId, delivery.eventId);
-    const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, why);
+    const metadata = metadataForProcess('webhookDelivery', delivery, delivery.deliveryId, delivery.eventId);
+    const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, metadata);
     if (outcome.ok) await this.#health.succeeded(targetOf(delivery), at);
     else if (done.reply === 'recorded') await this.#health.failed(attemptOf(state, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;
@@ -211,8 +211,13 @@ export class DeliveryWorker {
 
   async #cancel({ delivery }: Pending, at: Timestamp): Promise<void> {
     const stream = streamName.webhookDelivery(delivery.deliveryId);
-    const why = byProcess('webhookDelivery', delivery, delivery.deliveryId, targetOf(delivery));
-    await this.#needs.commands.execute(WEBHOOK_DELIVERY, stream, cancelDelivery('the endpoint was deleted', at), why);
+    const metadata = metadataForProcess('webhookDelivery', delivery, delivery.deliveryId, targetOf(delivery));
+    await this.#needs.commands.execute(
+      WEBHOOK_DELIVERY,
+      stream,
+      cancelDelivery('the endpoint was deleted', at),
+      metadata,
+    );
   }
 }
 

@@ -8,7 +8,7 @@ import { deleteEndpoint, type Endpoint, registerEndpoint } from '../../domain/we
 import type { Accounts } from '../accounts/accounts.ts';
 import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { type Actor, byRequest } from '../core/eventMetadata.ts';
+import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
@@ -58,7 +58,7 @@ export const registerWebhookEndpoint =
         WEBHOOK_ENDPOINT,
         streamName.webhookEndpoint(endpointId),
         registerEndpoint(endpoint, at),
-        byRequest(caller, tenant, endpointId),
+        metadataForRequest(caller, tenant, endpointId),
         { creates: true },
       );
       return isRejection(done) ? done : { ...endpoint, secret };
@@ -73,7 +73,7 @@ export const deleteWebhookEndpoint =
       WEBHOOK_ENDPOINT,
       streamName.webhookEndpoint(endpointId),
       deleteEndpoint(tenant, at),
-      byRequest(caller, tenant, endpointId),
+      metadataForRequest(caller, tenant, endpointId),
     );
     return isRejection(done) ? done : null;
   };

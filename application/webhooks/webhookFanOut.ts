@@ -18,7 +18,7 @@ import { PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf, eventIdOf } from '../core/derivedIds.ts';
-import { byProcess } from '../core/eventMetadata.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
@@ -117,10 +117,10 @@ const schedule = async (
   delivery: Omit<ScheduledDelivery, 'maxAttempts'>,
   at: Timestamp,
 ): Promise<void> => {
-  const why = byProcess('webhookFanOut', delivery, paymentId, delivery.eventId);
+  const metadata = metadataForProcess('webhookFanOut', delivery, paymentId, delivery.eventId);
   const target = streamName.webhookDelivery(delivery.deliveryId);
   const options = { creates: true };
-  await commands.record(WEBHOOK_DELIVERY, target, scheduleDelivery(delivery, at), why, options);
+  await commands.record(WEBHOOK_DELIVERY, target, scheduleDelivery(delivery, at), metadata, options);
 };
 
 const subscriptionOf = async (commands: CommandHandler, endpointId: EndpointId) => {

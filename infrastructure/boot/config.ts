@@ -1,9 +1,13 @@
 // Configuration from the environment, typed and checked at once (rules S1, S6). An empty variable is an unset one.
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import pg from 'pg';
 import { isLoopbackHost } from '../../http/kernel/address.ts';
-import { BadConnectionString, readConnectionString } from '../eventStore/eventStoreDb/eventStoreDb.ts';
-import { isPlainEventStore, isPlainPostgres } from './plainConnections.ts';
+import {
+  BadConnectionString,
+  type ConnectionSettings,
+  readConnectionString,
+} from '../eventStore/eventStoreDb/eventStoreDb.ts';
 
 /** Names the variable; the program stops with exit code 2. */
 export class ConfigError extends Error {
@@ -209,3 +213,26 @@ export const loadConfig = (env: Env): Config => configOf(env, true);
 
 /** Of a tool beside the programs: an operator may look without SECRETS_KEY. Throws ConfigError. */
 export const loadToolConfig = (env: Env): Config => configOf(env, false);
+
+// What would travel between machines where anybody on the way can read it (rule S6): passwords, keys, payers' documents.
+
+const isHere = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host);
+
+/** These modes may go on without TLS, or with whoever answers: the client's own reading of them changes with its next version. */
+const UNPROVEN_MODES = ['prefer', 'allow', 'no-verify'];
+
+/**
+ * Whether the password of a Postgres URL would go to another host in the clear, or to one whose certificate nobody looks at, as `pg`
+ * reads the URL; `sslmode` as it was written. Throws what `pg` throws when it can't.
+ */
+const isPlainPostgres = (url: string, sslmode: string): boolean => {
+  const { host, ssl } = new pg.Client({ connectionString: url }) as unknown as {
+    host: string;
+    ssl: boolean | { rejectUnauthorized?: boolean };
+  };
+  if (isHere(host)) return false;
+  return !ssl || (typeof ssl === 'object' && ssl.rejectUnauthorized === false) || UNPROVEN_MODES.includes(sslmode);
+};
+
+const isPlainEventStore = ({ tls, hosts }: ConnectionSettings): boolean =>
+  tls === null && !hosts.every(({ address }) => isHere(address));

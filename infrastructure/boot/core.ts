@@ -2,6 +2,7 @@
 
 import { Accounts } from '../../application/accounts/accounts.ts';
 import { ApiKeys } from '../../application/accounts/apiKeys.ts';
+import { followCacheInvalidation } from '../../application/accounts/cacheInvalidation.ts';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { type Capability, type Handler, jobsOf, processesOf } from '../../application/core/capability.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
@@ -34,7 +35,6 @@ import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
 import { type JobOfTimer, jobOfTimers, testTimers, timers } from '../timers/timerTable.ts';
 import { openWebhookSender } from '../webhookSender/webhookSender.ts';
-import { followCacheInvalidation } from './cacheInvalidation.ts';
 import { ConfigError } from './config.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { securityLog, tellingOfBlocked } from './securityLog.ts';

@@ -9,7 +9,7 @@ import type { PaymentProvider } from '../../application/ports/paymentProvider.ts
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { Services } from '../../http/kernel/services.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
-import type { Followers } from '../../projections/engine/followers.ts';
+import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
 import type { ParkedSet } from '../subscriptions/parkedSet.ts';
@@ -52,8 +52,8 @@ export interface Gateway {
   readonly reacted: LogProgress;
   readonly parked: ParkedSet;
   /** null: another process's part. */
-  readonly projector: Followers | null;
-  readonly reactor: Followers | null;
+  readonly projector: Subscriptions | null;
+  readonly reactor: Subscriptions | null;
   readonly jobs: PgBossJobs;
   readonly clockFault: () => string | null;
   /** Stops following and working; what runs is finished within `graceMs`. */

@@ -1,12 +1,12 @@
 // The two groups of consumers of the log: the projector writes read models, the reactor turns events into jobs and timers.
 import { processesOf } from '../../application/core/capability.ts';
-import { Followers } from '../../projections/engine/followers.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
+import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
+import { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { Reactor } from '../reactions/reactor.ts';
 import { type Core, warnings } from './core.ts';
 import type { GatewayOptions } from './gateway.ts';
-import { prepareLiveCopies } from './liveCopies.ts';
 
 const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) => ({
   store: storage.store,
@@ -21,7 +21,7 @@ const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) 
 });
 
 /** It takes parked streams up again when it is asked to. */
-const attentive = (followers: Followers, { leaders }: Core): Followers => {
+const attentive = (followers: Subscriptions, { leaders }: Core): Subscriptions => {
   leaders.push(() => void followers.attend());
   return followers;
 };
@@ -32,9 +32,9 @@ const asConsumer = (projection: Projection) => {
   return { name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
 };
 
-export const projectorOf = (options: GatewayOptions, core: Core): Followers =>
+export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions =>
   attentive(
-    new Followers({
+    new Subscriptions({
       ...shared(options, core),
       role: 'projector',
       consumers: PROJECTIONS.map(asConsumer),
@@ -46,10 +46,10 @@ export const projectorOf = (options: GatewayOptions, core: Core): Followers =>
   );
 
 /** `onTimers`: timers were set, the earliest of them in account time. */
-export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Followers => {
+export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
   const needs = { jobs: core.jobs, onTimers };
   return attentive(
-    new Followers({
+    new Subscriptions({
       ...shared(options, core),
       role: 'reactor',
       consumers: processesOf(core.capabilities).map((process) => new Reactor(process, needs)),

@@ -1,12 +1,11 @@
 // The life of a process of any role. Exit code 0 after SIGTERM or SIGINT, 2 when the environment is wrong, 1 on a fault.
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
-import { demoFile } from '../demo/demoAccount.ts';
+import { type DemoAccount, demoFile } from '../demo/demoAccount.ts';
 import { type Log, openLog } from '../log/log.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { outcomeOf } from './explain.ts';
 import type { Roles } from './gateway.ts';
 import { ALL_ROLES, startProgram } from './program.ts';
-import { welcome } from './welcome.ts';
 
 export type RoleName = 'all' | 'api' | 'projector' | 'worker';
 
@@ -34,6 +33,20 @@ const configOf = (name: RoleName): Config => {
   if (name !== 'all' && config.databaseUrl === null)
     throw new ConfigError('DATABASE_URL must be set: the embedded database serves one process only (npm start)');
   return config;
+};
+
+/** What a start prints (rule S2). */
+const welcome = ({ publicUrl }: Config, demo: DemoAccount | null, demoPath: string): string => {
+  if (demo === null)
+    return `Quita is ready at ${publicUrl}\nMake an account with: npm run cli -- account create --name "My shop" --email me@example.com\n`;
+  return `Quita is ready at ${publicUrl}
+The demo account is in ${demoPath}
+Create a Pix charge:
+
+  curl -s ${publicUrl}/v1/charges -H 'apikey: ${demo.testApiKey}' -H "Idempotency-Key: first-$(date +%s)" \\
+    -H 'content-type: application/json' -d '{"amount": 12345, "payment_method": "pix", "description": "Order 1001"}'
+
+`;
 };
 
 const run = async (name: RoleName, log: Log, asked: Promise<void>): Promise<number> => {

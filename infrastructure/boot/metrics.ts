@@ -40,7 +40,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     ['reactor', gateway.reacted],
   ] as const;
   gauge(
-    'quita_follower_stuck_seconds',
+    'quita_subscription_stuck_seconds',
     'Seconds that a read model or process has not moved while there is something to take, wherever it runs.',
     ['group', 'consumer'],
     (set) => {
@@ -59,7 +59,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
     },
   );
   gauge(
-    'quita_follower_faults',
+    'quita_subscription_faults',
     'Read models and processes of this process that failed as a whole. Must be 0.',
     ['group'],
     (set) => {
@@ -67,7 +67,7 @@ export const createMetrics = (gateway: Gateway): Metrics => {
       set({ group: 'reactor' }, gateway.reactor?.faults().length ?? 0);
     },
   );
-  gauge('quita_follower_leading', '1 while this process is the one that follows the log.', ['group'], (set) => {
+  gauge('quita_subscription_leading', '1 while this process is the one that follows the log.', ['group'], (set) => {
     if (gateway.projector) set({ group: 'projector' }, gateway.projector.isLeading ? 1 : 0);
     if (gateway.reactor) set({ group: 'reactor' }, gateway.reactor.isLeading ? 1 : 0);
   });

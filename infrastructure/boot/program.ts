@@ -8,7 +8,9 @@ import { Overload } from '../../http/kernel/overload.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import type { StatusStreams } from '../../http/site/statusStreams.ts';
-import type { Followers } from '../../projections/engine/followers.ts';
+import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
+import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
 import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
 import type { Log } from '../log/log.ts';
 import { secretsKeyOf } from '../secrets/secretsKey.ts';
@@ -23,7 +25,6 @@ import { createMetrics } from './metrics.ts';
 import { migrate } from './migrate.ts';
 import { assertReadable } from './readableLog.ts';
 import { unreadiness } from './readiness.ts';
-import { untilReadModelsExist } from './readModelsExist.ts';
 import { securityLog } from './securityLog.ts';
 import { openStorage, type Storage } from './storage.ts';
 
@@ -81,7 +82,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       onMismatch: breakProgram,
     });
     resources.defer(() => gateway.stop(JOBS_GRACE_MS));
-    if (roles.serves || roles.works) await untilReadModelsExist(storage.reads);
+    if (roles.serves || roles.works) await untilReadModelsExist(storage.reads, PROJECTIONS);
     const demo = await readyToServe(config, database, gateway, roles);
     const streams = serve(config, log, server, storage, gateway, roles, demo);
     // Requests end before the processes they wait for do.
@@ -112,7 +113,7 @@ const readyToServe = async (
 };
 
 /** One that failed as a whole is not waited for: the others serve, and /health/ready tells of it. */
-const untilLevel = async (progress: LogProgress, followers: Followers | null): Promise<void> => {
+const untilLevel = async (progress: LogProgress, followers: Subscriptions | null): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
   const isWell = (name: string): boolean => !followers?.faults().some((fault) => fault.name === name);
   while (!(await progress.caughtUp(LOOK_MS)) && performance.now() < deadline)

@@ -2,7 +2,7 @@
 import type { Needs } from '../../application/capabilities.ts';
 import { type Job, jobsOf } from '../../application/core/capability.ts';
 import { lookIfLeading } from '../../application/core/watchdog.ts';
-import type { Followers } from '../../projections/engine/followers.ts';
+import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { startSchedule } from '../system/schedule.ts';
 import { TimerScan } from '../timers/timerScan.ts';
 import { type Core, warnings } from './core.ts';
@@ -10,7 +10,7 @@ import type { GatewayOptions } from './gateway.ts';
 import { reactorOf } from './logConsumers.ts';
 
 export interface WorkerRole {
-  readonly reactor: Followers;
+  readonly reactor: Subscriptions;
   stop(): Promise<void>;
 }
 

@@ -7,8 +7,8 @@ import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { ConfigError } from '../boot/config.ts';
-import { readIfThere, writeWhole } from '../boot/files.ts';
 import { newApiKey, newPassword } from '../secrets/newSecrets.ts';
+import { readIfThere, writeWhole } from '../secrets/privateFiles.ts';
 
 export interface DemoAccount {
   readonly baseUrl: string;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Sql } from '../../application/ports/sql.ts';
 import { type Config, ConfigError } from '../boot/config.ts';
-import { readIfThere, writeWhole } from '../boot/files.ts';
+import { readIfThere, writeWhole } from './privateFiles.ts';
 import { seal, unseal } from './seal.ts';
 
 const BYTES = 32;

@@ -1,6 +1,6 @@
-// What kind of fault it is: the weather, an event, or the follower itself.
+// What kind of fault it is: a transient one, one of an event, or one of the consumer itself.
 
-/** No event is to blame: the follower can take nothing, or nothing of this batch. */
+/** No event is to blame: the consumer can take nothing, or nothing of this batch. */
 export class ConsumerFailed extends Error {
   override name = 'ConsumerFailed';
 }

@@ -4,23 +4,32 @@ import type { Position, SubscriptionSignal } from '../../application/ports/event
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { assertStillThere, LostLeadership } from './checkpoints.ts';
 import { ConsumerFailed, isTransient } from './faults.ts';
-import { categoriesOf, conclude, eventsFor, type Member, standingOf, type Telling, Turns, told } from './member.ts';
+import {
+  announceTaken,
+  categoriesOf,
+  conclude,
+  eventsFor,
+  type LeaderHooks,
+  type Member,
+  standingOf,
+  Turns,
+} from './member.ts';
 import { applyCarefully } from './parking.ts';
 import { pause } from './pause.ts';
 
-export interface LoneLaneOptions extends Telling {
-  readonly side: Side;
+export interface LoneLaneOptions extends LeaderHooks {
+  readonly side: SideSession;
   readonly batchSize: number;
   /** True: it was taken in among the others, at this point of the log. */
   readonly rejoin: (member: Member) => boolean;
   readonly onFault: (consumer: string, error: Error) => void;
   readonly onDelay: (error: Error) => void;
   /** Longest pause between two tries. */
-  readonly patienceMs: number;
+  readonly retryDelayMsMax: number;
 }
 
 /** The one session that all who are alone share: what they wait for must not hold up those who are well. */
-export class Side {
+export class SideSession {
   readonly #open: () => Promise<LeaderSession>;
   #turns: Promise<Turns> | null = null;
 
@@ -57,7 +66,7 @@ const PARKED_IN_A_ROW_MAX = 10;
 
 /** Resolves when it has joined the others, or at the signal. Throws LostLeadership. */
 export const followAlone = async (member: Member, options: LoneLaneOptions, signal: AbortSignal): Promise<void> => {
-  const { store, batchSize, side, rejoin, patienceMs } = options;
+  const { store, batchSize, side, rejoin, retryDelayMsMax } = options;
   for (let failures = 0; !signal.aborted; ) {
     try {
       for await (const batch of store.subscribe({ after: member.position, categories: null, batchSize, signal })) {
@@ -71,15 +80,19 @@ export const followAlone = async (member: Member, options: LoneLaneOptions, sign
       }
     } catch (error) {
       if (error instanceof LostLeadership) throw error;
-      await tell(member, error as Error, options);
+      await reportFault(member, error as Error, options);
       failures++;
-      await pause(Math.min(DELAY_MS * 2 ** failures, patienceMs), signal);
+      await pause(Math.min(DELAY_MS * 2 ** failures, retryDelayMsMax), signal);
     }
   }
 };
 
 /** What failed is told once for as long as it fails alike. */
-const tell = async (member: Member, error: Error, { side, onFault, onDelay }: LoneLaneOptions): Promise<void> => {
+const reportFault = async (
+  member: Member,
+  error: Error,
+  { side, onFault, onDelay }: LoneLaneOptions,
+): Promise<void> => {
   if (!(error instanceof ConsumerFailed)) {
     onDelay(error);
     if (!isTransient(error)) await side.discard(); // the connection, as far as anybody can tell
@@ -113,7 +126,7 @@ const take = async (
       const took = [{ member, poisoned, hasTaken }];
       return { took, parked: await conclude(options, took, to, tx) };
     });
-    told(options, done.took, to, done.parked);
+    announceTaken(options, done.took, to, done.parked);
   } catch (error) {
     // Nobody failed when a rebuilt copy, further on, was swapped in under it.
     if (error instanceof ConsumerFailed) await assertStillThere(session, standingOf(member));

@@ -41,7 +41,7 @@ export const categoriesOf = (recorded: readonly RecordedEvent[]): readonly strin
   recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
 
 /** What the leader tells of its work. */
-export interface Telling extends EventLog {
+export interface LeaderHooks extends EventLog {
   readonly role: string;
   /** After each commit of this process, before the notice reaches others. */
   readonly onMoved: (names: readonly string[], position: Position) => void;
@@ -58,7 +58,7 @@ export interface Took {
 
 /** Parks what could not be taken and moves the checkpoints, in the transaction of the rows. */
 export const conclude = async (
-  { role, store }: Telling,
+  { role, store }: LeaderHooks,
   took: readonly Took[],
   to: Position,
   tx: Sql,
@@ -73,8 +73,8 @@ export const conclude = async (
 };
 
 /** The transaction is committed. */
-export const told = (
-  { onMoved, onParked }: Telling,
+export const announceTaken = (
+  { onMoved, onParked }: LeaderHooks,
   took: readonly Took[],
   to: Position,
   parked: readonly ParkedStream[],

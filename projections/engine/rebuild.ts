@@ -1,14 +1,14 @@
 // Builds a fresh copy of a read model beside the live one and swaps when it has caught up. Killed half-way, the next run goes on
 // where it was. Reactions never run here (architecture §6).
 import type { EventLog } from '../../application/ports/eventCodec.ts';
-import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { moveCheckpoints } from './checkpoints.ts';
-import { ensureNext, swap } from './copies.ts';
 import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
 import { type Replay, replay } from './replay.ts';
+import { ensureLive, ensureNext, swap } from './schemaVersions.ts';
 
 export interface RebuildReport {
   readonly projection: string;
@@ -80,3 +80,16 @@ export const rebuild = async (
     await session.close();
   }
 };
+
+/**
+ * Gives every read model tables of this version before the projector leads: missing ones are created empty and caught up live; those of
+ * another version are rebuilt beside the old copy, which is read meanwhile.
+ */
+export const prepareLiveCopies =
+  (projections: readonly Projection[], log: EventLog, openSession: OpenLeaderSession) =>
+  async (session: LeaderSession): Promise<void> => {
+    for (const projection of projections) {
+      const condition = await session.transaction((tx) => ensureLive(tx, projection, log.store.storeId));
+      if (condition === 'outdated') await rebuild(projection, log, openSession);
+    }
+  };

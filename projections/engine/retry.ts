@@ -5,11 +5,11 @@ import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { LostLeadership, moveCheckpoints } from './checkpoints.ts';
 import { ConsumerFailed, faultText } from './faults.ts';
-import { type Member, standingOf, type Telling } from './member.ts';
+import { type LeaderHooks, type Member, standingOf } from './member.ts';
 import { type ParkedRow, type ParkedStream, park, unpark } from './parkedStreams.ts';
 import { applyCarefully, decodeAll, LeftOut, type Poison, parkedStream, readSkips } from './parking.ts';
 
-export interface RetryTelling extends Telling {
+export interface RetryHooks extends LeaderHooks {
   readonly onTaken?: (consumer: string, stream: string) => void;
 }
 
@@ -17,7 +17,7 @@ export interface RetryTelling extends Telling {
 export const retryParked = async (
   member: Member,
   row: ParkedRow,
-  telling: RetryTelling,
+  telling: RetryHooks,
   session: LeaderSession,
 ): Promise<void> => {
   const { consumer } = member;
@@ -43,7 +43,7 @@ export const retryParked = async (
 const takeUp = async (
   member: Member,
   { consumer: name, stream, revision }: ParkedRow,
-  { store, codec, role }: RetryTelling,
+  { store, codec, role }: RetryHooks,
   session: LeaderSession,
 ): Promise<ParkedStream | null> => {
   const skipped = new LeftOut();

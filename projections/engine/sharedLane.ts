@@ -3,24 +3,24 @@ import type { Position, SubscriptionSignal } from '../../application/ports/event
 import { assertStillThere } from './checkpoints.ts';
 import { isTransient } from './faults.ts';
 import {
+  announceTaken,
   categoriesOf,
   conclude,
   eventsFor,
+  type LeaderHooks,
   type Member,
   standingOf,
-  type Telling,
   type Took,
   type Turns,
-  told,
 } from './member.ts';
 import { pause } from './pause.ts';
 
-export interface SharedLaneOptions extends Telling {
+export interface SharedLaneOptions extends LeaderHooks {
   readonly turns: Turns;
   readonly batchSize: number;
   /** It is not a member any more. */
   readonly onLeft: (member: Member, error: Error) => void;
-  /** The weather: the batch is tried again. */
+  /** A transient fault: the batch is tried again. */
   readonly onDelay: (error: Error) => void;
 }
 
@@ -81,7 +81,7 @@ export class SharedLane {
           current = undefined;
           return conclude(this.#options, took, batch.position, tx);
         });
-        told(this.#options, took, batch.position, parked);
+        announceTaken(this.#options, took, batch.position, parked);
       } catch (error) {
         await this.#recover(members, current, error as Error, ++tries, signal);
       }
@@ -98,12 +98,12 @@ export class SharedLane {
     signal: AbortSignal,
   ): Promise<void> {
     const { session } = this.#options.turns;
-    const weather = isTransient(error);
-    if (current === undefined && !weather) throw error;
+    const isTransientFault = isTransient(error);
+    if (current === undefined && !isTransientFault) throw error;
     // Rejects when the connection is gone, and when a rebuilt copy, further on, was swapped in: then nobody failed.
     for (const member of current ? [current] : members) await assertStillThere(session, standingOf(member));
     for (const { consumer } of members) await consumer.reset(session);
-    if (current !== undefined && !(weather && (tries < TRIES || members.length === 1))) {
+    if (current !== undefined && !(isTransientFault && (tries < TRIES || members.length === 1))) {
       this.members.splice(this.members.indexOf(current), 1);
       this.#options.onLeft(current, error);
       return;

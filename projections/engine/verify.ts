@@ -6,12 +6,12 @@ import type { Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { readCheckpoints } from './checkpoints.ts';
-import { createVerifyCopy, dropSchema } from './copies.ts';
 import { faultText } from './faults.ts';
 import { type ParkedRow, readParked } from './parkedStreams.ts';
 import { type LeftOut, readLeftOut } from './parking.ts';
 import { liveSchema, type Projection, verifySchema } from './projection.ts';
 import { replay } from './replay.ts';
+import { createVerifyCopy, dropSchema } from './schemaVersions.ts';
 
 export interface Difference {
   readonly table: string;

@@ -1,12 +1,11 @@
 // What lists of payments search and sort by, one narrow row a payment, beside the wide one that holds its state: sorting a million
 // payments by any field reads these rows only. No index by id: a payment's row is found by its creation time, as lists read it.
-import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
-import type { Beside, Folded, FoldedChange } from '../engine/foldedTable.ts';
-import { otherFieldsOf } from './sortFields.ts';
+import { methodFields, type TransactionView } from '../../domain/presentation/transaction.ts';
+import type { AggregateChange, AggregateRow, DerivedTable } from '../engine/aggregateTable.ts';
 
 /** Characters of the metadata's JSON that sorting by it looks at: an object has no order of its own. */
 const METADATA_START = 64;
@@ -17,15 +16,26 @@ interface ListedColumn {
   readonly of: (payment: ExistingPayment) => string | number | null;
 }
 
-/** 53 bits of an account's customer, so that its index stays small: who searches by it compares the document too. FNV-1a, twice. */
-export const customerHash = ({ accountId, mode }: Tenant, documentKey: string): number => {
-  const text = `${accountId}${mode}${documentKey}`;
-  let [low, high] = [0x811c9dc5, 0x1000193];
-  for (let n = 0; n < text.length; n++) {
-    low = Math.imul(low ^ text.charCodeAt(n), 0x01000193);
-    high = Math.imul(high ^ text.charCodeAt(n), 0x85ebca6b);
-  }
-  return (high >>> 11) * 2 ** 32 + (low >>> 0);
+/**
+ * Finds a tenant's customer, newest payment first, by an index on a hash that PostgreSQL keeps, so that the index stays small; the key
+ * decides. `tenantAndKey` is the placeholder of account, mode and key in one text, `key` that of the key alone.
+ */
+export const isOfCustomer = (tenantAndKey: string, key: string): string =>
+  `customer_hash = hashtextextended(${tenantAndKey}, 0) AND customer_key = ${key}`;
+
+/** Values of the methods that most payments don't name, kept in one column that is null for a Pix. */
+type OtherField = Extract<
+  keyof TransactionView,
+  `card${string}` | `mb${string}` | `boleto${string}` | `crypto${string}`
+>;
+
+/** null: the payment has no instrument but Pix. */
+const otherFieldsOf = ({
+  charge: { instruments },
+}: ExistingPayment): { readonly [F in OtherField]: string | null } | null => {
+  if (instruments.acquirerInstruments.length === 0) return null;
+  const { pixQrCode: _qr, pixCopyPaste: _code, pixExpiresAt: _expiry, ...others } = methodFields(instruments);
+  return others;
 };
 
 const settlementOf = ({ transaction }: ExistingPayment) =>
@@ -38,14 +48,6 @@ const COLUMNS: readonly ListedColumn[] = [
   { name: 'provider_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.providerFee ?? null },
   { name: 'platform_fee', type: 'bigint', of: (payment) => settlementOf(payment)?.platformFee ?? null },
   { name: 'paid_at', type: 'timestamptz', of: (payment) => settlementOf(payment)?.incoming.paidAt ?? null },
-  {
-    name: 'customer_hash',
-    type: 'bigint',
-    of: ({ charge: { terms } }) => {
-      const key = documentKeyOf(terms.customer.document ?? '');
-      return key === null ? null : customerHash(terms, key);
-    },
-  },
   { name: 'pix_expires_at', type: 'timestamptz', of: ({ charge }) => charge.instruments.pix?.expiresAt ?? null },
   { name: 'status', type: 'text', of: transactionStatus },
   { name: 'currency', type: 'text', of: ({ charge }) => charge.terms.currency },
@@ -53,6 +55,7 @@ const COLUMNS: readonly ListedColumn[] = [
   { name: 'paid_with', type: 'text', of: (payment) => settlementOf(payment)?.method ?? null },
   { name: 'customer_name', type: 'text', of: ({ charge }) => charge.terms.customer.name },
   { name: 'customer_document', type: 'text', of: ({ charge }) => charge.terms.customer.document },
+  { name: 'customer_key', type: 'text', of: ({ charge }) => documentKeyOf(charge.terms.customer.document ?? '') },
   { name: 'customer_email', type: 'text', of: ({ charge }) => charge.terms.customer.email },
   { name: 'pix_copy_paste', type: 'text', of: ({ charge }) => charge.instruments.pix?.brCode ?? null },
   {
@@ -80,15 +83,16 @@ const ddl = (schema: string): string => {
   const [createdAt, ...others] = COLUMNS.map(
     ({ name, type }) => `${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`,
   );
-  return `CREATE TABLE ${schema}.listed (${createdAt} NOT NULL, ${others.slice(0, 6)}, id text COLLATE "C" NOT NULL,
-      account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, ${others.slice(6)});
+  return `CREATE TABLE ${schema}.listed (${createdAt} NOT NULL, ${others.slice(0, 5)},
+      customer_hash bigint GENERATED ALWAYS AS (hashtextextended(account_id || mode || customer_key, 0)) STORED, id text COLLATE "C" NOT NULL,
+      account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, ${others.slice(5)});
     CREATE UNIQUE INDEX ON ${schema}.listed (account_id, mode, created_at, id DESC);
     CREATE INDEX ON ${schema}.listed (account_id, mode, status, created_at, id DESC);
     CREATE INDEX ON ${schema}.listed (customer_hash, created_at) WHERE customer_hash IS NOT NULL;
     CREATE INDEX ON ${schema}.listed USING hash (txid);`;
 };
 
-type Existing = Folded<PaymentState> & { readonly state: ExistingPayment };
+type Existing = AggregateRow<PaymentState> & { readonly state: ExistingPayment };
 type Rows = readonly (readonly [id: string, row: Existing])[];
 
 interface Statement {
@@ -124,8 +128,8 @@ const write = async (statement: Statement, rows: Rows, tx: Sql): Promise<void> =
 };
 
 /** Creation apart, whatever is listed of a payment changes with its status or its instruments. */
-const isListedOtherwise = (before: Folded<PaymentState> | undefined, { mark, state }: Existing): boolean =>
-  before?.mark !== mark ||
+const isListedOtherwise = (before: AggregateRow<PaymentState> | undefined, { status, state }: Existing): boolean =>
+  before?.status !== status ||
   (before.state.charge.status !== 'absent' && before.state.charge.instruments !== state.charge.instruments);
 
 class ListedWriter {
@@ -139,7 +143,7 @@ class ListedWriter {
 
   reset(): void {} // nothing is remembered
 
-  async apply(changes: readonly FoldedChange<'payment', PaymentState>[], tx: Sql): Promise<void> {
+  async apply(changes: readonly AggregateChange<'payment', PaymentState>[], tx: Sql): Promise<void> {
     const created = new Map<string, Existing>();
     const changed = new Map<string, Existing>();
     for (const { subject, before, after } of changes) {
@@ -152,7 +156,7 @@ class ListedWriter {
   }
 }
 
-export const listedPayments: Beside<'payment', PaymentState> = {
+export const listedPayments: DerivedTable<'payment', PaymentState> = {
   tables: [{ name: 'listed', key: KEY }],
   ddl,
   writer: (schema) => new ListedWriter(schema),

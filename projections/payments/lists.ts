@@ -1,15 +1,105 @@
-// Lists of payments of one account and mode: after a cursor, or by page number, in any order.
-
+// Lists of payments of one account and mode: after a cursor, or by page number, in any order; and how many payments there are in all. All
+// SQL of the lists stands here. It works on the narrow rows of `rm_payments.listed`, and reads the states of one page only.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { Cursor, PageOrder, PagePart, PaymentFilter } from '../../application/ports/readModels/payments.ts';
+import type {
+  Cursor,
+  PageOrder,
+  PagePart,
+  PaymentFilter,
+  SortField,
+} from '../../application/ports/readModels/payments.ts';
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import { DAY_MS, fromMillis, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { pageOf, statesOf } from './page.ts';
-import { NEWEST_FIRST, rowsOf, Values } from './selection.ts';
-import { sortedPage } from './sortedPage.ts';
-import { SORT_EXPRESSION } from './sortFields.ts';
+import { isOfCustomer } from './listed.ts';
+import { paymentOf } from './row.ts';
 
-/** Newest first, then by id; what comes after the cursor. */
+// --- Which payments a list shows ---
+
+/** Values of a statement, numbered as they come. */
+class Values {
+  readonly list: unknown[] = [];
+  of(value: unknown): string {
+    return `$${this.list.push(value)}`;
+  }
+}
+
+/** One SELECT a status, so that each comes from its index in order and they are merged; the search stops with the page. */
+const rowsOf = (tenant: Tenant, { statuses, from, to, documentKey }: PaymentFilter, values: Values): string => {
+  const conditions = [
+    `account_id = ${values.of(tenant.accountId)} AND mode = ${values.of(tenant.mode)}`,
+    ...(from === null ? [] : [`created_at >= ${values.of(from)}`]),
+    ...(to === null ? [] : [`created_at <= ${values.of(to)}`]),
+    ...(documentKey === null
+      ? []
+      : [isOfCustomer(values.of(`${tenant.accountId}${tenant.mode}${documentKey}`), values.of(documentKey))]),
+  ].join(' AND ');
+  const select = `SELECT * FROM rm_payments.listed WHERE ${conditions}`;
+  if (statuses === null) return select;
+  return statuses.map((status) => `${select} AND status = ${values.of(status)}`).join(' UNION ALL ');
+};
+
+const NEWEST_FIRST = 'created_at DESC, id';
+
+/** Text sorts by code point. */
+const other = (field: SortField): string => `(other_fields->>'${field}') COLLATE "C"`;
+
+/** What each field of a Transaction is sorted by, over the columns of `rm_payments.listed`; null: it is null in every list. */
+export const SORT_EXPRESSION: { readonly [F in SortField]: string | null } = {
+  id: 'id',
+  status: 'status',
+  amount: 'amount',
+  currency: 'currency',
+  paymentMethods: 'methods',
+  paidWith: 'paid_with',
+  customerName: 'customer_name',
+  customerDocument: 'customer_document',
+  customerEmail: 'customer_email',
+  metadata: 'metadata_start',
+  pixQrCode: null,
+  pixCopyPaste: 'pix_copy_paste',
+  pixExpiresAt: 'pix_expires_at',
+  cardRedirectUrl: other('cardRedirectUrl'),
+  mbEntity: other('mbEntity'),
+  mbReference: other('mbReference'),
+  mbExpiresAt: other('mbExpiresAt'),
+  boletoBarcode: other('boletoBarcode'),
+  boletoLine: other('boletoLine'),
+  boletoPdfUrl: other('boletoPdfUrl'),
+  boletoExpiresAt: other('boletoExpiresAt'),
+  cryptoAddress: other('cryptoAddress'),
+  cryptoAmount: `(other_fields->>'cryptoAmount')::numeric`,
+  cryptoNetwork: other('cryptoNetwork'),
+  cryptoCurrency: other('cryptoCurrency'),
+  providerFee: 'provider_fee',
+  platformFee: 'platform_fee',
+  netAmount: 'amount - provider_fee - platform_fee',
+  createdAt: 'created_at',
+  paidAt: 'paid_at',
+};
+
+// --- One page of them ---
+
+/** Reads the states of a page. `page` selects ids and whatever `order` names, as `l`. */
+const statesOf = async (db: Sql, page: string, order: string, values: Values): Promise<readonly ExistingPayment[]> => {
+  const { rows } = await db.query<{ state: string }>(
+    `SELECT p.state FROM (${page}) l JOIN rm_payments.payments p ON p.id = l.id ORDER BY ${order}`,
+    values.list,
+  );
+  return rows.map(({ state }) => paymentOf(state));
+};
+
+/** Reads one page by number. `ids` selects the ids of the whole list in order. */
+const pageOf = (db: Sql, ids: string, { page, limit }: PagePart, values: Values) =>
+  statesOf(
+    db,
+    `SELECT id, row_number() OVER () AS place
+     FROM (${ids} LIMIT ${values.of(limit)} OFFSET ${values.of((page - 1) * limit)}) o`,
+    'l.place',
+    values,
+  );
+
+/** Returns at most `limit` payments, newest first, then by id: those after the cursor. */
 export const listAfter = (
   db: Sql,
   tenant: Tenant,
@@ -47,4 +137,132 @@ export const listPage = async (
   const values = new Values();
   const order = CREATION_ORDER[by === 'createdAt' ? direction : 'desc'];
   return pageOf(db, `SELECT id FROM (${rowsOf(tenant, filter, values)}) r ORDER BY ${order}`, part, values);
+};
+
+// --- A page sorted by any field ---
+//
+// There is no index for it: every row of the tenant is read, and what counts is how few of them
+// have to be sorted. Where most payments are alike in the field, each row read would take the place of an older one.
+//
+// So the newest rows are looked at first. Say the page ends with the k-th payment of the whole list, and `bound` is the field of the k-th
+// of the newest rows when these are sorted. Then an older row whose field is not before `bound` comes after k newer ones, and is on
+// none of the pages up to this one: among equals the newest come first.
+
+export interface FieldOrder {
+  /** SQL over the columns of `rm_payments.listed`. Nulls come last in either direction, ties newest first, then by id. */
+  readonly field: string;
+  readonly direction: 'asc' | 'desc';
+}
+
+/** An index finds 10,000 within 20 ms; the more of them, the rarer may a value be that fills the pages. */
+const newestRowsFor = (last: number): number => Math.max(10_000, 4 * last);
+/** Pages that end further back are sorted as they lie. */
+const BOUNDED_MAX = 50_000;
+
+interface Bound {
+  /** Creation of the oldest of the newest rows. */
+  readonly since: string;
+  /** As text; null: no payment up to the end of the page has a value. */
+  readonly field: string | null;
+}
+
+/** Returns null when there are no older rows, or nothing is won. */
+const boundOf = async (
+  db: Sql,
+  tenant: Tenant,
+  filter: PaymentFilter,
+  { field, direction }: FieldOrder,
+  last: number,
+  newestRows: (last: number) => number,
+): Promise<Bound | null> => {
+  if (last > BOUNDED_MAX) return null;
+  const values = new Values();
+  const rows = rowsOf(tenant, filter, values);
+  const newest = values.of(newestRows(last));
+  const { rows: found } = await db.query<Bound & { isAll: boolean }>(
+    `WITH newest AS (SELECT created_at, ${field} AS field FROM (${rows}) r ORDER BY ${NEWEST_FIRST} LIMIT ${newest})
+     SELECT count(*) < ${newest} AS "isAll", min(created_at)::text AS since,
+       (SELECT n.field::text FROM newest n ORDER BY n.field ${direction} NULLS LAST LIMIT 1 OFFSET ${values.of(last - 1)}) AS field
+     FROM newest`,
+    values.list,
+  );
+  const [bound] = found;
+  return bound === undefined || bound.isAll ? null : bound;
+};
+
+/** The rows that `bound` leaves. All that were created at its instant count as newest. */
+const boundedBy = ({ since, field: bound }: Bound, { field, direction }: FieldOrder, values: Values): string => {
+  const isNewest = `created_at >= ${values.of(since)}`;
+  if (bound === null) return `WHERE ${isNewest} OR ${field} IS NOT NULL`;
+  return `WHERE ${isNewest} OR ${field} ${direction === 'asc' ? '<' : '>'} ${values.of(bound)}`;
+};
+
+/** One moment for both reads. */
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/** `newestRows`: how many of the newest are looked at first, for a page that ends with the `last`-th payment; at least `last`. */
+export const sortedPage = (
+  db: SqlPool,
+  tenant: Tenant,
+  filter: PaymentFilter,
+  order: FieldOrder,
+  part: PagePart,
+  newestRows = newestRowsFor,
+): Promise<readonly ExistingPayment[]> =>
+  db.transaction(async (tx) => {
+    const bound = await boundOf(tx, tenant, filter, order, part.page * part.limit, newestRows);
+    const values = new Values();
+    const rows = `SELECT * FROM (${rowsOf(tenant, filter, values)}) r ${bound === null ? '' : boundedBy(bound, order, values)}`;
+    const ids = `SELECT id FROM (${rows}) b ORDER BY ${order.field} ${order.direction} NULLS LAST, ${NEWEST_FIRST}`;
+    return pageOf(tx, ids, part, values);
+  }, SNAPSHOT);
+
+// --- How many payments there are: from kept counters for whole days, counted for the parts of days at the edges ---
+
+type Counted = Pick<PaymentFilter, 'statuses' | 'from' | 'to'>;
+interface Span {
+  readonly from: Timestamp;
+  /** Inclusive. */
+  readonly to: Timestamp;
+}
+interface Parts {
+  /** First and last whole UTC day, `yyyy-mm-dd`; null: unbounded on that side. */
+  readonly days: { readonly first: string | null; readonly last: string | null };
+  readonly edges: readonly Span[];
+}
+
+const startOf = (at: Timestamp): number => Math.floor(toMillis(at) / DAY_MS) * DAY_MS;
+const dayOf = (millis: number): string => fromMillis(millis).slice(0, 10);
+
+/** The whole days inside the span, and what is left of it. Creation times are whole milliseconds. */
+export const partsOf = ({ from, to }: Pick<Counted, 'from' | 'to'>): Parts => {
+  const isWholeFrom = from === null || startOf(from) === toMillis(from);
+  const isWholeTo = to === null || startOf(to) + DAY_MS - 1 === toMillis(to);
+  const firstMs = from === null ? null : startOf(from) + (isWholeFrom ? 0 : DAY_MS);
+  const lastMs = to === null ? null : startOf(to) - (isWholeTo ? 0 : DAY_MS);
+  const days = { first: firstMs === null ? null : dayOf(firstMs), last: lastMs === null ? null : dayOf(lastMs) };
+  if (from !== null && to !== null && startOf(from) === startOf(to) && !(isWholeFrom && isWholeTo))
+    return { days, edges: [{ from, to }] };
+  const edges: Span[] = [];
+  if (from !== null && !isWholeFrom) edges.push({ from, to: fromMillis(startOf(from) + DAY_MS - 1) });
+  if (to !== null && !isWholeTo) edges.push({ from: fromMillis(startOf(to)), to });
+  return { days, edges };
+};
+
+/** Returns how many payments there are of these statuses and this span. */
+export const countPayments = async (db: Sql, { accountId, mode }: Tenant, filter: Counted): Promise<number> => {
+  const { statuses, from, to } = filter;
+  if (from !== null && to !== null && from > to) return 0;
+  const { days, edges } = partsOf(filter);
+  const values: unknown[] = [accountId, mode, statuses, days.first, days.last];
+  const edge = (span: Span): string =>
+    `+ (SELECT count(*) FROM rm_payments.listed WHERE account_id = $1 AND mode = $2 AND ($3::text[] IS NULL OR status = ANY($3))
+       AND created_at >= $${values.push(span.from)} AND created_at <= $${values.push(span.to)})`;
+  const { rows } = await db.query<{ total: number }>(
+    `SELECT (coalesce((SELECT sum(payments) FROM rm_payments.status_counts WHERE account_id = $1 AND mode = $2
+         AND ($3::text[] IS NULL OR status = ANY($3)) AND ($4::text IS NULL OR created_day >= $4) AND ($5::text IS NULL OR created_day <= $5)), 0)
+       ${edges.map(edge).join(' ')})::bigint AS total`,
+    values,
+  );
+  return rows[0]?.total ?? 0;
 };

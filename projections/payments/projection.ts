@@ -1,18 +1,43 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
-
-import { type PaymentState, payment } from '../../domain/payment/payment.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { exists, type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
 import { pendingSince } from '../../domain/payment/pendingWork.ts';
-import { foldedTable } from '../engine/foldedTable.ts';
+import { transactionStatus } from '../../domain/presentation/status.ts';
+import { type AggregateChange, aggregateTable } from '../engine/aggregateTable.ts';
+import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
 import { heldSince } from './held.ts';
 import { listedPayments } from './listed.ts';
-import { statusMark } from './mark.ts';
-import { statusCounts } from './statusCounts.ts';
 
-export const paymentsProjection = foldedTable<'payment', PaymentState>({
+/** When an event happened, by its own date, in account time. */
+const happenedAt = (event: PaymentEvent): Timestamp =>
+  event.type === 'ChargeCreated' ? event.data.createdAt : event.data.at;
+
+/** How many payments have which status, by the UTC day of their creation: totals of lists without counting rows. */
+const STATUS_COUNTS: CounterTable<'payments'> = {
+  name: 'status_counts',
+  key: ['account_id', 'mode', 'status', 'created_day'],
+  counts: ['payments'],
+};
+
+const countsOfStatuses = (changes: readonly AggregateChange<'payment', PaymentState>[]): Additions<'payments'> => {
+  const additions = new Additions<'payments'>();
+  for (const { before, after } of changes) {
+    const { account, mode, state, status } = after;
+    if (!exists(state) || before?.status === status) continue;
+    const day = state.charge.terms.createdAt.slice(0, 10);
+    if (before && before.status !== null) additions.add([account, mode, before.status, day], { payments: -1 });
+    if (status !== null) additions.add([account, mode, status, day], { payments: 1 });
+  }
+  return additions;
+};
+
+const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
+
+export const paymentsProjection = aggregateTable<'payment', PaymentState>({
   name: 'payments',
-  version: 5,
+  version: 7,
   category: 'payment',
   decider: payment,
   table: 'payments',
@@ -25,6 +50,6 @@ export const paymentsProjection = foldedTable<'payment', PaymentState>({
     { columns: 'account_id, mode, awaits_at', where: 'awaits_at IS NOT NULL' },
     { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
   ],
-  mark: statusMark,
-  beside: [listedPayments, statusCounts, dayCounts, timeToPay],
+  status: { of: (state) => (exists(state) ? transactionStatus(state) : null), at: happenedAt },
+  derived: [listedPayments, statusCounts, dayCounts, timeToPay],
 });

@@ -9,9 +9,8 @@ import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { findPaymentsByTxid } from './byTxid.ts';
 import { endedPayments } from './ended.ts';
 import { listHeld } from './held.ts';
-import { listAfter, listPage } from './lists.ts';
+import { countPayments, listAfter, listPage } from './lists.ts';
 import { paymentOf } from './row.ts';
-import { countPayments } from './totals.ts';
 
 export { overduePayments } from './overdue.ts';
 

@@ -1,8 +1,8 @@
 // Read model of refunds: how far each one is on its way through the provider. What it means for the payment is in the payments' rows.
 import { type RefundState, refund } from '../../domain/refund/refund.ts';
-import { foldedTable } from '../engine/foldedTable.ts';
+import { aggregateTable } from '../engine/aggregateTable.ts';
 
-export const refundsProjection = foldedTable<'refund', RefundState>({
+export const refundsProjection = aggregateTable<'refund', RefundState>({
   name: 'refunds',
   version: 1,
   category: 'refund',

@@ -5,8 +5,8 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { stageOf } from '../../domain/presentation/dayCounts.ts';
 import type { TransactionStatus } from '../../domain/presentation/status.ts';
-import { Additions, type CountedTable, countedBeside } from '../engine/countedTable.ts';
-import type { Folded, FoldedChange } from '../engine/foldedTable.ts';
+import type { AggregateChange, AggregateRow } from '../engine/aggregateTable.ts';
+import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 import { isCounted } from './counted.ts';
 
 const STAGE_COLUMN = {
@@ -30,7 +30,7 @@ type Count =
   | StageColumn;
 
 /** `method` is empty in the row of all methods together. */
-const TABLE: CountedTable<Count> = {
+const TABLE: CounterTable<Count> = {
   name: 'day_counts',
   key: ['account_id', 'mode', 'day', 'currency', 'method'],
   counts: [
@@ -45,7 +45,7 @@ const TABLE: CountedTable<Count> = {
   ],
 };
 
-type Change = FoldedChange<'payment', PaymentState>;
+type Change = AggregateChange<'payment', PaymentState>;
 type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: number }) => void;
 
 const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment, add: Add): void => {
@@ -74,9 +74,9 @@ const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment,
   }
 };
 
-const countStage = ({ mark, markSince }: Folded<PaymentState>, by: 1 | -1, add: Add): void => {
-  const stage = mark === null ? null : stageOf(mark as TransactionStatus);
-  if (stage !== null && markSince !== null) add(markSince, '', { [STAGE_COLUMN[stage]]: by });
+const countStage = ({ status, statusSince }: AggregateRow<PaymentState>, by: 1 | -1, add: Add): void => {
+  const stage = status === null ? null : stageOf(status as TransactionStatus);
+  if (stage !== null && statusSince !== null) add(statusSince, '', { [STAGE_COLUMN[stage]]: by });
 };
 
 const additionsOf = (changes: readonly Change[]): Additions<Count> => {
@@ -87,11 +87,11 @@ const additionsOf = (changes: readonly Change[]): Additions<Count> => {
     const { currency } = state.charge.terms;
     const add: Add = (at, method, counts) => additions.add([account, mode, saoPauloDay(at), currency, method], counts);
     countEvent(event, state, add);
-    if (before?.mark === after.mark) continue;
+    if (before?.status === after.status) continue;
     if (before) countStage(before, -1, add);
     countStage(after, 1, add);
   }
   return additions;
 };
 
-export const dayCounts = countedBeside(TABLE, additionsOf);
+export const dayCounts = counterTable(TABLE, additionsOf);

@@ -5,7 +5,7 @@ import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { secondsBetween, type Timestamp } from '../../domain/kernel/time.ts';
 import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
-import type { Beside, FoldedChange } from '../engine/foldedTable.ts';
+import type { AggregateChange, DerivedTable } from '../engine/aggregateTable.ts';
 import { isCounted } from './counted.ts';
 import { decodeHistogram, encodeHistogram, type Histogram } from './histogram.ts';
 
@@ -17,7 +17,7 @@ interface Row {
   readonly key: readonly string[];
   readonly histogram: Histogram;
 }
-type Change = FoldedChange<'payment', PaymentState>;
+type Change = AggregateChange<'payment', PaymentState>;
 
 /** Returns null when the event pays nothing. */
 const paidAtOf = (event: PaymentEvent): Timestamp | null => {
@@ -107,7 +107,7 @@ class TimeToPayWriter {
   }
 }
 
-export const timeToPay: Beside<'payment', PaymentState> = {
+export const timeToPay: DerivedTable<'payment', PaymentState> = {
   tables: [{ name: 'time_to_pay', key: KEY }],
   ddl: (schema) =>
     `CREATE TABLE ${schema}.time_to_pay (${KEY.map((column) => `${column} text COLLATE "C" NOT NULL`)},

@@ -2,9 +2,9 @@
 
 import { deliveryStatus } from '../../domain/presentation/delivery.ts';
 import { targetOf, type WebhookDeliveryState, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { foldedTable } from '../engine/foldedTable.ts';
+import { aggregateTable } from '../engine/aggregateTable.ts';
 
-export const webhookDeliveriesProjection = foldedTable<'webhookDelivery', WebhookDeliveryState>({
+export const webhookDeliveriesProjection = aggregateTable<'webhookDelivery', WebhookDeliveryState>({
   name: 'webhookDeliveries',
   version: 2,
   category: 'webhookDelivery',

@@ -1,8 +1,8 @@
 // Read model of webhook endpoints.
 import { type WebhookEndpointState, webhookEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { foldedTable } from '../engine/foldedTable.ts';
+import { aggregateTable } from '../engine/aggregateTable.ts';
 
-export const webhookEndpointsProjection = foldedTable<'webhookEndpoint', WebhookEndpointState>({
+export const webhookEndpointsProjection = aggregateTable<'webhookEndpoint', WebhookEndpointState>({
   name: 'webhookEndpoints',
   version: 1,
   category: 'webhookEndpoint',

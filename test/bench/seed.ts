@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
 import { EMPTY_STREAM, type EventStore } from '../../application/ports/eventStore.ts';
-import type { Circumstances } from '../../application/ports/loggedEvent.ts';
+import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
 import type { EventOf } from '../../domain/events.ts';
 import { type Category, type StreamName, streamName } from '../../domain/kernel/event.ts';
@@ -32,12 +32,12 @@ const newStream = <C extends Category>(
   category: C,
   stream: StreamName,
   events: readonly EventOf[C][],
-  why: Circumstances,
-): EventsToEncode<C> => ({ category, stream, after: EMPTY_STREAM, events, commandId: randomUUID(), why });
+  why: EventMetadata,
+): EventsToEncode<C> => ({ category, stream, after: EMPTY_STREAM, events, commandId: randomUUID(), metadata: why });
 
 const rawId = () => encodeRawId(randomBytes(16));
 const ACCOUNT = rawId() as AccountId;
-const circumstances = (correlationId: string): Circumstances => ({
+const circumstances = (correlationId: string): EventMetadata => ({
   account: ACCOUNT,
   mode: 'test',
   actor: 'process:bench',

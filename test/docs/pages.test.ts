@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import { FOLDER, PAGES } from './pages.ts';
 
 describe('docs/', function suite() {
-  this.timeout(30_000);
   for (const [file, page] of Object.entries(PAGES))
     it(`${file} is up to date (npm run docs writes it)`, () => {
       expect(readFileSync(new URL(file, FOLDER), 'utf8')).to.equal(page());

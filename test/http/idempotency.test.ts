@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { PAYMENT } from '../../application/core/aggregates.ts';
 import { paymentIds } from '../../application/core/derivedIds.ts';
-import { byProcess } from '../../application/core/eventMetadata.ts';
+import { metadataForProcess } from '../../application/core/eventMetadata.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
@@ -354,7 +354,7 @@ describe('idempotency of charges', () => {
       const { idSeed } = await gateway.gateway.accounts.get(gateway.tenant.accountId);
       const ids = paymentIds(idSeed, 'test', 'charges.create', key);
       const intent = { type: 'ChargeCreated', data: { ...terms, ...ids, fingerprint } } as const;
-      const why = byProcess('test', terms, ids.paymentId, 'crash');
+      const why = metadataForProcess('test', terms, ids.paymentId, 'crash');
       await gateway.gateway.commands.execute(
         PAYMENT,
         streamName.payment(ids.paymentId),

@@ -1,7 +1,7 @@
 // Requests a minute for each key (rule E8).
 import { expect } from 'chai';
 import { ACCOUNT } from '../../application/core/aggregates.ts';
-import { byProcess } from '../../application/core/eventMetadata.ts';
+import { metadataForProcess } from '../../application/core/eventMetadata.ts';
 import { changeSettings } from '../../domain/account/settings.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
@@ -77,7 +77,7 @@ describe('rate limit', () => {
   const agree = async (rateLimitPerMinute: number | null) => {
     const { accountId } = tenant;
     const { commands, accounts } = gateway.gateway;
-    const why = byProcess('test', { accountId, mode: 'live' }, accountId, accountId);
+    const why = metadataForProcess('test', { accountId, mode: 'live' }, accountId, accountId);
     const decide = changeSettings({ rateLimitPerMinute }, accounts.realNow());
     await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
   };

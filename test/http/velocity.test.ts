@@ -1,7 +1,7 @@
 // How many live charges an hour (contract.md Errors, rule E6). Live mode has a bank of the test's own here.
 import { expect } from 'chai';
 import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
-import { byProcess } from '../../application/core/eventMetadata.ts';
+import { metadataForProcess } from '../../application/core/eventMetadata.ts';
 import { changeSettings, type SettingsChange } from '../../domain/account/settings.ts';
 import type { ChargeEvent } from '../../domain/charge/charge.ts';
 import { streamName } from '../../domain/kernel/event.ts';
@@ -53,12 +53,17 @@ describe('velocity guard (E6)', () => {
   };
   const limit = async (velocity: SettingsChange['velocity'] & object) => {
     const { commands, accounts } = gateway.gateway;
-    const why = byProcess('test', { accountId: tenant.accountId, mode: 'live' }, tenant.accountId, tenant.accountId);
+    const why = metadataForProcess(
+      'test',
+      { accountId: tenant.accountId, mode: 'live' },
+      tenant.accountId,
+      tenant.accountId,
+    );
     const decide = changeSettings({ velocity }, accounts.realNow());
     await commands.execute(ACCOUNT, streamName.account(tenant.accountId), decide, why);
   };
   const end = async (id: PaymentId, event: ChargeEvent) => {
-    const why = byProcess('test', { accountId: tenant.accountId, mode: 'live' }, id, id);
+    const why = metadataForProcess('test', { accountId: tenant.accountId, mode: 'live' }, id, id);
     const decide = () => ({ events: [event], reply: null });
     await gateway.gateway.commands.execute(PAYMENT, streamName.payment(id), decide, why);
   };

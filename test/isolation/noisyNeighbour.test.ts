@@ -12,7 +12,6 @@ const SLOW_PAYMENTS = 60;
 const SAMPLES = 20;
 
 describe('a noisy neighbour', function suite() {
-  this.timeout(60_000);
   let test: TestGateway;
   let silent: Server;
   let receiver: Receiver;

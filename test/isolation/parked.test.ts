@@ -29,7 +29,6 @@ const mend = (): (() => void) => {
 };
 
 describe('a poisoned payment', function suite() {
-  this.timeout(60_000);
   let database: TestDatabase;
   /** Projector and worker, and an API of another process: no command of one is remembered in the other. */
   let gateway: TestGateway;

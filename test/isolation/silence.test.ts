@@ -9,7 +9,6 @@ const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 3)).toS
 const TAKEOVER_MS_MAX = 10_000;
 
 describe('processes of a deployment that freeze, or whose network does', function suite() {
-  this.timeout(120_000);
   let database: TestDatabase;
   let dataDir: string;
   let receiver: Receiver;

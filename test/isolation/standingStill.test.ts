@@ -8,7 +8,6 @@ import { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 
 describe('a read model that stands still', function suite() {
-  this.timeout(40_000);
   let database: TestDatabase;
   let gateway: TestGateway;
   /** An API of another process, which follows nothing itself. */
@@ -67,8 +66,8 @@ describe('a read model that stands still', function suite() {
     expect(reasons).to.deep.equal(['behind the log: payments', 'payments has stopped']);
     for (const { gateway: told } of [api, gateway]) {
       const metrics = await createMetrics(told).registry.metrics();
-      expect(metrics).to.match(/^quita_follower_stuck_seconds\{group="projector",consumer="payments"\} [1-9]/m);
-      expect(metrics).to.contain('quita_follower_stuck_seconds{group="projector",consumer="wallet"} 0\n');
+      expect(metrics).to.match(/^quita_subscription_stuck_seconds\{group="projector",consumer="payments"\} [1-9]/m);
+      expect(metrics).to.contain('quita_subscription_stuck_seconds{group="projector",consumer="wallet"} 0\n');
       expect(metrics).to.contain('quita_parked_streams{consumer="payments"} 0');
     }
     const doctor = await runWords(database.connectionString, 'doctor');

@@ -55,7 +55,6 @@ const expectOneLine = ({ code, output }: Pick<Ended, 'code' | 'output'>, says: R
 };
 
 describe('a store that does not answer', function suite() {
-  this.timeout(60_000);
   let silent: Server;
   let database: TestDatabase;
   let another: TestDatabase;

@@ -5,7 +5,6 @@ import { expectVerified, playHistories } from './histories.ts';
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000);
 
 describe('random operations against an independent model', function suite() {
-  this.timeout(120_000);
   let gateway: TestGateway;
   before(async () => {
     gateway = await TestGateway.open();

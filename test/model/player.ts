@@ -223,10 +223,14 @@ export class Player {
     expect(status, `status of ${payment.id}`).to.equal(payment.status);
   }
 
+  /** Repeated while the reads are behind, as on a busy machine. */
   async #get<T>(path: string): Promise<T> {
-    const { status, body, text } = await this.#gateway.get<T>(path, { key: this.#key });
-    expect(status, `${path}: ${text}`).to.equal(200);
-    return body;
+    for (;;) {
+      const { status, body, text } = await this.#gateway.get<T>(path, { key: this.#key });
+      if (status === 503) continue;
+      expect(status, `${path}: ${text}`).to.equal(200);
+      return body;
+    }
   }
 
   async #post(path: string, body: Body, expected: number, idempotencyKey?: string): Promise<Body> {

@@ -5,7 +5,7 @@ import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
 import type { EventStore, NewEvent, RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { Circumstances } from '../../application/ports/loggedEvent.ts';
+import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
 import { type OpenAccount, openAccount } from '../../domain/account/account.ts';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import { type Category, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
@@ -134,7 +134,7 @@ export const openCore = async (): Promise<Core> => {
   };
 };
 
-export const why = (account: AccountId): Circumstances => ({
+export const why = (account: AccountId): EventMetadata => ({
   account,
   mode: 'test',
   actor: 'operator:test',

@@ -19,9 +19,10 @@ import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
 import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
-import { untilReadModelsExist } from '../../infrastructure/boot/readModelsExist.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
+import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
+import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectDeclared } from './declaredAnswers.ts';
 import { migratedDatabase, type TestDatabase } from './postgres.ts';
 
@@ -130,7 +131,7 @@ export class TestGateway {
       liveProvider: options.liveProvider ?? null,
       roles: options.roles ?? { serves: true, projects: true, works: true },
     });
-    await untilReadModelsExist(storage.reads);
+    await untilReadModelsExist(storage.reads, PROJECTIONS);
     const statusStreams = openStatusStreams(gateway.services);
     const securityEvents: SecurityEvent[] = [];
     // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.

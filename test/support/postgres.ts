@@ -46,6 +46,7 @@ const SETTINGS: Readonly<Record<string, string>> =
         max_wal_senders: '0',
         max_wal_size: '256MB',
         shared_buffers: '64MB',
+        max_connections: '200',
       };
 
 let cluster: Promise<Cluster> | null = null;

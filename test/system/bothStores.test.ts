@@ -112,7 +112,7 @@ const dump = async (db: Sql): Promise<Record<string, readonly string[]>> => {
 };
 
 describe('the same commands on both stores', function suite() {
-  this.timeout(120_000);
+  this.timeout(300_000);
 
   it(`give the same answers and the same read models, byte for byte, after ${COMMANDS} of them`, async () => {
     const seed = Date.now() % 1_000_000;

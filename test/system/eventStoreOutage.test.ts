@@ -8,7 +8,6 @@ import { newKey, type Reply, TestGateway } from '../support/gateway.ts';
 type Charge = { id: string; status: string; error: { code: string } };
 
 describe('the program without its event store', function suite() {
-  this.timeout(60_000);
   let server: EventStoreDbServer;
   let test: TestGateway;
   before(async () => {

@@ -5,7 +5,6 @@ import { type ServerProcess, startServerProcess } from '../support/eventStoreDb/
 import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
 
 describe('npm run migrate-events on the embedded database', function suite() {
-  this.timeout(60_000);
   let server: ServerProcess;
   let dataDir: string;
   let port: number;

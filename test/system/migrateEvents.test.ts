@@ -17,7 +17,6 @@ const SEEN = ['/v1/wallets/balance', '/v1/wallets', '/v1/webhooks/endpoints', '/
 const PUBLIC_URL = 'https://pay.example.com';
 
 describe('an event log that moves to another store', function suite() {
-  this.timeout(60_000);
   let database: TestDatabase;
   let server: EventStoreDbServer;
   let receiver: Receiver;

@@ -7,7 +7,6 @@ import { Receiver, typeOf } from '../support/receiver.ts';
 const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 5)).toString('base64');
 
 describe('api, projector and worker as processes of their own', function suite() {
-  this.timeout(120_000);
   let database: TestDatabase;
   let dataDir: string;
   let receiver: Receiver;

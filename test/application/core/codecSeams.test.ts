@@ -29,9 +29,9 @@ import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.t
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
-import { createSchema } from '../../../projections/engine/copies.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { rebuild } from '../../../projections/engine/rebuild.ts';
+import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { why } from '../../support/core.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';

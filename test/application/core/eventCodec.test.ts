@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { type EventsToEncode, UnreadableEvent } from '../../../application/ports/eventCodec.ts';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
-import type { Circumstances } from '../../../application/ports/loggedEvent.ts';
+import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import { type AnyEvent, SERDE } from '../../../domain/events.ts';
 import { CATEGORIES, type StreamName, streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 import { ACCOUNT_ID, at, expired, failed, issued, PAYMENT_ID } from '../../support/samples.ts';
 
-const why: Circumstances = {
+const why: EventMetadata = {
   account: ACCOUNT_ID,
   mode: 'test',
   actor: 'process:expiry',
@@ -26,7 +26,7 @@ const appendOf = (commandId: string, ...events: readonly PaymentEvent[]): Events
   after: -1,
   events,
   commandId,
-  why,
+  metadata: why,
 });
 const recordedAs = (event: NewEvent, stream: StreamName = STREAM, revision = 0): RecordedEvent => ({
   ...event,
@@ -66,7 +66,14 @@ describe('what the event codec reads', () => {
         fc.asyncProperty(anyEventOf(SERDE[category].types), async (event: AnyEvent) => {
           const stream = `${category}-${'0'.repeat(26)}` as StreamName;
           const codec = new JsonEventCodec();
-          const append = { category, stream, after: -1, events: [event as never], commandId: randomUUID(), why };
+          const append = {
+            category,
+            stream,
+            after: -1,
+            events: [event as never],
+            commandId: randomUUID(),
+            metadata: why,
+          };
           const [encoded] = await codec.encode(append);
           const recorded = recordedAs(encoded as NewEvent, stream);
           const here = await codec.decode([recorded]);

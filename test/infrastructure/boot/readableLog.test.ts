@@ -43,7 +43,7 @@ for (const [name, open] of Object.entries(STORES))
         after,
         events,
         commandId: `c${after}`,
-        why: why(ACCOUNT_ID),
+        metadata: why(ACCOUNT_ID),
       });
       const stored = encoded.map((event) => ({ ...event, ...change(event) }));
       expect((await opened.store.append(stream, after, stored)).ok).to.equal(true);

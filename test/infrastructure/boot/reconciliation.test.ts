@@ -34,7 +34,6 @@ interface Charge {
 type Shop = Awaited<ReturnType<typeof Merchant.open>>;
 
 describe('reconciliation', function suite() {
-  this.timeout(30_000);
   const live = new FakeProvider();
   const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs };
   const warned: unknown[] = [];
@@ -238,7 +237,6 @@ describe('reconciliation', function suite() {
 });
 
 describe('payments by txid while read models are behind', function suite() {
-  this.timeout(30_000);
   it('are not looked for: a fresh charge would be missed; and found as soon as the projector is back', async () => {
     const database = await migratedDatabase();
     const projector = await TestGateway.open({ database });

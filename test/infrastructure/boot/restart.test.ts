@@ -8,7 +8,6 @@ import { startEmbeddedPostgres } from '../../../infrastructure/embeddedPostgres/
 import { freePort, newDataDir, Program, removeDataDir } from '../../support/program.ts';
 
 describe('npm start on a directory that was used before', function suite() {
-  this.timeout(60_000);
   let dataDir: string;
   let port: number;
   let demo: DemoAccount;

@@ -11,7 +11,6 @@ import { cli, freePort, newDataDir, Program, removeDataDir } from '../../support
 const NOBODY = 65_534;
 
 describe('npm start', function suite() {
-  this.timeout(60_000);
   let dataDir: string;
   let port: number;
   let running: Program[] = [];
@@ -41,9 +40,9 @@ describe('npm start', function suite() {
     expect((await fetch(`${program.baseUrl}/health/ready`)).status).to.equal(200);
     const metrics = await fetch(`${program.baseUrl}/metrics`);
     expect(await metrics.text())
-      .to.contain('quita_follower_faults{group="projector"} 0')
-      .and.contain('quita_follower_leading{group="projector"} 1')
-      .and.contain('quita_follower_leading{group="reactor"} 1');
+      .to.contain('quita_subscription_faults{group="projector"} 0')
+      .and.contain('quita_subscription_leading{group="projector"} 1')
+      .and.contain('quita_subscription_leading{group="reactor"} 1');
     const proxied = await fetch(`${program.baseUrl}/metrics`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
     expect(proxied.status).to.equal(404);
     program.signal('SIGTERM');

@@ -183,7 +183,7 @@ describe('the database of the programs beside the command line', () => {
       ['parked list', 'expiry', 'process/expiry'],
       [`parked show ${stream}`, 'webhookFanout', 'process/webhookFanOut'],
       ['parked retry --all', 'Payments', 'payments'],
-      [`parked skip ${stream} --reason x`, 'process/creatoin', 'process/creation'],
+      [`parked skip ${stream} --reason x`, 'process/instrumentIssiung', 'process/instrumentIssuing'],
     ] as const;
     for (const [command, consumer, meant] of MISTYPED) {
       const { code, out, err } = await typed(`${command} --consumer ${consumer}`, env);

@@ -121,7 +121,6 @@ describe('handing a webhook on', () => {
 });
 
 describe('npm run listen', function suite() {
-  this.timeout(30_000);
   let database: TestDatabase;
   let gateway: TestGateway;
   let dataDir: string;

@@ -16,8 +16,7 @@ import {
   useEmbeddedPostgres,
 } from '../../support/embeddedPostgres.ts';
 
-describe('embedded PostgreSQL', function () {
-  this.timeout(60_000);
+describe('embedded PostgreSQL', () => {
   const t = useEmbeddedPostgres();
 
   describe('start and stop', () => {

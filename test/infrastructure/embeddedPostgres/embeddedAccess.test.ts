@@ -28,8 +28,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error: { code: string }) => error.code,
   );
 
-describe('access to embedded PostgreSQL', function () {
-  this.timeout(60_000);
+describe('access to embedded PostgreSQL', () => {
   const t = useEmbeddedPostgres();
   const formerTmp = process.env['TMPDIR'];
   /** Of the test, in place of the system's: short, and nobody else's. */

@@ -19,8 +19,7 @@ import {
   useEmbeddedPostgres,
 } from '../../support/embeddedPostgres.ts';
 
-describe('embedded PostgreSQL after a crash', function () {
-  this.timeout(60_000);
+describe('embedded PostgreSQL after a crash', () => {
   const t = useEmbeddedPostgres();
 
   describe('the program is killed', () => {

@@ -19,8 +19,7 @@ const nobodyCanRunUs =
   (await firstUnreachable(NOBODY, [...withAncestors(process.execPath), ...withAncestors(dirname(OWNER_SCRIPT))])) ===
     null;
 
-describe('users of embedded PostgreSQL', function () {
-  this.timeout(60_000);
+describe('users of embedded PostgreSQL', () => {
   const t = useEmbeddedPostgres();
 
   describe('executables for everybody', () => {

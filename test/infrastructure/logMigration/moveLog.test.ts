@@ -14,7 +14,6 @@ const EVENTS = 14;
 const killed = new Error('killed');
 
 describe('moving an event log', function suite() {
-  this.timeout(30_000);
   let world: MovingWorld;
   let names: { source: string; target: string };
   let positions: readonly Position[];

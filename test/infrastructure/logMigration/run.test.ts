@@ -8,7 +8,6 @@ import { connectionConfig, PgSession } from '../../../infrastructure/postgres/se
 import { MovingWorld } from './support.ts';
 
 describe('npm run migrate-events', function suite() {
-  this.timeout(30_000);
   let world: MovingWorld;
   before(async () => {
     world = await MovingWorld.open();

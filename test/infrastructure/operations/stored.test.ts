@@ -128,7 +128,6 @@ describe('provider notifications', () => {
 });
 
 describe('work that counts before it adds', function suite() {
-  this.timeout(30_000);
   it('never passes the limit of 16 endpoints, whoever registers at once, in two tenants and two processes', async () => {
     const database = await migratedDatabase();
     const one = await TestGateway.open({ database });

@@ -92,7 +92,7 @@ describe('workers whose clocks are 12 s apart', () => {
     const clock = await skewed(pool, 3_600_000);
     clocks.push(clock);
     const fault = clock.fault();
-    expect(fault).to.match(/3600\.0 s ahead of the database's/);
+    expect(fault).to.match(/3(600\.0|599\.\d) s ahead of the database's/);
     const receiver = await Receiver.open();
     let current = fault;
     const gateway = await TestGateway.open({ clock, clockFault: () => current });

@@ -5,8 +5,8 @@ import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { AccountId, EndpointId, PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
-import { prepareLiveCopies } from '../../../infrastructure/boot/liveCopies.ts';
 import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
+import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
 import { endedPayments } from '../../../projections/payments/ended.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
 import { overduePayments } from '../../../projections/payments/queries.ts';
@@ -53,7 +53,6 @@ interface Plan {
 const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 describe('at 100,000 rows', function suite() {
-  this.timeout(60_000);
   let scene: Scene;
   before(async () => {
     scene = await Scene.open();

@@ -1,4 +1,4 @@
-// An event that a consumer can't take parks its stream for that consumer; what fails as a whole goes aside; the weather parks nothing
+// An event that a consumer can't take parks its stream for that consumer; what fails as a whole goes aside; a transient fault parks nothing
 // (architecture §6, §7).
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import { paymentsProjection } from '../../../projections/payments/projection.ts'
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
 import { Followed, Gate, interceptingCommits, newPaymentId, Scene, taker } from './scene.ts';
 
-const FAST = { patienceMs: 200 };
+const FAST = { retryDelayMsMax: 200 };
 
 describe('parking', () => {
   let scene: Scene;
@@ -141,7 +141,6 @@ describe('parking', () => {
   });
 
   it('exactly the poisoned streams are parked, wherever and whenever they fail, and all else is taken once', async function law() {
-    this.timeout(60_000);
     const payments = await Promise.all(Array.from({ length: 40 }, () => scene.appendPayment()));
     let round = 0;
     await fc.assert(
@@ -333,12 +332,12 @@ describe('parking', () => {
     });
   });
 
-  describe('the weather', () => {
+  describe('a transient fault', () => {
     for (const code of ['53100', '53200', '40001', '40P01', '55P03', '57014', '58030', '08006'])
       it(`${code} is waited out in place`, async () => {
         let times = 2;
         const unlucky = taker('unlucky', () => {
-          if (times-- > 0) throw Object.assign(new Error('weather'), { code });
+          if (times-- > 0) throw Object.assign(new Error('transient'), { code });
         });
         await scene.appendPayments(2);
         const followed = follow({ consumers: [taker('a'), unlucky] });

@@ -1,10 +1,9 @@
 // A read model is built anew beside the live one, which is read and followed meanwhile, and swapped without a gap (architecture §6).
 import { expect } from 'chai';
-import { prepareLiveCopies } from '../../../infrastructure/boot/liveCopies.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { ensureLive } from '../../../projections/engine/copies.ts';
 import { liveSchema, type Projection } from '../../../projections/engine/projection.ts';
-import { RebuildRunning, rebuild } from '../../../projections/engine/rebuild.ts';
+import { prepareLiveCopies, RebuildRunning, rebuild } from '../../../projections/engine/rebuild.ts';
+import { ensureLive } from '../../../projections/engine/schemaVersions.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { walletProjection } from '../../../projections/wallet/projection.ts';
 import { Followed, Gate, interceptingCommits, Scene } from './scene.ts';

@@ -14,8 +14,8 @@ import { LOCK_CLASS } from '../../../infrastructure/postgres/leases.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 import type { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
-import { Followers, type FollowersOptions } from '../../../projections/engine/followers.ts';
 import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts';
+import { Subscriptions, type SubscriptionsOptions } from '../../../projections/engine/subscriptions.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
@@ -71,7 +71,14 @@ export class Scene {
       correlationId: 'x',
       causationId: 'x',
     };
-    const append = { category: 'payment', stream, after: expected, events, commandId: randomUUID(), why } as const;
+    const append = {
+      category: 'payment',
+      stream,
+      after: expected,
+      events,
+      commandId: randomUUID(),
+      metadata: why,
+    } as const;
     const answer = await this.store.append(stream, expected, await this.codec.encode(append));
     if (!answer.ok) throw new Error(`${stream} stands at ${answer.actual}`);
   }
@@ -120,7 +127,7 @@ export const taker = (
 
 /** Followers with all they tell, and waiting for it. */
 export class Followed {
-  readonly followers: Followers;
+  readonly followers: Subscriptions;
   readonly faults: string[] = [];
   readonly restarts: Error[] = [];
   readonly moves: Position[] = [];
@@ -131,7 +138,7 @@ export class Followed {
   readonly #progress: LogProgress;
   readonly #store: EventStore;
 
-  constructor(scene: Scene, options: Partial<FollowersOptions> & Pick<FollowersOptions, 'consumers'>) {
+  constructor(scene: Scene, options: Partial<SubscriptionsOptions> & Pick<SubscriptionsOptions, 'consumers'>) {
     this.#store = scene.store;
     this.#progress = new LogProgress(
       () => performance.now(),
@@ -141,7 +148,7 @@ export class Followed {
     this.mismatch = new Promise((resolve) => {
       mismatched = resolve;
     });
-    this.followers = new Followers({
+    this.followers = new Subscriptions({
       role: 'projector',
       store: scene.store,
       codec: scene.codec,

@@ -14,7 +14,6 @@ import { Gate } from './scene.ts';
 const CHARGES = 24;
 
 describe('verify', function suite() {
-  this.timeout(40_000);
   let database: TestDatabase;
   let gateway: TestGateway;
   let receiver: Receiver;

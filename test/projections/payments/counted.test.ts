@@ -8,7 +8,7 @@ import { parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
 import { metricsView } from '../../../domain/presentation/metrics.ts';
 import { statsView } from '../../../domain/presentation/stats.ts';
 import { TRANSACTION_STATUSES, transactionStatus } from '../../../domain/presentation/status.ts';
-import { countPayments } from '../../../projections/payments/totals.ts';
+import { countPayments } from '../../../projections/payments/lists.ts';
 import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { type Mixture, mixtures } from './mixedPayments.ts';
@@ -20,7 +20,6 @@ const TODAY = '2026-11-24';
 const RUNS = 12;
 
 describe('counting payments', function suite() {
-  this.timeout(60_000);
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();

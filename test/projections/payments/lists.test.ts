@@ -12,9 +12,7 @@ import {
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import { PUBLIC_STATUSES, publicStatus, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { type TransactionView, transactionView } from '../../../domain/presentation/transaction.ts';
-import { listAfter, listPage } from '../../../projections/payments/lists.ts';
-import { sortedPage } from '../../../projections/payments/sortedPage.ts';
-import { SORT_EXPRESSION } from '../../../projections/payments/sortFields.ts';
+import { listAfter, listPage, SORT_EXPRESSION, sortedPage } from '../../../projections/payments/lists.ts';
 import { ACCOUNT_ID } from '../../support/samples.ts';
 import { mixtures } from './mixedPayments.ts';
 import { logged, PaymentTables } from './paymentTables.ts';
@@ -46,7 +44,6 @@ const bySort = (field: SortField, direction: 'asc' | 'desc') => (a: ExistingPaym
 };
 
 describe('lists of payments', function suite() {
-  this.timeout(60_000);
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();

@@ -6,8 +6,8 @@ import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { connectionConfig, PgSession } from '../../../infrastructure/postgres/session.ts';
-import { createSchema, dropSchema } from '../../../projections/engine/copies.ts';
 import type { ProjectionWriter } from '../../../projections/engine/projection.ts';
+import { createSchema, dropSchema } from '../../../projections/engine/schemaVersions.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 

@@ -69,7 +69,7 @@ class Slot {
       (answer) => answer.text(),
       () => '',
     );
-    return metrics.includes(`quita_follower_leading{group="${GROUP[this.role]}"} 1`);
+    return metrics.includes(`quita_subscription_leading{group="${GROUP[this.role]}"} 1`);
   }
 }
 

@@ -4,11 +4,14 @@ import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventSto
 import { collect, Follower, idsOf, newEvent, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
 import { startWorld, type World } from './support.ts';
 
+/** No fault is made here: the product's own times. */
+const PATIENT = {};
+
 describe('the log on EventStoreDB', () => {
   let world: World;
 
   beforeEach(async () => {
-    world = await startWorld();
+    world = await startWorld({}, PATIENT);
   });
   afterEach(async () => {
     await world.end();
@@ -21,7 +24,7 @@ describe('the log on EventStoreDB', () => {
   });
 
   it('has one identity though many open it at once', async () => {
-    const fresh = await startWorld();
+    const fresh = await startWorld({}, PATIENT);
     const stores = await Promise.all(Array.from({ length: 8 }, () => fresh.open()));
     expect(new Set(stores.map(({ storeId }) => storeId))).to.deep.equal(new Set([fresh.store.storeId]));
     expect(fresh.server.events.map(({ stream }) => stream)).to.deep.equal(['quita_store-identity']);

@@ -17,7 +17,7 @@ export interface Column<State> {
   readonly of: (state: State) => string | number | null;
 }
 
-export interface FoldedTable<C extends Category, State> {
+export interface AggregateTable<C extends Category, State> {
   readonly name: string;
   readonly version: number;
   readonly category: C;
@@ -26,39 +26,39 @@ export interface FoldedTable<C extends Category, State> {
   readonly columns: readonly Column<State>[];
   /** `columns` is a column list, with `account_id` and `mode` available; `where` makes the index partial. */
   readonly indexes: readonly { readonly columns: string; readonly where?: string }[];
-  /** A mark of the state whose last change is dated, in the column `mark_since`. */
-  readonly mark?: { readonly of: (state: State) => string | null; readonly at: (event: EventOf[C]) => Timestamp };
-  readonly beside?: readonly Beside<C, State>[];
+  /** A status that the state has, and when it became that: the date is kept in the column `status_since`. */
+  readonly status?: { readonly of: (state: State) => string | null; readonly at: (event: EventOf[C]) => Timestamp };
+  readonly derived?: readonly DerivedTable<C, State>[];
 }
 
 /** A stream's fold so far. */
-export interface Folded<State> {
+export interface AggregateRow<State> {
   readonly account: AccountId;
   readonly mode: Mode;
   readonly revision: number;
   readonly state: State;
-  /** null: no mark, or none is kept. */
-  readonly mark: string | null;
-  /** When the mark became what it is; null together with it. */
-  readonly markSince: Timestamp | null;
+  /** null: the state has none, or none is kept. */
+  readonly status: string | null;
+  /** When the status became what it is; null together with it. */
+  readonly statusSince: Timestamp | null;
 }
 
 /** One event's step. `before`: undefined when it is the stream's first. */
-export interface FoldedChange<C extends Category, State> {
+export interface AggregateChange<C extends Category, State> {
   readonly subject: string;
   readonly event: EventOf[C];
-  readonly before: Folded<State> | undefined;
-  readonly after: Folded<State>;
+  readonly before: AggregateRow<State> | undefined;
+  readonly after: AggregateRow<State>;
 }
 
 /** Tables of the same projection that follow from the same steps. */
-export interface Beside<C extends Category, State> {
+export interface DerivedTable<C extends Category, State> {
   readonly tables: readonly ProjectionTable[];
   ddl(schema: string): string;
   writer(schema: string): {
     reset(): void;
     /** Steps in log order, each once. */
-    apply(changes: readonly FoldedChange<C, State>[], tx: Sql): Promise<void>;
+    apply(changes: readonly AggregateChange<C, State>[], tx: Sql): Promise<void>;
   };
 }
 
@@ -68,8 +68,8 @@ const REMEMBERED_ROWS = 20_000;
 const FIXED = ['id', 'account_id', 'mode', 'revision', 'state'] as const;
 const FIXED_TYPES = ['text', 'text', 'text', 'integer', 'text'] as const;
 
-export const foldedTable = <C extends Category, State>(spec: FoldedTable<C, State>): Projection => {
-  const beside = spec.beside ?? [];
+export const aggregateTable = <C extends Category, State>(spec: AggregateTable<C, State>): Projection => {
+  const beside = spec.derived ?? [];
   return {
     name: spec.name,
     version: spec.version,
@@ -79,7 +79,7 @@ export const foldedTable = <C extends Category, State>(spec: FoldedTable<C, Stat
     ],
     tables: [{ name: spec.table, key: ['id'] }, ...beside.flatMap(({ tables }) => tables)],
     ddl: (schema) => [ownDdl(spec, schema), ...beside.map((one) => one.ddl(schema))].join('\n'),
-    writer: (schema) => new FoldedTableWriter(spec, schema),
+    writer: (schema) => new AggregateTableWriter(spec, schema),
   };
 };
 
@@ -94,31 +94,31 @@ const assertNext = ({ stream, revision, previousRevision = revision - 1 }: Logge
     throw new RevisionGap(`${stream}: event ${revision} after event ${from < 0 ? 'none' : from}`);
 };
 
-const ownDdl = <C extends Category, State>(spec: FoldedTable<C, State>, schema: string): string => {
+const ownDdl = <C extends Category, State>(spec: AggregateTable<C, State>, schema: string): string => {
   const columns = spec.columns
     .map(({ name, type }) => `, ${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`)
     .join('');
   return `CREATE TABLE ${schema}.${spec.table} (id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
-      mode text COLLATE "C" NOT NULL, revision integer NOT NULL, state text NOT NULL${columns}${spec.mark ? ', mark_since text COLLATE "C"' : ''});
+      mode text COLLATE "C" NOT NULL, revision integer NOT NULL, state text NOT NULL${columns}${spec.status ? ', status_since text COLLATE "C"' : ''});
       ${spec.indexes.map((index) => `CREATE INDEX ON ${schema}.${spec.table} (${index.columns})${index.where ? ` WHERE ${index.where}` : ''};`).join('\n')}`;
 };
 
-class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
-  readonly #spec: FoldedTable<C, State>;
-  readonly #beside: readonly ReturnType<Beside<C, State>['writer']>[];
-  readonly #remembered = new LRUCache<string, Folded<State>>({ max: REMEMBERED_ROWS });
+class AggregateTableWriter<C extends Category, State> implements ProjectionWriter {
+  readonly #spec: AggregateTable<C, State>;
+  readonly #derived: readonly ReturnType<DerivedTable<C, State>['writer']>[];
+  readonly #remembered = new LRUCache<string, AggregateRow<State>>({ max: REMEMBERED_ROWS });
   readonly #select: string;
   readonly #insert: { name: string; text: string };
   readonly #upsert: { name: string; text: string };
 
-  constructor(spec: FoldedTable<C, State>, schema: string) {
+  constructor(spec: AggregateTable<C, State>, schema: string) {
     this.#spec = spec;
-    this.#beside = (spec.beside ?? []).map((one) => one.writer(schema));
+    this.#derived = (spec.derived ?? []).map((one) => one.writer(schema));
     const table = `${schema}.${spec.table}`;
-    const names = [...FIXED, ...spec.columns.map(({ name }) => name), ...(spec.mark ? ['mark_since'] : [])];
-    const types = [...FIXED_TYPES, ...spec.columns.map(({ type }) => type), ...(spec.mark ? ['text'] : [])];
+    const names = [...FIXED, ...spec.columns.map(({ name }) => name), ...(spec.status ? ['status_since'] : [])];
+    const types = [...FIXED_TYPES, ...spec.columns.map(({ type }) => type), ...(spec.status ? ['text'] : [])];
     const changing = names.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`);
-    this.#select = `SELECT id, account_id AS account, mode, revision, state${spec.mark ? ', mark_since AS "markSince"' : ''} FROM ${table}
+    this.#select = `SELECT id, account_id AS account, mode, revision, state${spec.status ? ', status_since AS "statusSince"' : ''} FROM ${table}
       WHERE id = ANY($1::text[])`;
     // In the target list, because FROM would store every column in a set of its own first.
     const insert = `INSERT INTO ${table} AS t (${names}) SELECT ${types.map((type, i) => `unnest($${i + 1}::text[])::${type}`)}`;
@@ -131,42 +131,42 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
 
   reset(): void {
     this.#remembered.clear();
-    for (const writer of this.#beside) writer.reset();
+    for (const writer of this.#derived) writer.reset();
   }
 
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const rows = await this.#rowsBefore(events, tx);
-    const changes: FoldedChange<C, State>[] = [];
-    const created = new Map<string, Folded<State>>();
-    const changed = new Map<string, Folded<State>>();
+    const changes: AggregateChange<C, State>[] = [];
+    const created = new Map<string, AggregateRow<State>>();
+    const changed = new Map<string, AggregateRow<State>>();
     for (const logged of events as readonly LoggedEvent<C>[]) {
       const { subject, account, mode, revision, event } = logged;
       const before = rows.get(subject);
       if (before && before.revision >= revision) continue; // a repeat: rows never go backwards
       assertNext(logged, before?.revision ?? -1);
       const state = this.#spec.decider.evolve(before?.state ?? this.#spec.decider.initial, event);
-      const after = { account, mode, revision, state, ...this.#marked(before, state, event) };
+      const after = { account, mode, revision, state, ...this.#statusAfter(before, state, event) };
       rows.set(subject, after);
       (before === undefined || created.has(subject) ? created : changed).set(subject, after);
       changes.push({ subject, event, before, after });
     }
     await this.#write(this.#insert, created, tx);
     await this.#write(this.#upsert, changed, tx);
-    for (const writer of this.#beside) if (changes.length > 0) await writer.apply(changes, tx);
+    for (const writer of this.#derived) if (changes.length > 0) await writer.apply(changes, tx);
     for (const [id, row] of rows) this.#remembered.set(id, row);
   }
 
-  #marked(before: Folded<State> | undefined, state: State, event: EventOf[C]) {
-    const mark = this.#spec.mark?.of(state) ?? null;
-    if (mark === null || this.#spec.mark === undefined) return { mark: null, markSince: null };
-    return before?.mark === mark
-      ? { mark, markSince: before.markSince }
-      : { mark, markSince: this.#spec.mark.at(event) };
+  #statusAfter(before: AggregateRow<State> | undefined, state: State, event: EventOf[C]) {
+    const status = this.#spec.status?.of(state) ?? null;
+    if (status === null || this.#spec.status === undefined) return { status: null, statusSince: null };
+    return before?.status === status
+      ? { status, statusSince: before.statusSince }
+      : { status, statusSince: this.#spec.status.at(event) };
   }
 
   async #write(
     statement: { name: string; text: string },
-    rows: ReadonlyMap<string, Folded<State>>,
+    rows: ReadonlyMap<string, AggregateRow<State>>,
     tx: Sql,
   ): Promise<void> {
     if (rows.size === 0) return;
@@ -178,13 +178,13 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
       new TextArray(list.map((row) => String(row.revision))),
       new TextArray(list.map((row) => JSON.stringify(row.state))),
       ...this.#spec.columns.map(({ of }) => new TextArray(list.map((row) => of(row.state)?.toString() ?? null))),
-      ...(this.#spec.mark ? [new TextArray(list.map((row) => row.markSince))] : []),
+      ...(this.#spec.status ? [new TextArray(list.map((row) => row.statusSince))] : []),
     ];
     await tx.query({ ...statement, values });
   }
 
-  async #rowsBefore(events: readonly LoggedEvent[], tx: Sql): Promise<Map<string, Folded<State>>> {
-    const rows = new Map<string, Folded<State>>();
+  async #rowsBefore(events: readonly LoggedEvent[], tx: Sql): Promise<Map<string, AggregateRow<State>>> {
+    const rows = new Map<string, AggregateRow<State>>();
     const seen = new Set<string>();
     const unknown: string[] = [];
     for (const { subject, revision } of events) {
@@ -195,12 +195,12 @@ class FoldedTableWriter<C extends Category, State> implements ProjectionWriter {
       else if (revision > 0) unknown.push(subject); // a stream that begins in this batch has no row yet
     }
     if (unknown.length === 0) return rows;
-    type Stored = Omit<Folded<State>, 'state' | 'mark'> & { readonly id: string; readonly state: string };
+    type Stored = Omit<AggregateRow<State>, 'state' | 'status'> & { readonly id: string; readonly state: string };
     const found = await tx.query<Stored>(this.#select, [unknown]);
-    for (const { id, state: text, account, mode, revision, markSince } of found.rows) {
+    for (const { id, state: text, account, mode, revision, statusSince } of found.rows) {
       const state = JSON.parse(text) as State;
-      const mark = this.#spec.mark?.of(state) ?? null;
-      rows.set(id, { account, mode, revision, state, mark, markSince: markSince ?? null });
+      const status = this.#spec.status?.of(state) ?? null;
+      rows.set(id, { account, mode, revision, state, status, statusSince: statusSince ?? null });
     }
     return rows;
   }

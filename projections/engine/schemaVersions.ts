@@ -3,6 +3,7 @@ import type { Position } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { createCheckpoint, dropCheckpoint, readCheckpoints, type Standing } from './checkpoints.ts';
 import { adoptParked, dropParked } from './parkedStreams.ts';
+import { pause } from './pause.ts';
 import { liveSchema, nextSchema, type Projection, verifySchema } from './projection.ts';
 
 export const dropSchema = (db: Sql, schema: string) => db.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
@@ -77,4 +78,16 @@ export const createVerifyCopy = async (db: Sql, projection: Projection): Promise
   const schema = verifySchema(projection.name);
   await createSchema(db, projection, schema);
   return schema;
+};
+
+const LOOK_MS = 50;
+
+/** Waits until every read model has tables: on the very first start there are none before the projector leads, and nothing can be read. */
+export const untilReadModelsExist = async (
+  db: Sql,
+  projections: readonly Projection[],
+  signal?: AbortSignal,
+): Promise<void> => {
+  const names = projections.map(({ name }) => name);
+  while (!signal?.aborted && (await readCheckpoints(db, names)).size < names.length) await pause(LOOK_MS, signal);
 };

@@ -6,15 +6,15 @@ import { type Position, UnknownPosition } from '../../application/ports/eventSto
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { assertSameLog, CheckpointMismatch, createCheckpoint, readCheckpoints } from './checkpoints.ts';
-import { followAlone, Side } from './loneLane.ts';
+import { followAlone, SideSession } from './loneLane.ts';
 import { type Member, Turns } from './member.ts';
 import { type ParkedStream, readAsked } from './parkedStreams.ts';
 import { readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
-import { type RetryTelling, retryParked } from './retry.ts';
+import { type RetryHooks, retryParked } from './retry.ts';
 import { SharedLane } from './sharedLane.ts';
 
-export interface FollowersOptions extends EventLog {
+export interface SubscriptionsOptions extends EventLog {
   /** Names the leadership lock and the progress notices. */
   readonly role: 'projector' | 'reactor';
   readonly consumers: readonly LogConsumer[];
@@ -32,11 +32,11 @@ export interface FollowersOptions extends EventLog {
   readonly onFault: (consumer: string, error: Error) => void;
   /** The log is not the one that was followed: nothing may go on. */
   readonly onMismatch: (error: CheckpointMismatch) => void;
-  /** Leadership ended by a fault, or a batch waits for better weather: both go on by themselves. */
+  /** Leadership ended by a fault, or a batch met a transient fault: both go on by themselves. */
   readonly onRestart?: (error: Error) => void;
   readonly batchSize?: number;
   /** Longest pause between two tries of a consumer that failed as a whole. */
-  readonly patienceMs?: number;
+  readonly retryDelayMsMax?: number;
 }
 
 /** Events a turn: decoding and rendering them must not hold the event loop above 10 ms. */
@@ -45,37 +45,37 @@ const BATCH_SIZE = 300;
 const STANDBY_MS = 100;
 /** Longest wait for what still runs when a leadership is over. */
 const ENDING_MS_MAX = 2_000;
-const PATIENCE_MS = 5_000;
+const RETRY_DELAY_MS_MAX = 5_000;
 /** A notice that somebody wants a parked stream taken up again may be missed. */
 const LOOK_MS = 5_000;
 
 /** One leadership, from taking the lock to losing it or stopping. */
-interface Reign {
+interface Leadership {
   readonly shared: SharedLane;
   readonly turns: Turns;
-  readonly side: Side;
+  readonly side: SideSession;
 }
 
-export class Followers {
-  readonly #options: FollowersOptions;
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
   readonly #stopping = new AbortController();
-  readonly #telling: RetryTelling;
+  readonly #hooks: RetryHooks;
   #members: Member[] = [];
   #running: Promise<void> = Promise.resolve();
-  #reign: Reign | null = null;
+  #leadership: Leadership | null = null;
   #attending: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
   /** Leaderships that ended by a fault, since the last batch that was taken. */
   #failures = 0;
 
-  constructor(options: FollowersOptions) {
+  constructor(options: SubscriptionsOptions) {
     this.#options = options;
     const { role, store, codec, onMoved, onParked, onTaken } = options;
-    const onWorked: FollowersOptions['onMoved'] = (consumers, position) => {
+    const onWorked: SubscriptionsOptions['onMoved'] = (consumers, position) => {
       this.#failures = 0;
       onMoved(consumers, position);
     };
-    this.#telling = {
+    this.#hooks = {
       role,
       store,
       codec,
@@ -95,7 +95,7 @@ export class Followers {
   }
 
   get isLeading(): boolean {
-    return this.#reign !== null;
+    return this.#leadership !== null;
   }
 
   /** Consumers that failed as a whole, with why. */
@@ -117,7 +117,7 @@ export class Followers {
       })
       .catch((error: Error) => {
         // Of a leadership that ended under it, the next one looks again.
-        if (this.#reign !== null && !this.#stopping.signal.aborted) this.#options.onRestart?.(error);
+        if (this.#leadership !== null && !this.#stopping.signal.aborted) this.#options.onRestart?.(error);
       });
     this.#attending = this.#waiting;
     return this.#attending;
@@ -141,7 +141,7 @@ export class Followers {
     const { openSession, role, prepare } = this.#options;
     const { signal } = this.#stopping;
     const session = await openSession(role);
-    const side = new Side(openSession, role);
+    const side = new SideSession(openSession, role);
     const over = new AbortController();
     let alone: Promise<unknown> = Promise.resolve();
     try {
@@ -154,7 +154,7 @@ export class Followers {
       alone = led.alone;
       await Promise.race([led.shared, led.broken, session.lost]);
     } finally {
-      this.#reign = null;
+      this.#leadership = null;
       over.abort();
       await Promise.all([side.discard(), session.close()]);
       // What runs ends with its session; one that has gone silent must not keep this process from leading again.
@@ -193,22 +193,27 @@ export class Followers {
   }
 
   /** Those who stand where most do, or further on, go on together; whoever is behind them catches up alone. */
-  #lead(turns: Turns, side: Side, until: AbortSignal) {
-    const { batchSize = BATCH_SIZE, patienceMs = PATIENCE_MS, onFault, onRestart = () => undefined } = this.#options;
+  #lead(turns: Turns, side: SideSession, until: AbortSignal) {
+    const {
+      batchSize = BATCH_SIZE,
+      retryDelayMsMax = RETRY_DELAY_MS_MAX,
+      onFault,
+      onRestart = () => undefined,
+    } = this.#options;
     const lone = new Set<Promise<void>>();
     let fail: (error: Error) => void = () => undefined;
     const broken = new Promise<never>((_, reject) => {
       fail = reject;
     });
     broken.catch(() => undefined); // the race may be over
-    const options = { ...this.#telling, batchSize, onDelay: onRestart };
+    const options = { ...this.#hooks, batchSize, onDelay: onRestart };
     const rejoin = (member: Member): boolean => {
       if (shared.position !== null && (member.position === null || member.position < shared.position)) return false;
       shared.members.push(member);
       return true;
     };
     const goAlone = (member: Member) => {
-      const following = followAlone(member, { ...options, side, rejoin, onFault, patienceMs }, until)
+      const following = followAlone(member, { ...options, side, rejoin, onFault, retryDelayMsMax }, until)
         .catch(fail)
         .finally(() => lone.delete(following));
       lone.add(following);
@@ -216,7 +221,7 @@ export class Followers {
     const start = whereMostStand(this.#members);
     const level = this.#members.filter(({ position }) => (position ?? '') >= (start ?? ''));
     const shared = new SharedLane(level, start, { ...options, turns, onLeft: goAlone });
-    this.#reign = { shared, turns, side };
+    this.#leadership = { shared, turns, side };
     for (const member of this.#members) if (!level.includes(member)) goAlone(member);
     void this.attend();
     const looking = setInterval(() => void this.attend(), LOOK_MS);
@@ -233,19 +238,20 @@ export class Followers {
   }
 
   async #attend(): Promise<void> {
-    const reign = this.#reign;
+    const reign = this.#leadership;
     if (reign === null) return;
     const names = this.#members.map(({ consumer }) => consumer.name);
     const asked = await reign.turns.take((session) => readAsked(session, names));
     for (const row of asked) {
       const member = this.#members.find(({ consumer }) => consumer.name === row.consumer);
-      if (member === undefined || this.#reign !== reign) return;
+      if (member === undefined || this.#leadership !== reign) return;
       const isShared = () => reign.shared.members.includes(member);
       const wasShared = isShared();
       const turns = wasShared ? reign.turns : await reign.side.turns();
       await turns.take(async (session) => {
         // Whoever changed lanes while this waited for its turn is looked after the next time.
-        if (this.#reign === reign && isShared() === wasShared) await retryParked(member, row, this.#telling, session);
+        if (this.#leadership === reign && isShared() === wasShared)
+          await retryParked(member, row, this.#hooks, session);
       });
     }
   }

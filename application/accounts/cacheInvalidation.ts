@@ -1,8 +1,8 @@
 // What other processes change and this one remembers: accounts and keys. Followed from the head on; nothing older is remembered yet.
 
-import type { ApiKeys } from '../../application/accounts/apiKeys.ts';
-import type { CommandHandler } from '../../application/core/commandHandler.ts';
-import type { EventStore } from '../../application/ports/eventStore.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import type { EventStore } from '../ports/eventStore.ts';
+import type { ApiKeys } from './apiKeys.ts';
 
 export const followCacheInvalidation = async (
   store: EventStore,

@@ -50,7 +50,7 @@ describe('a folded table', () => {
         state: JSON.stringify(state),
         awaits_at: null,
         held_since: null,
-        mark_since: SETTLED_AT,
+        status_since: SETTLED_AT,
       },
     ];
   };
@@ -87,7 +87,9 @@ describe('a folded table', () => {
     writer.reset();
     await scene.append(streamName.payment(second), 0, [issued()]);
     await writer.apply([events[2] as LoggedEvent, (await eventsOf(second))[1] as LoggedEvent], session);
-    const found = new Map((await rows()).map((row) => [row['id'], [row['revision'], row['mark_since'], row['state']]]));
+    const found = new Map(
+      (await rows()).map((row) => [row['id'], [row['revision'], row['status_since'], row['state']]]),
+    );
     expect(found).to.deep.equal(
       new Map([
         [paymentId, [2, SETTLED_AT, JSON.stringify(paymentAfter(created({ paymentId }), issued(), settled()))]],

@@ -1,9 +1,9 @@
 // A table of counters that only ever add up: what the steps of a batch change is summed here, then added in one statement.
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
 import type { Category } from '../../domain/kernel/event.ts';
-import type { Beside, FoldedChange } from './foldedTable.ts';
+import type { AggregateChange, DerivedTable } from './aggregateTable.ts';
 
-export interface CountedTable<Count extends string> {
+export interface CounterTable<Count extends string> {
   readonly name: string;
   /** Text columns, in the order of the primary key. */
   readonly key: readonly string[];
@@ -33,12 +33,12 @@ export class Additions<Count extends string> {
 /** A third of each page stays free, so that a counter's next value fits beside the last and no index is touched. */
 const FILL_FACTOR = 70;
 
-const countedDdl = <Count extends string>({ name, key, counts }: CountedTable<Count>, schema: string): string =>
+const counterDdl = <Count extends string>({ name, key, counts }: CounterTable<Count>, schema: string): string =>
   `CREATE TABLE ${schema}.${name} (${key.map((column) => `${column} text COLLATE "C" NOT NULL`)},
      ${counts.map((count) => `${count} bigint NOT NULL`)}, PRIMARY KEY (${key})) WITH (fillfactor = ${FILL_FACTOR});`;
 
 const addCounts = <Count extends string>(
-  { name, key, counts }: CountedTable<Count>,
+  { name, key, counts }: CounterTable<Count>,
   schema: string,
 ): ((additions: Additions<Count>, tx: Sql) => Promise<void>) => {
   const table = `${schema}.${name}`;
@@ -56,12 +56,12 @@ const addCounts = <Count extends string>(
 };
 
 /** Kept beside the table whose steps it counts; nothing is remembered between batches. */
-export const countedBeside = <C extends Category, State, Count extends string>(
-  table: CountedTable<Count>,
-  additionsOf: (changes: readonly FoldedChange<C, State>[]) => Additions<Count>,
-): Beside<C, State> => ({
+export const counterTable = <C extends Category, State, Count extends string>(
+  table: CounterTable<Count>,
+  additionsOf: (changes: readonly AggregateChange<C, State>[]) => Additions<Count>,
+): DerivedTable<C, State> => ({
   tables: [{ name: table.name, key: table.key }],
-  ddl: (schema) => countedDdl(table, schema),
+  ddl: (schema) => counterDdl(table, schema),
   writer: (schema) => {
     const add = addCounts(table, schema);
     return { reset: () => undefined, apply: (changes, tx) => add(additionsOf(changes), tx) };
