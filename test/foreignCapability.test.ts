@@ -2,10 +2,10 @@
 // with what it owes, a read model and a route. Merchants thank for payments; one thank-you note a payment.
 import { expect } from 'chai';
 import { CAPABILITIES, type Needs } from '../application/capabilities.ts';
-import { type Capability, each, job, jobsOf, owedBy } from '../application/core/capability.ts';
+import { type Capability, each, job, jobKind, jobsOf, owedBy } from '../application/core/capability.ts';
 import { JsonEventCodec } from '../application/core/eventCodec.ts';
-import { byProcess } from '../application/core/eventMetadata.ts';
-import { idOf, jobKind, payloadOf } from '../application/core/payloads.ts';
+import { metadataForProcess } from '../application/core/eventMetadata.ts';
+import { idOf, payloadOf } from '../application/core/payloads.ts';
 import { enqueue, paymentOf, processManager } from '../application/core/reactions.ts';
 import { haveOwedWorkDone } from '../application/core/watchdog.ts';
 import type { LoggedEvent } from '../application/ports/loggedEvent.ts';
@@ -14,18 +14,19 @@ import type { ReadModelName } from '../application/ports/readModels.ts';
 import { type Sql, TextArray } from '../application/ports/sql.ts';
 import { SERDE } from '../domain/events.ts';
 import type { Decider, Decision } from '../domain/kernel/decider.ts';
-import type { Category, Fact, StreamName } from '../domain/kernel/event.ts';
+import type { Fact, StreamName } from '../domain/kernel/event.ts';
 import type { AccountId, Mode, PaymentId } from '../domain/kernel/ids.ts';
 import { record, type Serde, serdeOf, text, time } from '../domain/kernel/serde.ts';
 import type { Timestamp } from '../domain/kernel/time.ts';
-import { pollUntil } from '../http/kernel/pollUntil.ts';
+import type { KeyringEvent } from '../domain/keyring/keyring.ts';
 import { described, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
+import { pollUntil } from '../http/kernel/pollUntil.ts';
 import { route } from '../http/kernel/route.ts';
 import { liveSchema, type Projection } from '../projections/engine/projection.ts';
-import { PROJECTIONS } from '../projections/registry.ts';
 import { verify } from '../projections/engine/verify.ts';
-import { openReady } from './http/support.ts';
+import { PROJECTIONS } from '../projections/registry.ts';
 import { Merchant } from './http/merchant.ts';
+import { openReady } from './http/support.ts';
 import type { TestGateway } from './support/gateway.ts';
 
 // The aggregate: one thank-you note.
@@ -50,7 +51,7 @@ const thanksSerde: Serde<ThanksEvent> = serdeOf<ThanksEvent>({
   ThanksGiven: { version: 1, shape: record<Note>({ paymentId: text(), words: text(), at: time }), personal: [] },
 });
 /** The product's list of categories is closed; what is added from outside says so here once. */
-const THANKS = { category: 'thanks' as Category, decider: thanks as unknown as Decider<ThanksState, never> };
+const THANKS = { category: 'thanks' as 'keyring', decider: thanks as unknown as Decider<ThanksState, KeyringEvent> };
 const streamOf = (paymentId: PaymentId): StreamName => `thanks-${paymentId}` as StreamName;
 
 // The job: for each payment that was settled.
@@ -69,6 +70,12 @@ const thanking = processManager({
 });
 
 // The read model: whom was thanked, and who still waits for it.
+interface Row {
+  readonly subject: string;
+  readonly account: AccountId;
+  readonly mode: Mode;
+  readonly words: string | null;
+}
 interface Thanked {
   readonly payment_id: PaymentId;
   readonly account_id: AccountId;
@@ -87,7 +94,7 @@ const thanksProjection: Projection = {
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
-      const rows = events.flatMap(({ event, subject, account, mode }) => {
+      const rows = events.flatMap(({ event, subject, account, mode }): readonly Row[] => {
         const { type, data } = event as unknown as ThanksEvent | { type: 'TransactionSettled'; data: unknown };
         if (type === 'TransactionSettled') return [{ subject, account, mode, words: null }];
         return type === 'ThanksGiven' ? [{ subject, account, mode, words: (data as Note).words }] : [];
@@ -111,9 +118,14 @@ describe('a foreign capability', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
   let isAway = false;
+  const codec = new JsonEventCodec({ ...SERDE, [THANKS.category]: thanksSerde } as unknown as typeof SERDE);
   const failed: string[] = [];
   const notesOf = async (where: string, values: readonly unknown[]): Promise<readonly Thanked[]> =>
-    (await gateway.storage.reads.query<Thanked>(`SELECT * FROM ${TABLE} WHERE ${where} ORDER BY payment_id`, [...values])).rows;
+    (
+      await gateway.storage.reads.query<Thanked>(`SELECT * FROM ${TABLE} WHERE ${where} ORDER BY payment_id`, [
+        ...values,
+      ])
+    ).rows;
 
   const capability: Capability<Needs> = {
     name: 'thanks',
@@ -129,7 +141,7 @@ describe('a foreign capability', () => {
             const [row] = await notesOf('payment_id = $1', [paymentId]);
             const tenant: Tenant = { accountId: row?.account_id as AccountId, mode: row?.mode as Mode };
             const at = await accounts.now(tenant.accountId, tenant.mode);
-            const why = byProcess('thanking', tenant, paymentId, paymentId);
+            const why = metadataForProcess('thanking', tenant, paymentId, paymentId);
             const note = { paymentId, words: 'Obrigado!', at };
             await commands.record(THANKS, streamOf(paymentId), giveThanks(note) as never, why);
           }),
@@ -168,13 +180,15 @@ describe('a foreign capability', () => {
     },
     errors: [],
     handle: async ({ caller: { tenant } }) => {
-      const rows = await notesOf('account_id = $1 AND mode = $2 AND words IS NOT NULL', [tenant.accountId, tenant.mode]);
+      const rows = await notesOf('account_id = $1 AND mode = $2 AND words IS NOT NULL', [
+        tenant.accountId,
+        tenant.mode,
+      ]);
       return { status: 200, body: { data: rows.map(({ payment_id: id, words }) => ({ id, words: words as string })) } };
     },
   });
 
   before(async () => {
-    const codec = new JsonEventCodec({ ...SERDE, [THANKS.category]: thanksSerde } as typeof SERDE);
     gateway = await openReady({ capabilities, projections, codec, moreRoutes: [listThanks] });
     merchant = await Merchant.open(gateway);
   });
@@ -189,7 +203,9 @@ describe('a foreign capability', () => {
   const listed = async (key = merchant.key) =>
     (await gateway.call<{ data: readonly { id: string; words: string }[] }>('GET', '/v1/thanks', { key })).body.data;
   const untilThanked = (id: string) =>
-    pollUntil(gateway.gateway.projected, 10_000, async () => ((await listed()).some((one) => one.id === id) ? true : null));
+    pollUntil(gateway.gateway.projected, 10_000, async () =>
+      (await listed()).some((one) => one.id === id) ? true : null,
+    );
 
   it('reacts, works, records and shows, for its own account alone', async () => {
     const id = await paid();
@@ -217,6 +233,11 @@ describe('a foreign capability', () => {
   it('is watched and verified like any other', async () => {
     expect(gateway.gateway.reacted.names).to.include('process/thanking');
     expect(gateway.gateway.projected.names).to.include(NAME);
-    void verify;
+    const { store } = gateway.storage;
+    const report = await verify(projections, { store, codec }, gateway.storage.openSession);
+    expect([report.differenceCount, report.parked]).to.deep.equal([0, []]);
+    await gateway.storage.operations.query(`UPDATE ${TABLE} SET words = 'Nada'`);
+    const tampered = await verify(projections, { store, codec }, gateway.storage.openSession);
+    expect(tampered.differenceCount).to.equal(2);
   });
 });
