@@ -1,5 +1,5 @@
-// A capability that the product does not have, built as docs/how-to says, through public seams alone: an event, a decision, a command, a job
-// with what it owes, a read model and a route. Merchants thank for payments; one thank-you note a payment.
+// A capability that the product does not have, built as docs/how-to says, through public seams alone: an event, a decision, a command, a
+// job with what it owes, a read model and a route. Merchants thank for payments; one thank-you note a payment.
 import { expect } from 'chai';
 import { CAPABILITIES, type Needs } from '../application/capabilities.ts';
 import { type Capability, each, job, jobKind, jobsOf, owedBy } from '../application/core/capability.ts';
