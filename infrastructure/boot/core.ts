@@ -13,6 +13,7 @@ import type { PaymentProviders } from '../../application/ports/paymentProvider.t
 import { consumerName } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
+import type { Projection } from '../../projections/engine/projection.ts';
 import { keyViews } from '../../projections/keyring/queries.ts';
 import { overdueWork } from '../../projections/overdueWork.ts';
 import { paymentReads } from '../../projections/payments/queries.ts';
@@ -50,6 +51,7 @@ export interface Core {
   readonly leaders: (() => void)[];
   readonly jobs: PgBossJobs;
   readonly capabilities: readonly Capability<Needs>[];
+  readonly projections: readonly Projection[];
   /** What the work of the capabilities needs, and their handlers by the name of their queue. */
   readonly needs: Needs;
   readonly handlers: ReadonlyMap<string, Handler<JobPayload>>;
@@ -77,8 +79,6 @@ const progressOf = async <Name extends string>(
   return { progress, stop };
 };
 
-const PROJECTION_NAMES = PROJECTIONS.map(({ name }) => name as ReadModelName);
-
 /** An operator is told in every process's log. */
 const parkedSetOf = ({ storage, log }: GatewayOptions, onChange: () => void): ParkedSet =>
   new ParkedSet({
@@ -94,14 +94,25 @@ const parkedSetOf = ({ storage, log }: GatewayOptions, onChange: () => void): Pa
   });
 
 export const openCore = async (options: GatewayOptions): Promise<Core> => {
-  const { storage, log, clock, clockFault = () => null, capabilities = CAPABILITIES } = options;
+  const {
+    storage,
+    log,
+    clock,
+    clockFault = () => null,
+    capabilities = CAPABILITIES,
+    projections = PROJECTIONS,
+  } = options;
   const declared = jobsOf(capabilities);
   const { store, codec, reads, operations, derived, notices } = storage;
   if (!(await isRightSecretsKey(operations, options.secretsKey)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
   const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
   const accounts = new Accounts(commands, clock);
-  const { progress: projected, stop: stopProjected } = await progressOf(options, 'projector', PROJECTION_NAMES);
+  const { progress: projected, stop: stopProjected } = await progressOf(
+    options,
+    'projector',
+    projections.map(({ name }) => name as ReadModelName),
+  );
   const { progress: reacted, stop: stopReacted } = await progressOf(
     options,
     'reactor',
@@ -176,6 +187,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     leaders,
     jobs,
     capabilities,
+    projections,
     needs,
     handlers,
     jobOfTimer,

@@ -9,6 +9,7 @@ import type { PaymentProvider } from '../../application/ports/paymentProvider.ts
 import type { ReadModelName } from '../../application/ports/readModels.ts';
 import type { Services } from '../../http/kernel/services.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
+import type { Projection } from '../../projections/engine/projection.ts';
 import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import type { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   readonly clock: Clock;
   /** Default: all there are. */
   readonly capabilities?: readonly Capability<Needs>[];
+  /** Default: all there are. */
+  readonly projections?: readonly Projection[];
   /** Why this process must not work, because its own clock is off; null: it is not. Default: never. */
   readonly clockFault?: () => string | null;
   readonly roles: Roles;

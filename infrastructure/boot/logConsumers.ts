@@ -3,7 +3,6 @@ import { processesOf } from '../../application/core/capability.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
 import { Subscriptions } from '../../projections/engine/subscriptions.ts';
-import { PROJECTIONS } from '../../projections/registry.ts';
 import { Reactor } from '../reactions/reactor.ts';
 import { type Core, warnings } from './core.ts';
 import type { GatewayOptions } from './gateway.ts';
@@ -37,9 +36,9 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
     new Subscriptions({
       ...shared(options, core),
       role: 'projector',
-      consumers: PROJECTIONS.map(asConsumer),
-      versionOf: ({ name }) => PROJECTIONS.find((projection) => projection.name === name)?.version ?? 1,
-      prepare: prepareLiveCopies(PROJECTIONS, options.storage, options.storage.openSession),
+      consumers: core.projections.map(asConsumer),
+      versionOf: ({ name }) => core.projections.find((projection) => projection.name === name)?.version ?? 1,
+      prepare: prepareLiveCopies(core.projections, options.storage, options.storage.openSession),
       onMoved: (names, position) => core.projected.moved(names, position),
     }),
     core,

@@ -40,6 +40,7 @@ const welcome = ({ publicUrl }: Config, demo: DemoAccount | null, demoPath: stri
   if (demo === null)
     return `Quita is ready at ${publicUrl}\nMake an account with: npm run cli -- account create --name "My shop" --email me@example.com\n`;
   return `Quita is ready at ${publicUrl}
+The documentation is at ${publicUrl}/docs
 The demo account is in ${demoPath}
 Create a Pix charge:
 

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { Clock } from '../../application/ports/clock.ts';
+import type { EventCodec } from '../../application/ports/eventCodec.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
@@ -18,7 +19,7 @@ import type { SecurityEvent } from '../../http/kernel/securityEvents.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { openGateway } from '../../infrastructure/boot/compose.ts';
-import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
+import type { Gateway, GatewayOptions, Roles } from '../../infrastructure/boot/gateway.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
@@ -103,6 +104,10 @@ export class TestGateway {
       log?: Log;
       /** The bank of live mode; none by default. */
       liveProvider?: PaymentProvider;
+      /** Instead of the product's. */
+      capabilities?: GatewayOptions['capabilities'];
+      projections?: GatewayOptions['projections'];
+      codec?: EventCodec;
       /** Beside the product's. */
       moreRoutes?: readonly Route[];
       authenticators?: Admission['authenticators'];
@@ -116,7 +121,8 @@ export class TestGateway {
     const server = await listening();
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const log = options.log ?? openLog('silent');
-    const storage = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
+    const opened = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
+    const storage = { ...opened, ...(options.codec && { codec: options.codec }) };
     const faults: unknown[] = [];
     const gateway = await openGateway({
       storage,
@@ -129,9 +135,11 @@ export class TestGateway {
       isAlone: options.isAlone ?? true,
       onMismatch: (error) => faults.push(error),
       liveProvider: options.liveProvider ?? null,
+      ...(options.capabilities && { capabilities: options.capabilities }),
+      ...(options.projections && { projections: options.projections }),
       roles: options.roles ?? { serves: true, projects: true, works: true },
     });
-    await untilReadModelsExist(storage.reads, PROJECTIONS);
+    await untilReadModelsExist(storage.reads, options.projections ?? PROJECTIONS);
     const statusStreams = openStatusStreams(gateway.services);
     const securityEvents: SecurityEvent[] = [];
     // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
