@@ -48,10 +48,6 @@ export const paymentIds = (
 export const refundIdOf = (seed: string, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
   encodeRawId(keyed(seed, `${mode}\nrefund:${paymentId}\n${key}`).subarray(0, 16)) as RefundId;
 
-/** Stands for a customer's document in counters, and tells nobody which one it is. */
-export const customerIdOf = (seed: string, document: string): string =>
-  encodeRawId(keyed(seed, `customer\n${document}`).subarray(0, 16));
-
 /** One per event of the log and message name: the same on every endpoint and retry (W2). */
 export const eventIdOf = (stream: string, revision: number, type: string): EventId =>
   encodeRawId(hashed(`${stream}\n${revision}\n${type}`).subarray(0, 16)) as EventId;

@@ -12,6 +12,8 @@ import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
 /** What the log says of an event, apart from where it stands. */
 type Content = Pick<LoggedEvent, 'event' | 'account' | 'mode' | 'correlationId'>;
 
+type Serdes = typeof SERDE;
+
 interface Encoded {
   /** In the order of its shape, as reading the stored text would give it. */
   readonly data: Json;
@@ -26,6 +28,13 @@ export class JsonEventCodec implements EventCodec {
   /** By event id, which is a hash of the content: what was encoded here a moment ago is not parsed when it comes back. */
   readonly #encoded = new LRUCache<string, Encoded>({ max: ENCODED_MAX });
 
+  readonly #serdes: Serdes;
+
+  /** `serdes`: by category; default: those of the domain. */
+  constructor(serdes: Serdes = SERDE) {
+    this.#serdes = serdes;
+  }
+
   // Both are synchronous inside: a batch costs one promise, an event none.
 
   async encode<C extends Category>({
@@ -34,7 +43,7 @@ export class JsonEventCodec implements EventCodec {
     commandId,
     metadata,
   }: EventsToEncode<C>): Promise<readonly NewEvent[]> {
-    const toStored = SERDE[category].encode as (event: AnyEvent) => StoredForm;
+    const toStored = this.#serdes[category].encode as (event: AnyEvent) => StoredForm;
     return events.map((event, index) => {
       const { type, version, data: form } = toStored(event);
       const data = JSON.stringify(form);
@@ -52,8 +61,9 @@ export class JsonEventCodec implements EventCodec {
     const { stream, id, revision, position, recordedAt } = recorded;
     const { category, id: subject } = readStreamName(stream);
     try {
-      if (!isCategory(category)) throw new MalformedEvent(`${stream}: no such category`);
-      const { event, account, mode, correlationId } = this.#encodedHere(recorded) ?? contentOf(recorded, category);
+      if (!this.#isCategory(category)) throw new MalformedEvent(`${stream}: no such category`);
+      const { event, account, mode, correlationId } =
+        this.#encodedHere(recorded) ?? contentOf(recorded, this.#serdes[category]);
       const logged = {
         category,
         stream,
@@ -74,6 +84,10 @@ export class JsonEventCodec implements EventCodec {
     }
   }
 
+  #isCategory(category: string): category is Category {
+    return Object.hasOwn(this.#serdes, category);
+  }
+
   #encodedHere({ id, type }: RecordedEvent): Content | null {
     const known = this.#encoded.get(id);
     if (known === undefined) return null;
@@ -82,8 +96,6 @@ export class JsonEventCodec implements EventCodec {
   }
 }
 
-const isCategory = (category: string): category is Category => Object.hasOwn(SERDE, category);
-
 const metadataText = (
   { account, mode, actor, requestId, correlationId, causationId }: EventMetadata,
   v: number,
@@ -91,10 +103,10 @@ const metadataText = (
   JSON.stringify({ account, mode, actor, requestId, $correlationId: correlationId, $causationId: causationId, v });
 
 /** Throws MalformedEvent when the text is of no known shape. */
-const contentOf = ({ type, data, metadata }: RecordedEvent, category: Category): Content => {
+const contentOf = ({ type, data, metadata }: RecordedEvent, serde: Serdes[Category]): Content => {
   try {
     const meta = JSON.parse(metadata) as { account: AccountId; mode: Mode; $correlationId: string; v: number };
-    const event = SERDE[category].decode({ type, version: meta.v, data: JSON.parse(data) as unknown });
+    const event = serde.decode({ type, version: meta.v, data: JSON.parse(data) as unknown });
     return { event, account: meta.account, mode: meta.mode, correlationId: meta.$correlationId };
   } catch (error) {
     if (error instanceof MalformedEvent) throw error;

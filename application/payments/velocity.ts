@@ -7,7 +7,6 @@ import { exists } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { customerIdOf } from '../core/derivedIds.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
 
 interface Needs {
@@ -16,28 +15,27 @@ interface Needs {
 }
 
 /**
- * null: the charge may be made, and has its place; test charges need none. A replay, and what a crash cut off, always passes.
+ * null: the charge may be made, and is counted; test charges are not. A replay, and what a crash cut off, always passes.
  * `fraud.customer_velocity_exceeded` before `fraud.account_velocity_exceeded`: nothing is written, the key is not burnt.
  */
 export const velocityRefusal = async (
   { commands, velocity }: Needs,
-  { idSeed, settings }: Pick<OpenAccount, 'idSeed' | 'settings'>,
+  { settings }: Pick<OpenAccount, 'settings'>,
   { paymentId, accountId, mode, customer, createdAt }: ChargeTerms,
 ): Promise<Rejection | null> => {
   if (mode !== 'live') return null;
   const before = await commands.load(PAYMENT, streamName.payment(paymentId));
   if (exists(before.state)) return null;
-  const document = documentKeyOf(customer.document ?? '');
-  const taken = await velocity.take({
+  const outcome = await velocity.reserve({
     paymentId,
     accountId,
-    customer: document && customerIdOf(idSeed, document),
+    customer: documentKeyOf(customer.document ?? ''),
     at: createdAt,
     ...settings.velocity,
   });
-  if (taken === 'customer')
+  if (outcome === 'customer')
     return reject('fraud.customer_velocity_exceeded', 'Too many charges of this customer within an hour.');
-  return taken === 'account'
+  return outcome === 'account'
     ? reject('fraud.account_velocity_exceeded', 'Too many charges of this account within an hour.')
     : null;
 };

@@ -106,7 +106,10 @@ const resultOf = async (
     body: body.body as RouteContext['body'],
     idempotencyKey,
     requestId: requestIdOf(req),
-    address: addressOf(req),
+    // Made when asked for: few routes count by it.
+    get address() {
+      return addressOf(req);
+    },
     prefers: preferencesOf(req),
     services,
   });

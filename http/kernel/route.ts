@@ -30,7 +30,7 @@ export interface Callers {
 }
 export type Principal = keyof Callers;
 
-/** Whose share of requests and of places a request takes (decisions E8); http/kernel/admission.ts says how much each is. */
+/** Whose share of requests and of places a request takes (rule E8); http/kernel/admission.ts says how much each is. */
 export type LimitClass =
   /** The key's requests a minute, and its account's places. */
   | 'key'
@@ -222,7 +222,7 @@ interface Declaration<
   /** Requires the Idempotency-Key header (contract.md Charges, rule 1). */
   readonly needsIdempotencyKey?: true;
   readonly body?: Body;
-  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (design §6). */
+  /** Waits until these read models have passed what this process knows of; 503 when they have not within a second (architecture §6). */
   readonly reads?: readonly ReadModelName[];
   readonly responses: Responses;
   /** Beyond what follows from the rest. */

@@ -1,4 +1,4 @@
-// The webhooks of the OpenAPI document: one for every event of the catalogue, in the envelope of its family (interface.md Events).
+// The webhooks of the OpenAPI document: one for every event of the catalogue, in the envelope of its family (contract.md Events).
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import { PUBLIC_STATUS_OF } from '../../domain/presentation/status.ts';
 import { chargeSchema } from '../api/payments/chargeSchema.ts';
@@ -36,7 +36,7 @@ export const payoutSchema = exactly({
   paid_at: maybeTime,
 });
 
-/** A dispute case (interface.md Dispute case). */
+/** A dispute case (contract.md Dispute case). */
 export const medCaseSchema = exactly({
   id: id('med_'),
   object: { type: 'string', const: 'med_case' },

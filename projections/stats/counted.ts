@@ -1,5 +1,5 @@
 // Which events statistics count: what was created, paid and refunded. Where payments stand is counted by their status instead; the
-// others change none of these sums (decisions T1, T2).
+// others change none of these sums (rules T1, T2).
 import { ignoringTypes } from '../../domain/kernel/event.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
 

@@ -36,8 +36,17 @@ const creationPath = async (): Promise<{ files: number; functions: number }> => 
   const { TestGateway } = (await import(
     pathToFileURL(join(ROOT, 'test/support/gateway.ts')).href
   )) as typeof import('../support/gateway.ts');
-  // Only what serves: no projector and no worker beside it.
-  const gateway = await TestGateway.open({ roles: { serves: true, projects: true, works: false } });
+  const { migratedDatabase } = (await import(
+    pathToFileURL(join(ROOT, 'test/support/postgres.ts')).href
+  )) as typeof import('../support/postgres.ts');
+  const database = await migratedDatabase();
+  const projecting = await TestGateway.open({ database, roles: { serves: true, projects: true, works: false } });
+  // Only what serves is traced: no projector and no worker beside it.
+  const gateway = await TestGateway.open({
+    database,
+    isAlone: false,
+    roles: { serves: true, projects: false, works: false },
+  });
   const create = (n: number) =>
     gateway.call('POST', '/v1/charges', {
       key: gateway.tenant.testKey,
@@ -45,6 +54,7 @@ const creationPath = async (): Promise<{ files: number; functions: number }> => 
       body: { amount: 1000, payment_method: 'pix' },
     });
   for (let n = 0; n < 3; n++) await create(n); // key and account are remembered from here on
+  await projecting.close();
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');

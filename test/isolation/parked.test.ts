@@ -21,11 +21,14 @@ const FOLLOWERS = [
   ...PROCESSES.filter(({ categories }) => categories.includes('payment')).map(({ name }) => `process/${name}`),
 ].toSorted();
 
-/** This version learns to read it: as after an upgrade. Returns how it forgets again. */
+/** This version learns to read it, as an event that all consumers know: as after an upgrade. Returns how it forgets again. */
 const mend = (): (() => void) => {
-  const table = SERDE.payment.table as unknown as Record<string, unknown>;
-  table[UNKNOWN] = table['ChargeExpired'];
-  return () => delete table[UNKNOWN];
+  const serde = SERDE.payment as { -readonly [K in keyof typeof SERDE.payment]: (typeof SERDE.payment)[K] };
+  const { decode } = serde;
+  serde.decode = (stored) => decode(stored.type === UNKNOWN ? { ...stored, type: 'ChargeExpired' } : stored);
+  return () => {
+    serde.decode = decode;
+  };
 };
 
 describe('a poisoned payment', function suite() {

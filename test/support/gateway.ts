@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { Clock } from '../../application/ports/clock.ts';
+import type { EventCodec } from '../../application/ports/eventCodec.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
@@ -17,8 +18,7 @@ import type { Route } from '../../http/kernel/route.ts';
 import type { SecurityEvent } from '../../http/kernel/securityEvents.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
-import { openGateway } from '../../infrastructure/boot/compose.ts';
-import type { Gateway, Roles } from '../../infrastructure/boot/gateway.ts';
+import { type Gateway, type GatewayOptions, openGateway, type Roles } from '../../infrastructure/boot/composition.ts';
 import { migrate } from '../../infrastructure/boot/migrate.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
@@ -58,7 +58,7 @@ const OPERATIONS: Operations = {
 };
 
 interface TestGatewayOptions {
-  /** Default: one in which a gateway has run before, without an event. */
+  /** Default: a fresh one. */
   database?: TestDatabase;
   perMinute?: number;
   /** Requests a minute of each address without a key; default: none is refused. */
@@ -75,6 +75,10 @@ interface TestGatewayOptions {
   log?: Log;
   /** The bank of live mode; none by default. */
   liveProvider?: PaymentProvider;
+  /** Instead of the product's. */
+  capabilities?: GatewayOptions['capabilities'];
+  projections?: GatewayOptions['projections'];
+  codec?: EventCodec;
   /** Beside the product's. */
   moreRoutes?: readonly Route[];
   authenticators?: Admission['authenticators'];
@@ -114,14 +118,14 @@ export class TestGateway {
 
   /** `database`: use this one (and leave it) instead of a fresh one; `perMinute`: rate limit, none by default. */
   static async open(options: TestGatewayOptions = {}): Promise<TestGateway> {
-    const database =
-      options.database ?? (await (options.eventStoreUrl ? migratedDatabase() : databaseFrom(firstStart)));
+    const database = options.database ?? (await databaseFor(options));
     const server = await listening();
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const storage = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
+    const opened = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
+    const storage = { ...opened, ...(options.codec && { codec: options.codec }) };
     const faults: unknown[] = [];
     const gateway = await gatewayOn(storage, baseUrl, options, faults);
-    await untilReadModelsExist(storage.reads, PROJECTIONS);
+    await untilReadModelsExist(storage.reads, options.projections ?? PROJECTIONS);
     const statusStreams = openStatusStreams(gateway.services);
     const securityEvents: SecurityEvent[] = [];
     // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
@@ -226,6 +230,8 @@ const gatewayOn = (
     isAlone: options.isAlone ?? true,
     onMismatch: (error) => faults.push(error),
     liveProvider: options.liveProvider ?? null,
+    ...(options.capabilities && { capabilities: options.capabilities }),
+    ...(options.projections && { projections: options.projections }),
     roles: options.roles ?? { serves: true, projects: true, works: true },
   });
 
@@ -239,6 +245,9 @@ const firstStart = async (connectionString: string): Promise<void> => {
   await storage.operations.query('DELETE FROM operations.secrets_key_check'); // so that a test may bring its own key
   await storage.close();
 };
+/** Fresh. What has parts of its own, or its log elsewhere, makes its first start itself. */
+const databaseFor = ({ eventStoreUrl, capabilities, projections, codec }: TestGatewayOptions): Promise<TestDatabase> =>
+  eventStoreUrl || capabilities || projections || codec ? migratedDatabase() : databaseFrom(firstStart);
 
 const listening = (): Promise<Server> =>
   new Promise((resolve) => {

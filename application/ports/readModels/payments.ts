@@ -21,7 +21,7 @@ export interface Cursor {
   readonly id: PaymentId;
 }
 
-/** The fields of a Transaction: the list can be sorted by each (interface.md List payments query). */
+/** The fields of a Transaction: the list can be sorted by each (contract.md List payments query). */
 export type SortField = keyof TransactionView;
 const SORTABLE: { readonly [F in SortField]: true } = {
   id: true,

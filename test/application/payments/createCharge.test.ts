@@ -26,7 +26,7 @@ const created = (answer: Answer) => {
   return answer;
 };
 /** Nothing is ever too much: the guard has a test of its own (test/http/velocity.test.ts). */
-const velocity = { take: async () => 'taken' as const };
+const velocity = { reserve: async () => 'reserved' as const };
 const thrown = (work: Promise<unknown>): Promise<Error> =>
   work.then(
     () => new Error('did not throw'),
@@ -118,7 +118,7 @@ describe('createCharge, with a provider that must be asked', () => {
     const asked: string[] = [];
     const { commands, clock, provider: providers } = core;
     const guard = {
-      take: async ({ paymentId }: { paymentId: PaymentId }) => (asked.push(paymentId) > 1 ? 'account' : 'taken'),
+      reserve: async ({ paymentId }: { paymentId: PaymentId }) => (asked.push(paymentId) > 1 ? 'account' : 'reserved'),
     };
     const guarded = new CreateChargeHandler({
       commands,

@@ -1,5 +1,5 @@
 // A switch on the type of an event names every event type there is: a new one does not compile until each consumer has said what it
-// means to it (design §2).
+// means to it (architecture §2).
 import type { Problem, Source } from './source.ts';
 
 /** Files that still hold switches with an open `default:`, and how many. It only gets shorter. */
