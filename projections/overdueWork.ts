@@ -2,7 +2,7 @@
 import type { OverdueWork } from '../application/ports/readModels/overdueWork.ts';
 import type { Sql } from '../application/ports/sql.ts';
 import { overduePayments } from './payments/queries.ts';
-import { overdueDeliveries } from './webhookDeliveries/queries.ts';
+import { overdueDeliveries } from './webhooks/queries.ts';
 
 export const overdueWork = (db: Sql): OverdueWork => ({
   payments: (before, page) => overduePayments(db, before, page),

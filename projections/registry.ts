@@ -5,8 +5,7 @@ import { keyringProjection } from './keyring/projection.ts';
 import { paymentsProjection } from './payments/projection.ts';
 import { refundsProjection } from './refunds/projection.ts';
 import { walletProjection } from './wallet/projection.ts';
-import { webhookDeliveriesProjection } from './webhookDeliveries/projection.ts';
-import { webhookEndpointsProjection } from './webhookEndpoints/projection.ts';
+import { webhookDeliveriesProjection, webhookEndpointsProjection } from './webhooks/projection.ts';
 
 export const PROJECTIONS: readonly Projection[] = [
   paymentsProjection,

@@ -7,8 +7,7 @@ import { paymentViews } from './payments/queries.ts';
 import { refundViews } from './refunds/queries.ts';
 import { statsViews } from './stats/queries.ts';
 import { walletViews } from './wallet/queries.ts';
-import { deliveryViews } from './webhookDeliveries/queries.ts';
-import { endpointViews } from './webhookEndpoints/queries.ts';
+import { deliveryViews, endpointViews } from './webhooks/queries.ts';
 
 export const viewsOf = (db: SqlPool): Views => ({
   payments: paymentViews(db),

@@ -39,9 +39,9 @@ interface WithBody extends Request {
 const parse = express.json({
   limit: BODY_BYTES_MAX,
   strict: false, // what is not an object is refused by the schema, with a better message
-  type: 'application/json',
+  type: () => true, // told apart below, with an error of its own
   verify: (req, _res, raw) => {
-    (req as WithBody).mayHoldBadStrings = mayHoldBadStrings(raw.toString('latin1'));
+    (req as WithBody).mayHoldBadStrings = raw.includes('\\u') && mayHoldBadStrings(raw.toString('latin1'));
   },
 });
 

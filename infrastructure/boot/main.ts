@@ -2,9 +2,9 @@
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { type DemoAccount, demoFile } from '../demo/demoAccount.ts';
 import { type Log, openLog } from '../log/log.ts';
+import type { Roles } from './composition.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { outcomeOf } from './explain.ts';
-import type { Roles } from './gateway.ts';
 import { ALL_ROLES, startProgram } from './program.ts';
 
 export type RoleName = 'all' | 'api' | 'projector' | 'worker';

@@ -1,7 +1,7 @@
 // Metrics for Prometheus (architecture §9): what an operator watches. No labels that grow with merchants.
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { LogProgress } from '../subscriptions/progress.ts';
-import type { Gateway } from './gateway.ts';
+import type { Gateway } from './composition.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

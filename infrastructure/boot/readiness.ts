@@ -1,7 +1,7 @@
 // Ready means: can append, can read, lag of every follower below 5 s, wherever it runs (architecture §9). The reasons are read by anybody:
 // they name no address.
 import { withTimeout } from '../waiting.ts';
-import type { Gateway } from './gateway.ts';
+import type { Gateway } from './composition.ts';
 import type { Storage } from './storage.ts';
 
 const LAG_MS_MAX = 5_000;

@@ -15,3 +15,10 @@ const errorWithoutData = (error: unknown): object => {
 /** `to`: standard error by default, written at once. */
 export const openLog = (level: LogLevel, to: pino.DestinationStream = pino.destination({ fd: 2, sync: true })): Log =>
   pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: errorWithoutData } }, to);
+
+/** For what goes on by itself after an error: a warning that says what failed. */
+export const warnings =
+  (log: Log) =>
+  (what: string) =>
+  (error: Error): void =>
+    log.warn({ err: error }, what);

@@ -1,18 +1,16 @@
 // Reads of payments: of one account and mode, but for the payer's page, the watchdog and the schedule of reconciliation.
-
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { OverduePayment } from '../../application/ports/readModels/overdueWork.ts';
 import type { PaymentReads, PaymentViews } from '../../application/ports/readModels/payments.ts';
 import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels.ts';
-import type { Sql, SqlPool } from '../../application/ports/sql.ts';
+import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { findPaymentsByTxid } from './byTxid.ts';
-import { endedPayments } from './ended.ts';
+import { pendingWork } from '../../domain/payment/pendingWork.ts';
 import { listHeld } from './held.ts';
 import { countPayments, listAfter, listPage } from './lists.ts';
 import { paymentOf } from './row.ts';
-
-export { overduePayments } from './overdue.ts';
 
 export const paymentViews = (db: SqlPool): PaymentViews => ({
   find: (tenant, id) => findPayment(db, tenant, id),
@@ -72,3 +70,92 @@ export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
     return { ended, unknown: isCaughtUp ? unknown : [] };
   },
 });
+
+// --- Which charges can bring no money any more: they do not count for the velocity guard (rule E6) ---
+
+const ENDED: ReadonlySet<ExistingPayment['charge']['status']> = new Set(['expired', 'cancelled', 'failed']);
+const UNPAID: ReadonlySet<ExistingPayment['transaction']['status']> = new Set(['none', 'processing']);
+
+/** Of `ids`: those that expired, were cancelled or failed without having been paid, and those that the read model has never seen. */
+export const endedPayments = async (
+  db: Sql,
+  ids: readonly PaymentId[],
+): Promise<{ readonly ended: readonly PaymentId[]; readonly unknown: readonly PaymentId[] }> => {
+  const { rows } = await db.query<{ id: PaymentId; state: string }>({
+    name: 'ended_payments',
+    text: 'SELECT id, state FROM rm_payments.payments WHERE id = ANY($1::text[])',
+    values: [ids],
+  });
+  const known = new Set(rows.map(({ id }) => id));
+  // Read here: Postgres refuses any JSON that holds a NUL or half a surrogate pair, such as a payer's name may.
+  const ended = rows.filter(({ state }) => {
+    const { charge, transaction } = paymentOf(state);
+    return ENDED.has(charge.status) && UNPAID.has(transaction.status);
+  });
+  return { ended: ended.map(({ id }) => id), unknown: ids.filter((id) => !known.has(id)) };
+};
+
+// --- What should have happened to payments by itself and has not: the watchdog's view (architecture §7) ---
+
+interface OverdueRow {
+  readonly awaits_at: string;
+  readonly id: string;
+  readonly state: string;
+  readonly offset_seconds: number;
+}
+
+// In account time: what an account whose test clock is ahead waits for is due by its own clock. While that is drained, the drain does it.
+const OVERDUE_PAGE = {
+  name: 'overdue_payments',
+  text: `SELECT awaits_at::text AS awaits_at, id, state, offset_seconds FROM (
+      SELECT p.awaits_at, p.id, p.state, 0::bigint AS offset_seconds FROM rm_payments.payments p
+      WHERE p.awaits_at < $1 AND NOT (p.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = p.account_id))
+      UNION ALL
+      SELECT p.awaits_at, p.id, p.state, c.offset_seconds FROM operations.test_clocks c
+      JOIN rm_payments.payments p ON p.account_id = c.account_id AND p.mode = 'test' AND p.awaits_at < $1 + c.offset_seconds * interval '1 s'
+      WHERE NOT c.draining) AS overdue
+    WHERE (awaits_at, id) > ($2::timestamptz, $3) ORDER BY awaits_at, id LIMIT $4`,
+};
+
+/** Yields what was due before `before`, by the clock of the account; all of it, in pages. */
+export async function* overduePayments(
+  db: Sql,
+  before: Timestamp,
+  page: number,
+): AsyncGenerator<readonly OverduePayment[]> {
+  for (let after = { awaits_at: '-infinity', id: '' }; ; ) {
+    const { rows } = await db.query<OverdueRow>({ ...OVERDUE_PAGE, values: [before, after.awaits_at, after.id, page] });
+    yield rows.flatMap(({ state, offset_seconds }) => {
+      const payment = paymentOf(state);
+      const { accountId, mode, paymentId } = payment.charge.terms;
+      return pendingWork(payment)
+        .filter(({ at }) => at < addSeconds(before, offset_seconds))
+        .map((work) => ({ tenant: { accountId, mode }, paymentId, work }));
+    });
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < page) return;
+    after = last;
+  }
+}
+
+// --- Whose txids these are: what a provider lists names a payment by its txid alone ---
+
+// A row of `listed` for each txid, through its index, however many they are: a join would be planned as a scan of the table.
+const BY_TXID = `SELECT wanted.txid, found.id FROM unnest($3::text[]) AS wanted(txid)
+  CROSS JOIN LATERAL (
+    SELECT id FROM rm_payments.listed l WHERE l.txid = wanted.txid AND l.account_id = $1 AND l.mode = $2 OFFSET 0
+  ) found`;
+
+/** Returns the tenant's payments of these txids, by txid; a txid that no payment has is left out. */
+export const findPaymentsByTxid = async (
+  db: Sql,
+  { accountId, mode }: Tenant,
+  txids: readonly string[],
+): Promise<ReadonlyMap<string, PaymentId>> => {
+  const { rows } = await db.query<{ txid: string; id: PaymentId }>({
+    name: 'find_payments_by_txid',
+    text: BY_TXID,
+    values: [accountId, mode, new TextArray(txids)],
+  });
+  return new Map(rows.map(({ txid, id }) => [txid, id]));
+};

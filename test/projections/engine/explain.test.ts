@@ -7,13 +7,12 @@ import type { AccountId, EndpointId, PaymentId, RefundId } from '../../../domain
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
-import { endedPayments } from '../../../projections/payments/ended.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
-import { overduePayments } from '../../../projections/payments/queries.ts';
+import { endedPayments, overduePayments } from '../../../projections/payments/queries.ts';
 import { findRefund, listRefunds } from '../../../projections/refunds/queries.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { findBalances } from '../../../projections/wallet/queries.ts';
-import { deliveryReads, listDeliveries, overdueDeliveries } from '../../../projections/webhookDeliveries/queries.ts';
+import { deliveryReads, listDeliveries, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
 import { jobOf, RecordingJobs } from '../../infrastructure/operations/support.ts';
 import { Scene } from './scene.ts';
 

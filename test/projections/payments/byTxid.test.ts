@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
-import { findPaymentsByTxid } from '../../../projections/payments/byTxid.ts';
-import { tenantsWithPaymentsSince } from '../../../projections/payments/queries.ts';
+import { findPaymentsByTxid, tenantsWithPaymentsSince } from '../../../projections/payments/queries.ts';
 import { created, failed, issued } from '../../support/samples.ts';
 import { logged, PaymentTables, type Step } from './paymentTables.ts';
 

@@ -1,7 +1,7 @@
 // Which charges free their places at the velocity guard (rule E6).
 import { expect } from 'chai';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
-import { endedPayments } from '../../../projections/payments/ended.ts';
+import { endedPayments } from '../../../projections/payments/queries.ts';
 import { PaymentTables } from './paymentTables.ts';
 
 const PAYMENTS: readonly (readonly [charge: string, transaction: string, name?: string])[] = [

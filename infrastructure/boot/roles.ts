@@ -1,0 +1,116 @@
+// What the roles of a process run. The projector writes read models. A worker turns events into jobs and timers (the reactor) and does
+// the work: the workers of all queues, the timer scan, the watchdog, and what comes round by the clock.
+
+import type { Needs } from '../../application/capabilities.ts';
+import { type Job, jobsOf, processesOf } from '../../application/core/capability.ts';
+import { lookIfLeading } from '../../application/core/watchdog.ts';
+import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
+import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
+import { Subscriptions } from '../../projections/engine/subscriptions.ts';
+import { warnings } from '../log/log.ts';
+import { Reactor } from '../reactions/reactor.ts';
+import { startSchedule } from '../system/schedule.ts';
+import { TimerScan } from '../timers/timerScan.ts';
+import type { Core, GatewayOptions } from './composition.ts';
+
+const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) => ({
+  store: storage.store,
+  codec: storage.codec,
+  openSession: storage.openSession,
+  onMismatch,
+  onParked: (streams: Parameters<typeof parked.parked>[0]) => parked.parked(streams),
+  onTaken: (consumer: string, stream: string) => parked.taken(consumer, stream),
+  onRestart: warnings(log)('a follower of the log tries again'),
+  onFault: (name: string, err: Error) =>
+    log.error({ err, name }, 'a follower of the log failed: its position stands still until this is mended'),
+});
+
+/** It takes parked streams up again when it is asked to. */
+const attentive = (followers: Subscriptions, { leaders }: Core): Subscriptions => {
+  leaders.push(() => void followers.attend());
+  return followers;
+};
+
+const asConsumer = (projection: Projection) => {
+  const writer = projection.writer(liveSchema(projection.name));
+  const { name, categories } = projection;
+  return { name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
+};
+
+export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions =>
+  attentive(
+    new Subscriptions({
+      ...shared(options, core),
+      role: 'projector',
+      consumers: core.projections.map(asConsumer),
+      versionOf: ({ name }) => core.projections.find((projection) => projection.name === name)?.version ?? 1,
+      prepare: prepareLiveCopies(core.projections, options.storage, options.storage.openSession),
+      onMoved: (names, position) => core.projected.moved(names, position),
+    }),
+    core,
+  );
+
+/** `onTimers`: timers were set, the earliest of them in account time. */
+export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
+  const needs = { jobs: core.jobs, onTimers };
+  return attentive(
+    new Subscriptions({
+      ...shared(options, core),
+      role: 'reactor',
+      consumers: processesOf(core.capabilities).map((process) => new Reactor(process, needs)),
+      onMoved: (names, position) => core.reacted.moved(names, position),
+    }),
+    core,
+  );
+};
+
+export interface WorkerRole {
+  readonly reactor: Subscriptions;
+  stop(): Promise<void>;
+}
+
+/** Twice a minute, where the reactor leads: one watchdog a deployment. */
+const WATCHDOG_PATTERN = '*/30 * * * * *';
+
+export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => {
+  const { storage, log, clock, clockFault = () => null } = options;
+  const { jobs, needs, handlers, capabilities } = core;
+  const warn = warnings(log);
+  const mayWork = () => clockFault() === null;
+  const scan = new TimerScan(storage.operations, jobs, core.jobOfTimer, clock, warn('the timer scan failed'), mayWork);
+  const reactor = reactorOf(options, core, (earliest) => scan.nudge(earliest));
+  const declared = jobsOf(capabilities);
+  for (const { kind, places } of declared) {
+    const handler = handlers.get(kind.name);
+    if (handler !== undefined) jobs.work(kind.name, handler, places);
+  }
+  reactor.start();
+  scan.start();
+  const lookFor = (owing: readonly Job<Needs>[]) => lookIfLeading(() => reactor.isLeading, owing, needs);
+  const watch = async () => {
+    const found = await lookFor(declared.filter(({ routine }) => routine === undefined));
+    if (found.length > 0)
+      log.error({ jobs: found.length, first: found[0] }, 'the watchdog found work that nobody was doing');
+  };
+  const stopSchedules = [
+    startSchedule(WATCHDOG_PATTERN, watch, warn('the watchdog failed')),
+    ...declared.flatMap((job) =>
+      job.routine === undefined
+        ? []
+        : startSchedule(
+            job.routine,
+            async () => void (await lookFor([job])),
+            warn(`work of ${job.kind.name} could not be looked for`),
+          ),
+    ),
+    ...capabilities.flatMap(({ upkeep }) =>
+      upkeep.map(({ pattern, run, failure }) => startSchedule(pattern, () => run(needs), warn(failure))),
+    ),
+  ];
+  const stop = async () => {
+    for (const stopSchedule of stopSchedules) await stopSchedule();
+    await scan.stop();
+    await reactor.stop();
+  };
+  return { reactor, stop };
+};
