@@ -10,7 +10,7 @@ import { enqueue, paymentOf, processManager } from '../application/core/reaction
 import { haveOwedWorkDone } from '../application/core/watchdog.ts';
 import type { LoggedEvent } from '../application/ports/loggedEvent.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
-import type { ReadModelName } from '../application/ports/readModels.ts';
+import type { ReadModelName } from '../application/ports/readModels/progress.ts';
 import { type Sql, TextArray } from '../application/ports/sql.ts';
 import { SERDE } from '../domain/events.ts';
 import type { Decider, Decision } from '../domain/kernel/decider.ts';

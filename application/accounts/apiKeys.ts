@@ -1,7 +1,7 @@
 // Whom a presented key belongs to: the keyring read model, remembered until some keyring changes.
 import { LRUCache } from 'lru-cache';
+import { type Progress, ReadModelsBehind } from '../ports/readModels/progress.ts';
 import type { KeyViews, KnownKey } from '../ports/readModels/views.ts';
-import { type Progress, ReadModelsBehind } from '../ports/readModels.ts';
 import { keyFingerprint } from './openAccount.ts';
 
 const REMEMBERED = 10_000;

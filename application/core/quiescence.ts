@@ -2,7 +2,7 @@
 import type { Stopwatch } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/jobs.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
-import type { Progress } from '../ports/readModels.ts';
+import type { Progress } from '../ports/readModels/progress.ts';
 import type { Idle, Job } from './capability.ts';
 
 /** In case a notice was missed. */

@@ -16,8 +16,8 @@ import type { Quiescence } from '../core/quiescence.ts';
 import { enqueue, ignoring, processManager } from '../core/reactions.ts';
 import type { Stopwatch } from '../ports/clock.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
+import type { Progress } from '../ports/readModels/progress.ts';
 import type { DeliveryReads, MessageUnderWay } from '../ports/readModels/webhookDeliveries.ts';
-import type { Progress } from '../ports/readModels.ts';
 import type { TestTimers, Timer } from '../ports/timers.ts';
 import { type AwaitedMessages, messagesUnderWay } from '../webhooks/messagesUnderWay.ts';
 

@@ -6,7 +6,7 @@ import helmet from 'helmet';
 import { CommandContention, StreamUnreadable } from '../../application/core/commandHandler.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts';
-import { ReadModelsBehind } from '../../application/ports/readModels.ts';
+import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf } from './address.ts';

@@ -1,5 +1,5 @@
 // Waiting for an effect to show in the read models: looked at whenever they move, and now and then in case a notice was missed.
-import type { Progress } from '../../application/ports/readModels.ts';
+import type { Progress } from '../../application/ports/readModels/progress.ts';
 
 const LOOK_MS = 250;
 

@@ -1,7 +1,7 @@
 // A route as data: Express, the tests and the OpenAPI document come from the same table.
 import type { Static, TSchema } from 'typebox';
 import type { Actor } from '../../application/core/eventMetadata.ts';
-import type { ReadModelName } from '../../application/ports/readModels.ts';
+import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';

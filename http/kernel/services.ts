@@ -5,8 +5,8 @@ import type { CreateChargeHandler } from '../../application/payments/createCharg
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
 import type { providerStatus } from '../../application/payments/providerStatus.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { ParkedStreams, Progress } from '../../application/ports/readModels/progress.ts';
 import type { KnownKey, Views } from '../../application/ports/readModels/views.ts';
-import type { ParkedStreams, Progress } from '../../application/ports/readModels.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import type { requestRefund } from '../../application/refunds/requestRefund.ts';
 import type { actInSandbox } from '../../application/sandbox/actInSandbox.ts';

@@ -1,5 +1,5 @@
 // What is read must be up to date, or it is 503 (architecture §6): never a 404 of something acknowledged, never a payment as it last stood.
-import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels.ts';
+import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels/progress.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Caller, KeyContext } from './route.ts';

@@ -1,5 +1,5 @@
 // Server-sent events of the payer's page: one question to the read model for all open pages, whenever it moved.
-import type { Progress } from '../../application/ports/readModels.ts';
+import type { Progress } from '../../application/ports/readModels/progress.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import type { EventSink } from '../kernel/route.ts';

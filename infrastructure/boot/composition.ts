@@ -17,7 +17,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { JobPayload } from '../../application/ports/jobs.ts';
 import type { PaymentProvider, PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
-import type { ReadModelName } from '../../application/ports/readModels.ts';
+import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { requestRefund } from '../../application/refunds/requestRefund.ts';
 import { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
 import { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';

@@ -1,6 +1,6 @@
 // Waiting until a read model has passed whatever is in the log, written by whichever process.
 import type { EventStore } from '../../application/ports/eventStore.ts';
-import type { CaughtUp, ReadModelName } from '../../application/ports/readModels.ts';
+import type { CaughtUp, ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { LogProgress } from './progress.ts';
 
 export const caughtUp =

@@ -1,7 +1,7 @@
 // The parked streams, as every process knows them: read at the start, told of by notices before the progress is, looked at now and then
 // because a notice can be missed. A request asks no database.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { ParkedStreams, ReadModelName } from '../../application/ports/readModels.ts';
+import type { ParkedStreams, ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import {

@@ -1,7 +1,7 @@
 // How far each follower of a group is behind the log, as this process knows it: its own appends and followers at once, those of other
 // processes by their notices (architecture §6).
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
-import type { Progress } from '../../application/ports/readModels.ts';
+import type { Progress } from '../../application/ports/readModels/progress.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 interface Waiter {

@@ -2,7 +2,7 @@
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { OverduePayment } from '../../application/ports/readModels/overdueWork.ts';
 import type { PaymentReads, PaymentViews } from '../../application/ports/readModels/payments.ts';
-import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels.ts';
+import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';

@@ -3,6 +3,7 @@
 import { DELIVERY_QUEUE } from '../../application/ports/failingTargets.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
+import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type {
   ActiveEndpoint,
   DeliveryFilter,
@@ -12,7 +13,6 @@ import type {
 } from '../../application/ports/readModels/views.ts';
 import type { DeliveryReads, MessageUnderWay } from '../../application/ports/readModels/webhookDeliveries.ts';
 import type { EndpointReads } from '../../application/ports/readModels/webhookEndpoints.ts';
-import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';

@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
-import type { Progress } from '../../application/ports/readModels.ts';
+import type { Progress } from '../../application/ports/readModels/progress.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addressOf } from '../../http/kernel/address.ts';

@@ -1,5 +1,5 @@
 // The sandbox: what the outside world would do (rules X). Answers come when the effect is visible in reads.
-import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
+import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { SandboxPayment, SandboxPayResult } from '../../../application/sandbox/payInSandbox.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';

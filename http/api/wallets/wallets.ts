@@ -1,7 +1,7 @@
 // Wallets (contract.md Wallets, rules M3, M3a).
 
+import { StreamParked } from '../../../application/ports/readModels/progress.ts';
 import type { CurrencyBalance } from '../../../application/ports/readModels/views.ts';
-import { StreamParked } from '../../../application/ports/readModels.ts';
 import { currencyCode } from '../../kernel/queryRules.ts';
 import { type KeyContext, route } from '../../kernel/route.ts';
 import { balanceSchema, walletsSchema } from './walletSchema.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { compareWithProvider, reconcile } from '../../../application/payments/reconciliation.ts';
 import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
-import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
+import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { AccountId, Mode, PaymentId } from '../../../domain/kernel/ids.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import { type Job, jobsOf } from '../../../application/core/capability.ts';
 import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
-import { ReadModelsBehind } from '../../../application/ports/readModels.ts';
+import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';

@@ -1,8 +1,8 @@
 // How far the read models and the processes are, as this process knows it (architecture §6 "read your writes").
 
-import type { StreamName } from '../../domain/kernel/event.ts';
-import type { Position } from './eventStore.ts';
-import type { Tenant } from './paymentProvider.ts';
+import type { StreamName } from '../../../domain/kernel/event.ts';
+import type { Position } from '../eventStore.ts';
+import type { Tenant } from '../paymentProvider.ts';
 
 export type ReadModelName =
   | 'payments'
