@@ -4,9 +4,9 @@ import { changeSettings, type SettingsChange } from '../../domain/account/settin
 import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { ACCOUNT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import type { Accounts } from './accounts.ts';
 
 /**
  * All settings as they are from here on; what is not named stays. `by`: who changes them, as in metadata (`operator:<name>`).

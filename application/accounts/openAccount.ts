@@ -4,10 +4,10 @@ import { openAccount } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
 import { issueKey } from '../../domain/keyring/keyring.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { ACCOUNT, KEYRING } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
-import type { Accounts } from './accounts.ts';
 
 export interface AccountOpening {
   readonly accountId: AccountId;

@@ -1,6 +1,6 @@
 // Payments: from the instruments that payers pay with to money that is settled, released, or sent back.
 import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -4,7 +4,7 @@ import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { ProviderUnavailable } from '../ports/paymentProvider.ts';
 import { instrumentRequest } from './issueInstruments.ts';

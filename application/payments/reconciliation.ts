@@ -5,7 +5,7 @@ import type { AccountId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/txid.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, mode, payloadOf } from '../core/payloads.ts';
 import type { PayloadOf } from '../ports/jobs.ts';

@@ -3,7 +3,7 @@
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';

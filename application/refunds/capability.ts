@@ -1,5 +1,5 @@
 // Refunds: money that a merchant gives back, on its way to the payer.
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { type Capability, each, job } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { owedOf } from '../payments/overdue.ts';

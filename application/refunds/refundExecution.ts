@@ -21,7 +21,7 @@ import {
   recordRefundOutcome,
   requestRefund,
 } from '../../domain/refund/refund.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT, REFUND } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';

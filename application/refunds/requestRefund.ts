@@ -10,7 +10,7 @@ import {
   refundFingerprintFields,
   refundRequest,
 } from '../../domain/refund/request.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { refundIdOf } from '../core/derivedIds.ts';

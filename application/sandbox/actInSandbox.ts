@@ -15,7 +15,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { sandboxPaymentIdOf } from '../core/derivedIds.ts';

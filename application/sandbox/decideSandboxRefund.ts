@@ -2,7 +2,7 @@
 import { streamName } from '../../domain/kernel/event.ts';
 import type { RefundId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { REFUND } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';

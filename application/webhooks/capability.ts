@@ -1,5 +1,5 @@
 // Webhooks: what happened to payments, told to whoever subscribed.
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { BY_ROW, type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';

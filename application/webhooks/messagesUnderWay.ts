@@ -1,7 +1,7 @@
 // Whether a tenant's messages have come to rest: what the sandbox's flush answers, and what the drain of its clock waits for (X5, X7).
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import type { JobQueue } from '../ports/jobs.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';

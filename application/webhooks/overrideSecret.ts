@@ -3,7 +3,7 @@
 import { rotateOverrideSecret as decideRotation } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { ACCOUNT } from '../core/aggregates.ts';
 import { CommandContention, type CommandHandler } from '../core/commandHandler.ts';
 import { overrideSecretIdOf } from '../core/derivedIds.ts';

@@ -8,7 +8,7 @@ import { requestResend } from '../../domain/payment/resend.ts';
 import { resentMessagesOf } from '../../domain/presentation/messages.ts';
 import { type TransactionStatus, transactionStatus } from '../../domain/presentation/status.ts';
 import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { Around, CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';

@@ -11,7 +11,7 @@ import {
   type WebhookDeliveryState,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';

@@ -5,7 +5,7 @@ import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../domain/presentation/catalogue.ts';
 import { deleteEndpoint, type Endpoint, registerEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import type { Accounts } from '../accounts/accounts.ts';
+import type { Accounts } from '../core/accounts.ts';
 import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';

@@ -1,5 +1,5 @@
 // What the routes can call. Composed in infrastructure/boot.
-import type { Accounts } from '../../application/accounts/accounts.ts';
+import type { Accounts } from '../../application/core/accounts.ts';
 import type { cancelPayment } from '../../application/payments/cancellation.ts';
 import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';

@@ -1,8 +1,9 @@
 // The one composition: which adapters, capabilities and read models make a gateway, and what its routes can call.
-import { Accounts } from '../../application/accounts/accounts.ts';
+
 import { ApiKeys } from '../../application/accounts/apiKeys.ts';
 import { followCacheInvalidation } from '../../application/accounts/cacheInvalidation.ts';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
+import { Accounts } from '../../application/core/accounts.ts';
 import { type Capability, type Handler, jobsOf, processesOf } from '../../application/core/capability.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { withHandlers } from '../../application/core/handlers.ts';

@@ -1,5 +1,5 @@
 // A command as data: its words, its options, and what it does.
-import type { Accounts } from '../../application/accounts/accounts.ts';
+import type { Accounts } from '../../application/core/accounts.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { Config } from '../boot/config.ts';
 import type { Storage } from '../boot/storage.ts';

@@ -1,5 +1,5 @@
 // Reads the words, connects where the command needs it, runs it and prints what it found.
-import { Accounts } from '../../application/accounts/accounts.ts';
+import { Accounts } from '../../application/core/accounts.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { openClock } from '../boot/clock.ts';
 import { type Config, loadToolConfig } from '../boot/config.ts';

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Accounts } from '../../application/accounts/accounts.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
+import type { Accounts } from '../../application/core/accounts.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { ConfigError } from '../boot/config.ts';

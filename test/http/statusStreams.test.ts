@@ -62,7 +62,8 @@ const openPages = (bounds: Partial<StreamBounds> = {}) => {
         res.emit('close');
       },
     });
-    const req = { method: 'GET', ip, socket: {} } as unknown as Request;
+    const app = { get: () => 'https://quita.test' };
+    const req = { method: 'GET', ip, socket: {}, app } as unknown as Request;
     const answer = streams.answer(id, addressOf(req), status);
     if (isRejection(answer)) sendError(req, res as unknown as Response, answer);
     else sendResult(req, res as unknown as Response, answer);

@@ -1,6 +1,6 @@
 // The application core on a real Postgres event store, with a clock and a provider that the test holds in its hands.
 
-import { Accounts } from '../../application/accounts/accounts.ts';
+import { Accounts } from '../../application/core/accounts.ts';
 import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';

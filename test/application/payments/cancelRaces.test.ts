@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Accounts } from '../../../application/accounts/accounts.ts';
+import { Accounts } from '../../../application/core/accounts.ts';
 import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
 import { CommandHandler } from '../../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../../application/core/eventCodec.ts';

@@ -1,6 +1,6 @@
 // A refund on its way through a provider that does not answer, and when we are killed at the worst moment (architecture §7; K7, M7).
 import { expect } from 'chai';
-import { Accounts } from '../../../application/accounts/accounts.ts';
+import { Accounts } from '../../../application/core/accounts.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import type { Timer } from '../../../application/ports/timers.ts';

@@ -3,9 +3,9 @@ import { accountTime, actingTime, isJumpedOver, type OpenAccount } from '../../d
 import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import { fromMillis, later, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
-import { ACCOUNT } from '../core/aggregates.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Clock } from '../ports/clock.ts';
+import { ACCOUNT } from './aggregates.ts';
+import type { CommandHandler } from './commandHandler.ts';
 
 /** How far apart two processes may hold the time to be: far more than they do, who all go by one clock. */
 const CLOCK_SKEW_MS = 5_000;
