@@ -24,7 +24,9 @@ const reasonOf = (error: unknown, where: string): string => {
 
 /** Throws DatabaseUnreachable after at most `patienceMs`. */
 export const reachDatabase = async (connectionString: string, patienceMs = PATIENCE_MS): Promise<void> => {
-  const client = new pg.Client({ connectionString, application_name: 'quita', connectionTimeoutMillis: patienceMs });
+  // The client's own bound lets go of the socket. It comes after ours, which says what is wrong.
+  const connectionTimeoutMillis = patienceMs + 1_000;
+  const client = new pg.Client({ connectionString, application_name: 'quita', connectionTimeoutMillis });
   client.on('error', () => undefined); // what is asked below rejects as well
   const where = `${client.host}:${client.port}`;
   const late = () => new DatabaseUnreachable(`DATABASE_URL: no answer from ${where} within ${patienceMs / 1_000} s`);

@@ -1,6 +1,7 @@
 // Stores that nobody answers at, or that take a connection and say nothing: one line, exit code 2, no stack, in seconds, for every
 // program and every command.
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,10 @@ import { expect } from 'chai';
 import type { CliCommand } from '../../infrastructure/cli/command.ts';
 import { COMMANDS as ALL } from '../../infrastructure/cli/commands.ts';
 import { runCli } from '../../infrastructure/cli/run.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { emptyDatabase, migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { freePort } from '../support/program.ts';
 
@@ -58,6 +63,9 @@ describe('a store that does not answer', function suite() {
   let silent: Server;
   let database: TestDatabase;
   let another: TestDatabase;
+  /** Asks for passwords: the server of other tests does not. */
+  let guarded: EmbeddedPostgres;
+  let dataDir: string;
   let urls: Readonly<Record<string, string>>;
   const sockets: Socket[] = [];
   before(async () => {
@@ -68,7 +76,9 @@ describe('a store that does not answer', function suite() {
     another = await migratedDatabase();
     const without = await emptyDatabase();
     await without.drop();
-    const wrong = new URL(database.connectionString);
+    dataDir = await mkdtemp(join(tmpdir(), 'quita-unreachable-'));
+    guarded = await startEmbeddedPostgres({ dataDir });
+    const wrong = new URL(guarded.connectionString);
     wrong.password = PASSWORD;
     urls = {
       refused: `postgres://ana:${PASSWORD}@127.0.0.1:${await freePort()}/quita`,
@@ -85,6 +95,8 @@ describe('a store that does not answer', function suite() {
     await new Promise((resolve) => silent.close(resolve));
     await database.drop();
     await another.drop();
+    await guarded.stop();
+    await rm(dataDir, { recursive: true, force: true });
   });
 
   const SAYS: Readonly<Record<string, RegExp>> = {
