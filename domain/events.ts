@@ -8,6 +8,8 @@ import { type LogConsumerEvent, logConsumerSerde } from './logConsumer/logConsum
 import { type PaymentEvent, paymentSerde } from './payment/payment.ts';
 import type { RefundEvent } from './refund/refund.ts';
 import { refundSerde } from './refund/serde.ts';
+import { userSerde } from './user/serde.ts';
+import type { UserEvent } from './user/user.ts';
 import { webhookDeliverySerde } from './webhookDelivery/serde.ts';
 import type { WebhookDeliveryEvent } from './webhookDelivery/webhookDelivery.ts';
 import { type WebhookEndpointEvent, webhookEndpointSerde } from './webhookEndpoint/webhookEndpoint.ts';
@@ -19,6 +21,7 @@ export interface EventOf {
   readonly webhookEndpoint: WebhookEndpointEvent;
   readonly keyring: KeyringEvent;
   readonly account: AccountEvent;
+  readonly user: UserEvent;
   readonly logConsumer: LogConsumerEvent;
 }
 export type AnyEvent = EventOf[Category];
@@ -30,5 +33,6 @@ export const SERDE: { readonly [C in Category]: Serde<EventOf[C]> } = {
   webhookEndpoint: webhookEndpointSerde,
   keyring: keyringSerde,
   account: accountSerde,
+  user: userSerde,
   logConsumer: logConsumerSerde,
 };

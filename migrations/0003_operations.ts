@@ -41,13 +41,15 @@ const WORK = `
       payload text COLLATE "C" NOT NULL,
       -- 'live/<account>' or 'test/<account>'
       tenant text COLLATE "C" NOT NULL,
-      since timestamptz NOT NULL DEFAULT now(),
-      PRIMARY KEY (queue, payload)
+      since timestamptz NOT NULL DEFAULT now()
     );
-    CREATE INDEX owed_since ON operations.owed (queue, since, payload);
+    -- A row is there for a moment, and its key in the index until the next vacuum: a payload is a hundred bytes, its hash eight. Should two
+    -- that are owed at once ever share one, the second is its job's alone.
+    CREATE UNIQUE INDEX owed_work ON operations.owed (hashtextextended(queue || payload, 0));
+    CREATE INDEX owed_since ON operations.owed (queue, since);
 
-    -- What providers told, before anything else is done with it: a payment by its id at the provider, anything else by an id of the
-    -- acquirer's. A reference binds one payment.
+    -- Notifications of providers, stored before anything else is done with them. The reference is the provider's id of the payment or, of
+    -- other kinds, the acquirer's id of what happened. A reference binds one payment.
     CREATE TABLE operations.provider_notifications (
       account_id text COLLATE "C" NOT NULL,
       mode text COLLATE "C" NOT NULL,
@@ -72,18 +74,61 @@ const WORK = `
     );`;
 
 const WEBHOOKS = `
-    -- The endpoints that the fan-out decides on, under its own checkpoint.
-    CREATE TABLE operations.fan_out_endpoints (
+    -- The event types that each webhook endpoint subscribes to, as of the checkpoint of the process webhookFanOut, which decides on them.
+    CREATE TABLE operations.webhook_subscriptions (
       endpoint_id text COLLATE "C" PRIMARY KEY,
       account_id text COLLATE "C" NOT NULL,
       mode text COLLATE "C" NOT NULL,
-      events text[] NOT NULL
+      events text[] NOT NULL,
+      is_active boolean NOT NULL DEFAULT true
     );
-    -- Whose payments ever had a webhookUrl: what the fan-out decides on, under its own checkpoint.
-    CREATE TABLE operations.fan_out_webhook_urls (
+    -- Accounts and modes that have had a payment with a webhookUrl of its own. As of the same checkpoint.
+    CREATE TABLE operations.tenants_with_webhook_urls (
       account_id text COLLATE "C" NOT NULL,
       mode text COLLATE "C" NOT NULL,
       PRIMARY KEY (account_id, mode)
+    );
+
+    -- Deliveries of which nothing has happened yet. They follow from the events of payments and the endpoints at the time; the first thing
+    -- that happens to one is the first event of its stream, and once the read model shows that, its row here goes.
+    CREATE TABLE operations.scheduled_deliveries (
+      id text COLLATE "C" PRIMARY KEY,
+      account_id text COLLATE "C" NOT NULL,
+      mode text COLLATE "C" NOT NULL,
+      target text COLLATE "C" NOT NULL,
+      payment_id text COLLATE "C" NOT NULL,
+      -- Of the payment's event that the message tells of.
+      payment_revision integer NOT NULL,
+      event_type text COLLATE "C" NOT NULL,
+      -- Null: it goes to the payment's own URL.
+      endpoint_id text COLLATE "C",
+      resend integer NOT NULL,
+      -- When its first attempt is due, in account time.
+      scheduled_at timestamptz NOT NULL
+    );
+    CREATE INDEX scheduled_deliveries_of_account ON operations.scheduled_deliveries (account_id, mode, scheduled_at DESC);
+    CREATE INDEX scheduled_deliveries_due ON operations.scheduled_deliveries (scheduled_at);
+
+    -- Re-drives of dead-lettered deliveries that are not done yet, and how far they have got: an order over (scheduled_at, id).
+    CREATE TABLE operations.redrives (
+      id text COLLATE "C" PRIMARY KEY,
+      account_id text COLLATE "C" NOT NULL,
+      mode text COLLATE "C" NOT NULL,
+      -- The filter: null is whatever it is.
+      endpoint_id text COLLATE "C",
+      event_type text COLLATE "C",
+      created_from timestamptz,
+      created_to timestamptz,
+      -- Account time.
+      asked_at timestamptz NOT NULL,
+      actor text NOT NULL,
+      request_id text,
+      queued bigint NOT NULL,
+      requested bigint NOT NULL DEFAULT 0,
+      after_at timestamptz,
+      after_id text COLLATE "C",
+      -- Real time.
+      changed_at timestamptz NOT NULL DEFAULT now()
     );
 
     -- Endpoints, and hosts of payments' own URLs, that failed since they last took something. Losing it costs no fact: it is learnt again.
@@ -101,17 +146,22 @@ const WEBHOOKS = `
       changed_at timestamptz NOT NULL DEFAULT now()
     );
 
-    -- Webhook signing secrets, sealed with SECRETS_KEY.
+    -- Webhook signing secrets, sealed under the secrets key that the row names.
     CREATE TABLE operations.webhook_secrets (
       endpoint_id text COLLATE "C" NOT NULL,
       version integer NOT NULL,
+      key_id text COLLATE "C" NOT NULL,
       sealed bytea NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (endpoint_id, version)
     );
 
     -- Which key sealed what is here: starting with another one must be noticed before a delivery fails.
-    CREATE TABLE operations.secrets_key_check (one boolean PRIMARY KEY DEFAULT true CHECK (one), sealed bytea NOT NULL);`;
+    CREATE TABLE operations.secrets_key_check (
+      one boolean PRIMARY KEY DEFAULT true CHECK (one),
+      key_id text COLLATE "C" NOT NULL,
+      sealed bytea NOT NULL
+    );`;
 
 /** Live charges are counted under a lock, so that concurrent requests of any number of processes can't slip through (rule E6). */
 const VELOCITY = `

@@ -4,6 +4,7 @@ import type { Projection } from './engine/projection.ts';
 import { keyringProjection } from './keyring/projection.ts';
 import { paymentsProjection } from './payments/projection.ts';
 import { refundsProjection } from './refunds/projection.ts';
+import { usersProjection } from './users/projection.ts';
 import { walletProjection } from './wallet/projection.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from './webhooks/projection.ts';
 
@@ -15,4 +16,5 @@ export const PROJECTIONS: readonly Projection[] = [
   webhookDeliveriesProjection,
   keyringProjection,
   accountsProjection,
+  usersProjection,
 ];

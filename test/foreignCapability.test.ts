@@ -20,7 +20,6 @@ import { record, type Serde, serdeOf, text, time } from '../domain/kernel/serde.
 import type { Timestamp } from '../domain/kernel/time.ts';
 import type { KeyringEvent } from '../domain/keyring/keyring.ts';
 import { described, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
-import { pollUntil } from '../http/kernel/pollUntil.ts';
 import { route } from '../http/kernel/route.ts';
 import { liveSchema, type Projection } from '../projections/engine/projection.ts';
 import { verify } from '../projections/engine/verify.ts';
@@ -28,6 +27,7 @@ import { PROJECTIONS } from '../projections/registry.ts';
 import { Merchant } from './http/merchant.ts';
 import { openReady } from './http/support.ts';
 import type { TestGateway } from './support/gateway.ts';
+import { pollUntil } from './support/pollUntil.ts';
 
 // The aggregate: one thank-you note.
 interface Note {
@@ -158,7 +158,6 @@ describe('a foreign capability', () => {
         ),
       }),
     ],
-    upkeep: [],
   };
   const capabilities = [...CAPABILITIES, capability];
   const projections = [...PROJECTIONS, thanksProjection];

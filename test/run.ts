@@ -2,6 +2,7 @@
 // for most of their time, and the others run meanwhile. Whichever is free takes the next file. Before the last line, the files that took
 // longest; the last line is `N passed, N failed`; exit code 0 only when all passed.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
+// `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
 import { spawn, spawnSync } from 'node:child_process';
 import { globSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
@@ -9,7 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const JOBS = 5;
-const ISOLATION = 'test/isolation/';
+/** Of suites that are run by their own names. */
+const FOLDERS = { isolation: 'test/isolation/', python: 'test/python/' } as const;
 /** Those that take longest begin first, so that none is left alone at the end. */
 const LONGEST = [
   'test/infrastructure/boot/start.test.ts',
@@ -44,13 +46,17 @@ const folderInMemory = async (): Promise<string | null> => {
   return null;
 };
 
-const isIsolation = process.argv[2] === 'isolation';
+const suite = process.argv[2] as keyof typeof FOLDERS | undefined;
+const isWanted = (file: string): boolean =>
+  suite === undefined
+    ? !Object.values(FOLDERS).some((folder) => file.startsWith(folder))
+    : file.startsWith(FOLDERS[suite]);
 const rank = (file: string): number => {
   const found = LONGEST.findIndex((prefix) => file.startsWith(prefix));
   return found === -1 ? LONGEST.length : found;
 };
 const files = globSync('test/**/*.test.ts')
-  .filter((file) => file.startsWith(ISOLATION) === isIsolation)
+  .filter(isWanted)
   .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 
 /** Of all that the tests write. */
@@ -60,14 +66,18 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const counts = join(TMPDIR, 'counts');
 const reporter = ['--reporter', 'test/support/countingReporter.mjs', '--reporter-option', `output=${counts}`];
-const mocha = spawn('mocha', [...(isIsolation ? [] : ['--parallel', '--jobs', String(JOBS)]), ...reporter, ...files], {
-  stdio: ['ignore', 'inherit', 'inherit'],
-  env: {
-    ...process.env,
-    TMPDIR,
-    NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/quita'),
+const mocha = spawn(
+  'mocha',
+  [...(suite === undefined ? ['--parallel', '--jobs', String(JOBS)] : []), ...reporter, ...files],
+  {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      TMPDIR,
+      NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/quita'),
+    },
   },
-});
+);
 const code = await new Promise<number>((resolve) => mocha.once('close', (exit) => resolve(exit ?? 1)));
 // A mocha that died before its end has counted nothing.
 const [passed = 0, failed = 1] = (await readFile(counts, 'utf8').catch(() => '0 1')).trim().split(' ').map(Number);

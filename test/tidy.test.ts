@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { cycleProblems } from './support/tidy/cycles.ts';
 import {
   deadFileProblems,
   type Manifest,
@@ -25,6 +26,7 @@ const none = (problems: readonly Problem[]) => expect(problems, `\n${problems.jo
 describe('the house is tidy', () => {
   it('rooms import only what they may', () => none(roomProblems(sources)));
   it('sealed modules are entered through their entry', () => none(sealProblems(sources)));
+  it('no files need each other', () => none(cycleProblems(sources)));
   it('aggregates do not reach into each other', () => none(siblingProblems(sources)));
   it('no clock, dice, reminders, switched-off tests or sleeps', () => none(textProblems(sources)));
   it('the list of timers in tests is not older than the tests', () => none(staleTimers(sources)));
@@ -194,6 +196,17 @@ rule(
 );
 
 describe('the rules about the project', () => {
+  it('refuse files whose values need each other, at any distance, and take types in a ring', () => {
+    const ring = (last: string) => [
+      file('domain/a.ts', "import { b } from './b.ts';\nimport { c } from './c.ts';"),
+      file('domain/b.ts', "import { c } from './c.ts';"),
+      file('domain/c.ts', last),
+    ];
+    expect(cycleProblems(ring("import { a } from './a.ts';"))).to.deep.equal([
+      "domain/a.ts → domain/b.ts → domain/c.ts → domain/a.ts: these import each other's values",
+    ]);
+    none(cycleProblems(ring("import type { A } from './a.ts';\nimport { d } from './d.ts';")));
+  });
   it('refuse a file that nothing imports, or only dead ones do', () => {
     const files = [
       file(

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import { ACCOUNT } from './aggregates.ts';
 import type { CommandHandler } from './commandHandler.ts';
 
-/** How far apart two processes may hold the time to be: far more than they do, who all go by one clock. */
+/** The most by which the clocks of two processes may differ. They all follow the database's clock, and differ by far less. */
 const CLOCK_SKEW_MS = 5_000;
 
 export class Accounts {
@@ -19,7 +19,9 @@ export class Accounts {
     this.#clock = clock;
   }
 
-  /** Remembered in this process; other processes' writes to it are announced (see infrastructure/boot/announcements). */
+  /**
+   * Returns the account as this process remembers it; changes by other processes are followed (application/accounts/followChanges).
+   */
   async get(id: AccountId): Promise<OpenAccount> {
     const { state } = await this.#commands.loadRecent(ACCOUNT, streamName.account(id));
     if (state.status !== 'open') throw new Error(`account ${id} was never opened`);
@@ -31,7 +33,7 @@ export class Accounts {
     return accountTime(await this.get(id), mode, this.#clock.now());
   }
 
-  /** Read from the stream: what another process wrote a moment ago is in it. */
+  /** Returns the account as its stream is now, with what other processes wrote. */
   async refresh(id: AccountId): Promise<OpenAccount> {
     const { state } = await this.#commands.load(ACCOUNT, streamName.account(id));
     if (state.status !== 'open') throw new Error(`account ${id} was never opened`);
@@ -39,8 +41,8 @@ export class Accounts {
   }
 
   /**
-   * The instant at which something due at `dueAt` acts (X5). The clock that found it due may be another host's, a little ahead of ours:
-   * what is due within CLOCK_SKEW_MS is due.
+   * Returns the instant, in account time, at which something due at `dueAt` acts (X5). Another host's clock may have found it due a little
+   * ahead of ours, so what is due within CLOCK_SKEW_MS counts as due.
    */
   async actingAt(id: AccountId, mode: Mode, dueAt: Timestamp): Promise<Timestamp> {
     const at = actingTime(await this.get(id), mode, dueAt, this.#clock.now());
@@ -51,7 +53,7 @@ export class Accounts {
     return isNear ? later(refreshed, dueAt) : refreshed;
   }
 
-  /** Whether the account's clock was moved over this instant: what is due at it happens while the clock is worked off. */
+  /** Returns whether the test clock was advanced over this instant, so that what is due at it happens during the drain. */
   async isJumpedOver(id: AccountId, mode: Mode, at: Timestamp): Promise<boolean> {
     return isJumpedOver(await this.get(id), mode, at);
   }

@@ -4,6 +4,7 @@ import { keyring } from '../../domain/keyring/keyring.ts';
 import { logConsumer } from '../../domain/logConsumer/logConsumer.ts';
 import { payment } from '../../domain/payment/payment.ts';
 import { refund } from '../../domain/refund/refund.ts';
+import { user } from '../../domain/user/user.ts';
 import { webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { webhookEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 
@@ -13,4 +14,5 @@ export const WEBHOOK_DELIVERY = { category: 'webhookDelivery', decider: webhookD
 export const WEBHOOK_ENDPOINT = { category: 'webhookEndpoint', decider: webhookEndpoint } as const;
 export const KEYRING = { category: 'keyring', decider: keyring } as const;
 export const ACCOUNT = { category: 'account', decider: account } as const;
+export const USER = { category: 'user', decider: user } as const;
 export const LOG_CONSUMER = { category: 'logConsumer', decider: logConsumer } as const;

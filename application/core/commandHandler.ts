@@ -27,7 +27,7 @@ export interface Outcome<State, Reply> extends Loaded<State> {
   readonly reply: Reply;
   /** How many events were written: 0 when it was already so. */
   readonly appended: number;
-  /** Of the append; null when nothing was written or the store does not tell. */
+  /** Of the append; null when nothing was written or the store does not return it. */
   readonly position: Position | null;
 }
 
@@ -80,6 +80,8 @@ export class CommandHandler {
   readonly #stopwatch: Stopwatch;
   readonly #locks = new KeyedLock();
   readonly #cache = new LRUCache<StreamName, Cached>({ max: CACHED_STATES_MAX });
+  /** Grows with every state that is forgotten: what was being read meanwhile may be older than what it was forgotten for. */
+  #generation = 0;
 
   constructor({ store, codec, randomness, stopwatch }: CommandNeeds) {
     this.#log = { store, codec };
@@ -89,6 +91,7 @@ export class CommandHandler {
 
   /** Returns the stream's state as the store has it now. Throws StreamUnreadable, EventStoreUnavailable. */
   async load<C extends Category, State>({ decider }: Aggregate<C, State>, stream: StreamName): Promise<Loaded<State>> {
+    const generation = this.#generation;
     const cached = this.#cache.get(stream) as Loaded<State> | undefined;
     let { state, revision } = cached ?? { state: decider.initial, revision: EMPTY_STREAM };
     for await (const page of readDecoded(this.#log, stream, { from: revision + 1 }))
@@ -96,7 +99,8 @@ export class CommandHandler {
         state = decider.evolve(state, logged.event as EventOf[C]);
         revision = logged.revision;
       }
-    if (revision !== EMPTY_STREAM) this.#cache.set(stream, { state, revision });
+    const isNewest = (this.#cache.peek(stream)?.revision ?? EMPTY_STREAM) < revision;
+    if (isNewest && generation === this.#generation) this.#cache.set(stream, { state, revision });
     return { state, revision };
   }
 
@@ -126,9 +130,17 @@ export class CommandHandler {
   }
 
   /** Forgets the remembered state of the stream when it is older than `revision`, at which another process wrote. */
-  forget(stream: StreamName, revision: number): void {
+  forget(stream: StreamName, revision: number = Number.POSITIVE_INFINITY): void {
     const cached = this.#cache.get(stream);
-    if (cached && cached.revision < revision) this.#cache.delete(stream);
+    if (cached && cached.revision >= revision) return;
+    this.#generation++;
+    this.#cache.delete(stream);
+  }
+
+  /** Forgets every remembered state. */
+  forgetAll(): void {
+    this.#generation++;
+    this.#cache.clear();
   }
 
   /** Returns what this process last saw of the stream, which may be old: good for choosing an effect, never for an answer. */

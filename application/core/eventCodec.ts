@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import { type Category, readStreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import { type Json, MalformedEvent, type StoredForm } from '../../domain/kernel/serde.ts';
+import { type Json, MalformedEvent, type Serde } from '../../domain/kernel/serde.ts';
 import { type Decoded, type EventCodec, type EventsToEncode, UnreadableEvent } from '../ports/eventCodec.ts';
 import type { NewEvent, RecordedEvent } from '../ports/eventStore.ts';
 import type { EventMetadata, LoggedEvent } from '../ports/loggedEvent.ts';
@@ -39,17 +39,20 @@ export class JsonEventCodec implements EventCodec {
 
   async encode<C extends Category>({
     category,
+    stream,
     events,
     commandId,
     metadata,
   }: EventsToEncode<C>): Promise<readonly NewEvent[]> {
-    const toStored = this.#serdes[category].encode as (event: AnyEvent) => StoredForm;
+    const serde = this.#serdes[category] as unknown as Serde<AnyEvent>;
+    const around = { ...metadata, subject: readStreamName(stream).id };
     return events.map((event, index) => {
-      const { type, version, data: form } = toStored(event);
-      const data = JSON.stringify(form);
+      const form = serde.encode(event);
+      const { type, version } = form;
+      const data = JSON.stringify(serde.storedData(form, around));
       const id = uuidOf(`${commandId}\n${index}\n${type}\n${data}`);
-      this.#encoded.set(id, { data: form, metadata });
-      return { id, type, data, metadata: metadataText(metadata, version) };
+      this.#encoded.set(id, { data: form.data, metadata });
+      return { id, type, data, metadata: metadataText(metadata, around.subject, version) };
     });
   }
 
@@ -63,7 +66,7 @@ export class JsonEventCodec implements EventCodec {
     try {
       if (!this.#isCategory(category)) throw new MalformedEvent(`${stream}: no such category`);
       const { event, account, mode, correlationId } =
-        this.#encodedHere(recorded) ?? contentOf(recorded, this.#serdes[category]);
+        this.#encodedHere(recorded) ?? contentOf(recorded, subject, this.#serdes[category]);
       const logged = {
         category,
         stream,
@@ -96,18 +99,43 @@ export class JsonEventCodec implements EventCodec {
   }
 }
 
+/** What is stored: `v` is the version of the event's form. What follows from the rest, or from the stream's name, is left out. */
+interface StoredMetadata {
+  readonly account: AccountId;
+  readonly mode: Mode;
+  readonly actor: string;
+  /** Default: the cause, where a request is the cause. */
+  readonly requestId?: string;
+  /** Default: the subject of the stream. The names with `$` are EventStoreDB's. */
+  readonly $correlationId?: string;
+  /** Default: what correlates. */
+  readonly $causationId?: string;
+  /** Default: 1. */
+  readonly v?: number;
+}
+
 const metadataText = (
   { account, mode, actor, requestId, correlationId, causationId }: EventMetadata,
+  subject: string,
   v: number,
 ): string =>
-  JSON.stringify({ account, mode, actor, requestId, $correlationId: correlationId, $causationId: causationId, v });
+  JSON.stringify({
+    account,
+    mode,
+    actor,
+    ...(requestId !== null && requestId !== causationId && { requestId }),
+    ...(correlationId !== subject && { $correlationId: correlationId }),
+    ...(causationId !== correlationId && { $causationId: causationId }),
+    ...(v !== 1 && { v }),
+  } satisfies StoredMetadata);
 
 /** Throws MalformedEvent when the text is of no known shape. */
-const contentOf = ({ type, data, metadata }: RecordedEvent, serde: Serdes[Category]): Content => {
+const contentOf = ({ type, data, metadata }: RecordedEvent, subject: string, serde: Serdes[Category]): Content => {
   try {
-    const meta = JSON.parse(metadata) as { account: AccountId; mode: Mode; $correlationId: string; v: number };
-    const event = serde.decode({ type, version: meta.v, data: JSON.parse(data) as unknown });
-    return { event, account: meta.account, mode: meta.mode, correlationId: meta.$correlationId };
+    const meta = JSON.parse(metadata) as StoredMetadata;
+    const { account, mode, $correlationId: correlationId = subject, v: version = 1 } = meta;
+    const stored = { type, version, data: JSON.parse(data) as unknown };
+    return { event: serde.decode(stored, { subject, account, mode, correlationId }), account, mode, correlationId };
   } catch (error) {
     if (error instanceof MalformedEvent) throw error;
     // What a parser says quotes the text, which may hold personal data.

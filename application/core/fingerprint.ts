@@ -1,5 +1,5 @@
-// What tells one request from another under the same idempotency key (rule K2). The domain says which fields count; here they become
-// a text, and the text a hash.
+// The fingerprint by which two requests under one idempotency key are compared (rule K2). The domain says which fields count; here they
+// become a text, and the text a hash.
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 

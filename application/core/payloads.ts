@@ -3,7 +3,7 @@ import Type, { type TProperties, type TUnsafe } from 'typebox';
 import type { Mode, RawId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 
-/** Nothing else is in it. */
+/** Returns the schema of an object with these properties and no others. */
 export const payloadOf = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 

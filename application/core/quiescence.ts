@@ -1,12 +1,42 @@
-// Whether what was begun for a tenant has come to rest: what the sandbox's flush and the drain of its clock wait for (rules X5, X7).
+// Whether a tenant is idle: no job that was begun for it runs or could. The sandbox's flush and the drain of its clock wait for it (rules
+// X5, X7).
 import type { Stopwatch } from '../ports/clock.ts';
 import type { JobQueue } from '../ports/jobs.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Progress } from '../ports/readModels/progress.ts';
 import type { Idle, Job } from './capability.ts';
 
-/** In case a notice was missed. */
 const LOOK_MS = 250;
+
+interface Moving {
+  readonly stopwatch: Stopwatch;
+  /** Returns the undo. */
+  readonly onMove: (listener: () => void) => () => void;
+}
+
+/**
+ * Polls for an effect: returns the first result of `look` that is not null; null after `timeoutMs`. It looks at once, at every move, and
+ * from time to time, in case a notice was missed.
+ */
+export const pollUntil = async <T>(
+  { stopwatch, onMove }: Moving,
+  timeoutMs: number,
+  look: () => Promise<T | null>,
+): Promise<T | null> => {
+  const deadline = stopwatch.elapsedMs() + timeoutMs;
+  for (;;) {
+    const moved = new AbortController();
+    const undo = onMove(() => moved.abort()); // before looking: a move in between is not missed
+    try {
+      const found = await look();
+      if (found !== null) return found;
+      if (stopwatch.elapsedMs() >= deadline) return null;
+      await stopwatch.pause(LOOK_MS, moved.signal);
+    } finally {
+      undo();
+    }
+  }
+};
 
 export interface QuiescenceNeeds {
   readonly jobs: JobQueue;
@@ -27,25 +57,16 @@ export class Quiescence {
     this.#writers = named('writesMessages');
   }
 
-  /** Returns what `look` finds; null after `timeoutMs`. It looks whenever a read model or process moved, or a job ended. */
-  async until<T>(timeoutMs: number, look: () => Promise<T | null>): Promise<T | null> {
-    const { stopwatch } = this.#needs;
-    const deadline = stopwatch.elapsedMs() + timeoutMs;
-    for (;;) {
-      const moved = new AbortController();
-      const undo = this.#onMove(() => moved.abort()); // before looking: a move in between is not missed
-      try {
-        const found = await look();
-        if (found !== null) return found;
-        if (stopwatch.elapsedMs() >= deadline) return null;
-        await stopwatch.pause(LOOK_MS, moved.signal);
-      } finally {
-        undo();
-      }
-    }
+  /** As `pollUntil`; it looks whenever a read model or process moved, or a job ended. */
+  until<T>(timeoutMs: number, look: () => Promise<T | null>): Promise<T | null> {
+    return pollUntil(
+      { stopwatch: this.#needs.stopwatch, onMove: (listener) => this.#onMove(listener) },
+      timeoutMs,
+      look,
+    );
   }
 
-  /** Whether nothing that was begun for the tenant runs any more, within `timeoutMs`; timers and retries to come are at rest. */
+  /** Waits at most `timeoutMs` until no job of the tenant runs or could; timers and retries to come do not count. Returns whether so. */
   async whenIdle(tenant: Tenant, timeoutMs: number): Promise<boolean> {
     const { jobs, reacted } = this.#needs;
     const isIdle = async () => (await jobs.underWay(this.#awaited, tenant)) === 0;
@@ -59,8 +80,7 @@ export class Quiescence {
   }
 
   /**
-   * Returns how many jobs are still to write messages of the tenant down, as far as it is known; when there are none, what is written
-   * shows in the read models.
+   * Returns how many jobs have yet to schedule messages of the tenant. Once it is 0, all scheduled messages are in the read models.
    */
   async unwritten(tenant: Tenant, timeoutMs: number): Promise<number> {
     const { jobs, projected, reacted } = this.#needs;
@@ -71,7 +91,7 @@ export class Quiescence {
     return hasReacted && (await projected.caughtUp(timeoutMs)) ? 0 : 1;
   }
 
-  /** Work that ends without an event moves no read model: the end of a job is worth a look too. */
+  /** Also called when jobs end, because work that ends without an event moves no read model. */
   #onMove(listener: () => void): () => void {
     const { projected, reacted, jobs } = this.#needs;
     const undo = [projected.onMove(listener), reacted.onMove(listener), jobs.onSettled(listener)];

@@ -1,5 +1,5 @@
-// How a process manager is written down: what it does at each type of event of the streams it follows. A new type of event does not
-// compile until every process that follows its streams has handled or ignored it.
+// How a process manager is defined: by its reaction to each type of event of the streams that it consumes. A new type of event does not
+// compile until every process that consumes its streams has handled or ignored it.
 
 import type { EventOf } from '../../domain/events.ts';
 import type { Category } from '../../domain/kernel/event.ts';
@@ -80,3 +80,6 @@ export const fireNow = ({ name: kind }: Pick<JobKind, 'name'>, group: string): R
   kind: 'fireNow',
   timers: { kind, group },
 });
+
+/** `target`: a target of deliveries (`targetOf`). */
+export const forgetFailures = (target: string): Reaction => ({ kind: 'forgetFailures', target });

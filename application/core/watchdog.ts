@@ -1,12 +1,12 @@
-// Finds what capabilities owe and nobody is doing, and has it done: a lost job is never lost work (architecture §7). It looks at what is
-// written down besides the jobs, by the query that each job declares.
+// Finds work that is owed but has no open job, and enqueues it: a lost job is never lost work (architecture §7). Each job declares the
+// query that finds its work in other data than the jobs.
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { JobQueue, JobRequest } from '../ports/jobs.ts';
 import { type TimedKind, type Timers, timerKey } from '../ports/timers.ts';
 import type { Job, Look, OwedSource } from './capability.ts';
 
-/** Older than work needs that is merely on its way. With the pause between two looks: found within two minutes. */
+/** Work that is younger may just be on its way. With the pause between two looks, lost work is found within two minutes. */
 const CUTOFF_MS = 60_000;
 /** Read at once; all pages are read. */
 const PAGE = 1_000;
@@ -17,7 +17,7 @@ export interface WatchdogNeeds {
   readonly clock: Clock;
 }
 
-/** Has done what the jobs owe. Returns what somebody does now and nobody did before. */
+/** Enqueues the work that is owed. Returns the jobs that were enqueued or opened again. */
 export const haveOwedWorkDone = <Needs extends WatchdogNeeds>(
   jobs: readonly Job<Needs>[],
   needs: Needs,
@@ -57,7 +57,7 @@ const requestsOf = <Needs>(jobs: readonly Job<Needs>[], found: readonly unknown[
     }),
   );
 
-/** What a timer is set for is looked after. */
+/** Leaves out work for which a timer is set. */
 const withoutTimer = async <Needs extends WatchdogNeeds>(
   { timers }: Needs,
   jobs: readonly Job<Needs>[],

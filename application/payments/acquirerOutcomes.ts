@@ -1,4 +1,4 @@
-// What acquirers tell of a payment besides money: asked of the provider again, and applied in their order. Told twice: once.
+// Applies what an acquirer reports about a payment besides money. A notification only starts this: the facts are read from the provider.
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { openDispute, recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
@@ -14,13 +14,14 @@ interface Needs {
   readonly providers: PaymentProviders;
 }
 
+/** Applies the facts that the acquirer has of the payment, in their order. Idempotent. Throws UnknownAtProvider. */
 export const takeAcquirerFacts =
   ({ commands, providers }: Needs) =>
   async (paymentId: PaymentId): Promise<void> => {
     const stream = streamName.payment(paymentId);
     const { terms } = assertExists((await commands.loadRecent(PAYMENT, stream)).state).charge;
     const facts = await providers.of(terms.mode)?.factsOf(terms, terms.txid);
-    if (facts?.kind !== 'known') throw new UnknownAtProvider(`what the acquirer told of ${paymentId}`);
+    if (facts?.kind !== 'known') throw new UnknownAtProvider(`facts of the acquirer about ${paymentId}`);
     for (const fact of facts.value) {
       const metadata = metadataForProcess('acquirerFacts', terms, paymentId, `${fact.kind} ${fact.method}`);
       await commands.record(PAYMENT, stream, decisionOf(fact), metadata);

@@ -34,13 +34,13 @@ export interface PaymentsNeeds {
   readonly alerts: OperatorAlerts;
 }
 
-/** A tenant that is alone gets a third of them. */
+/** One tenant gets a third of the places at most. */
 const PLACES = { places: 24, perTarget: 24 };
 
 const unhandledNotifications: OwedSource<PaymentsNeeds, NotificationKey> = ({ notifications }, { ageMs, page }) =>
   notifications.unhandled(ageMs, page);
 
-/** Whoever made no charge for so long is asked about again with the next one, from where it was left. */
+/** A tenant without a charge for so long is not compared any more; its next charge has it go on from where it was left. */
 const ACTIVE_MS = 40 * DAY_MS;
 /** Between two comparisons of a tenant, by its own clock. */
 const PAUSE_MS = 10 * MINUTE_MS;
@@ -48,8 +48,8 @@ const PAUSE_MS = 10 * MINUTE_MS;
 const AHEAD_MS = HOUR_MS;
 
 /**
- * Tenants whose provider was not asked for a while for payments that no notification told of. How far that got is written down, so that a
- * comparison that was lost or failed is due with the next look.
+ * Yields the tenants whose payments were not compared with the provider's list for PAUSE_MS. How far comparisons got is stored, so that one
+ * that was lost or failed is due with the next look.
  */
 async function* tenantsToReconcile(needs: PaymentsNeeds): AsyncGenerator<readonly Tenant[]> {
   const { clock, payments, providers, reconciliations } = needs;
@@ -137,5 +137,11 @@ export const payments: Capability<PaymentsNeeds> = {
       routine: '45 * * * * *',
     }),
   ],
-  upkeep: [],
+  gauges: [
+    {
+      name: 'held_payments',
+      help: 'Payments that wait for an operator (`held list`).',
+      read: ({ payments }) => payments.countHeld(),
+    },
+  ],
 };

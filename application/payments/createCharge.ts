@@ -14,12 +14,10 @@ import type { CommandHandler, Outcome } from '../core/commandHandler.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
 import { fingerprintOf } from '../core/fingerprint.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
-import type { PaymentProvider, PaymentProviders } from '../ports/paymentProvider.ts';
-import { ProviderUnavailable } from '../ports/paymentProvider.ts';
+import { type PaymentProvider, type PaymentProviders, ProviderUnavailable } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
-import { type CreationCommand, commonTerms, InFlightRequests } from './creationParts.ts';
+import { type CreationCommand, commonTerms, InFlightRequests, velocityRefusal } from './creationParts.ts';
 import { type InstrumentIssuer, instrumentRequest } from './issueInstruments.ts';
-import { velocityRefusal } from './velocity.ts';
 
 export interface CreateChargeCommand extends CreationCommand {
   readonly request: ChargeRequest;

@@ -16,8 +16,7 @@ import { fingerprintOf } from '../core/fingerprint.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { VelocityGuard } from '../ports/velocityGuard.ts';
-import { type CreationCommand, commonTerms, InFlightRequests } from './creationParts.ts';
-import { velocityRefusal } from './velocity.ts';
+import { type CreationCommand, commonTerms, InFlightRequests, velocityRefusal } from './creationParts.ts';
 
 export interface CreatePaymentCommand extends CreationCommand {
   readonly request: PaymentRequest;

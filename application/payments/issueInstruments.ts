@@ -207,8 +207,9 @@ export class InstrumentIssuer {
   }
 
   /**
-   * Before what was told of `method` is judged (null: of any): whether it has an instrument must be known, or money for one that our
-   * record does not know yet would go back. Another method that stays unknown holds nothing up. Throws UnknownAtProvider.
+   * Finds out whether `method` (null: each method) has an instrument at the provider. To be called before a payment by it is settled:
+   * money for an instrument that the stream does not have yet would be returned. Throws UnknownAtProvider when that of `method` stays
+   * unknown.
    */
   async resumeFor(id: PaymentId, method: PaymentMethod | null): Promise<void> {
     const { commands } = this.#needs;
@@ -273,7 +274,7 @@ export class InstrumentIssuer {
       if (issuance === null) return [];
       return [isMade ? issuance : expiringBy(issuance, addMillis(knownAt, lifetimeMs(terms, method)))];
     });
-    // The Pix code first, so that whoever is told of the payment is told with it.
+    // The Pix code first, so that the messages about the payment contain it.
     known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
     const { paymentId, txid } = terms;
     const metadata = metadataForProcess('instrumentIssuing', terms, paymentId, txid);

@@ -23,7 +23,10 @@ export interface ProviderView {
   readonly rawResponse: Json;
 }
 
-/** Of the method that paid, else of the first that can be paid with; null: no provider ever bound one. Throws ProviderUnavailable. */
+/**
+ * Asks the provider of the method that paid, else of the first that can be paid with. Returns null when no provider ever had an instrument.
+ * Throws ProviderUnavailable.
+ */
 export const providerStatus =
   ({ accounts, providers }: Needs) =>
   async (payment: ExistingPayment): Promise<ProviderView | null> => {
@@ -35,13 +38,13 @@ export const providerStatus =
       ...instrumentRequest(terms, bound.method, account, terms.createdAt),
       expiresAt: bound.expiresAt,
     };
-    const told = await providers.of(terms.mode)?.statusOf(request);
-    if (told?.kind !== 'known') throw new ProviderUnavailable('The payment provider did not answer.');
+    const answer = await providers.of(terms.mode)?.statusOf(request);
+    if (answer?.kind !== 'known') throw new ProviderUnavailable('The payment provider did not answer.');
     return {
       provider: bound.provider,
       providerTransactionId: bound.reference,
-      providerStatus: told.value?.status ?? null,
-      rawResponse: told.value?.raw ?? null,
+      providerStatus: answer.value?.status ?? null,
+      rawResponse: answer.value?.raw ?? null,
     };
   };
 

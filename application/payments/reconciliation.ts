@@ -1,4 +1,4 @@
-// A payment whose notification was lost is found in the provider's own list, told as if the provider had called, and settled like any
+// Finds payments whose notification was lost in the provider's own list and stores them as notifications, so that they are settled like any
 // other (pix.md, "missed callbacks"). Nothing is decided here.
 
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -41,15 +41,15 @@ interface Period {
 interface Needs {
   readonly accounts: Pick<Accounts, 'now'>;
   readonly providers: PaymentProviders;
-  readonly notifications: Pick<ProviderNotifications, 'store' | 'untold'>;
+  readonly notifications: Pick<ProviderNotifications, 'store' | 'unreported'>;
   readonly reconciliations: Reconciliations;
   readonly payments: Pick<PaymentReads, 'byTxid'>;
   readonly alerts: Pick<OperatorAlerts, 'unmatchedPayments'>;
 }
 
 /**
- * Compares what a tenant's provider lists with what was told. Throws UnknownAtProvider, and goes on from the last period that was done.
- * Twice, concurrently or cut off: a payment is told once.
+ * Compares the payments that a tenant's provider lists with its notifications. Throws UnknownAtProvider; a repeat goes on after the last
+ * period that was completed. Idempotent, concurrently too: a payment becomes one notification.
  */
 export const compareWithProvider =
   (needs: Needs) =>
@@ -65,8 +65,8 @@ export const compareWithProvider =
     const unmatched = new Set<string>();
     try {
       for (const period of periodsOf(from, now)) {
-        const untold = await untoldIn(needs, provider, tenant, period);
-        for (const one of await tell(needs, tenant, untold))
+        const unreported = await unreportedIn(needs, provider, tenant, period);
+        for (const one of await reportPayments(needs, tenant, unreported))
           if (isNew(one)) unmatched.add(one.incoming.providerPaymentId);
         await reconciliations.saveReconciledUntil(tenant, period.to);
       }
@@ -75,7 +75,7 @@ export const compareWithProvider =
     }
   };
 
-/** A time ahead of ours is from a host whose clock was wrong: nothing says how far it really got. */
+/** Returns null for a time ahead of ours, which is from a host whose clock was wrong and does not say how far it really got. */
 const believable = (until: Timestamp | null, now: Timestamp): Timestamp | null =>
   until !== null && until > addMillis(now, OVERLAP_MS) ? null : until;
 
@@ -87,7 +87,7 @@ function* periodsOf(from: Timestamp, now: Timestamp): Generator<Period> {
   }
 }
 
-const untoldIn = async (
+const unreportedIn = async (
   { notifications }: Needs,
   provider: PaymentProvider,
   tenant: Tenant,
@@ -97,18 +97,18 @@ const untoldIn = async (
   if (listed.kind !== 'known') throw new UnknownAtProvider(`payments of ${reconcile.subjectOf(tenant)} from ${from}`);
   if (listed.value.length === 0) return [];
   const references = listed.value.map(({ incoming }) => incoming.providerPaymentId);
-  const untold = await notifications.untold(tenant, references);
-  return listed.value.filter(({ incoming }) => untold.has(incoming.providerPaymentId));
+  const unreported = await notifications.unreported(tenant, references);
+  return listed.value.filter(({ incoming }) => unreported.has(incoming.providerPaymentId));
 };
 
-/** Returns those whose txid a charge could have, and none of the tenant has. */
-const tell = async (
+/** Stores notifications of payments for charges of the tenant. Returns those whose txid a charge could have, but none of the tenant has. */
+const reportPayments = async (
   { notifications, payments: reads }: Needs,
   tenant: Tenant,
-  untold: readonly Listed[],
+  unreported: readonly Listed[],
 ): Promise<readonly Listed[]> => {
   // Whatever else reaches the merchant's account has a txid that no charge can have, or none: it is not for us.
-  const forCharges = untold.filter(({ txid }) => isTxid(txid));
+  const forCharges = unreported.filter(({ txid }) => isTxid(txid));
   if (forCharges.length === 0) return [];
   const payments = await reads.byTxid(tenant, [...new Set(forCharges.map(({ txid }) => txid))]);
   const unmatched: Listed[] = [];
@@ -121,5 +121,5 @@ const tell = async (
   return unmatched;
 };
 
-/** As the provider listed it, and how we came to know. */
+/** The raw notification: the payment as the provider listed it, and that reconciliation found it. */
 const rawOf = ({ txid, incoming }: Listed): string => JSON.stringify({ foundBy: 'reconciliation', txid, incoming });

@@ -1,4 +1,4 @@
-// What happens when a payment arrives, or an acquirer tells something else: the notification is stored, the provider is asked again,
+// What happens when a payment arrives, or an acquirer reports something else: the notification is stored, the provider is asked again,
 // the decision falls on the payment.
 
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
@@ -87,13 +87,13 @@ interface Needs {
   readonly notifications: ProviderNotifications;
   readonly providers: PaymentProviders;
   readonly settler: Settler;
-  /** Applies what acquirers told of the payment besides money. */
+  /** Applies what the acquirer reports about the payment besides money. */
   readonly takeFacts: (paymentId: PaymentId) => Promise<void>;
-  /** Goes on with the issuing of instruments that was cut off, until what is told of the method, or of any (null), can be judged. */
+  /** Finds out whether the method (null: each) has an instrument. Throws UnknownAtProvider. */
   readonly resumeIssuing: (paymentId: PaymentId, method: PaymentMethod | null) => Promise<void>;
 }
 
-/** Settles what a stored notification tells of. */
+/** Settles the payment, or applies the fact, that a stored notification is about. Idempotent. Throws UnknownAtProvider. */
 export const settleNotification =
   (needs: Needs) =>
   async ({ accountId, mode, reference }: Settlement): Promise<void> => {
@@ -121,7 +121,7 @@ const settleOne = async (
   if (incoming.value === null) return false;
   const { method } = incoming.value;
   await resumeIssuing(paymentId, method);
-  // What the acquirer told before the money came is told first: a card was in flight before it was approved.
+  // Facts from before the money come first: a card was processing before it was approved.
   if (method !== 'PIX') await takeFacts(paymentId);
   await settler.settle(paymentId, incoming.value);
   // A chargeback that overtook its payment found nothing to hold.

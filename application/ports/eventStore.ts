@@ -41,7 +41,7 @@ export class EventStoreUnavailable extends Error {
 }
 /**
  * The log was moved to another store, is sealed for that, or is an unfinished copy: nothing was written, and on this log nothing will
- * be. The message is for an operator: where the log is, and what to do. Clients are told what they are told of a store that is away.
+ * be. The message is for an operator: where the log is, and what to do. Clients get the same answer as when the store is unavailable.
  */
 export class LogNotInUse extends EventStoreUnavailable {
   override name = 'LogNotInUse';

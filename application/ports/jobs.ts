@@ -17,6 +17,8 @@ export interface JobKind<Payload extends JobPayload = JobPayload> {
   subjectOf(payload: Payload): string;
   /** null: no timer becomes such a job. */
   readonly timer: TimerRule<Payload> | null;
+  /** What one job carries at most; default 20. Many, where each is little work and waits for others. */
+  readonly payloadsPerJob?: number;
 }
 
 /** The payload type of a kind. */
@@ -25,17 +27,17 @@ export type PayloadOf<Kind> = Kind extends JobKind<infer Payload> ? Payload : ne
 export interface JobRequest<Payload extends JobPayload = JobPayload> {
   /** Name of a kind. */
   readonly queue: string;
-  /** For whom: workers are shared out between accounts, live apart from test, so that nobody's work waits for another's. */
+  /** Whose work it is: workers are shared fairly between tenants, live apart from test, so that none waits for another. */
   readonly tenant: Tenant;
   readonly payload: Payload;
-  /** Where a tenant's work waits for many others (webhook endpoints), for which: none of them holds up the rest. Default: none. */
+  /** The outside party that the work waits for (a webhook endpoint): a slow one does not hold up the tenant's others. Default: none. */
   readonly target?: string;
 }
 
-/** Where a job stands: live and test are apart in every queue. */
+/** The place of a job: each queue has separate lanes for live and test. */
 export type JobPlace = Pick<JobRequest, 'queue' | 'tenant'>;
 
-/** Payloads, of those that one job was given, whose work failed: only they come again. */
+/** Some payloads of a run failed: only they are retried. */
 export class PayloadsFailed extends Error {
   override name = 'PayloadsFailed';
   readonly failures: readonly { readonly payload: JobPayload; readonly error: Error }[];
@@ -48,26 +50,27 @@ export class PayloadsFailed extends Error {
   }
 }
 
-/** What fails is retried by the queue with backoff; what never ends is found by the watchdog. */
+/** The queue retries a failed job with backoff; the watchdog finds work whose job was lost. */
 export interface JobHandler<Payload extends JobPayload = JobPayload> {
   /**
    * Does what the payloads are about, all of one tenant and target (null: none). Resolving means all are done; rejecting has all of them
-   * come again, or those that PayloadsFailed names.
+   * come again, or those that PayloadsFailed names. `mayBeRepeat`: the job was begun before, and how far it came is not known.
    */
-  run(payloads: readonly Payload[], target: string | null): Promise<void>;
+  run(payloads: readonly Payload[], target: string | null, mayBeRepeat: boolean): Promise<void>;
 }
 
-/** Jobs at once in one process, in each lane (live and test), and of one target. No tenant gets them all. */
+/** How many jobs run at once in one process: in each lane (live and test), and for one target. No tenant gets all places. */
 export interface Places {
   readonly places: number;
   readonly perTarget: number;
 }
 
 export interface JobQueue {
-  /** Durable when it resolves; inside `tx` when one is given, and then workers are woken by `wake` after the commit. */
+  /** Adds jobs, durably when it resolves. With `tx`, they are added in it, and its owner calls `wake` after the commit. */
   enqueue(jobs: readonly JobRequest[], tx?: Sql): Promise<void>;
-  /** Tells the workers of this process that there is work. */
+  /** Wakes the workers of this process, because there is work at these places. */
   wake(places: Iterable<JobPlace>): void;
+  /** Starts workers of a queue in this process. */
   work(queue: string, handler: JobHandler, places: Places): void;
   /** Counts payloads that wait or run, of one tenant when it is given. */
   open(queue: string, tenant?: Tenant): Promise<number>;
@@ -76,8 +79,8 @@ export interface JobQueue {
   /** Returns the payloads of the jobs that run now, in any process. A worker that died counts until its claims are opened. */
   running<Payload extends JobPayload>(kind: JobKind<Payload>): Promise<readonly Payload[]>;
   /**
-   * Enqueues those for whose subject no job is open. One that failed for good is opened again instead. Returns those that somebody does
-   * now and nobody did before.
+   * Enqueues those for whose subject no job is open; where one failed for good, that is opened again instead. Returns the ones that were
+   * enqueued or opened.
    */
   ensure(jobs: AsyncIterable<readonly JobRequest[]>): Promise<readonly JobRequest[]>;
   /** Yields jobs of a kind owed by row that were written more than `ageMs` ago and are not done; all, `page` at a time. */

@@ -1,14 +1,14 @@
-// An event of the log as its readers have it: the fact, where it stands, and whose it is.
+// A decoded event of the log: the fact, its place in stream and log, and its tenant.
 import type { EventOf } from '../../domain/events.ts';
 import type { Category, StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Position } from './eventStore.ts';
 
-/** Who, on whose behalf, because of what. Stored beside every event. */
+/** Known beside every event: whose it is, who caused it, and because of what. */
 export interface EventMetadata {
   readonly account: AccountId;
   readonly mode: Mode;
-  /** `key:<fingerprint, 16 hex>` for an API key, `process:<name>`, or `operator:<name>`. */
+  /** `key:<fingerprint, 16 hex>` for an API key, `user:usr_…`, `process:<name>`, or `operator:<name>`. */
   readonly actor: string;
   /** The X-Request-Id that led here; null for what happens by itself. */
   readonly requestId: string | null;
@@ -25,7 +25,7 @@ export interface LoggedEvent<C extends Category = Category> {
   readonly subject: string;
   readonly id: string;
   readonly revision: number;
-  /** Of the event before it that its reader takes; default: one less. Events that an operator had skipped may lie between. */
+  /** Revision of the event before it that its reader takes; default: one less. Events that an operator had skipped may lie between. */
   readonly previousRevision?: number;
   readonly position: Position;
   readonly account: AccountId;

@@ -17,7 +17,7 @@ export interface Tenant {
 
 /** Names an instrument at the provider. */
 export interface InstrumentRef extends Tenant {
-  /** Chosen by us, so that asking twice makes one. One for all methods of a payment. */
+  /** Chosen by us, so that a repeated request makes no second instrument. The same for all methods of a payment. */
   readonly txid: string;
   readonly method: PaymentMethod;
 }
@@ -42,14 +42,14 @@ export type Issued = Exclude<Issuance, { readonly refused: unknown }>;
 export type InstrumentOutcome =
   | { readonly kind: 'issued'; readonly issued: Issued }
   | { readonly kind: 'refused'; readonly reason: string; readonly providerErrorCode: string }
-  /** It may or may not exist there: ask. */
+  /** It may or may not exist there: `findInstrument` answers that. */
   | { readonly kind: 'unknown' }
   /** It does not exist there; the same request may be made again. */
   | { readonly kind: 'unavailable' };
 
 export type Known<T> = { readonly kind: 'known'; readonly value: T } | { readonly kind: 'unknown' };
 
-/** What else than a payment an acquirer tells of a method. */
+/** What an acquirer reports about a method besides a payment. */
 export interface AcquirerFact {
   readonly kind: 'processing' | 'refused' | 'chargeback' | 'dispute';
   readonly method: PaymentMethod;
@@ -72,43 +72,42 @@ export interface PaymentProvider {
   readonly name: string;
   /** Whether a settled payment's receipt may be shown to the merchant. */
   readonly exposesReceipts: boolean;
-  /** The instrument, when none but ourselves needs to be asked; null when `issue` must be called (K7). */
+  /** Returns the instrument where it can be made without asking the provider; null when `issue` must be called (K7). */
   issueLocally(request: InstrumentRequest): Issued | null;
   issue(request: InstrumentRequest): Promise<InstrumentOutcome>;
   /**
-   * Has what was issued end at the request's expiry, which is later: by moving it there, or by making it anew under the same name. What
-   * comes back is the instrument as it is from now on. Asked twice: once.
+   * Prolongs an instrument to the request's expiry, by moving its end or by making it anew under the same txid. Returns the instrument as
+   * it is from now on. Idempotent.
    */
   prolong(request: InstrumentRequest): Promise<InstrumentOutcome>;
-  /** What became of an `issue` whose outcome is unknown; `null`: the provider has no such instrument. */
+  /** Returns what an `issue` whose outcome is unknown has led to; a null value: the provider has no such instrument. */
   findInstrument(request: InstrumentRequest): Promise<Known<Issued | null>>;
-  /** Takes no more money for it from here on. What the provider never heard of counts as cancelled. `paid`: too late. */
+  /** Ends an instrument: no payment for it is taken any more. One that the provider never had counts as cancelled. `paid`: too late. */
   cancel(ref: InstrumentRef): Promise<'cancelled' | 'paid' | 'unknown'>;
-  /** What the provider says of it, for the merchant to see; null: it never heard of it. */
+  /** Returns the provider's own status of the instrument, to be shown to the merchant; a null value: the provider has none. */
   statusOf(request: InstrumentRequest): Promise<Known<ProviderStatus | null>>;
-  /** Every payment that arrived for the txid, by any method, in order of payment. */
+  /** Returns every payment that arrived for the txid, by any method, in order of payment. */
   paymentsOf(tenant: Tenant, txid: string): Promise<Known<readonly IncomingPayment[]>>;
   /**
-   * Every payment of the tenant that was made in a period, bounds included: finds what no notification told of. The period is 24 hours
-   * long at most.
+   * Returns every payment to the tenant that was made in a period of 24 hours at most, bounds included. Finds payments whose notification
+   * was lost.
    */
   paymentsBetween(
     tenant: Tenant,
     from: Timestamp,
     to: Timestamp,
   ): Promise<Known<readonly { readonly txid: string; readonly incoming: IncomingPayment }[]>>;
-  /** A payment that a notification told of, asked for again before anything is credited; null: there is none. */
+  /** Returns the payment that a notification names, which must be read here before it is credited; a null value: there is none. */
   findPayment(tenant: Tenant, providerPaymentId: string): Promise<Known<IncomingPayment | null>>;
   /** Whether a Pix whose payer the provider does not name was paid by the tax id expected (pix.md, sanctioned check). */
   checkPayer(
     tenant: Tenant,
     pix: { readonly txid: string; readonly endToEndId: string; readonly expectedTaxId: string },
   ): Promise<'match' | 'mismatch' | 'unknown'>;
-  /** What acquirers told of the txid besides payments, oldest first. */
+  /** Returns what the acquirers of the txid reported besides payments, oldest first. */
   factsOf(tenant: Tenant, txid: string): Promise<Known<readonly AcquirerFact[]>>;
   /**
-   * Sends a received payment back in full. The same `returnId` returns once, however often it is asked; refused once, it is never sent
-   * under that name.
+   * Sends a received payment back in full. Idempotent by `returnId`; a return that was refused once is never made under that id.
    */
   returnPayment(
     tenant: Tenant,
@@ -119,9 +118,9 @@ export interface PaymentProvider {
       readonly amount: Minor;
     },
   ): Promise<ReturnOutcome>;
-  /** A return by the original id, a Pix-out or a reversal, as the order's strategy says. The same refund id pays once. */
+  /** Refunds by devolution, Pix-out or reversal, as the order's strategy says. Idempotent by the refund's id. */
   refund(order: RefundOrder): Promise<RefundOutcome>;
-  /** What became of it; null: the provider has no such refund. */
+  /** Returns the outcome of a refund; a null value: the provider has no such refund. */
   findRefund(order: RefundOrder): Promise<Known<Exclude<RefundOutcome, { kind: 'unknown' }> | null>>;
 }
 
@@ -130,12 +129,12 @@ export interface PaymentProviders {
   of(mode: Mode): PaymentProvider | null;
 }
 
-/** The provider did not say. What was asked is asked again; nothing was decided. */
+/** The provider gave no definite answer. Nothing was decided; the job is retried and asks again. */
 export class UnknownAtProvider extends Error {
   override name = 'UnknownAtProvider';
 }
 
-/** The provider can't be reached, or did not say: told to whoever waits for it. The same request goes on where it stands (K7). */
+/** The provider can't be reached, or gave no definite answer; the caller gets 503. A repeat of the same request goes on from there (K7). */
 export class ProviderUnavailable extends Error {
   override name = 'ProviderUnavailable';
 }

@@ -12,9 +12,11 @@ export type Reaction =
   /** `first`: no timer of this kind and key was ever set before, so that clearing it at once needs no write. */
   | { readonly kind: 'timer'; readonly timer: Timer; readonly first?: true }
   | { readonly kind: 'clearTimer'; readonly timer: TimerKey }
-  /** All timers of the group are due now: what they wait for has come, or is gone. */
+  /** Makes all timers of the group due now, because what they wait for has come, or never will. */
   | { readonly kind: 'fireNow'; readonly timers: Pick<Timer, 'kind'> & { readonly group: string } }
-  /** The clock of the account's test mode jumped, to `until`: what it jumped over is worked off in order (X5). */
+  /** Forgets the failures of a target of deliveries: it counts as well until it fails again. */
+  | { readonly kind: 'forgetFailures'; readonly target: string }
+  /** The account's test clock was advanced to `until`: the timers up to there are fired in their order (X5). */
   | {
       readonly kind: 'drainClock';
       readonly account: string;
@@ -22,7 +24,7 @@ export type Reaction =
       readonly until: Timestamp;
     };
 
-/** Who wants webhooks of a tenant's payments, as of the event that is reacted to. */
+/** The webhook subscriptions of each account and mode, as of the event that is reacted to. */
 export interface Subscriptions {
   /** Active endpoints of the account and mode. */
   readonly endpoints: (
@@ -36,13 +38,13 @@ export interface Subscriptions {
 export interface ProcessManager {
   readonly name: string;
   readonly categories: readonly Category[];
-  /** What it decides on is kept under its own checkpoint: the index knows what the log says before the event, and nothing else. */
+  /** What `react` depends on. The subscriptions are kept under the process's own checkpoint, so that they are as of the event. */
   readonly decidesOn: 'event' | 'subscriptions';
-  /** Money is moved by what follows: an operator who has it pass over an event must name it twice. */
+  /** Whether its jobs move money. An operator who has such a process skip an event must name it a second time. */
   readonly movesMoney: boolean;
-  /** Pure. Throwing parks the event's stream for this process, loudly; other streams and processes go on. */
+  /** Returns what the event leads to. Pure. Throwing parks the event's stream for this process; other streams and processes go on. */
   react(event: LoggedEvent, subscriptions: Subscriptions): readonly Reaction[];
 }
 
-/** Names its checkpoint, and it in commands of operators. */
+/** Returns the name of the process as a consumer of the log: of its checkpoint, and in operators' commands. */
 export const consumerName = ({ name }: Pick<ProcessManager, 'name'>): string => `process/${name}`;

@@ -1,4 +1,4 @@
-// What providers tell of payments: stored raw before anything else, under a unique reference that binds one payment.
+// Notifications of providers, stored raw before anything else is done with them, under a unique reference that binds one payment.
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import type { JobRequest } from './jobs.ts';
 import type { Tenant } from './paymentProvider.ts';
@@ -6,11 +6,11 @@ import type { Sql } from './sql.ts';
 
 export interface NotificationKey {
   readonly tenant: Tenant;
-  /** The provider's id of the payment (of a Pix the end-to-end id), or of what else it tells. */
+  /** The provider's id of the payment (of a Pix the end-to-end id), or of the fact. */
   readonly reference: string;
 }
 export interface ProviderNotification extends NotificationKey {
-  /** `payment`: one that arrived; `fact`: something else that an acquirer tells of its method. */
+  /** `payment`: money that arrived; `fact`: something else that an acquirer reports about its method. */
   readonly kind: 'payment' | 'fact';
   readonly paymentId: PaymentId;
 }
@@ -20,7 +20,7 @@ export interface RefundRef {
   readonly refundId: RefundId;
 }
 
-/** The jobs that follow from what providers tell. */
+/** The jobs that notifications lead to. */
 export interface NotifiedWork {
   readonly settlement: { readonly queue: string; readonly requestOf: (key: NotificationKey) => JobRequest };
   readonly refund: { readonly queue: string; readonly requestOf: (tenant: Tenant, refund: RefundRef) => JobRequest };
@@ -28,17 +28,20 @@ export interface NotifiedWork {
 
 export interface ProviderNotifications {
   /**
-   * Stores it and enqueues its settlement, durably; inside `tx` when one is given, whose owner calls `wake` after the commit. Stored
-   * before: false, nothing changes, unless the provider did not know of it then: a notification may overtake what the provider answers,
-   * and is taken up again.
+   * Stores a notification and enqueues its settlement, durably when it resolves. With `tx`, both are done in it, and its owner calls `wake`
+   * after the commit. Returns false, and changes nothing, when it was stored before; but one that the provider did not confirm then is
+   * taken up again, because a notification may arrive before the provider's own reads show the payment.
    */
   store(notification: ProviderNotification, raw: string, tx?: Sql): Promise<boolean>;
-  /** The provider has moved a refund: it is asked about it, durably; inside `tx`, whose owner calls `wake` after the commit. */
+  /** Enqueues the job that asks the provider about a refund, in `tx`, whose owner calls `wake` after the commit. */
   refundMoved(tenant: Tenant, refund: RefundRef, tx: Sql): Promise<void>;
+  /** Wakes the workers of this process, because there is such work. */
   wake(tenant: Tenant, what: keyof NotifiedWork): void;
-  /** Of these references: those under which nothing is stored, or only what the provider did not know of when it was asked. */
-  untold(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Returns those of `references` under which no notification is stored, or only one that the provider did not confirm. */
+  unreported(tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Returns null when none is stored. */
   find(key: NotificationKey): Promise<ProviderNotification | null>;
+  /** Records how the notification was handled, so that it is not unhandled any more. */
   markHandled(key: NotificationKey, outcome: 'settled' | 'not_confirmed'): Promise<void>;
   /** Yields those stored more than `ageMs` ago and not handled, oldest first: work for the watchdog. All of them, `page` at a time. */
   unhandled(ageMs: number, page: number): AsyncIterable<readonly NotificationKey[]>;

@@ -1,7 +1,7 @@
-/** Chance comes into the core through here, so that tests and simulators decide it. */
+/** The only source of randomness in the core, so that tests and simulators control it. */
 export interface Randomness {
-  /** `size` bytes that nobody can guess: ids and secrets are made of them. */
+  /** Returns `size` cryptographically random bytes, for ids and secrets. */
   bytes(size: number): Buffer;
-  /** At least 0 and below 1: keeps apart what would otherwise meet again and again. */
+  /** Returns a number in [0, 1), for jitter. */
   fraction(): number;
 }

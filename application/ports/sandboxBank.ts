@@ -1,5 +1,5 @@
-// The outside world of the sandbox: what only payers, acquirers and their banks can do, and sandbox routes let a merchant do
-// (rules X1–X3). The gateway hears of it through the provider port and its notifications, as of anything real.
+// What only payers, acquirers and their banks can do, and sandbox routes let a merchant do (rules X1–X3). The gateway learns of it through
+// notifications and the provider port, as of anything real.
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
@@ -7,13 +7,13 @@ import type { AcquirerFact, Tenant } from './paymentProvider.ts';
 
 export type PayResult =
   | 'booked'
-  /** That end-to-end id is in the books already. */
+  /** A payment with this id was booked before. */
   | 'duplicate'
   /** The instrument was cancelled. */
   | 'cancelled';
 
 export interface SandboxBankPort {
-  /** Books a payment and tells the gateway of it, durably and at once. `force`: lands even on a cancelled instrument (X1 `late`). */
+  /** Books a payment and notifies the gateway, durably and at once. `force`: on a cancelled instrument too (X1 `late`). */
   pay(
     tenant: Tenant,
     paymentId: PaymentId,
@@ -21,11 +21,11 @@ export interface SandboxBankPort {
     incoming: IncomingPayment,
     force: boolean,
   ): Promise<PayResult>;
-  /** An acquirer has something to tell, durably and at once. Told before of the same method: false, nothing changes. */
-  tell(tenant: Tenant, paymentId: PaymentId, txid: string, fact: AcquirerFact): Promise<boolean>;
+  /** Books an acquirer's fact and notifies the gateway, durably and at once. Returns false when the method had that fact before. */
+  report(tenant: Tenant, paymentId: PaymentId, txid: string, fact: AcquirerFact): Promise<boolean>;
   /**
-   * Decides a refund that the provider works on and tells the gateway, durably and at once. `failure` null: paid; `at`: account time.
-   * What became of it, now or before; null: the provider has no such refund.
+   * Decides a refund that the provider works on and notifies the gateway, durably and at once. `failure`: why it is refused; null: it is
+   * paid. `at`: account time. Returns the outcome, of now or of an earlier decision; null when the provider has no such refund.
    */
   decideRefund(
     tenant: Tenant,

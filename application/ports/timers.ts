@@ -1,4 +1,4 @@
-// What falls due later (architecture §7): one row a timer, in account time, rebuildable from the events.
+// Timers (architecture §7): one row each, in account time, rebuildable from the events.
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { JobKind, JobPayload, JobRequest } from './jobs.ts';
@@ -9,13 +9,13 @@ export interface Timer {
   readonly mode: Mode;
   /** Name of the kind of job. */
   readonly kind: string;
-  /** Follows from the payload by the kind's rule. */
+  /** Derived from the payload by the rule of the kind. */
   readonly key: string;
   readonly payload: JobPayload;
   /** Timers of one group can be fired together; null: none. */
   readonly group: string | null;
   readonly dueAt: Timestamp;
-  /** Setting it again moves it to later only. */
+  /** Setting it again moves it only when the new instant is later. */
   readonly onlyLater?: true;
   /** A first attempt that is held back until its turn as a probe comes, at `dueAt` (W3). */
   readonly held?: true;
@@ -29,7 +29,7 @@ export interface TimerRule<Payload extends JobPayload = JobPayload> {
   jobPayloadOf(payload: Payload, timer: Timer): Payload;
   /** Whether the group of a timer is the target of its job. */
   readonly isGroupTarget: boolean;
-  /** Whether setting a timer again moves it to later only: what a repeat of a request set may be there before the reaction (K7). */
+  /** As Timer.onlyLater: a repeat of a request may have set the timer before the reaction to its first event does (K7). */
   readonly onlyLater: boolean;
 }
 
@@ -62,26 +62,28 @@ export const jobOfTimer = ({ timer: rule }: Pick<JobKind, 'timer'>, timer: Timer
 });
 
 export interface Timers {
+  /** Sets or moves a timer, durably when it resolves. */
   set(timer: Timer): Promise<void>;
-  /** null: no such timer is set. */
+  /** Returns null when no such timer is set. */
   dueAt(key: TimerKey): Promise<Timestamp | null>;
   /** Returns those of `keys` for which a timer is set, however far ahead. */
   among(keys: readonly TimerKey[]): Promise<readonly TimerKey[]>;
 }
 
-/** The timers of an account's test mode, as the drain needs them. */
+/** The timers of an account's test mode, for the drain of its clock. */
 export interface TestTimers {
-  /** How far the clock was moved: what is due later is left to the ordinary due scan. null: it is not being drained. */
+  /** Returns the time to which the clock was advanced; later timers are left to the ordinary due scan. null: it is not being drained. */
   drainsUntil(account: AccountId): Promise<Timestamp | null>;
-  /** Accounts whose clock is being drained. */
+  /** Returns the accounts whose clock is being drained. */
   draining(): Promise<readonly AccountId[]>;
-  /** Those of `groups` that are due at or before `until`, whenever that is: as many as one looks at together. */
+  /** Returns timers of `groups` that are due at or before `until`: at most as many as are handled together. */
   ofGroups(account: AccountId, until: Timestamp, groups: readonly string[]): Promise<readonly Timer[]>;
-  /** The earliest timers due at or before `until`, all of one instant; removed by `done` or `send`. */
+  /** Returns the earliest timers due at or before `until`, all of one instant. They stay until `done` or `send` removes them. */
   earliest(account: AccountId, until: Timestamp): Promise<readonly Timer[]>;
+  /** Removes timers whose work is done. */
   done(timers: readonly Timer[]): Promise<void>;
-  /** They become jobs of their queues, as when the due scan finds them. */
+  /** Turns timers into jobs of their queues, as the due scan does. */
   send(timers: readonly Timer[]): Promise<void>;
-  /** From here on the ordinary due scan serves the account again. false: the clock was moved beyond `until` meanwhile. */
+  /** Ends the drain: the ordinary due scan serves the account again. Returns false when the clock was advanced beyond `until` meanwhile. */
   drained(account: AccountId, until: Timestamp): Promise<boolean>;
 }

@@ -15,8 +15,8 @@ export interface VelocityReservation {
 
 export interface VelocityGuard {
   /**
-   * Reserves one of the hour's charges, or returns which limit is reached; then nothing is kept. The same payment has one reservation
-   * however often it asks. Charges that expired, were cancelled or failed in their creation have none.
+   * Reserves one of the charges of the hour before `at`, or reserves none and returns whose limit is reached. A payment has one
+   * reservation however often it asks. Charges that expired, were cancelled or failed in their creation have none.
    */
   reserve(reservation: VelocityReservation): Promise<'reserved' | 'customer' | 'account'>;
 }

@@ -12,7 +12,7 @@ export interface WebhookRequest {
   readonly mode: 'test' | 'live';
   /** Over DNS, connect, TLS, headers and body, where it is shorter than the sender's own. */
   readonly deadlineMs?: number;
-  /** Whose message it is: no account's attempts at a host wait for another's. */
+  /** The account of the message: no account's attempts at a host wait for another's. */
   readonly account: string;
 }
 
@@ -30,12 +30,12 @@ export interface AttemptOutcome {
   readonly durationMs: number;
 }
 
-/** Where a URL may not go, said at registration; null when it may (names are judged when they are dialled). */
+/** Why a URL is refused at registration; null when it is not (the addresses of names are judged at each connection). */
 export type UrlVerdict = { readonly message: string } | null;
 
 export interface WebhookSender {
   send(request: WebhookRequest): Promise<AttemptOutcome>;
-  /** Shape, scheme, port, userinfo and literal addresses (rules W5, W6). */
+  /** Judges shape, scheme, port, userinfo and literal addresses of a URL (rules W5, W6). */
   judgeUrl(url: string, mode: 'test' | 'live'): UrlVerdict;
   close(): Promise<void>;
 }

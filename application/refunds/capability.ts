@@ -30,5 +30,4 @@ export const refunds: Capability<RefundsNeeds> = {
       owed: owedOf('refund', (paymentId, { refundId }) => ({ paymentId, refundId })),
     }),
   ],
-  upkeep: [],
 };

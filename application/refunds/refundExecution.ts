@@ -101,8 +101,11 @@ export const refundExecution = processManager({
       // The sandbox confirms by itself again: what it was left with is looked at now (X3).
       AccountSandboxSettingsChanged: ({ account, event }) =>
         event.data.sandbox.autoConfirmRefunds ? [fireNow(refund, account)] : [],
+      // The cash-outs that waited go on.
+      AccountReopened: ({ account }) => [fireNow(refund, account)],
       ...ignoring(
         'AccountOpened',
+        'AccountSuspended',
         'AccountSettingsChanged',
         'AccountTestClockAdvanced',
         'AccountOverrideSecretRotated',
@@ -147,18 +150,32 @@ export class RefundExecutor {
     return state.status === 'absent' ? this.#execute(order, requestRefund(order, at), true) : state;
   }
 
-  /** One effect, one record. What the provider has is asked for; what it may not have is given to it, under the same id. */
+  /**
+   * One effect, one record. What the provider has is asked for; what it may not have is given to it, under the same id. Cash-outs of a
+   * suspended account are not given to it: they wait until the account is reopened.
+   */
   async #step(order: RefundOrder, refund: OpenRefund, at: Timestamp): Promise<void> {
     const provider = this.#needs.providers.of(order.mode);
     if (provider === null) throw new UnknownAtProvider(`refund ${order.refundId}`);
     let outcome: RefundOutcome | null = null;
-    if (refund.status !== 'requested') {
+    // One that was not recorded may have been given to the provider all the same, by a process that was killed.
+    const isHeldBack = await this.#isHeldBack(order);
+    if (refund.status !== 'requested' || isHeldBack) {
       const found = await provider.findRefund(order);
       outcome = found.kind === 'unknown' ? { kind: 'unknown' } : found.value;
+    }
+    if (outcome === null && isHeldBack) {
+      await this.#lookAgain(order, refund, at);
+      // Whoever reopened it before the timer was set did not find it.
+      if (await this.#isHeldBack(order)) return;
     }
     outcome ??= await provider.refund(order);
     const after = await this.#execute(order, recordRefundOutcome(outcome, at));
     if (after.status === refund.status) await this.#lookAgain(order, refund, at);
+  }
+
+  async #isHeldBack({ accountId, strategy }: RefundOrder): Promise<boolean> {
+    return strategy === 'cashout' && (await this.#needs.accounts.refresh(accountId)).suspendedAt !== null;
   }
 
   #lookAgain({ paymentId, refundId, accountId, mode }: RefundOrder, { requestedAt }: OpenRefund, at: Timestamp) {
@@ -202,6 +219,6 @@ const orderOf = ({ charge: { terms }, transaction }: ExistingPayment, id: Refund
   const { refundId, amount, currency, strategy, destination } = refund;
   const { paymentId, accountId, mode } = terms;
   const { method, incoming } = transaction.settlement;
-  const originalId = incoming.providerPaymentId;
-  return { refundId, paymentId, accountId, mode, amount, currency, method, strategy, destination, originalId };
+  const { providerPaymentId } = incoming;
+  return { refundId, paymentId, accountId, mode, amount, currency, method, strategy, destination, providerPaymentId };
 };

@@ -1,8 +1,8 @@
 // POST /v1/payments/{id}/refund: the reservation in the payment's stream is the answer; a process brings it to the payer.
-import type { OpenAccount } from '../../domain/account/account.ts';
+import type { AccountSettings, OpenAccount } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
-import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type Reserved, reserveRefund } from '../../domain/payment/refund.ts';
 import {
   REFUND_FINGERPRINT_VERSION,
@@ -17,6 +17,7 @@ import { refundIdOf } from '../core/derivedIds.ts';
 import { metadataForRequest } from '../core/eventMetadata.ts';
 import { fingerprintOf } from '../core/fingerprint.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
+import type { RefundGuard, RefundReservation } from '../ports/refundGuard.ts';
 
 export interface RequestRefundCommand {
   readonly account: OpenAccount;
@@ -30,27 +31,53 @@ export interface RequestRefundCommand {
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
+  readonly refundGuard: RefundGuard;
 }
 
 /** The refund as it was reserved, and whether it had been before (K3). */
 export const requestRefund =
-  ({ commands, accounts }: Needs) =>
+  ({ commands, accounts, refundGuard }: Needs) =>
   async ({ account, mode, paymentId, body, actor, requestId }: RequestRefundCommand): Promise<Reserved | Rejection> => {
     const { accountId, idSeed } = account;
     const stream = streamName.payment(paymentId);
-    if (!isOwn((await commands.load(PAYMENT, stream)).state, { accountId, mode })) return NO_PAYMENT;
+    const { state } = await commands.load(PAYMENT, stream);
+    if (!isOwn(state, { accountId, mode })) return NO_PAYMENT;
+    const { settings } = await accounts.get(accountId);
     const wish = {
       ...refundRequest(body),
       refundId: refundIdOf(idSeed, mode, paymentId, body.idempotencyKey),
-      fingerprint: refundFingerprint(body),
-      allowedDestinations: (await accounts.get(accountId)).settings.cashoutDestinations,
+      fingerprintUnder: (version: number) => fingerprintOf(version, refundFingerprintFields(body)),
+      fingerprintVersion: REFUND_FINGERPRINT_VERSION,
+      allowedDestinations: settings.cashoutDestinations,
     };
-    const decide = reserveRefund(wish, await accounts.now(accountId, mode));
+    const at = await accounts.now(accountId, mode);
+    const decide = reserveRefund(wish, at);
+    // Neither what is refused anyhow nor a replay takes a place.
+    const judged = decide(state);
+    if (mode === 'live' && !isRejection(judged) && !judged.reply.replayed) {
+      const refusal = await limitRefusal(refundGuard, settings.refundVelocity, {
+        accountId,
+        at,
+        ...judged.reply.refund,
+      });
+      if (refusal !== null) return refusal;
+    }
     const metadata = metadataForRequest({ actor, requestId }, { accountId, mode }, paymentId);
     const done = await commands.execute(PAYMENT, stream, decide, metadata);
     return isRejection(done) ? done : done.reply;
   };
 
-/** The version of its rule stands before it, so that what was hashed under an older one is told apart. */
-const refundFingerprint = (body: RefundBody): string =>
-  `${REFUND_FINGERPRINT_VERSION}:${fingerprintOf(REFUND_FINGERPRINT_VERSION, refundFingerprintFields(body))}`;
+/** `fraud.account_velocity_exceeded` where the account's limits of an hour leave no room; null: it may be made, and is counted (M7b). */
+const limitRefusal = async (
+  guard: RefundGuard,
+  { countPerHour, sumPerHour }: AccountSettings['refundVelocity'],
+  { refundId, accountId, amount, currency, at }: Omit<RefundReservation, 'countPerHour' | 'sumPerHour'>,
+): Promise<Rejection | null> => {
+  if (countPerHour === null && sumPerHour === null) return null;
+  const outcome = await guard.reserve({ refundId, accountId, amount, currency, at, countPerHour, sumPerHour });
+  if (outcome === 'count')
+    return reject('fraud.account_velocity_exceeded', 'Too many refunds of this account within an hour.');
+  return outcome === 'sum'
+    ? reject('fraud.account_velocity_exceeded', 'The refunds of this account within an hour would add up to too much.')
+    : null;
+};

@@ -30,9 +30,9 @@ export type SandboxAct =
   | { readonly kind: 'processing' | 'chargeback' | 'dispute' };
 
 export type SandboxActResult =
-  /** The gateway was told, before or now; `payment` as it was then. `isVisible`: what came of it is in a payment as reads show it. */
+  /** The act was reported to the gateway, before or now; `payment` as it was then. `isVisible`: whether a read payment shows its effect. */
   | {
-      readonly kind: 'told';
+      readonly kind: 'reported';
       readonly payment: ExistingPayment;
       readonly isVisible: (seen: ExistingPayment) => boolean;
     }
@@ -47,6 +47,7 @@ interface Needs {
 
 export const NOT_FINALISED = reject('invalid_request', 'The acquirer has not taken this payment yet.');
 
+/** Has the acquirer or the payer act. Rejections and their order: at the top of this file. */
 export const actInSandbox =
   ({ commands, accounts, bank }: Needs) =>
   async (tenant: Tenant, id: PaymentId, act: SandboxAct): Promise<SandboxActResult | Rejection> => {
@@ -55,22 +56,22 @@ export const actInSandbox =
     const method = methodOf(payment, act);
     if (method === null) return noSuchMethod(act);
     const isVisible = (seen: ExistingPayment) => isDone(seen, act, method) || isOvertaken(seen, act);
-    if (isDone(payment, act, method)) return { kind: 'told', payment, isVisible };
+    if (isDone(payment, act, method)) return { kind: 'reported', payment, isVisible };
     const at = await accounts.now(tenant.accountId, tenant.mode);
     const refusal = isDisputing(act) ? notDisputable(payment) : notPayable(payment, act, method, at);
     if (refusal !== null) return refusal;
     if (pendingMethods(payment.charge).includes(method)) return { kind: 'notFinalised' };
     const { txid } = payment.charge.terms;
-    const tell = (kind: AcquirerFact['kind'], reason: string | null = null) =>
-      bank.tell(tenant, id, txid, { kind, method, reason, at });
+    const report = (kind: AcquirerFact['kind'], reason: string | null = null) =>
+      bank.report(tenant, id, txid, { kind, method, reason, at });
     if (act.kind === 'authorize') {
       // A card is in flight before it is approved.
-      if (method === 'CREDIT_CARD') await tell('processing');
+      if (method === 'CREDIT_CARD') await report('processing');
       const paid = await bank.pay(tenant, id, txid, incomingPaymentOf(payment, method, at), false);
       if (paid === 'cancelled') return ENDED;
-    } else if (act.kind === 'refuse') await tell('refused', act.reason);
-    else await tell(act.kind);
-    return { kind: 'told', payment, isVisible };
+    } else if (act.kind === 'refuse') await report('refused', act.reason);
+    else await report(act.kind);
+    return { kind: 'reported', payment, isVisible };
   };
 
 const ENDED = reject('invalid_request', 'This payment has ended: the acquirer takes nothing for it any more.');
@@ -119,7 +120,7 @@ const isDone = ({ charge, transaction }: ExistingPayment, act: SandboxAct, metho
   }
 };
 
-/** Something else came first: what was told changes nothing any more. */
+/** Whether something else came first, so that the act changes nothing any more. */
 const isOvertaken = ({ transaction: { status } }: ExistingPayment, { kind }: SandboxAct): boolean =>
   (kind === 'refuse' || kind === 'processing') && status !== 'none' && status !== 'processing';
 

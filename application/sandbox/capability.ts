@@ -1,9 +1,7 @@
 // The sandbox: what payers, acquirers and time do in test mode.
-
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
-import type { TimerWork } from '../core/handlers.ts';
+import { type Capability, each, job, type OwedSource, owedBy, type TimerWork } from '../core/capability.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import type { DeliveryReads } from '../ports/readModels/webhookDeliveries.ts';
 import type { TestTimers } from '../ports/timers.ts';
@@ -36,5 +34,4 @@ export const sandbox: Capability<SandboxNeeds> = {
       })),
     }),
   ],
-  upkeep: [],
 };

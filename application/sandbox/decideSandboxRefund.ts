@@ -1,4 +1,4 @@
-// POST /v1/sandbox/refunds/{id}/confirm and /fail (rule X3): the bank decides a refund that it works on, and tells the gateway.
+// POST /v1/sandbox/refunds/{id}/confirm and /fail (rule X3): the bank decides a refund that it works on, and notifies the gateway.
 import { streamName } from '../../domain/kernel/event.ts';
 import type { RefundId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';

@@ -1,5 +1,4 @@
 // The test clock jumped: what it jumped over happens in order of due time, each at its own instant, with what arises on the way (X5).
-
 import { advanceTestClock } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
@@ -7,10 +6,9 @@ import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { ACCOUNT } from '../core/aggregates.ts';
-import { jobKind } from '../core/capability.ts';
+import { jobKind, type TimerWork } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import type { TimerWork } from '../core/handlers.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import type { Quiescence } from '../core/quiescence.ts';
 import { enqueue, ignoring, processManager } from '../core/reactions.ts';
@@ -41,6 +39,8 @@ export const testClock = processManager({
       },
       ...ignoring(
         'AccountOpened',
+        'AccountSuspended',
+        'AccountReopened',
         'AccountSettingsChanged',
         'AccountSandboxSettingsChanged',
         'AccountOverrideSecretRotated',

@@ -1,4 +1,5 @@
-// Which endpoints, and hosts of payments' own URLs, keep failing: what all workers know, asked for as seldom as possible (W3).
+// Which endpoints, and hosts of payments' own URLs, keep failing. All workers share this knowledge; this keeps a copy of it for a second,
+// so that it is read as seldom as possible (W3).
 import { LRUCache } from 'lru-cache';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { FailingTargets, FirstAttempt, ProbeRule } from '../ports/failingTargets.ts';
@@ -6,9 +7,9 @@ import type { FailingTargets, FirstAttempt, ProbeRule } from '../ports/failingTa
 /** Below three failures a single hiccup would delay every message behind it. */
 export const PROBE_RULE: ProbeRule = { failuresInARow: 3, everySeconds: 60 };
 
-/** How old the answer may be that a target is well: what goes there meanwhile is one more failure at worst. */
+/** For how long a count of failures is believed. A target that began to fail meanwhile costs one more failed attempt at worst. */
 const KNOWN_FOR_MS = 1_000;
-/** Targets remembered. Payments may name any number of hosts. */
+/** Bounds the memory: payments may name any number of hosts. */
 const TARGETS_MAX = 10_000;
 
 interface Known {
@@ -18,7 +19,7 @@ interface Known {
 
 export class EndpointHealth {
   readonly #targets: FailingTargets;
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock, in milliseconds. */
   readonly #now: () => number;
   readonly #known = new LRUCache<string, Known>({ max: TARGETS_MAX });
 
@@ -27,25 +28,32 @@ export class EndpointHealth {
     this.#now = now;
   }
 
-  /** To be called before a target's deliveries are attempted. */
+  /** Learns how often the target failed in a row. To be called before deliveries to it are attempted. */
   async look(target: string): Promise<void> {
     const before = this.#known.get(target);
     if (before !== undefined && this.#now() - before.atMs < KNOWN_FOR_MS) return;
     const failures = await this.#targets.failuresOf(target);
-    // What was heard meanwhile is newer.
+    // A result that was recorded during the read is newer than the read.
     if (this.#known.get(target) === before) this.#learn(target, failures);
   }
 
-  /** Whether the first attempt has to wait: it is held back then, and comes again by itself. */
+  /** Returns whether the target keeps failing, as far as is known here. */
+  isFailing(target: string): boolean {
+    return (this.#known.get(target)?.failures ?? 0) >= PROBE_RULE.failuresInARow;
+  }
+
+  /** Returns whether the first attempt has to wait. If so, it is now held back, and a timer brings it again. */
   async holds(attempt: FirstAttempt): Promise<boolean> {
-    if ((this.#known.get(attempt.group)?.failures ?? 0) < PROBE_RULE.failuresInARow) return false;
+    if (!this.isFailing(attempt.group)) return false;
     return (await this.#targets.hold(attempt)) !== null;
   }
 
+  /** Records that an attempt failed. */
   async failed(attempt: FirstAttempt, error: string): Promise<void> {
     this.#learn(attempt.group, await this.#targets.failed(attempt, error));
   }
 
+  /** Records that the target took a delivery at `at` (account time). Attempts that were held back for it become due. */
   async succeeded(target: string, at: Timestamp): Promise<void> {
     if ((this.#known.get(target)?.failures ?? 0) === 0) return;
     this.#learn(target, 0);

@@ -1,4 +1,5 @@
-// Whether a tenant's messages have come to rest: what the sandbox's flush answers, and what the drain of its clock waits for (X5, X7).
+// Which of a tenant's messages are still to be delivered: the sandbox's flush answers with their number, and the drain of its test clock
+// waits for them (X5, X7).
 import type { DeliveryId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -8,7 +9,7 @@ import type { Tenant } from '../ports/paymentProvider.ts';
 import type { DeliveryReads, MessageUnderWay } from '../ports/readModels/webhookDeliveries.ts';
 import { deliver } from './webhookDelivery.ts';
 
-/** Messages under way that are looked at one by one. */
+/** The most messages that are read at once. */
 const LISTED_MAX = 1_000;
 
 interface Needs {
@@ -24,7 +25,10 @@ export const deliveriesRunning =
   async (): Promise<readonly DeliveryId[]> =>
     (await jobs.running(deliver)).map(({ deliveryId }) => deliveryId);
 
-/** Returns how many messages of the tenant are due: when none is, or after `timeoutMs`; and how many are held back. */
+/**
+ * Waits until no message of the tenant is due, at most `timeoutMs`. Returns how many are due then, those not yet scheduled included, and
+ * how many are held back for a target that fails.
+ */
 export const whenDelivered =
   (needs: Needs) =>
   async (tenant: Tenant, timeoutMs: number): Promise<{ readonly due: number; readonly held: number }> => {
@@ -40,7 +44,7 @@ export const whenDelivered =
     return counted;
   };
 
-/** Messages count that are due by `until`, or were `sent` before their time. */
+/** Which messages are waited for: of those due by `until` (account time) or with an id in `sent`, those that `isWaitedFor` accepts. */
 export interface AwaitedMessages {
   readonly until: Timestamp;
   readonly sent: ReadonlySet<string>;
@@ -48,8 +52,9 @@ export interface AwaitedMessages {
 }
 
 /**
- * Resolves when all events have been reacted to, nothing that was begun for the tenant runs, and no message that is waited for is under
- * way; then, or `graceMs` later, with all that are. null: the rest did not come about within `timeoutMs`.
+ * Waits until every event has been reacted to, no job of the tenant runs, and every message is scheduled; then, at most `graceMs` longer,
+ * until no message that is waited for is under way. Returns the messages that are under way then; null when the first part took longer
+ * than `timeoutMs`.
  */
 export const messagesUnderWay =
   ({ deliveries, quiescence }: Pick<Needs, 'deliveries' | 'quiescence'>) =>

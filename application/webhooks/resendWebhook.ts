@@ -22,15 +22,16 @@ interface Needs {
   readonly endpoints: Pick<EndpointReads, 'subscriptions'>;
 }
 
-/** `resent`: whether anybody wants what there is to tell. `status`: the present one. */
 export interface Resend {
+  /** Whether any endpoint, or the payment's own URL, wants one of the messages. */
   readonly resent: boolean;
+  /** The present status of the payment. */
   readonly status: TransactionStatus;
 }
 
 /**
- * Every call is a resend of its own, and counts: `resend_limit_reached` (M7). The deliveries are scheduled by the fan-out, whatever
- * happens to this process.
+ * Records that the webhooks of the present status are asked for again. Every call is a resend of its own; past the bound it is rejected
+ * with `resend_limit_reached` (M7). The process webhookFanOut schedules the deliveries, so they survive this process.
  */
 export const resendWebhook =
   ({ commands, accounts, endpoints }: Needs) =>
@@ -48,7 +49,7 @@ export const resendWebhook =
     return isRejection(done) ? done : { resent: isWanted, status };
   };
 
-/** The event that led to the present status; null: there is no such payment. */
+/** Returns the event that led to the present status, with the state before and after it; null when there is no such payment. */
 const lastTransition = async (
   commands: CommandHandler,
   id: PaymentId,

@@ -2,43 +2,57 @@
 import Type from 'typebox';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
-import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { addMillis, fromMillis, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { MESSAGE_FORM } from '../../domain/presentation/messages.ts';
 import {
   cancelDelivery,
+  isHoldable,
   mayComeEarly,
+  type PendingDelivery,
   recordAttempt,
-  targetOf,
-  type WebhookDeliveryState,
+  scheduled as scheduledState,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import type { WebhookEndpointState } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import {
+  type ExistingEndpoint,
+  type WebhookEndpointState,
+  waitsUntil,
+} from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { deliveryIdOf } from '../core/derivedIds.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, instant, payloadOf } from '../core/payloads.ts';
-import { clearTimer, enqueue, fireNow, ignoring, processManager, setTimer } from '../core/reactions.ts';
+import { clearTimer, fireNow, forgetFailures, ignoring, processManager, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import { DELIVERY_QUEUE, type FailingTargets, type FirstAttempt } from '../ports/failingTargets.ts';
-import type { PayloadOf } from '../ports/jobs.ts';
+import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
 import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
 import { EndpointHealth } from './endpointHealth.ts';
 import { overrideSecret } from './overrideSecret.ts';
+import type { PaymentMessage, PaymentMessages } from './paymentMessages.ts';
+import { endpointSecret } from './signingSecrets.ts';
 import { signatureHeaders } from './webhookSignature.ts';
 
 export const deliver = timedKind({
   name: DELIVERY_QUEUE,
-  /** `dueAt`, `isProbe`: the instant of the timer that led here, and whether that was its turn as a probe; absent: there was none. */
+  /**
+   * `dueAt`: the instant at which the attempt is due. Absent of a first attempt at once after the delivery was scheduled: there can't have
+   * been another. `isProbe`: whether the attempt is a probe.
+   */
   payload: payloadOf({
     deliveryId: idOf<DeliveryId>(),
     dueAt: Type.Optional(instant),
     isProbe: Type.Optional(Type.Boolean()),
   }),
   subjectOf: ({ deliveryId }) => deliveryId,
+  // As many as one endpoint takes at once: a claim, a look at the endpoint and an end for all of them.
+  payloadsPerJob: 50,
   timer: {
     jobPayloadOf: (payload, { dueAt, held }) => ({ ...payload, dueAt, ...(held && { isProbe: true }) }),
     isGroupTarget: true,
@@ -53,19 +67,26 @@ export const webhookDelivery = processManager({
   movesMoney: false,
   reactions: {
     webhookDelivery: {
-      WebhookDeliveryScheduled: (logged) => [enqueue(deliver, deliveryOf(logged), targetOf(logged.event.data))],
       WebhookDeliveryAttemptFailed: (logged) => {
         const { nextAttemptAt, target } = logged.event.data;
         return nextAttemptAt === null ? [] : [setTimer(deliver, deliveryOf(logged), logged, nextAttemptAt, target)];
       },
-      // Nothing is held back for an endpoint that is gone.
+      // A first attempt that is held back for a deleted endpoint has a timer still.
       WebhookDeliveryCancelled: (logged) => [clearTimer(deliver, deliveryOf(logged))],
+      // The timer of the retry that it waits for is moved: there is one for each delivery.
+      WebhookDeliveryRetryRequested: (logged) => {
+        const { at, target } = logged.event.data;
+        return [setTimer(deliver, deliveryOf(logged), logged, at, target)];
+      },
       ...ignoring('WebhookDeliverySucceeded', 'WebhookDeliveryDeadLettered'),
     },
     webhookEndpoint: {
+      // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
+      WebhookEndpointChanged: ({ subject, event: { data } }) =>
+        data.url === null && data.status === null ? [] : [forgetFailures(subject), fireNow(deliver, subject)],
       // Pending deliveries are abandoned at once, not when their next attempt would have come.
-      WebhookEndpointDeleted: ({ subject }) => [fireNow(deliver, subject)],
-      ...ignoring('WebhookEndpointRegistered'),
+      WebhookEndpointDeleted: ({ subject }) => [forgetFailures(subject), fireNow(deliver, subject)],
+      ...ignoring('WebhookEndpointRegistered', 'WebhookEndpointSecretRotated'),
     },
   },
 });
@@ -80,15 +101,31 @@ interface Needs {
   readonly secrets: WebhookSecrets;
   readonly targets: FailingTargets;
   readonly timers: Pick<Timers, 'set'>;
+  readonly messages: PaymentMessages;
+  readonly jobs: Pick<JobQueue, 'running'>;
+  readonly scheduled: Pick<ScheduledDeliveries, 'find' | 'begun'>;
 }
 
-/** Longest attempt while a test clock is worked off (W4): a silent endpoint must not hold up a jump for long. */
+/** Longest attempt while a test clock is drained (W4): a silent endpoint must not hold up a jump for long. */
 const JUMP_DEADLINE_MS = 5_000;
 
-/** What timers that are fired now are due at. */
+/** How long a retry that was asked for waits while another attempt of its delivery is being made, before it looks again. */
+const LOOK_AGAIN_MS = SECOND_MS;
+
+/** `fireNow` sets timers to this instant. */
 const EPOCH = fromMillis(0);
 
-type Pending = Extract<WebhookDeliveryState, { status: 'pending' }>;
+/** A delivery whose next attempt is asked for. */
+interface Attempt {
+  readonly deliveryId: DeliveryId;
+  readonly state: PendingDelivery;
+  readonly tenant: Tenant;
+  readonly target: string;
+  /** The payment's own URL; null: that of the endpoint. */
+  readonly url: string | null;
+  readonly message: PaymentMessage;
+}
+
 /** Where a delivery goes now, and what signs it. */
 interface Destination {
   readonly url: string;
@@ -104,129 +141,170 @@ export class DeliveryWorker {
     this.#health = new EndpointHealth(needs.targets, () => needs.stopwatch.elapsedMs());
   }
 
-  /** Attempts deliveries of one target. Its status and secret are read at the attempt. */
-  async run(wanted: readonly Wanted[], target: string): Promise<void> {
-    const [endpoint] = await Promise.all([
+  /**
+   * Attempts deliveries of one target. Its status and secret are read at the attempt. `mayBeRepeat`: the same was begun before, and what
+   * came of it is not known here.
+   */
+  async run(wanted: readonly Wanted[], target: string, mayBeRepeat = false): Promise<void> {
+    const [endpoint, scheduled] = await Promise.all([
       isRawId(target) ? this.#endpoint(target as EndpointId) : null,
+      this.#needs.scheduled.find(wanted.map(({ deliveryId }) => deliveryId)),
       this.#health.look(target),
     ]);
-    await runAll(wanted, (one) => this.#attempt(one, endpoint));
+    await runAll(wanted, async (one) => {
+      // What would be held back may have been asked for by hand meanwhile.
+      const mayHaveBegun = mayBeRepeat || one.dueAt !== undefined || this.#health.isFailing(target);
+      const state = await this.#pendingState(one.deliveryId, scheduled.get(one.deliveryId), mayHaveBegun);
+      if (state !== null) await this.#attempt(await this.#attemptOf(one.deliveryId, state, target), one, endpoint);
+    });
   }
 
   async #endpoint(id: EndpointId): Promise<WebhookEndpointState> {
     return (await this.#needs.commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(id))).state;
   }
 
+  /** null: nothing is to be done. A first attempt right after it was scheduled needs no read of the stream: there is none. */
+  async #pendingState(
+    id: DeliveryId,
+    scheduled: ScheduledDelivery | undefined,
+    mayHaveBegun: boolean,
+  ): Promise<PendingDelivery | null> {
+    if (mayHaveBegun || scheduled === undefined) {
+      const { state } = await this.#needs.commands.load(WEBHOOK_DELIVERY, streamName.webhookDelivery(id));
+      if (state.status !== 'absent') {
+        if (scheduled !== undefined) this.#needs.scheduled.begun(id);
+        return state.status === 'pending' ? state : null;
+      }
+    }
+    if (scheduled === undefined) return null;
+    return scheduledState({ ...scheduled.delivery, form: MESSAGE_FORM }, scheduled.target);
+  }
+
+  async #attemptOf(deliveryId: DeliveryId, state: PendingDelivery, target: string): Promise<Attempt> {
+    const { payment, message } = await this.#needs.messages.of(state.delivery);
+    const { accountId, mode, webhookUrl } = payment.charge.terms;
+    const url = state.delivery.endpointId === null ? webhookUrl : null;
+    return { deliveryId, state, tenant: { accountId, mode }, target, url, message };
+  }
+
   /** `endpoint`: null for deliveries to a payment's own URL. */
-  async #attempt(wanted: Wanted, endpoint: WebhookEndpointState | null): Promise<void> {
-    const state = await this.#stateOf(wanted.deliveryId, wanted.dueAt !== undefined);
-    if (state.status !== 'pending') return;
-    const { accountId, mode } = state.delivery;
+  async #attempt(attempt: Attempt, wanted: Wanted, endpoint: WebhookEndpointState | null): Promise<void> {
     const { accounts } = this.#needs;
-    const asked = await this.#askedFor(state, wanted);
+    const { state, tenant } = attempt;
+    const { accountId, mode } = tenant;
+    const asked = await this.#askedFor(attempt, wanted);
     const dueAt = asked ?? state.nextAttemptAt;
     const now = await accounts.actingAt(accountId, mode, dueAt);
-    const destination = await this.#destination(state, endpoint);
-    if (destination === null) return this.#cancel(state, now);
+    if (endpoint !== null && endpoint.status !== 'active') return this.#putOff(attempt, endpoint, now);
     const isTooSoon = asked === null ? (await accounts.now(accountId, mode)) < dueAt : now < dueAt;
     // A timer that was fired early is spent: it is set again, whoever else may have done so.
     if (isTooSoon || (dueAt < state.nextAttemptAt && !mayComeEarly(state, dueAt)))
-      return this.#setTimer(state, state.nextAttemptAt);
-    if (isFirst(state) && wanted.isProbe !== true && (await this.#health.holds(attemptOf(state, now))))
-      return this.#cancelIfGone(state, now);
-    await this.#record(state, await this.#send(state, destination, dueAt), dueAt);
+      return this.#setTimer(attempt, state.nextAttemptAt);
+    if (state.isProbe && (await this.#isUnderWay(attempt.deliveryId)))
+      return this.#setTimer(attempt, addMillis(now, LOOK_AGAIN_MS));
+    if (isHoldable(state) && wanted.isProbe !== true && (await this.#health.holds(firstAttemptOf(attempt, now))))
+      return this.#cancelIfGone(attempt, now);
+    const destination = await this.#destination(attempt, endpoint);
+    await this.#record(attempt, await this.#send(attempt, destination, dueAt), dueAt);
   }
 
   /** The instant of the attempt that the job asks for: of a retry, its time or before (W3). null: that attempt was made. */
-  async #askedFor({ delivery, attempts, nextAttemptAt, updatedAt }: Pending, { dueAt }: Wanted) {
+  async #askedFor({ state, tenant: { accountId, mode } }: Attempt, { dueAt }: Wanted) {
+    const { attempts, nextAttemptAt, updatedAt } = state;
     // All timers of the target were fired, whatever time it is.
-    const at = dueAt === EPOCH ? await this.#needs.accounts.now(delivery.accountId, delivery.mode) : dueAt;
+    const at = dueAt === EPOCH ? await this.#needs.accounts.now(accountId, mode) : dueAt;
     if (at !== undefined && at > updatedAt) return at;
     return attempts === 0 ? nextAttemptAt : null;
   }
 
-  /** null: there is none any more. */
-  async #destination({ delivery }: Pending, endpoint: WebhookEndpointState | null): Promise<Destination | null> {
-    if (delivery.url !== null) return { url: delivery.url, secret: await overrideSecret(this.#needs, delivery) };
-    if (endpoint?.status !== 'active') return null;
-    const secret = await this.#needs.secrets.find(endpoint.endpointId, endpoint.secretVersion);
-    if (secret === null) throw new Error(`the signing secret of endpoint ${endpoint.endpointId} is missing`);
-    return { url: endpoint.url, secret };
+  /** Whether a job besides this one is making an attempt of the delivery: it began before this one was asked for. */
+  async #isUnderWay(id: DeliveryId): Promise<boolean> {
+    const running = await this.#needs.jobs.running(deliver);
+    return running.filter(({ deliveryId }) => deliveryId === id).length > 1;
   }
 
-  /** A first attempt needs no read where it was scheduled. Of a retry, another process may have made the attempt before. */
-  async #stateOf(id: DeliveryId, isRetry: boolean): Promise<WebhookDeliveryState> {
-    const { commands } = this.#needs;
-    const stream = streamName.webhookDelivery(id);
-    const { state } = isRetry
-      ? await commands.load(WEBHOOK_DELIVERY, stream)
-      : await commands.loadRecent(WEBHOOK_DELIVERY, stream);
-    return !isRetry && state.status === 'pending' && state.attempts > 0 ? this.#stateOf(id, true) : state;
+  async #destination({ deliveryId, url, tenant }: Attempt, endpoint: ExistingEndpoint | null): Promise<Destination> {
+    if (url !== null) return { url, secret: await overrideSecret(this.#needs, tenant) };
+    if (endpoint === null) throw new Error(`delivery ${deliveryId} has neither a URL nor an endpoint`);
+    return { url: endpoint.url, secret: await endpointSecret(this.#needs.secrets, endpoint) };
   }
 
-  async #send({ delivery }: Pending, { url, secret }: Destination, dueAt: Timestamp): Promise<AttemptOutcome> {
+  async #send(
+    { deliveryId, tenant: { accountId: account, mode }, message }: Attempt,
+    { url, secret }: Destination,
+    dueAt: Timestamp,
+  ): Promise<AttemptOutcome> {
     const { accounts, clock, sender } = this.#needs;
+    const { body, type, family, eventId, sequence } = message;
     const headers = {
       'content-type': 'application/json; charset=utf-8',
-      'x-acme-delivery-id': PREFIX.delivery + delivery.deliveryId,
-      'x-acme-event-type': delivery.eventType,
-      ...signatureHeaders({
-        secret,
-        body: delivery.body,
-        family: delivery.family,
-        eventId: delivery.eventId,
-        atMs: clock.now(),
-      }),
+      'x-acme-delivery-id': PREFIX.delivery + deliveryId,
+      'x-acme-event-type': type,
+      'x-acme-sequence': String(sequence),
+      ...signatureHeaders({ secret, body, family, id: PREFIX.event + eventId, atMs: clock.now() }),
     };
-    const { accountId: account, mode, body } = delivery;
     const isJumpedOver = await accounts.isJumpedOver(account, mode, dueAt);
     return sender.send({ url, headers, body, mode, account, ...(isJumpedOver && { deadlineMs: JUMP_DEADLINE_MS }) });
   }
 
-  async #record(state: Pending, outcome: AttemptOutcome, dueAt: Timestamp): Promise<void> {
-    const { commands, accounts, randomness } = this.#needs;
-    const { delivery } = state;
-    const at = await accounts.actingAt(delivery.accountId, delivery.mode, dueAt);
-    const decide = recordAttempt(state.attempts + 1, outcome, at, randomness.fraction());
-    const stream = streamName.webhookDelivery(delivery.deliveryId);
-    const metadata = metadataForProcess('webhookDelivery', delivery, delivery.deliveryId, delivery.eventId);
-    const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, metadata);
-    if (outcome.ok) await this.#health.succeeded(targetOf(delivery), at);
-    else if (done.reply === 'recorded') await this.#health.failed(attemptOf(state, at), outcome.error ?? 'connection');
+  async #record(attempt: Attempt, outcome: AttemptOutcome, dueAt: Timestamp): Promise<void> {
+    const { commands, accounts, randomness, scheduled } = this.#needs;
+    const { deliveryId, tenant, target } = attempt;
+    const { delivery, attempts } = attempt.state;
+    const at = await accounts.actingAt(tenant.accountId, tenant.mode, dueAt);
+    const decide = recordAttempt({ delivery, target }, attempts + 1, outcome, at, randomness.fraction());
+    const stream = streamName.webhookDelivery(deliveryId);
+    const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, delivery.paymentId);
+    const creates = { creates: attempts === 0 };
+    const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, metadata, creates);
+    if (attempts === 0) scheduled.begun(deliveryId);
+    if (outcome.ok) await this.#health.succeeded(target, at);
+    else if (done.reply === 'recorded')
+      await this.#health.failed(firstAttemptOf(attempt, at), outcome.error ?? 'connection');
     if (done.state.status !== 'pending') return;
+    const after = { ...attempt, state: done.state };
     // Another process made this attempt: what we were called for was a later one, whose timer is spent.
-    if (done.reply === 'nothing') await this.#setTimer(done.state, done.state.nextAttemptAt);
-    await this.#cancelIfGone(done.state, at);
+    if (done.reply === 'nothing') await this.#setTimer(after, done.state.nextAttemptAt);
+    await this.#cancelIfGone(after, at);
   }
 
-  #setTimer(state: Pending, dueAt: Timestamp): Promise<void> {
-    return this.#needs.timers.set(attemptOf(state, dueAt));
+  /** What becomes of a delivery whose endpoint takes none: it waits until the endpoint is active again, at most seven days (W6). */
+  async #putOff(attempt: Attempt, endpoint: WebhookEndpointState, now: Timestamp): Promise<void> {
+    if (endpoint.status !== 'inactive') return this.#cancel(attempt, 'the endpoint was deleted', now);
+    const until = waitsUntil(endpoint);
+    if (now >= until) return this.#cancel(attempt, 'the endpoint was inactive for seven days', now);
+    await this.#setTimer(attempt, until);
+    const present = await this.#endpoint(endpoint.endpointId);
+    // It was changed before this timer was set: the timers that its change fired were without this one.
+    if (present.status !== 'inactive' || waitsUntil(present) !== until) await this.#setTimer(attempt, EPOCH);
   }
 
-  /** An endpoint deleted while we were at it: the timers were fired before ours was set. */
-  async #cancelIfGone(state: Pending, at: Timestamp): Promise<void> {
-    const { endpointId } = state.delivery;
-    if (endpointId !== null && (await this.#endpoint(endpointId)).status !== 'active') await this.#cancel(state, at);
+  #setTimer(attempt: Attempt, dueAt: Timestamp): Promise<void> {
+    return this.#needs.timers.set(firstAttemptOf(attempt, dueAt));
   }
 
-  async #cancel({ delivery }: Pending, at: Timestamp): Promise<void> {
-    const stream = streamName.webhookDelivery(delivery.deliveryId);
-    const metadata = metadataForProcess('webhookDelivery', delivery, delivery.deliveryId, targetOf(delivery));
-    await this.#needs.commands.execute(
-      WEBHOOK_DELIVERY,
-      stream,
-      cancelDelivery('the endpoint was deleted', at),
-      metadata,
-    );
+  /** When the endpoint was deleted during the attempt, its timers were fired before this delivery's was set: nothing else cancels it. */
+  async #cancelIfGone(attempt: Attempt, at: Timestamp): Promise<void> {
+    const { endpointId } = attempt.state.delivery;
+    if (endpointId !== null && (await this.#endpoint(endpointId)).status === 'deleted')
+      await this.#cancel(attempt, 'the endpoint was deleted', at);
+  }
+
+  async #cancel(
+    { deliveryId, state: { delivery }, tenant, target }: Attempt,
+    reason: string,
+    at: Timestamp,
+  ): Promise<void> {
+    const { commands, scheduled } = this.#needs;
+    const stream = streamName.webhookDelivery(deliveryId);
+    const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, target);
+    await commands.record(WEBHOOK_DELIVERY, stream, cancelDelivery({ delivery, target }, reason, at), metadata);
+    scheduled.begun(deliveryId);
   }
 }
 
-const attemptOf = ({ delivery, createdAt: since }: Pending, dueAt: Timestamp): FirstAttempt => {
-  const { accountId: account, mode, deliveryId } = delivery;
-  const group = targetOf(delivery);
+const firstAttemptOf = ({ deliveryId, tenant, target: group, state }: Attempt, dueAt: Timestamp): FirstAttempt => {
+  const { accountId: account, mode } = tenant;
+  const since = state.delivery.scheduledAt;
   return { ...timerOf(deliver, { deliveryId }, { account, mode, group, dueAt }), group, since };
 };
-
-/** Never tried, and not asked for by hand: a resend is a probe (W3). The id tells them apart, it names the resend. */
-const isFirst = ({ attempts, delivery: { deliveryId, eventId, endpointId } }: Pending): boolean =>
-  attempts === 0 && deliveryId === deliveryIdOf(eventId, endpointId ?? 'webhookUrl', 0);

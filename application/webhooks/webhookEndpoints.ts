@@ -1,10 +1,19 @@
-// Registering and deleting webhook endpoints (contract.md Webhook management, rules W5, W6).
+// Registering, changing and deleting webhook endpoints, and rotating their secrets (contract.md Webhook management, rules W5, W6).
 
 import { streamName } from '../../domain/kernel/event.ts';
 import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../domain/presentation/catalogue.ts';
-import { deleteEndpoint, type Endpoint, registerEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import {
+  changeEndpoint,
+  deleteEndpoint,
+  type Endpoint,
+  type EndpointChange,
+  type ExistingEndpoint,
+  ownedBy,
+  registerEndpoint,
+  rotateEndpointSecret,
+} from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -15,7 +24,9 @@ import type { EndpointReads } from '../ports/readModels/webhookEndpoints.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
+import { keepSecret, rotateSecret } from './signingSecrets.ts';
 
+/** Endpoints of an account in each mode, inactive ones included. */
 export const ENDPOINTS_MAX = 16;
 
 interface Needs {
@@ -28,7 +39,24 @@ interface Needs {
   readonly withTenantLock: WithTenantLock;
 }
 
-/** Order of checks: url, events, number of endpoints. */
+const urlRefused = (sender: WebhookSender, url: string, { mode }: Tenant): Rejection | null => {
+  const verdict = sender.judgeUrl(url, mode);
+  return verdict === null ? null : reject('invalid_url', verdict.message, { param: 'url' });
+};
+
+const eventsRefused = (events: readonly string[]): Rejection | null => {
+  const unknown = events.find((event) => event !== '*' && !isCatalogued(event));
+  if (unknown === undefined) return null;
+  const message = `There is no event ${unknown}. GET /v1/webhooks/event-catalog lists them.`;
+  return reject('invalid_event', message, { param: 'events' });
+};
+
+const withoutRepeats = (events: readonly string[]): readonly string[] => [...new Set(events)];
+
+/**
+ * Registers an endpoint and returns it with its secret, 64 hex characters. Rejects, checked in this order, with `invalid_url`,
+ * `invalid_event` and `endpoint_limit_reached`.
+ */
 export const registerWebhookEndpoint =
   ({ commands, accounts, secrets, sender, randomness, endpoints, withTenantLock }: Needs) =>
   async (
@@ -36,13 +64,8 @@ export const registerWebhookEndpoint =
     { url, events }: { url: string; events: readonly string[] },
     caller: Actor,
   ): Promise<(Endpoint & { secret: string }) | Rejection> => {
-    const verdict = sender.judgeUrl(url, tenant.mode);
-    if (verdict !== null) return reject('invalid_url', verdict.message, { param: 'url' });
-    const unknown = events.filter((event) => event !== '*' && !isCatalogued(event));
-    if (unknown.length > 0)
-      return reject('invalid_event', `There is no event ${unknown[0]}. GET /v1/webhooks/event-catalog lists them.`, {
-        param: 'events',
-      });
+    const refused = urlRefused(sender, url, tenant) ?? eventsRefused(events);
+    if (refused !== null) return refused;
     return withTenantLock(tenant, 'endpoints', async () => {
       if ((await endpoints.count(tenant)) >= ENDPOINTS_MAX)
         return reject(
@@ -50,9 +73,9 @@ export const registerWebhookEndpoint =
           `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`,
         );
       const endpointId = encodeRawId(randomness.bytes(16)) as EndpointId;
-      // Before the event that names its version: an endpoint without a secret could never be signed for.
-      const secret = await secrets.keep(endpointId, 1, randomness.bytes(32).toString('hex'));
-      const endpoint: Endpoint = { endpointId, ...tenant, url, events: [...new Set(events)], secretVersion: 1 };
+      // Stored before the event that names its version: messages to an endpoint without a secret could never be signed.
+      const secret = await keepSecret({ secrets, randomness }, endpointId, 1);
+      const endpoint: Endpoint = { endpointId, ...tenant, url, events: withoutRepeats(events), secretVersion: 1 };
       const at = await accounts.now(tenant.accountId, tenant.mode);
       const done = await commands.execute(
         WEBHOOK_ENDPOINT,
@@ -65,6 +88,54 @@ export const registerWebhookEndpoint =
     });
   };
 
+/**
+ * Changes what differs of an endpoint of the tenant; null in `wish` is left as it is. Returns the endpoint as it is from here on. Rejects,
+ * checked in this order, with `invalid_url`, `invalid_event` and `not_found`. A changed url or status lets all that waits go (W3).
+ */
+export const changeWebhookEndpoint =
+  ({ commands, accounts, sender }: Pick<Needs, 'commands' | 'accounts' | 'sender'>) =>
+  async (
+    tenant: Tenant,
+    endpointId: EndpointId,
+    wish: EndpointChange,
+    caller: Actor,
+  ): Promise<ExistingEndpoint | Rejection> => {
+    const { url, events } = wish;
+    const refused =
+      (url === null ? null : urlRefused(sender, url, tenant)) ?? (events === null ? null : eventsRefused(events));
+    if (refused !== null) return refused;
+    const change: EndpointChange = { ...wish, events: events === null ? null : withoutRepeats(events) };
+    const done = await commands.execute(
+      WEBHOOK_ENDPOINT,
+      streamName.webhookEndpoint(endpointId),
+      changeEndpoint(tenant, change, await accounts.now(tenant.accountId, tenant.mode)),
+      metadataForRequest(caller, tenant, endpointId),
+    );
+    return isRejection(done) ? done : ownedBy(done.state, tenant);
+  };
+
+/** Makes a new secret for an endpoint of the tenant and returns it, 64 hex characters. Rejects with `not_found`. */
+export const rotateWebhookSecret =
+  (needs: Pick<Needs, 'commands' | 'accounts' | 'secrets' | 'randomness'>) =>
+  async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<string | Rejection> => {
+    const { commands, accounts } = needs;
+    const stream = streamName.webhookEndpoint(endpointId);
+    const metadata = metadataForRequest(caller, tenant, endpointId);
+    return rotateSecret(needs, {
+      id: endpointId,
+      nextVersion: async () => {
+        const endpoint = ownedBy((await commands.load(WEBHOOK_ENDPOINT, stream)).state, tenant);
+        return isRejection(endpoint) ? endpoint : endpoint.secretVersion + 1;
+      },
+      record: async (version) => {
+        const decide = rotateEndpointSecret(tenant, version, await accounts.now(tenant.accountId, tenant.mode));
+        const done = await commands.execute(WEBHOOK_ENDPOINT, stream, decide, metadata);
+        return isRejection(done) ? done : done.reply;
+      },
+    });
+  };
+
+/** Deletes an endpoint of the tenant; the process webhookDelivery cancels its pending deliveries. null: done. */
 export const deleteWebhookEndpoint =
   ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
   async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<Rejection | null> => {

@@ -1,42 +1,43 @@
-// An event of a payment becomes one delivery per message and endpoint that wants it, with the payload frozen (W2, W9); with a webhookUrl,
-// one per message to that (W7). Asked for again, the messages of the event that led to the present status become new ones (W8).
+// Turns an event of a payment into deliveries: one for each message and endpoint that subscribes to it (W2, W9), or, where the payment has
+// a webhookUrl, one for each message to that URL (W7). A resend turns the event that led to the present status into new deliveries (W8).
+// Nothing is appended: what is scheduled is written down with its jobs, and a delivery's stream begins with its first outcome.
 import Type from 'typebox';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import {
-  assertExists,
-  type ExistingPayment,
-  type PaymentEvent,
-  type PaymentState,
-} from '../../domain/payment/payment.ts';
-import type { Message } from '../../domain/presentation/envelope.ts';
-import { isPublished, messagesOf, resentMessagesOf } from '../../domain/presentation/messages.ts';
-import { type ScheduledDelivery, scheduleDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import type { ExistingPayment, PaymentEvent } from '../../domain/payment/payment.ts';
+import { isPublished, isResent } from '../../domain/presentation/messages.ts';
+import { targetOf } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { PAYMENT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
-import { jobKind } from '../core/capability.ts';
+import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
+import { jobKind, runAll } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { deliveryIdOf, eventIdOf } from '../core/derivedIds.ts';
-import { metadataForProcess } from '../core/eventMetadata.ts';
+import { deliveryIdOf } from '../core/derivedIds.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
-import type { PayloadOf } from '../ports/jobs.ts';
+import { FAN_OUT_QUEUE } from '../ports/deliveryRetention.ts';
+import type { JobHandler, PayloadOf } from '../ports/jobs.ts';
+import type { ScheduledDeliveries, ScheduledDelivery } from '../ports/scheduledDeliveries.ts';
+import type { PaymentMessage, PaymentMessages } from './paymentMessages.ts';
+import { deliver } from './webhookDelivery.ts';
 
-/** What nobody is told of costs no job, unless it has something else told again. */
+/** Only events that are published as messages, and resends that some endpoint wants, cost a job. */
 const needsJob = (event: PaymentEvent): boolean =>
   event.type === 'ChargeWebhookResendRequested' ? event.data.isWanted : isPublished(event);
 
 export const fanOut = jobKind({
-  name: 'fanOut',
-  /** `endpointIds`: those of the account as of the event; none where only payments' own URLs are told. */
+  name: FAN_OUT_QUEUE,
+  /** `endpointIds`: the account's endpoints as of the event; empty where it has none, and only a payment's own URL may want messages. */
   payload: payloadOf({
     paymentId: idOf<PaymentId>(),
     revision: Type.Integer({ minimum: 0 }),
     endpointIds: Type.Array(idOf<EndpointId>()),
   }),
   subjectOf: ({ paymentId, revision }) => `${paymentId} ${revision}`,
+  // Their messages are scheduled in one transaction.
+  payloadsPerJob: 50,
 });
+type EventToTell = PayloadOf<typeof fanOut>;
 
 export const webhookFanOut = processManager({
   name: 'webhookFanOut',
@@ -47,83 +48,115 @@ export const webhookFanOut = processManager({
       if (!needsJob(logged.event)) return [];
       const { account, mode, revision } = logged;
       const endpointIds = endpoints(account, mode).map(({ endpointId }) => endpointId as EndpointId);
-      // Whether this payment is one of those with a URL of its own, its stream tells the job.
+      // Whether this very payment has a URL of its own is in its stream, which the job reads.
       if (endpointIds.length === 0 && !hasWebhookUrls(account, mode)) return [];
       return [enqueue(fanOut, { paymentId: paymentOf(logged), revision, endpointIds })];
     },
-    // Followed for the subscriptions alone.
-    webhookEndpoint: ignoring('WebhookEndpointRegistered', 'WebhookEndpointDeleted'),
+    // These events change the subscriptions, to which no job reacts.
+    webhookEndpoint: ignoring(
+      'WebhookEndpointRegistered',
+      'WebhookEndpointChanged',
+      'WebhookEndpointSecretRotated',
+      'WebhookEndpointDeleted',
+    ),
   },
 });
 
-/** What is to be told: messages of the event at `revision`, due at `at`, for the `resend`th time after the first. */
-interface Telling {
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly messages: PaymentMessages;
+  readonly scheduled: ScheduledDeliveries;
+}
+
+/**
+ * Schedules the messages of events, all in one transaction. Doing it again changes nothing: the ids of the deliveries follow from the
+ * event, the endpoint and the resend, and of one that may have been scheduled before, the job looks first what has become of it.
+ */
+export const scheduleMessages = (needs: Needs): JobHandler<EventToTell> => ({
+  run: async (events, _target, mayBeRepeat) => {
+    const deliveries: ScheduledDelivery[] = [];
+    const subscriptionOf = subscriptionsIn(needs.commands);
+    const all = runAll(events, async (event) => {
+      deliveries.push(...(await deliveriesOf(needs.messages, subscriptionOf, event)));
+    });
+    await Promise.allSettled([all]);
+    if (deliveries.length > 0)
+      await needs.scheduled.schedule(
+        deliveries.map((scheduled) => ({ scheduled, job: jobOf(scheduled, mayBeRepeat) })),
+      );
+    await all;
+  },
+});
+
+const jobOf = ({ deliveryId, tenant, target, delivery }: ScheduledDelivery, mayBeRepeat: boolean) => ({
+  queue: deliver.name,
+  tenant,
+  payload: { deliveryId, ...(mayBeRepeat && { dueAt: delivery.scheduledAt }) },
+  target,
+});
+
+const deliveriesOf = async (
+  all: PaymentMessages,
+  subscriptionOf: (id: EndpointId) => Promise<Subscription>,
+  event: EventToTell,
+): Promise<readonly ScheduledDelivery[]> => {
+  const { paymentId, endpointIds } = event;
+  const { payment, revision, messages, resend, at } = await messagesToSchedule(all, event);
+  const { accountId, mode, webhookUrl: url } = payment.charge.terms;
+  if (messages.length === 0 || (url === null && endpointIds.length === 0)) return [];
+  const subscriptions =
+    url === null ? await Promise.all(endpointIds.map(subscriptionOf)) : [{ endpointId: null, events: ['*'] }];
+  return messages.flatMap(({ type: eventType, eventId, at: ownTime }) =>
+    subscriptions
+      .filter(({ events }) => wants(events, eventType))
+      .map(({ endpointId }) => ({
+        deliveryId: deliveryIdOf(eventId, endpointId ?? 'webhookUrl', resend),
+        tenant: { accountId, mode },
+        target: targetOf({ endpointId, url, accountId, mode }),
+        delivery: { paymentId, revision, eventType, endpointId, resend, scheduledAt: at ?? ownTime },
+      })),
+  );
+};
+
+/** The messages of the event at `revision`. `resend` is 0 when they are sent for the first time, and the resend's number otherwise. */
+interface MessagesToSchedule {
   readonly payment: ExistingPayment;
   readonly revision: number;
-  readonly messages: readonly Message[];
+  readonly messages: readonly PaymentMessage[];
   readonly resend: number;
-  /** null: at each message's own time. */
+  /** When they are due; null: each at its own time. */
   readonly at: Timestamp | null;
 }
 
-/** Schedules the messages of an event. Again: the same deliveries, nothing new. */
-export const scheduleMessages =
-  ({ commands }: { commands: CommandHandler }) =>
-  async ({ paymentId, revision, endpointIds }: PayloadOf<typeof fanOut>): Promise<void> => {
-    const telling = await tellingOf(commands, paymentId, revision);
-    const { accountId, mode, webhookUrl: url } = telling.payment.charge.terms;
-    if (telling.messages.length === 0 || (url === null && endpointIds.length === 0)) return;
-    const subscriptions =
-      url === null
-        ? await Promise.all(endpointIds.map((id) => subscriptionOf(commands, id)))
-        : [{ endpointId: null, events: ['*'] }];
-    const deliveries = telling.messages.flatMap((message) => {
-      const wanting = subscriptions.filter(({ events }) => wants(events, message.type));
-      if (wanting.length === 0) return [];
-      const eventId = eventIdOf(streamName.payment(paymentId), telling.revision, message.type);
-      const content = { eventId, eventType: message.type, family: message.family, body: message.render(eventId) };
-      return wanting.map(({ endpointId }) => {
-        const deliveryId = deliveryIdOf(eventId, endpointId ?? 'webhookUrl', telling.resend);
-        const delivery = { deliveryId, accountId, mode, endpointId, url, ...content };
-        return { delivery, at: telling.at ?? message.at };
-      });
-    });
-    await Promise.all(deliveries.map(({ delivery, at }) => schedule(commands, paymentId, delivery, at)));
-  };
-
-const tellingOf = async (commands: CommandHandler, paymentId: PaymentId, revision: number): Promise<Telling> => {
-  const { before, event, after } = await around(commands, paymentId, revision);
-  if (event.type !== 'ChargeWebhookResendRequested')
-    return { payment: after, revision, messages: messagesOf(before, event, after), resend: 0, at: null };
+const messagesToSchedule = async (
+  all: PaymentMessages,
+  { paymentId, revision }: EventToTell,
+): Promise<MessagesToSchedule> => {
+  const { payment, event, messages } = await all.at(paymentId, revision);
+  if (event.type !== 'ChargeWebhookResendRequested') return { payment, revision, messages, resend: 0, at: null };
   const { ofRevision, number: resend, at } = event.data;
-  const told = await around(commands, paymentId, ofRevision);
-  const messages = resentMessagesOf(told.before, told.event, told.after);
-  return { payment: after, revision: ofRevision, messages, resend, at };
+  const resent = (await all.at(paymentId, ofRevision)).messages.filter(isResent);
+  return { payment, revision: ofRevision, messages: resent, resend, at };
 };
 
-const around = async (
-  commands: CommandHandler,
-  paymentId: PaymentId,
-  revision: number,
-): Promise<{ before: PaymentState; event: PaymentEvent; after: ExistingPayment }> => {
-  const found = await commands.loadAround(PAYMENT, streamName.payment(paymentId), revision);
-  if (found === null) throw new Error(`no event ${revision} of payment ${paymentId}`);
-  return { ...found, after: assertExists(found.after) };
-};
+interface Subscription {
+  readonly endpointId: EndpointId;
+  readonly events: readonly string[];
+}
 
-const schedule = async (
-  commands: CommandHandler,
-  paymentId: string,
-  delivery: Omit<ScheduledDelivery, 'maxAttempts'>,
-  at: Timestamp,
-): Promise<void> => {
-  const metadata = metadataForProcess('webhookFanOut', delivery, paymentId, delivery.eventId);
-  const target = streamName.webhookDelivery(delivery.deliveryId);
-  const options = { creates: true };
-  await commands.record(WEBHOOK_DELIVERY, target, scheduleDelivery(delivery, at), metadata, options);
-};
-
-const subscriptionOf = async (commands: CommandHandler, endpointId: EndpointId) => {
-  const { state } = await commands.loadRecent(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(endpointId));
-  return { endpointId, events: state.status === 'absent' ? [] : state.events };
+/**
+ * Returns what reads an endpoint's subscription: from its stream, for another process may have changed it a moment ago, and once for all
+ * events of a job.
+ */
+const subscriptionsIn = (commands: CommandHandler): ((id: EndpointId) => Promise<Subscription>) => {
+  const read = async (endpointId: EndpointId): Promise<Subscription> => {
+    const { state } = await commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(endpointId));
+    return { endpointId, events: state.status === 'absent' ? [] : state.events };
+  };
+  const known = new Map<EndpointId, Promise<Subscription>>();
+  return (id) => {
+    const subscription = known.get(id) ?? read(id);
+    known.set(id, subscription);
+    return subscription;
+  };
 };

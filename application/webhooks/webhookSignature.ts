@@ -1,14 +1,14 @@
 // How a delivery is signed (contract.md "Headers on each delivery", rule W1).
 import { createHmac } from 'node:crypto';
-import { type EventId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { WebhookFamily } from '../../domain/webhookDelivery/webhookDelivery.ts';
 
 export interface ToSign {
-  /** 64 hex characters; the key is this text, not the bytes it spells. */
+  /** 64 hex characters. The key of the MAC is this text, not the 32 bytes that it encodes. */
   readonly secret: string;
   readonly body: string;
   readonly family: WebhookFamily;
-  readonly eventId: EventId;
+  /** Names the message: `evt_…`, the same at every attempt. */
+  readonly id: string;
   /** Real time of the attempt, in milliseconds. */
   readonly atMs: number;
 }
@@ -16,10 +16,9 @@ export interface ToSign {
 const mac = (secret: string, text: string, encoding: 'hex' | 'base64'): string =>
   createHmac('sha256', secret).update(text).digest(encoding);
 
-/** The scheme of the family, and always that of Standard Webhooks. */
-export const signatureHeaders = ({ secret, body, family, eventId, atMs }: ToSign): Readonly<Record<string, string>> => {
+/** Returns the headers that sign a delivery: by the scheme of its family, and always by that of Standard Webhooks too. */
+export const signatureHeaders = ({ secret, body, family, id, atMs }: ToSign): Readonly<Record<string, string>> => {
   const t = Math.floor(atMs / 1000);
-  const id = PREFIX.event + eventId;
   return {
     'x-acme-signature':
       family === 'canonical' ? `t=${t},v1=${mac(secret, `${t}.${body}`, 'hex')}` : `sha256=${mac(secret, body, 'hex')}`,

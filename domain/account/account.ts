@@ -3,8 +3,11 @@ import type { PaymentMethod } from '../charge/methods.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId, Mode } from '../kernel/ids.ts';
+import type { Minor } from '../kernel/money.ts';
 import { reject } from '../kernel/rejection.ts';
 import { addSeconds, fromMillis, type Timestamp } from '../kernel/time.ts';
+import { foldToAscii } from '../pix/asciiText.ts';
+import { EMPTY_TEXT, NAME_MAX } from '../pix/brCode.ts';
 import { DEFAULT_FEES, type FeeSchedule } from '../transaction/fees.ts';
 
 export interface AccountSettings {
@@ -13,11 +16,21 @@ export interface AccountSettings {
   readonly holdDays: { readonly [Method in PaymentMethod]: number };
   /** Lifetime of a charge when the request names none, in seconds, 60 to 86,400. */
   readonly chargeWindowSeconds: number;
+  /** As payers see the merchant on the checkout, on receipts and on boletos: 1 to 200 characters. */
+  readonly merchantName: string;
+  /** CPF or CNPJ, bare; null: not known, and then no document shows one. */
+  readonly taxId: string | null;
   /** Receiver on the BR code: name up to 25 and city up to 15 characters once folded to ASCII. */
   readonly receiverName: string;
   readonly receiverCity: string;
+  /** SHA-256 of the image on the checkout and on receipts, 64 hex digits; null: none. */
+  readonly logo: string | null;
+  /** `#rrggbb` of the checkout's buttons and links; null: Quita's. */
+  readonly color: string | null;
   /** Live charges an hour, of one customer document and in all (E6). */
   readonly velocity: { readonly customerPerHour: number; readonly accountPerHour: number };
+  /** Live refunds an hour: how many, and their sum in minor units of each currency; null: any (M7b). */
+  readonly refundVelocity: { readonly countPerHour: number | null; readonly sumPerHour: Minor | null };
   /** Requests a minute per API key; null: the deployment's (E8). */
   readonly rateLimitPerMinute: number | null;
   /** Pix keys that cash-outs may go to; null: any (M7a). */
@@ -29,7 +42,7 @@ export interface SandboxSettings {
   readonly autoConfirmRefunds: boolean;
   /** Lowers what the account has, never lifts it; 0 and null: as it has (E8). */
   readonly rateLimitPerMinute: number | null;
-  /** Whether outcomes of disputes are told by webhook. */
+  /** Whether outcomes of disputes are published as webhooks. */
   readonly disputeNotifications: boolean;
 }
 
@@ -37,9 +50,14 @@ export const defaultSettings = (name: string): AccountSettings => ({
   fees: DEFAULT_FEES,
   holdDays: { PIX: 0, CREDIT_CARD: 2, MBWAY: 1, MULTIBANCO: 1, BOLETO: 1, CRYPTO: 1 },
   chargeWindowSeconds: 3600,
-  receiverName: name,
+  merchantName: name,
+  taxId: null,
+  receiverName: foldToAscii(name, NAME_MAX) || EMPTY_TEXT,
   receiverCity: 'SAO PAULO',
+  logo: null,
+  color: null,
   velocity: { customerPerHour: 20, accountPerHour: 1_000 },
+  refundVelocity: { countPerHour: null, sumPerHour: null },
   rateLimitPerMinute: null,
   cashoutDestinations: null,
 });
@@ -67,7 +85,7 @@ export type AccountTestClockAdvanced = Fact<
   'AccountTestClockAdvanced',
   { readonly seconds: number; readonly from: Timestamp; readonly to: Timestamp }
 >;
-/** The operator changed what is agreed with the merchant; all settings as they are from here on. */
+/** The operator changed what is agreed with the merchant, or the merchant what is its own; all settings as they are from here on. */
 export type AccountSettingsChanged = Fact<
   'AccountSettingsChanged',
   { readonly settings: AccountSettings; readonly at: Timestamp }
@@ -77,13 +95,19 @@ export type AccountSandboxSettingsChanged = Fact<
   'AccountSandboxSettingsChanged',
   { readonly sandbox: SandboxSettings; readonly at: Timestamp }
 >;
-/** The merchant replaced the secret that signs what goes to payments' own URLs (W7); only its version is told here, from 1. */
+/** The merchant replaced the secret that signs messages to payments' own URLs (W7). The event holds its version alone, from 1. */
 export type AccountOverrideSecretRotated = Fact<
   'AccountOverrideSecretRotated',
   { readonly mode: Mode; readonly version: number; readonly at: Timestamp }
 >;
+/** Keys and logins of the account work no more; what its payers began goes on, and cash-outs wait. Who did it stands in the metadata. */
+export type AccountSuspended = Fact<'AccountSuspended', { readonly at: Timestamp }>;
+/** They work again, and the cash-outs that waited go on. */
+export type AccountReopened = Fact<'AccountReopened', { readonly at: Timestamp }>;
 export type AccountEvent =
   | AccountOpened
+  | AccountSuspended
+  | AccountReopened
   | AccountOverrideSecretRotated
   | AccountTestClockAdvanced
   | AccountSettingsChanged
@@ -105,6 +129,8 @@ export type AccountState =
       readonly settings: AccountSettings;
       readonly sandbox: SandboxSettings;
       readonly openedAt: Timestamp;
+      /** null: it is not suspended. */
+      readonly suspendedAt: Timestamp | null;
       /** 0: the one made silently, before anybody asked for it. */
       readonly overrideSecretVersion: { readonly [M in Mode]: number };
       readonly testClock: { readonly offsetSeconds: number; readonly skipped: readonly SkippedSpan[] };
@@ -116,6 +142,7 @@ const evolve = (state: AccountState, event: AccountEvent): AccountState => {
     case 'AccountOpened': {
       const { at: openedAt, ...opened } = event.data;
       const fresh = {
+        suspendedAt: null,
         overrideSecretVersion: { test: 0, live: 0 },
         testClock: { offsetSeconds: 0, skipped: [] },
       };
@@ -127,6 +154,10 @@ const evolve = (state: AccountState, event: AccountEvent): AccountState => {
       const { offsetSeconds, skipped } = state.testClock;
       return { ...state, testClock: { offsetSeconds: offsetSeconds + seconds, skipped: [...skipped, { from, to }] } };
     }
+    case 'AccountSuspended':
+      return state.status === 'open' ? { ...state, suspendedAt: event.data.at } : state;
+    case 'AccountReopened':
+      return state.status === 'open' ? { ...state, suspendedAt: null } : state;
     case 'AccountSettingsChanged':
       return state.status === 'open' ? { ...state, settings: event.data.settings } : state;
     case 'AccountSandboxSettingsChanged':
@@ -200,4 +231,26 @@ export const rotateOverrideSecret =
     return state.overrideSecretVersion[mode] >= version
       ? { events: [], reply: 'taken' }
       : { events: [{ type: 'AccountOverrideSecretRotated', data: { mode, version, at } }], reply: 'rotated' };
+  };
+
+const NO_ACCOUNT = reject('not_found', 'There is no such account.');
+
+/** Already suspended: nothing; since when is the reply. */
+export const suspendAccount =
+  (at: Timestamp): Decision<AccountState, AccountEvent, { readonly since: Timestamp }> =>
+  (state) => {
+    if (state.status !== 'open') return NO_ACCOUNT;
+    return state.suspendedAt === null
+      ? { events: [{ type: 'AccountSuspended', data: { at } }], reply: { since: at } }
+      : { events: [], reply: { since: state.suspendedAt } };
+  };
+
+/** Not suspended: nothing. */
+export const reopenAccount =
+  (at: Timestamp): Decision<AccountState, AccountEvent, 'reopened' | 'already_open'> =>
+  (state) => {
+    if (state.status !== 'open') return NO_ACCOUNT;
+    return state.suspendedAt === null
+      ? { events: [], reply: 'already_open' }
+      : { events: [{ type: 'AccountReopened', data: { at } }], reply: 'reopened' };
   };

@@ -30,12 +30,27 @@ const settings = record<AccountSettings>({
   fees: record<FeeSchedule>(perMethod(pair)),
   holdDays: record<AccountSettings['holdDays']>(perMethod(integer)),
   chargeWindowSeconds: integer,
+  merchantName: text(),
+  taxId: nullable(text()),
   receiverName: text(),
   receiverCity: text(),
+  logo: nullable(text()),
+  color: nullable(text()),
   velocity: record<AccountSettings['velocity']>({ customerPerHour: integer, accountPerHour: integer }),
+  refundVelocity: record<AccountSettings['refundVelocity']>({
+    countPerHour: nullable(integer),
+    sumPerHour: nullable(money),
+  }),
   rateLimitPerMinute: nullable(integer),
   cashoutDestinations: nullable(listOf(text())),
 });
+/** A merchant may be a person. */
+const PERSONAL_SETTINGS = [
+  'settings.merchantName',
+  'settings.taxId',
+  'settings.receiverName',
+  'settings.cashoutDestinations',
+];
 const sandbox = record<SandboxSettings>({
   autoConfirmRefunds: flag,
   rateLimitPerMinute: nullable(integer),
@@ -46,12 +61,12 @@ export const accountEventTable: SerdeTable<AccountEvent> = {
   AccountOpened: {
     version: 1,
     shape: record({ accountId: text(), name: text(), email: text(), idSeed: text(), settings, at: time }),
-    personal: ['name', 'email'],
+    personal: ['name', 'email', ...PERSONAL_SETTINGS],
   },
   AccountSettingsChanged: {
     version: 1,
     shape: record({ settings, at: time }),
-    personal: ['settings.cashoutDestinations'],
+    personal: PERSONAL_SETTINGS,
   },
   AccountSandboxSettingsChanged: { version: 1, shape: record({ sandbox, at: time }), personal: [] },
   AccountOverrideSecretRotated: {
@@ -59,6 +74,8 @@ export const accountEventTable: SerdeTable<AccountEvent> = {
     shape: record({ mode: oneOf('test', 'live'), version: integer, at: time }),
     personal: [],
   },
+  AccountSuspended: { version: 1, shape: record({ at: time }), personal: [] },
+  AccountReopened: { version: 1, shape: record({ at: time }), personal: [] },
   AccountTestClockAdvanced: { version: 1, shape: record({ seconds: integer, from: time, to: time }), personal: [] },
 };
 export const accountSerde: Serde<AccountEvent> = serdeOf<AccountEvent>(accountEventTable);

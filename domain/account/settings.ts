@@ -1,26 +1,17 @@
 // Changing what an account has agreed, and how its sandbox behaves. What is not named stays.
-import { PAYMENT_METHODS } from '../charge/methods.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
-import { type Problem, reject } from '../kernel/rejection.ts';
+import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { isPixKey } from '../pix/pixKey.ts';
+import type { Fee, FeePair, FeeSchedule } from '../transaction/fees.ts';
 import type { AccountEvent, AccountSettings, AccountState, OpenAccount, SandboxSettings } from './account.ts';
+import { settingProblems } from './settingProblems.ts';
 
-/** Of the fields that hold several values, those that are named. */
-export type SettingsChange = Partial<Omit<AccountSettings, 'velocity' | 'holdDays'>> & {
-  readonly velocity?: Partial<AccountSettings['velocity']>;
-  readonly holdDays?: Partial<AccountSettings['holdDays']>;
-};
-
-/** Bounds, both included. */
-export const SETTING_BOUNDS = {
-  velocityPerHour: [1, 100_000],
-  rateLimitPerMinute: [0, 1_000_000_000],
-  holdDays: [0, 365],
-  chargeWindowSeconds: [60, 86_400],
-  cashoutDestinations: [0, 1_000],
-} as const;
-type Bounds = (typeof SETTING_BOUNDS)[keyof typeof SETTING_BOUNDS];
+/** Of the settings that hold several values, those that are named; of a method's fees each side by itself. */
+export type SettingsChange = Partial<Omit<AccountSettings, Grouped>> & {
+  readonly [Group in Exclude<Grouped, 'fees'>]?: Partial<AccountSettings[Group]>;
+} & { readonly fees?: { readonly [Method in PaymentMethod]?: Partial<FeePair> } };
+type Grouped = 'velocity' | 'refundVelocity' | 'holdDays' | 'fees';
 
 const changed = <T extends object>(before: T, change: Partial<T>): T | null => {
   const after = { ...before, ...change };
@@ -32,43 +23,29 @@ export const changeSettings =
   (change: SettingsChange, at: Timestamp): Decision<AccountState, AccountEvent, AccountSettings> =>
   (state) => {
     if (state.status !== 'open') throw new Error('settings of an account that was never opened');
-    const velocity = { ...state.settings.velocity, ...change.velocity };
-    const holdDays = { ...state.settings.holdDays, ...change.holdDays };
-    const [problem] = problemsOf({ ...change, velocity, holdDays });
+    const settings = changed(state.settings, merged(state.settings, change));
+    if (settings === null) return { events: [], reply: state.settings };
+    const [problem] = settingProblems(settings);
     if (problem) return reject('invalid_request', `${problem.param} ${problem.message}`, { param: problem.param });
-    const settings = changed(state.settings, { ...change, velocity, holdDays });
-    return settings === null
-      ? { events: [], reply: state.settings }
-      : { events: [{ type: 'AccountSettingsChanged', data: { settings, at } }], reply: settings };
+    return { events: [{ type: 'AccountSettingsChanged', data: { settings, at } }], reply: settings };
   };
 
-const problemsOf = (
-  change: Omit<SettingsChange, 'velocity' | 'holdDays'> & Pick<AccountSettings, 'velocity' | 'holdDays'>,
-): readonly Problem[] => [
-  ...outside('velocity.customerPerHour', change.velocity.customerPerHour, SETTING_BOUNDS.velocityPerHour),
-  ...outside('velocity.accountPerHour', change.velocity.accountPerHour, SETTING_BOUNDS.velocityPerHour),
-  ...outside('rateLimitPerMinute', change.rateLimitPerMinute ?? 0, SETTING_BOUNDS.rateLimitPerMinute),
-  ...PAYMENT_METHODS.flatMap((method) =>
-    outside(`holdDays.${method}`, change.holdDays[method], SETTING_BOUNDS.holdDays),
-  ),
-  ...outside('chargeWindowSeconds', change.chargeWindowSeconds ?? 60, SETTING_BOUNDS.chargeWindowSeconds),
-  ...destinationProblems(change.cashoutDestinations ?? []),
-];
+/** Settings are compared as text. */
+const inOrder = ({ percentBps, fixed }: Fee): Fee => ({ percentBps, fixed });
 
-const outside = (param: string, value: number, [min, max]: Bounds): readonly Problem[] =>
-  Number.isInteger(value) && value >= min && value <= max
-    ? []
-    : [{ param, message: `must be a whole number from ${min} to ${max}` }];
-
-const destinationProblems = (keys: readonly string[]): readonly Problem[] => {
-  const param = 'cashoutDestinations';
-  const max = SETTING_BOUNDS.cashoutDestinations[1];
-  if (keys.length > max) return [{ param, message: `must be at most ${max} Pix keys` }];
-  const wrong = keys.find((key) => !isPixKey(key));
-  return wrong === undefined
-    ? []
-    : [{ param, message: `must be Pix keys as the directory holds them, not "${wrong}"` }];
-};
+const merged = (before: AccountSettings, change: SettingsChange): AccountSettings => ({
+  ...before,
+  ...change,
+  velocity: { ...before.velocity, ...change.velocity },
+  refundVelocity: { ...before.refundVelocity, ...change.refundVelocity },
+  holdDays: { ...before.holdDays, ...change.holdDays },
+  fees: Object.fromEntries(
+    PAYMENT_METHODS.map((method) => {
+      const { provider, platform } = { ...before.fees[method], ...change.fees?.[method] };
+      return [method, { provider: inOrder(provider), platform: inOrder(platform) }];
+    }),
+  ) as FeeSchedule,
+});
 
 /** Already so: nothing. */
 export const changeSandboxSettings =

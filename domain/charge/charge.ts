@@ -1,6 +1,8 @@
 // The demand: what the merchant asks the payer for, and how that demand ends. What happened to the money is in transaction/.
+
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import type { Fingerprint } from '../kernel/fingerprint.ts';
 import type { AccountId, Mode, PaymentId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Json } from '../kernel/serde.ts';
@@ -49,12 +51,6 @@ export interface ChargeTerms {
   /** Where this payment's events go instead of the account's endpoints (W7). */
   readonly webhookUrl: string | null;
   readonly createdAt: Timestamp;
-}
-
-/** Identifies the request that created it, so that the same key with other content is refused (K2). */
-export interface Fingerprint {
-  readonly version: number;
-  readonly hash: string;
 }
 
 export interface Failure {

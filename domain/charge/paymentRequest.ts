@@ -46,8 +46,8 @@ const isHttpUrl = (value: Json): boolean =>
   typeof value === 'string' && value.length <= URL_LENGTH_MAX && HTTP_URL.test(value) && URL.canParse(value);
 
 /**
- * Rules beyond types, in the order in which they are told. Where the webhooks may go is judged by their sender (W5). Fields whose types
- * are wrong are left out, and nothing is said of them.
+ * Returns the problems beyond types, in the order in which they are reported. Where webhooks may go is judged by their sender (W5). Fields
+ * whose types are wrong are absent from `body`, and lead to no problem here.
  */
 export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProblem[] => {
   const { amount = 0, currency = CURRENCY_DEFAULT, paymentMethods = [], customerEmail, metadata } = body;

@@ -42,7 +42,7 @@ export interface CodedProblem extends Problem {
 
 export const EXPIRES_IN_SECONDS_MAX = 86_400;
 
-/** Rules beyond types, in the order in which they are told (E2, E3, I11). */
+/** Returns the problems beyond types, in the order in which they are reported (E2, E3, I11). */
 export const chargeProblems = (body: Partial<ChargeBody>): readonly CodedProblem[] => {
   const problems: CodedProblem[] = [];
   const report = (code: ErrorCode, param: string, message: string) => problems.push({ code, param, message });

@@ -1,4 +1,5 @@
 // Stored format of charge events. A change of a shape is a new version with an upcast; golden files are in test/domain/golden.
+import { type Fingerprint, fingerprintShape } from '../kernel/fingerprint.ts';
 import {
   flag,
   freeForm,
@@ -13,7 +14,7 @@ import {
   text,
   time,
 } from '../kernel/serde.ts';
-import type { ChargeEvent, ChargeTerms, Customer, Fingerprint } from './charge.ts';
+import type { ChargeEvent, ChargeTerms, Customer } from './charge.ts';
 import type {
   AcquirerInstrument,
   BoletoInstrument,
@@ -32,7 +33,6 @@ const customer = record<Customer>({
   email: optionalText,
   phone: optionalText,
 });
-const fingerprint = record<Fingerprint>({ version: integer, hash: text() });
 
 const bound = { provider: text(), reference: text(), expiresAt: time };
 const acquirerInstrument = taggedBy<'method', AcquirerInstrument>('method', {
@@ -81,9 +81,18 @@ export const chargeSerde: SerdeTable<ChargeEvent> = {
       api: oneOf('charges', 'payments'),
       webhookUrl: optionalText,
       createdAt: time,
-      fingerprint,
+      fingerprint: fingerprintShape,
     }),
     personal: ['customer', 'customerId', 'metadata', 'expectedPayerTaxId', 'webhookUrl'],
+    unsaid: {
+      paymentId: { is: 'subject' },
+      accountId: { is: 'account' },
+      mode: { is: 'mode' },
+      'customer.phone': { usually: null },
+      customerId: { usually: null },
+      expectedPayerTaxId: { usually: null },
+      webhookUrl: { usually: null },
+    },
   },
   ChargePixIssued: {
     version: 1,

@@ -1,5 +1,5 @@
 // Events, and the one place where stream names are made and read (design.md §4).
-import type { AccountId, DeliveryId, EndpointId, PaymentId, RefundId } from './ids.ts';
+import type { AccountId, DeliveryId, EndpointId, PaymentId, RefundId, UserId } from './ids.ts';
 
 /** A fact. `type` is past tense with the aggregate in its name; `data` is JSON-safe and frozen by convention. */
 export interface Fact<Type extends string, Data> {
@@ -14,6 +14,7 @@ export type Category =
   | 'webhookEndpoint'
   | 'keyring'
   | 'account'
+  | 'user'
   | 'logConsumer';
 export const CATEGORIES: readonly Category[] = [
   'payment',
@@ -22,6 +23,7 @@ export const CATEGORIES: readonly Category[] = [
   'webhookEndpoint',
   'keyring',
   'account',
+  'user',
   'logConsumer',
 ];
 
@@ -39,6 +41,7 @@ export const streamName = {
   webhookEndpoint: (id: EndpointId): StreamName => `webhookEndpoint-${id}` as StreamName,
   keyring: (id: AccountId): StreamName => `keyring-${id}` as StreamName,
   account: (id: AccountId): StreamName => `account-${id}` as StreamName,
+  user: (id: UserId): StreamName => `user-${id}` as StreamName,
   logConsumer: (name: string): StreamName => `logConsumer-${name}` as StreamName,
 } as const;
 

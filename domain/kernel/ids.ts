@@ -8,10 +8,32 @@ export type PaymentId = Id<'payment'>;
 export type RefundId = Id<'refund'>;
 export type EndpointId = Id<'endpoint'>;
 export type DeliveryId = Id<'delivery'>;
+export type RedriveId = Id<'redrive'>;
 export type EventId = Id<'event'>;
 export type KeyId = Id<'key'>;
 export type AccountId = Id<'account'>;
-export type RawId = PaymentId | RefundId | EndpointId | DeliveryId | EventId | KeyId | AccountId;
+export type UserId = Id<'user'>;
+/** Names the hash of a password, which is kept apart from the events that name it. */
+export type PasswordId = Id<'password'>;
+export type SessionId = Id<'session'>;
+/** Of a row of the request log. It begins with the time, so that later rows have later ids. */
+export type RequestLogId = Id<'requestLog'>;
+export type RawId =
+  | PaymentId
+  | RefundId
+  | EndpointId
+  | DeliveryId
+  | RedriveId
+  | EventId
+  | KeyId
+  | AccountId
+  | UserId
+  | PasswordId
+  | SessionId
+  | RequestLogId;
+
+/** The account that events of the platform itself are recorded under, such as those of its operators. It is never opened. */
+export const PLATFORM_ACCOUNT = '0'.repeat(26) as AccountId;
 
 /** `test` is the sandbox, `live` reaches real providers. Nothing crosses from one to the other. */
 export type Mode = 'test' | 'live';
@@ -63,5 +85,7 @@ export const PREFIX = {
   event: 'evt_',
   key: 'key_',
   account: 'acct_',
+  user: 'usr_',
   request: 'req_',
+  requestLog: 'log_',
 } as const;

@@ -3,6 +3,7 @@
 import type { Fact } from './event.ts';
 import { type Minor, toMinor } from './money.ts';
 import { isTimestamp, type Timestamp } from './time.ts';
+import { fillIn, leaveOut, rulesOf, type Surroundings, type UnsaidFields } from './unsaid.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -101,6 +102,8 @@ export interface EventSerde<Data> {
   readonly upcasts?: Readonly<Record<number, (data: Json) => Json>>;
   /** Paths of the personal fields, with dots between the keys: what a codec that seals fields seals (architecture §3). */
   readonly personal: readonly string[];
+  /** What stored data leaves out; default: nothing. */
+  readonly unsaid?: UnsaidFields;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table over a union needs the widest member type
@@ -116,12 +119,15 @@ export interface StoredForm {
 export interface Serde<E extends AnyFact> {
   readonly types: readonly string[];
   readonly table: SerdeTable<E>;
+  /** Returns the whole form, with what stored data may leave out. */
   encode(event: E): StoredForm;
+  /** Returns the data of a whole form as it is stored in such surroundings. */
+  storedData(form: StoredForm, around: Surroundings): Json;
   /**
-   * Reads a stored event, of this version or lifted from an older one.
+   * Reads a stored event, of this version or lifted from an older one. `around`: default: its data says everything.
    * Throws MalformedEvent on an unknown type, a version newer than known, or data that is not of the shape.
    */
-  decode(stored: { type: string; version: number; data: unknown }): E;
+  decode(stored: { type: string; version: number; data: unknown }, around?: Surroundings): E;
 }
 
 export const serdeOf = <E extends AnyFact>(table: SerdeTable<E>): Serde<E> => {
@@ -129,18 +135,21 @@ export const serdeOf = <E extends AnyFact>(table: SerdeTable<E>): Serde<E> => {
     (Object.hasOwn(table, type) ? table[type as E['type']] : refuse(type, 'a known event type')) as EventSerde<
       E['data']
     >;
+  const rules = new Map(Object.keys(table).map((type) => [type, rulesOf(entry(type).unsaid ?? {})]));
+  const rulesFor = (type: string) => rules.get(type) as ReturnType<typeof rulesOf>;
   return {
     types: Object.keys(table),
     table,
+    storedData: ({ type, data }, around) => leaveOut(data, rulesFor(type), around),
     encode: (event) => {
       const { version, shape } = entry(event.type);
       return { type: event.type, version, data: shape.encode(event.data) };
     },
-    decode: ({ type, version, data }) => {
+    decode: ({ type, version, data }, around) => {
       const serde = entry(type);
       if (!(Number.isInteger(version) && version >= 1 && version <= serde.version))
         refuse(type, `a version from 1 to ${serde.version}, not ${version}`);
-      let lifted = data as Json;
+      let lifted = around === undefined ? (data as Json) : fillIn(data as Json, rulesFor(type), around);
       for (let v = version; v < serde.version; v++)
         lifted = (serde.upcasts?.[v] ?? refuse(type, `an upcast of version ${v}`))(lifted);
       return { type, data: serde.shape.decode(lifted, type) } as E;

@@ -31,7 +31,7 @@ export interface JournalEntry {
   readonly postings: readonly Posting[];
 }
 
-/** A charge is an intention, and the others tell how far one is: the event that moves the money comes with them or after. */
+/** Narrows to the events that move money. The ignored ones say how far a charge, a refund or a dispute is, and move none themselves. */
 export const movesMoney = ignoringTypes<PaymentEvent>()(
   'ChargeCreated',
   'ChargePixIssued',

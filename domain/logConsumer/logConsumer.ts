@@ -1,22 +1,22 @@
-// What an operator had a follower of the log pass over: one stream for each read model and process. It is a fact like any other, because
-// a rebuild and a comparison must leave out the same events (architecture §7).
+// The events that an operator had a consumer of the log skip: one stream for each read model and process. A skip is a fact like any other,
+// because a rebuild and a comparison must leave out the same events (architecture §7).
 import type { Decider, Decision } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { flag, integer, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
 export interface Skip {
-  /** `payments`, `process/expiry`. */
+  /** Name of the consumer: `payments`, `process/expiry`. */
   readonly consumer: string;
   readonly stream: string;
-  /** Of the event that is passed over. */
+  /** Of the event that is skipped. */
   readonly revision: number;
   readonly eventId: string;
   readonly eventType: string;
   readonly reason: string;
-  /** The operating system's name of who asked for it. */
+  /** Name of the operating-system user who asked for it. */
   readonly operator: string;
-  /** It is a read model or moves money, and was named as such. */
+  /** Whether the consumer is a read model or moves money, so that the operator had to name it a second time. */
   readonly isForced: boolean;
   readonly at: Timestamp;
 }

@@ -1,6 +1,5 @@
 // Amounts of coins as text. A coin's smallest unit is so small that a float would write it as 1e-8.
-import { decimalText } from '../kernel/decimalText.ts';
-import type { Minor } from '../kernel/money.ts';
+import { decimalText, type Minor } from '../kernel/money.ts';
 
 /**
  * An amount of minor units, zero or more, in whole coins, with all `decimals` digits (CURRENCY_DECIMALS, 1 or more) after the

@@ -1,4 +1,4 @@
-// What acquirers of other methods tell: the payer is at it, the method was declined, the card's holder disputes.
+// What acquirers report of methods other than Pix: the payment is processing, the method was declined, the cardholder disputes.
 import { hasInstrument, instrumentExpiry } from '../charge/instruments.ts';
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';

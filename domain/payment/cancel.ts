@@ -1,5 +1,5 @@
-// Cancelling: the wish is stored, the provider is told, then it is a fact. Whoever is first in the stream wins, and 'paid' wins over
-// a wish (contract.md Transitions, E4).
+// Cancelling in two steps: the merchant's wish is recorded; when the provider has confirmed it, the cancellation. Of cancellation and
+// settlement the first in the stream wins, and a settlement wins over a mere wish (contract.md Transitions, E4).
 import type { Decision } from '../kernel/decider.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -7,8 +7,8 @@ import { heldRejected } from './held.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
 /**
- * The provider must be told. Asked for before and still under way: nothing, it goes on. Settled, ended (by an earlier cancellation too),
- * or on its way back to the payer: `transaction_not_cancellable` (E4).
+ * Records the wish, on which the provider is asked to cancel. A repeat while that is under way records nothing. Rejects with
+ * `transaction_not_cancellable` when the payment is settled, has ended (by an earlier cancellation too), or is being returned (E4).
  */
 export const requestCancel =
   (at: Timestamp): Decision<PaymentState, PaymentEvent, 'requested'> =>

@@ -1,19 +1,17 @@
 // Creating a payment: the intent, then its instruments or the failure (K2, K3, K7, P4).
-import { type ChargeTerms, type Failure, type Fingerprint, pendingMethods } from '../charge/charge.ts';
+import { type ChargeTerms, type Failure, pendingMethods } from '../charge/charge.ts';
 import type { AcquirerInstrument, PixInstrument } from '../charge/instruments.ts';
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decided, Decision } from '../kernel/decider.ts';
+import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fingerprint.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { assertExists, type ExistingPayment, exists, type PaymentEvent, type PaymentState } from './payment.ts';
 
 export type Creation = 'created' | 'replayed';
 
-export interface CreateCharge {
+export interface CreateCharge extends Fingerprinted {
   readonly terms: ChargeTerms;
-  /** Hash of the request under the given rule version: a stored fingerprint is compared under its own version (K2). */
-  readonly fingerprintUnder: (version: number) => string;
-  readonly fingerprintVersion: number;
   /** Known already when no outside call is needed; null when the provider must be asked (K7). */
   readonly instrument: PixInstrument | null;
   /** Where the key was sent: a header, or a field of the body. */
@@ -22,24 +20,16 @@ export interface CreateCharge {
 
 /** Order of checks: used key with other content → `idempotency_key_reused`; used key with the same → the original. */
 export const createCharge =
-  ({
-    terms,
-    fingerprintUnder,
-    fingerprintVersion,
-    instrument,
-    keyParam,
-  }: CreateCharge): Decision<PaymentState, PaymentEvent, Creation> =>
+  (wish: CreateCharge): Decision<PaymentState, PaymentEvent, Creation> =>
   (state) => {
-    if (exists(state)) {
-      const { version, hash } = state.charge.fingerprint;
-      return fingerprintUnder(version) === hash
+    const { terms, instrument, keyParam } = wish;
+    if (exists(state))
+      return isSameRequest(state.charge.fingerprint, wish)
         ? { events: [], reply: 'replayed' }
         : reject('idempotency_key_reused', `This ${keyParam} was already used with a different request.`, {
             param: keyParam,
           });
-    }
-    const fingerprint: Fingerprint = { version: fingerprintVersion, hash: fingerprintUnder(fingerprintVersion) };
-    const created: PaymentEvent = { type: 'ChargeCreated', data: { ...terms, fingerprint } };
+    const created: PaymentEvent = { type: 'ChargeCreated', data: { ...terms, fingerprint: newFingerprint(wish) } };
     return { events: instrument ? [created, pixIssued(instrument, terms.createdAt)] : [created], reply: 'created' };
   };
 

@@ -2,6 +2,7 @@
 // refunds and holds never exceeds what was paid (architecture §4, E4, M1, M6–M8).
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
+import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { type Minor, toMinor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
@@ -18,10 +19,8 @@ const DEVOLUTION_WINDOW_MS = 90 * DAY_MS;
 export const REFUNDS_MAX = 100;
 const REFUNDABLE_METHODS: readonly PaymentMethod[] = ['PIX', 'CREDIT_CARD'];
 
-export interface ReserveRefund {
+export interface ReserveRefund extends Fingerprinted {
   readonly refundId: RefundId;
-  /** Hash of the request (K2). */
-  readonly fingerprint: string;
   /** null: all that is left. */
   readonly amount: Minor | null;
   readonly reason: string | null;
@@ -70,9 +69,9 @@ export const reserveRefund =
       });
     const route = routeOf(transaction, wish, at);
     if ('rejected' in route) return route;
-    const { refundId, fingerprint, reason } = wish;
+    const { refundId, reason } = wish;
     const { currency } = settlement;
-    const terms = { refundId, amount, currency, reason, ...route, fingerprint };
+    const terms = { refundId, amount, currency, reason, ...route, fingerprint: newFingerprint(wish) };
     return {
       events: [{ type: 'TransactionRefundReserved', data: { ...terms, at } }],
       reply: { refund: { ...terms, requestedAt: at, outcome: { status: 'reserved' } }, replayed: false },
@@ -80,8 +79,8 @@ export const reserveRefund =
   };
 
 /** The refund as it was reserved, whatever became of it since (K3). */
-const replay = (before: RefundRecord, { fingerprint }: ReserveRefund) =>
-  before.fingerprint === fingerprint
+const replay = (before: RefundRecord, wish: ReserveRefund) =>
+  isSameRequest(before.fingerprint, wish)
     ? { events: [], reply: { refund: { ...before, outcome: { status: 'reserved' as const } }, replayed: true } }
     : reject('idempotency_key_reused', 'This idempotencyKey was already used with a different refund.', {
         param: 'idempotencyKey',
@@ -114,7 +113,7 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
   return { strategy: 'cashout', destination, namedByMerchant, fee: PIX_OUT_FEE, feePaidBy };
 };
 
-/** What says where a Pix goes back to can't be kept for another method: told, not ignored. null: nothing of that was asked for. */
+/** Rejects fields that only a refund of a Pix can have, instead of ignoring them; null when there are none. */
 const onlyForPix = ({ strategy, destinationKey }: ReserveRefund): Rejection | null => {
   const param = strategy !== null ? 'strategy' : destinationKey !== null ? 'destinationKey' : null;
   return param === null ? null : reject('invalid_request', `${param} is for payments by PIX only.`, { param });

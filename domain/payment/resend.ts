@@ -4,17 +4,17 @@ import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
-/** Of a payment, those that nobody wanted included (M7). */
+/** Resends of one payment, those that no endpoint wanted included (M7). */
 export const RESENDS_MAX = 100;
 
 export interface ResendWish {
   /** The event that led to the present status. */
   readonly ofRevision: number;
-  /** Whether any endpoint wants what there is to tell of it; one that comes later is not told. */
+  /** Whether any endpoint wants a message of that event. Endpoints that are registered later get none. */
   readonly isWanted: boolean;
 }
 
-/** Every request is a resend of its own; the reply is its number. After the last one: `resend_limit_reached`. */
+/** Records a resend and replies its number, from 1. Every request is a resend of its own. Rejects with `resend_limit_reached`. */
 export const requestResend =
   ({ ofRevision, isWanted }: ResendWish, at: Timestamp): Decision<PaymentState, PaymentEvent, number> =>
   (state) => {

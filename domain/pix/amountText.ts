@@ -1,6 +1,5 @@
 // Amounts as Pix writes them: reais, a point, two decimals. Text arithmetic only, so no amount passes through a float.
-import { decimalText } from '../kernel/decimalText.ts';
-import { type Minor, toMinor } from '../kernel/money.ts';
+import { decimalText, type Minor, toMinor } from '../kernel/money.ts';
 
 // 15 digits in all stay below 2^53.
 const AMOUNT = /^([0-9]{1,13})(?:\.([0-9]{1,2}))?$/;

@@ -1,21 +1,41 @@
 // BR Codes of Pix, the text behind the QR image and of copy-and-paste: how they are written (pix.md, BR Code).
 // They are read in brCodeParse.ts.
+
 import type { Minor } from '../kernel/money.ts';
 import { amountText } from './amountText.ts';
 import { foldToAscii } from './asciiText.ts';
-import {
-  AMOUNT_TEXT_MAX,
-  CHECKSUM_HEAD,
-  CITY_MAX,
-  isKeyField,
-  isUrlField,
-  NAME_MAX,
-  NO_TXID,
-  PIX_GUI,
-} from './brCodeRules.ts';
 import { crc16 } from './crc16.ts';
 import { encodeTlv, TLV_VALUE_MAX } from './tlv.ts';
 import { isStaticTxid } from './txid.ts';
+
+// --- What building and parsing share: the fixed values and the rules of single fields ---
+
+export const BR_CODE_MAX = 512;
+export const PIX_GUI = 'br.gov.bcb.pix';
+export const NAME_MAX = 25;
+export const CITY_MAX = 15;
+/** Stands where folding leaves nothing of a name or city, since the field can't be empty. */
+export const EMPTY_TEXT = 'N';
+/** Digits and point of field 54. */
+export const AMOUNT_TEXT_MAX = 13;
+/** Reference label (62-05) of a code without a txid of its own; the only one of a dynamic code. */
+export const NO_TXID = '***';
+/** Id and length of the checksum, which covers these too. */
+export const CHECKSUM_HEAD = '6304';
+
+const ADDRESS_MAX = 77;
+const VISIBLE_ASCII = /^[!-~]+$/;
+const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
+
+const isAddress = (text: string): boolean => text.length <= ADDRESS_MAX && VISIBLE_ASCII.test(text);
+
+/** Pix key of a static code: 1 to 77 visible ASCII characters. Whether it is registered only the DICT knows. */
+export const isKeyField = (key: string): boolean => isAddress(key);
+
+/** Location of a dynamic code: 1 to 77 visible ASCII characters, host first: no scheme. */
+export const isUrlField = (url: string): boolean => isAddress(url) && !SCHEME.test(url);
+
+// --- Building ---
 
 interface Receiver {
   /** Folded to printable ASCII and cut to 25 characters; `N` when nothing is left, since the field can't be empty. */
@@ -39,8 +59,6 @@ export interface StaticBrCodeParts extends Receiver {
   /** Shown to the payer: folded to printable ASCII, cut to what the key leaves of the template, left out when empty. */
   readonly description?: string;
 }
-
-const EMPTY_TEXT = 'N';
 
 const amountField = (amount: Minor | undefined): string => {
   if (amount === undefined) return '';

@@ -11,7 +11,7 @@ import {
   NAME_MAX,
   NO_TXID,
   PIX_GUI,
-} from './brCodeRules.ts';
+} from './brCode.ts';
 import { crc16 } from './crc16.ts';
 import { parseAscendingTlv } from './tlv.ts';
 

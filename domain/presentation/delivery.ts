@@ -1,8 +1,7 @@
-// Webhook endpoint and delivery as the interface shows them.
-import { PREFIX } from '../kernel/ids.ts';
+// Webhook delivery as the interface shows it.
+import { type DeliveryId, PREFIX } from '../kernel/ids.ts';
 import { later, type Timestamp } from '../kernel/time.ts';
-import type { WebhookDeliveryState } from '../webhookDelivery/webhookDelivery.ts';
-import type { Endpoint } from '../webhookEndpoint/webhookEndpoint.ts';
+import { maxAttemptsOf, type WebhookDeliveryState } from '../webhookDelivery/webhookDelivery.ts';
 
 export type DeliveryStatus = 'PENDING' | 'PROCESSING' | 'DELIVERED' | 'FAILED' | 'CANCELLED';
 export const DELIVERY_STATUSES: readonly DeliveryStatus[] = [
@@ -21,39 +20,40 @@ const STATUS_OF = {
   deadLettered: 'FAILED',
   cancelled: 'CANCELLED',
 } as const;
-export const deliveryStatus = (state: ExistingDelivery): DeliveryStatus => STATUS_OF[state.status];
+/** What a delivery's stream can tell: that an attempt is being made is no event. */
+export type StoredStatus = Exclude<DeliveryStatus, 'PROCESSING'>;
+export const deliveryStatus = (state: ExistingDelivery): StoredStatus => STATUS_OF[state.status];
 
-/** What a delivery's stream does not tell. */
+/** What is known about a delivery besides its stream. */
 export interface DeliveryNow {
   /** An attempt has begun, and what came of it is not known yet. */
   readonly isUnderWay: boolean;
+  /** Its endpoint is inactive: no attempt is planned. */
+  readonly isPaused: boolean;
   /** When it is attempted next, or what it waits for is; null: as its stream says. */
   readonly dueAt: Timestamp | null;
-  /** Account time: what is overdue is due now. */
-  readonly now: Timestamp;
 }
 
-export const deliveryView = (state: ExistingDelivery, { isUnderWay, dueAt, now }: DeliveryNow) => ({
-  id: PREFIX.delivery + state.delivery.deliveryId,
+/** `body`: what its attempts send, a JSON text. `now`: account time; what is overdue is due now. */
+export const deliveryView = (
+  id: DeliveryId,
+  state: ExistingDelivery,
+  { isUnderWay, isPaused, dueAt }: DeliveryNow,
+  body: string,
+  now: Timestamp,
+) => ({
+  id: PREFIX.delivery + id,
   endpointId: state.delivery.endpointId === null ? null : PREFIX.endpoint + state.delivery.endpointId,
   eventType: state.delivery.eventType,
-  status: isUnderWay ? 'PROCESSING' : deliveryStatus(state),
+  status: isUnderWay ? ('PROCESSING' as const) : deliveryStatus(state),
   attempts: state.attempts,
-  maxAttempts: state.delivery.maxAttempts,
+  maxAttempts: maxAttemptsOf(state),
   lastStatusCode: state.lastStatusCode,
   lastError: state.lastError,
   ...(state.lastResponseBody === null ? {} : { lastResponseBody: state.lastResponseBody }),
-  nextRetryAt: state.status === 'pending' && !isUnderWay ? later(now, dueAt ?? state.nextAttemptAt) : null,
-  deliveredAt: state.status === 'delivered' ? state.deliveredAt : null,
-  createdAt: state.createdAt,
+  nextRetryAt: state.status === 'pending' && !isUnderWay && !isPaused ? later(now, dueAt ?? state.nextAttemptAt) : null,
+  deliveredAt: state.status === 'delivered' ? state.updatedAt : null,
+  createdAt: state.delivery.scheduledAt,
   updatedAt: state.updatedAt,
-  payload: JSON.parse(state.delivery.body) as unknown,
-});
-
-/** One shape for creation (`secret` added, times left out by the route) and the list. */
-export const endpointView = (endpoint: Endpoint) => ({
-  id: PREFIX.endpoint + endpoint.endpointId,
-  url: endpoint.url,
-  events: endpoint.events,
-  status: 'ACTIVE' as const,
+  payload: JSON.parse(body) as unknown,
 });

@@ -139,11 +139,27 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
   }
 };
 
-/** Returns what is sent again (W8): the messages of the payment's new status, without the alias that goes with every change. */
-export const resentMessagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] =>
-  messagesOf(before, event, after).filter(({ type }) => RESENT.test(type) && type !== 'payment.status_changed');
+/**
+ * Version of the form that bodies are rendered in. A body is not stored: attempts and reads render it anew, in the form that its delivery
+ * names. So a change of any byte of a body is a new form, and the old one stays for the deliveries that have it.
+ */
+export const MESSAGE_FORM = 1;
+
+/** Returns `messagesOf` as it was when the form was the newest one. Throws RangeError when this program does not know the form. */
+export const messagesInForm = (form: number): typeof messagesOf => {
+  if (form !== MESSAGE_FORM) throw new RangeError(`messages of form ${form} are not known`);
+  return messagesOf;
+};
+
+/** Whether a message is sent again (W8): those of the payment's new status are, but for the alias that goes with every change. */
+export const isResent = ({ type }: Pick<Message, 'type'>): boolean =>
+  RESENT.test(type) && type !== 'payment.status_changed';
 /** Payouts have a status of their own. */
 const RESENT = /^(charge|payment)\./;
+
+/** Returns the messages of an event that are sent again. */
+export const resentMessagesOf = (before: PaymentState, event: PaymentEvent, after: PaymentState): readonly Message[] =>
+  messagesOf(before, event, after).filter(isResent);
 
 /** The first instrument publishes the creation; those of other methods that come later publish nothing. */
 const createdMessages = (transition: Transition): readonly Message[] =>

@@ -1,4 +1,4 @@
-// What is told of the Pix-out of a cash-out refund: `payout.*`, and `withdrawal.*` as its legacy twin (rules M6, W9).
+// The messages about the Pix-out of a cash-out refund: `payout.*`, and its legacy twin `withdrawal.*` (rules M6, W9).
 import { PREFIX, type RefundId } from '../kernel/ids.ts';
 import { subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';

@@ -17,8 +17,8 @@ export interface RefundOrder {
   readonly method: PaymentMethod;
   readonly strategy: RefundStrategy;
   readonly destination: string | null;
-  /** Of the payment that is refunded: its end-to-end id, or the acquirer's id of it. */
-  readonly originalId: string;
+  /** Of the payment that is refunded: the end-to-end id of a Pix, the acquirer's id of any other. */
+  readonly providerPaymentId: string;
 }
 
 export type RefundRequested = Fact<'RefundRequested', RefundOrder & { readonly at: Timestamp }>;

@@ -25,7 +25,9 @@ export interface RefundRequest {
   readonly destinationKey: string | null;
 }
 
-/** A devolution goes back where the Pix came from: money is never sent elsewhere than asked, so the contradiction is told. */
+/**
+ * Returns the problems beyond types. A devolution goes back where the Pix came from, so a destination with it is a problem, not ignored.
+ */
 export const refundProblems = ({ strategy, destinationKey }: Partial<RefundBody>): readonly CodedProblem[] => {
   if (destinationKey === undefined) return [];
   const problem = (message: string) => [{ code: 'invalid_request' as const, param: 'destinationKey', message }];

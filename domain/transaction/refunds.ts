@@ -1,4 +1,5 @@
 // What was given back of a settled payment, and what may still be: refunds and dispute holds draw on one rest (architecture §4).
+import type { Fingerprint } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -24,7 +25,7 @@ export interface RefundTerms {
 
 export interface RefundRecord extends RefundTerms {
   readonly requestedAt: Timestamp;
-  readonly fingerprint: string;
+  readonly fingerprint: Fingerprint;
   readonly outcome:
     | { readonly status: 'reserved' }
     | { readonly status: 'completed'; readonly endToEndId: string | null; readonly at: Timestamp }

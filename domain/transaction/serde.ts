@@ -1,5 +1,7 @@
 // Stored format of transaction events.
+
 import { PAYMENT_METHODS } from '../charge/methods.ts';
+import { fingerprintShape } from '../kernel/fingerprint.ts';
 import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { IncomingPayment, Payer, TransactionEvent } from './transaction.ts';
 
@@ -34,6 +36,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       at: time,
     }),
     personal: ['incoming.payer'],
+    unsaid: { availableAt: { usually: null } },
   },
   TransactionHeld: {
     version: 1,
@@ -90,7 +93,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       destination: nullable(text()),
       namedByMerchant: flag,
       ...refundFee,
-      fingerprint: text(),
+      fingerprint: fingerprintShape,
       at: time,
     }),
     personal: ['reason', 'destination'],

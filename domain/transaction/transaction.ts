@@ -1,7 +1,9 @@
 // The money: what arrived for a charge and what became of it. What was asked for is in charge/.
+
 import type { PaymentMethod } from '../charge/methods.ts';
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import type { Fingerprint } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { add, type Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -15,7 +17,7 @@ export interface Payer {
   readonly document: string | null;
 }
 
-/** One payment that arrived, as the provider tells it. */
+/** One payment that arrived, as the provider reports it. */
 export interface IncomingPayment {
   readonly method: PaymentMethod;
   /** The provider's id of the payment: of a Pix its end-to-end id, otherwise the acquirer's own. Unique at the provider: the dedup key. */
@@ -118,7 +120,7 @@ export type TransactionFundsReleased = Fact<'TransactionFundsReleased', Moved>;
 /** The merchant gives money back: it left the wallet, whatever becomes of it at the provider (M1). */
 export type TransactionRefundReserved = Fact<
   'TransactionRefundReserved',
-  RefundTerms & { readonly fingerprint: string; readonly at: Timestamp }
+  RefundTerms & { readonly fingerprint: Fingerprint; readonly at: Timestamp }
 >;
 /** The payer has it. */
 export type TransactionRefundCompleted = Fact<

@@ -1,7 +1,7 @@
 // When a delivery is tried again (rule W3).
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../kernel/time.ts';
 
-/** Delay before attempt n + 1 after attempt n failed, before jitter; the first attempt is at once. */
+/** At index n − 1: the delay between attempt n and attempt n + 1, without jitter. The first attempt is made at once. */
 const DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -22,7 +22,7 @@ const DELAYS_MS: readonly number[] = [
 /** Attempts of a delivery, the first one included. */
 export const MAX_ATTEMPTS = DELAYS_MS.length + 1;
 
-/** How far a delay may stray from the schedule, so that a burst does not come back as a burst. */
+/** The share by which a delay is shortened or prolonged at random, so that a burst of failures is not retried as a burst. */
 export const JITTER = 0.2;
 
 /** Longest wait that a Retry-After can ask for. */
@@ -40,7 +40,7 @@ export const retryDelayMs = (failed: number, random: number, retryAfterMs: numbe
   return Math.max(planned, Math.min(Math.round(retryAfterMs * (1 + JITTER * random)), RETRY_AFTER_MAX_MS));
 };
 
-/** Longest delay that the schedule alone gives after attempt number `failed`. */
+/** Longest delay, in milliseconds, that the schedule alone gives after attempt number `failed`; 0 where none follows. */
 export const longestDelayMs = (failed: number): number => Math.round((DELAYS_MS[failed - 1] ?? 0) * (1 + JITTER));
 
 /** Earliest that attempt number `number` can come by the schedule alone, in milliseconds after the first one. */

@@ -1,82 +1,111 @@
-// One message to one endpoint: frozen when it is scheduled, tried until it is delivered, dead-lettered or cancelled.
+// One message to one endpoint. That it was scheduled is no fact: it follows from the payment's event and from the endpoints at the time.
+// Its stream begins with the first thing that happens to it, and ends when it is delivered, dead-lettered or cancelled, until it is asked
+// for again.
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId, DeliveryId, EndpointId, EventId, Mode } from '../kernel/ids.ts';
+import type { AccountId, EndpointId, Mode, PaymentId } from '../kernel/ids.ts';
 import { addMillis, type Timestamp } from '../kernel/time.ts';
 import { earliestMs, longestDelayMs, MAX_ATTEMPTS, retryDelayMs } from './schedule.ts';
 
 export type WebhookFamily = 'canonical' | 'legacy';
 
-export interface ScheduledDelivery {
-  readonly deliveryId: DeliveryId;
-  readonly accountId: AccountId;
-  readonly mode: Mode;
-  /** null: it goes to `url`. */
-  readonly endpointId: EndpointId | null;
-  /** The payment's own webhookUrl (W7); null: wherever the endpoint says at the attempt. */
-  readonly url: string | null;
-  readonly eventId: EventId;
+/** What is delivered, and where to. Account, mode, URL of its own and body follow from the payment's events up to `revision`. */
+export interface Delivery {
+  readonly paymentId: PaymentId;
+  /** Of the payment's event that the message tells of. */
+  readonly revision: number;
   readonly eventType: string;
-  readonly family: WebhookFamily;
-  /** The exact JSON text that every attempt sends. */
-  readonly body: string;
-  readonly maxAttempts: number;
+  /** null: the message goes to the payment's own webhookUrl (W7). */
+  readonly endpointId: EndpointId | null;
+  /** 0 when the message is sent for the first time, and the number of the resend otherwise (W8). */
+  readonly resend: number;
+  /** When its first attempt was due. */
+  readonly scheduledAt: Timestamp;
+  /** Version of the form that its body has: every attempt sends the same bytes, whatever form later messages have. */
+  readonly form: number;
 }
 
 /**
- * What deliveries share that succeed or fail together: the id of their endpoint, or account, mode and host of the URLs of payments.
- * No endpoint's id has a `/`.
+ * Returns the target of a delivery. Deliveries of one target are expected to succeed or fail together. It is the id of their endpoint or,
+ * for payments' own URLs, `<account>/<mode>/<host>`; no endpoint's id has a `/`.
  */
 export const targetOf = ({
   endpointId,
   url,
   accountId,
   mode,
-}: Pick<ScheduledDelivery, 'endpointId' | 'url' | 'accountId' | 'mode'>): string =>
-  endpointId ?? `${accountId}/${mode}/${hostOf(url ?? '')}`;
+}: {
+  readonly endpointId: EndpointId | null;
+  readonly url: string | null;
+  readonly accountId: AccountId;
+  readonly mode: Mode;
+}): string => endpointId ?? `${accountId}/${mode}/${hostOf(url ?? '')}`;
 
-/** Host and port; the whole text when it is not a URL. */
+/** Returns host and port of the URL in lower case; the whole text when it is not an http URL. */
 const hostOf = (url: string): string => /^https?:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? url;
 
-export type WebhookDeliveryScheduled = Fact<'WebhookDeliveryScheduled', ScheduledDelivery & { readonly at: Timestamp }>;
+/** `delivery`: in the first event of a stream, and in no other. */
+interface Beginning {
+  readonly delivery: Delivery | null;
+}
 export interface FailedAttempt {
-  /** 1-based. */
+  /** 1-based, counted on over all rounds. */
   readonly number: number;
-  /** `targetOf` its delivery, said again here, so that what is to be retried is known without reading the stream. */
+  /** `targetOf` the delivery, repeated here so that its retry is scheduled without reading the payment. */
   readonly target: string;
   readonly at: Timestamp;
   readonly statusCode: number | null;
   readonly error: string;
   readonly responseBody: string | null;
   readonly durationMs: number;
+  readonly nextAttemptAt: Timestamp | null;
 }
-export type WebhookDeliveryAttemptFailed = Fact<
-  'WebhookDeliveryAttemptFailed',
-  FailedAttempt & { readonly nextAttemptAt: Timestamp | null }
->;
+export type WebhookDeliveryAttemptFailed = Fact<'WebhookDeliveryAttemptFailed', FailedAttempt & Beginning>;
 /** A 2xx came in time. */
 export type WebhookDeliverySucceeded = Fact<
   'WebhookDeliverySucceeded',
-  { readonly number: number; readonly at: Timestamp; readonly statusCode: number; readonly durationMs: number }
+  Beginning & {
+    readonly number: number;
+    readonly at: Timestamp;
+    readonly statusCode: number;
+    readonly durationMs: number;
+  }
 >;
-/** All attempts failed. It can be sent again by hand. */
+/** All attempts failed. The merchant can ask for the message again. */
 export type WebhookDeliveryDeadLettered = Fact<'WebhookDeliveryDeadLettered', { readonly at: Timestamp }>;
-/** The endpoint is gone: nobody is to be told any more. */
+/** The endpoint was deleted before it took the message. */
 export type WebhookDeliveryCancelled = Fact<
   'WebhookDeliveryCancelled',
-  { readonly reason: string; readonly at: Timestamp }
+  Beginning & { readonly reason: string; readonly at: Timestamp }
+>;
+/** It is to be sent at once: a merchant asked for it, or for many of which it is one (W8). One that had ended begins a new round. */
+export type WebhookDeliveryRetryRequested = Fact<
+  'WebhookDeliveryRetryRequested',
+  Beginning & {
+    readonly target: string;
+    /** Whether it is sent even to a target that keeps failing: all that were asked for one by one, and the first of a re-drive (W3). */
+    readonly isProbe: boolean;
+    readonly at: Timestamp;
+  }
 >;
 
 export type WebhookDeliveryEvent =
-  | WebhookDeliveryScheduled
   | WebhookDeliveryAttemptFailed
   | WebhookDeliverySucceeded
   | WebhookDeliveryDeadLettered
-  | WebhookDeliveryCancelled;
+  | WebhookDeliveryCancelled
+  | WebhookDeliveryRetryRequested;
+
+/** Attempts that follow the schedule from its beginning: MAX_ATTEMPTS at most. */
+export interface Round {
+  /** Attempts of the rounds before it. */
+  readonly earlierAttempts: number;
+  readonly begunAt: Timestamp;
+}
 
 interface Progress {
-  readonly delivery: ScheduledDelivery;
-  readonly createdAt: Timestamp;
+  readonly delivery: Delivery;
+  readonly round: Round;
   readonly updatedAt: Timestamp;
   readonly attempts: number;
   readonly lastStatusCode: number | null;
@@ -85,39 +114,83 @@ interface Progress {
 }
 export type WebhookDeliveryState =
   | { readonly status: 'absent' }
-  | (Progress & { readonly status: 'pending'; readonly nextAttemptAt: Timestamp })
-  | (Progress & { readonly status: 'delivered'; readonly deliveredAt: Timestamp })
+  | (Progress & {
+      readonly status: 'pending';
+      readonly target: string;
+      readonly nextAttemptAt: Timestamp;
+      /** The next attempt was asked for: it is made even while the target keeps failing. */
+      readonly isProbe: boolean;
+    })
+  | (Progress & { readonly status: 'delivered' })
   | (Progress & { readonly status: 'deadLettered' })
-  | (Progress & { readonly status: 'cancelled'; readonly reason: string });
+  | (Progress & { readonly status: 'cancelled' });
+export type PendingDelivery = Extract<WebhookDeliveryState, { readonly status: 'pending' }>;
+
+/** Returns the state of a delivery that was scheduled and not yet attempted: its stream is empty. */
+export const scheduled = (delivery: Delivery, target: string): PendingDelivery => ({
+  status: 'pending',
+  delivery,
+  round: { earlierAttempts: 0, begunAt: delivery.scheduledAt },
+  updatedAt: delivery.scheduledAt,
+  attempts: 0,
+  lastStatusCode: null,
+  lastError: null,
+  lastResponseBody: null,
+  target,
+  nextAttemptAt: delivery.scheduledAt,
+  isProbe: delivery.resend > 0,
+});
+
+/** Attempts of the present round. */
+const attemptsOfRound = ({ attempts, round }: Progress): number => attempts - round.earlierAttempts;
+
+/** Returns whether the next attempt waits for its turn while the target keeps failing (W3). */
+export const isHoldable = (state: PendingDelivery): boolean => attemptsOfRound(state) === 0 && !state.isProbe;
+
+/** Returns how many attempts there are at most, those of earlier rounds included. */
+export const maxAttemptsOf = ({ round }: Pick<Progress, 'round'>): number => round.earlierAttempts + MAX_ATTEMPTS;
+
+/** null: it has ended, or its beginning is not known. */
+const pendingBefore = (state: WebhookDeliveryState, event: WebhookDeliveryEvent): PendingDelivery | null => {
+  if (state.status === 'pending') return state;
+  const delivery = state.status === 'absent' && 'delivery' in event.data ? event.data.delivery : null;
+  return delivery && scheduled(delivery, '');
+};
+
+/** The state once it was asked for again. One that had ended begins a new round; one that is pending goes on with its own. */
+const retried = (
+  state: Exclude<WebhookDeliveryState, { readonly status: 'absent' }>,
+  { target, isProbe, at }: WebhookDeliveryRetryRequested['data'],
+): PendingDelivery => {
+  const round = state.status === 'pending' ? state.round : { earlierAttempts: state.attempts, begunAt: at };
+  return { ...state, status: 'pending', round, updatedAt: at, target, nextAttemptAt: at, isProbe };
+};
 
 const evolve = (state: WebhookDeliveryState, event: WebhookDeliveryEvent): WebhookDeliveryState => {
-  if (event.type === 'WebhookDeliveryScheduled') {
-    if (state.status !== 'absent') return state;
-    const { at, ...delivery } = event.data;
-    const nothing = { attempts: 0, lastStatusCode: null, lastError: null, lastResponseBody: null };
-    return { status: 'pending', delivery, createdAt: at, updatedAt: at, ...nothing, nextAttemptAt: at };
+  const before = pendingBefore(state, event);
+  if (event.type === 'WebhookDeliveryRetryRequested') {
+    const known = before ?? state;
+    return known.status === 'absent' ? state : retried(known, event.data);
   }
-  if (state.status !== 'pending') return state;
+  if (before === null) return state;
+  const { status: _, target: __, nextAttemptAt, isProbe: ___, ...progress } = before;
+  const updatedAt = event.data.at;
   switch (event.type) {
     case 'WebhookDeliveryAttemptFailed': {
-      const { number, at, statusCode, error, responseBody, nextAttemptAt } = event.data;
-      const last = { attempts: number, lastStatusCode: statusCode, lastError: error, lastResponseBody: responseBody };
-      return { ...state, ...last, updatedAt: at, nextAttemptAt: nextAttemptAt ?? state.nextAttemptAt };
+      const { number: attempts, target, statusCode, error, responseBody, nextAttemptAt: next } = event.data;
+      const last = { attempts, lastStatusCode: statusCode, lastError: error, lastResponseBody: responseBody };
+      const due = { target, nextAttemptAt: next ?? nextAttemptAt, isProbe: false };
+      return { ...progress, ...last, ...due, status: 'pending', updatedAt };
     }
     case 'WebhookDeliverySucceeded': {
-      const { nextAttemptAt: _, ...rest } = state;
-      const { number, at, statusCode } = event.data;
-      const last = { attempts: number, lastStatusCode: statusCode, lastError: null, lastResponseBody: null };
-      return { ...rest, ...last, status: 'delivered', updatedAt: at, deliveredAt: at };
+      const { number: attempts, statusCode: lastStatusCode } = event.data;
+      const last = { attempts, lastStatusCode, lastError: null, lastResponseBody: null };
+      return { ...progress, ...last, status: 'delivered', updatedAt };
     }
-    case 'WebhookDeliveryDeadLettered': {
-      const { nextAttemptAt: _, ...rest } = state;
-      return { ...rest, status: 'deadLettered', updatedAt: event.data.at };
-    }
-    case 'WebhookDeliveryCancelled': {
-      const { nextAttemptAt: _, ...rest } = state;
-      return { ...rest, status: 'cancelled', updatedAt: event.data.at, reason: event.data.reason };
-    }
+    case 'WebhookDeliveryDeadLettered':
+      return { ...progress, status: 'deadLettered', updatedAt };
+    case 'WebhookDeliveryCancelled':
+      return { ...progress, status: 'cancelled', updatedAt };
     default:
       return ignore(state, event);
   }
@@ -127,19 +200,17 @@ export const webhookDelivery: Decider<WebhookDeliveryState, WebhookDeliveryEvent
   evolve,
 };
 
-/** The delivery's id names event, endpoint and resend: scheduling it twice schedules it once (W2). */
-export const scheduleDelivery =
-  (
-    delivery: Omit<ScheduledDelivery, 'maxAttempts'>,
-    at: Timestamp,
-  ): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'scheduled'> =>
-  (state) => ({
-    events:
-      state.status === 'absent'
-        ? [{ type: 'WebhookDeliveryScheduled', data: { ...delivery, maxAttempts: MAX_ATTEMPTS, at } }]
-        : [],
-    reply: 'scheduled',
-  });
+/** A delivery and its target: what a decision on a stream must be told that may be empty yet. */
+export interface Scheduled {
+  readonly delivery: Delivery;
+  readonly target: string;
+}
+
+/** The state that a decision starts from, and what the first event must hold besides; null: the delivery has ended. */
+const begun = (state: WebhookDeliveryState, { delivery, target }: Scheduled) => {
+  if (state.status === 'absent') return { pending: scheduled(delivery, target), delivery };
+  return state.status === 'pending' ? { pending: state, delivery: null } : null;
+};
 
 export interface AttemptResult {
   readonly ok: boolean;
@@ -150,37 +221,35 @@ export interface AttemptResult {
   readonly retryAfterMs: number | null;
 }
 
-/** The outcome of attempt `number`. One that is recorded already, or came after the end: nothing. `random` is in [0, 1). */
+/**
+ * Records the outcome of attempt `number` (from 1) and when the next one is due. Replies 'nothing' when that attempt is recorded already
+ * or the delivery has ended. `random` in [0, 1) spreads the delay.
+ */
 export const recordAttempt =
   (
+    of: Scheduled,
     number: number,
     result: AttemptResult,
     at: Timestamp,
     random: number,
   ): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'recorded' | 'nothing'> =>
   (state) => {
-    if (state.status !== 'pending' || number !== state.attempts + 1) return { events: [], reply: 'nothing' };
-    const { statusCode, durationMs } = result;
+    const before = begun(state, of);
+    if (before === null || number !== before.pending.attempts + 1) return { events: [], reply: 'nothing' };
+    const { delivery } = before;
+    const { statusCode, durationMs, responseBody } = result;
     if (result.ok && statusCode !== null)
       return {
-        events: [{ type: 'WebhookDeliverySucceeded', data: { number, at, statusCode, durationMs } }],
+        events: [{ type: 'WebhookDeliverySucceeded', data: { number, at, statusCode, durationMs, delivery } }],
         reply: 'recorded',
       };
-    const isLast = number >= state.delivery.maxAttempts;
-    const nextAttemptAt = isLast ? null : addMillis(at, retryDelayMs(number, random, result.retryAfterMs));
-    const { responseBody } = result;
+    const ofRound = attemptsOfRound(before.pending) + 1;
+    const isLast = ofRound >= MAX_ATTEMPTS;
+    const nextAttemptAt = isLast ? null : addMillis(at, retryDelayMs(ofRound, random, result.retryAfterMs));
+    const error = result.error ?? 'connection';
     const failed: WebhookDeliveryEvent = {
       type: 'WebhookDeliveryAttemptFailed',
-      data: {
-        number,
-        target: targetOf(state.delivery),
-        at,
-        statusCode,
-        error: result.error ?? 'connection',
-        responseBody,
-        durationMs,
-        nextAttemptAt,
-      },
+      data: { number, target: of.target, at, statusCode, error, responseBody, durationMs, nextAttemptAt, delivery },
     };
     return {
       events: isLast ? [failed, { type: 'WebhookDeliveryDeadLettered', data: { at } }] : [failed],
@@ -189,17 +258,55 @@ export const recordAttempt =
   };
 
 /**
- * Whether a retry may come before its time because its target took something at `at` (W3). Not when a Retry-After asked for the
- * wait; nor when the attempt before came early already: an endpoint that takes some messages and refuses others must not use up the
+ * Returns whether a retry may come before its time because its target took something at `at` (W3). It may not when a Retry-After asked for
+ * the wait, nor when the attempt before came early already: an endpoint that takes some messages and refuses others must not use up the
  * attempts of those that it refuses.
  */
-export const mayComeEarly = (state: Extract<WebhookDeliveryState, { status: 'pending' }>, at: Timestamp): boolean =>
-  state.nextAttemptAt <= addMillis(state.updatedAt, longestDelayMs(state.attempts)) &&
-  at >= addMillis(state.createdAt, earliestMs(state.attempts));
+export const mayComeEarly = (state: PendingDelivery, at: Timestamp): boolean =>
+  state.nextAttemptAt <= addMillis(state.updatedAt, longestDelayMs(attemptsOfRound(state))) &&
+  at >= addMillis(state.round.begunAt, earliestMs(attemptsOfRound(state)));
 
+/** Cancels a delivery that has not ended. Replies 'nothing' when it has. */
 export const cancelDelivery =
-  (reason: string, at: Timestamp): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'recorded' | 'nothing'> =>
+  (
+    of: Scheduled,
+    reason: string,
+    at: Timestamp,
+  ): Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'recorded' | 'nothing'> =>
+  (state) => {
+    const before = begun(state, of);
+    if (before === null) return { events: [], reply: 'nothing' };
+    const { delivery } = before;
+    return { events: [{ type: 'WebhookDeliveryCancelled', data: { reason, at, delivery } }], reply: 'recorded' };
+  };
+
+type RetryDecision = Decision<WebhookDeliveryState, WebhookDeliveryEvent, 'requested' | 'nothing'>;
+
+const requested = (target: string, isProbe: boolean, at: Timestamp, delivery: Delivery | null) => ({
+  events: [{ type: 'WebhookDeliveryRetryRequested', data: { target, isProbe, at, delivery } } as const],
+  reply: 'requested' as const,
+});
+const NOTHING_TO_DO = { events: [], reply: 'nothing' } as const;
+
+/**
+ * Has a delivery sent at `at`, whatever has become of it. Replies 'nothing' when it goes now in any case: its next attempt is due, and
+ * does not wait for its turn.
+ */
+export const requestRetry =
+  (of: Scheduled, at: Timestamp): RetryDecision =>
+  (state) => {
+    const before = begun(state, of);
+    const goesNow = before !== null && before.pending.nextAttemptAt <= at && !isHoldable(before.pending);
+    return goesNow ? NOTHING_TO_DO : requested(of.target, true, at, before?.delivery ?? null);
+  };
+
+/**
+ * Has a dead-lettered delivery sent at `at`, as one of many that were asked for at `askedAt`. Replies 'nothing' when it is not
+ * dead-lettered, or was dead-lettered later: then it was re-driven already, and failed again.
+ */
+export const redriveDelivery =
+  (target: string, isProbe: boolean, askedAt: Timestamp, at: Timestamp): RetryDecision =>
   (state) =>
-    state.status === 'pending'
-      ? { events: [{ type: 'WebhookDeliveryCancelled', data: { reason, at } }], reply: 'recorded' }
-      : { events: [], reply: 'nothing' };
+    state.status === 'deadLettered' && state.updatedAt <= askedAt
+      ? requested(target, isProbe, at, null)
+      : NOTHING_TO_DO;

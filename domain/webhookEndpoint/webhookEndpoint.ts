@@ -2,9 +2,9 @@
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { AccountId, EndpointId, Mode } from '../kernel/ids.ts';
-import { reject } from '../kernel/rejection.ts';
-import { integer, listOf, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
-import type { Timestamp } from '../kernel/time.ts';
+import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
+import { integer, listOf, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 
 export interface Endpoint {
   readonly endpointId: EndpointId;
@@ -17,27 +17,68 @@ export interface Endpoint {
 }
 
 export type WebhookEndpointRegistered = Fact<'WebhookEndpointRegistered', Endpoint & { readonly at: Timestamp }>;
+/** What the merchant changed; null: left as it was. At least one is not null. */
+export interface EndpointChange {
+  readonly url: string | null;
+  readonly events: readonly string[] | null;
+  /** `inactive`: it gets no new deliveries, and pending ones wait (W6). */
+  readonly status: 'active' | 'inactive' | null;
+}
+export type WebhookEndpointChanged = Fact<'WebhookEndpointChanged', EndpointChange & { readonly at: Timestamp }>;
+/** Everything that is signed from now on is signed with the secret of this version. */
+export type WebhookEndpointSecretRotated = Fact<
+  'WebhookEndpointSecretRotated',
+  { readonly secretVersion: number; readonly at: Timestamp }
+>;
 /** No delivery goes there any more; pending ones are abandoned. */
 export type WebhookEndpointDeleted = Fact<'WebhookEndpointDeleted', { readonly at: Timestamp }>;
-export type WebhookEndpointEvent = WebhookEndpointRegistered | WebhookEndpointDeleted;
+export type WebhookEndpointEvent =
+  | WebhookEndpointRegistered
+  | WebhookEndpointChanged
+  | WebhookEndpointSecretRotated
+  | WebhookEndpointDeleted;
 
 interface Known extends Endpoint {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
 }
+type ActiveEndpoint = Known & { readonly status: 'active' };
+type InactiveEndpoint = Known & { readonly status: 'inactive'; readonly inactiveSince: Timestamp };
+/** An endpoint that merchants see. */
+export type ExistingEndpoint = ActiveEndpoint | InactiveEndpoint;
 export type WebhookEndpointState =
   | { readonly status: 'absent' }
-  | (Known & { readonly status: 'active' })
+  | ExistingEndpoint
   | (Known & { readonly status: 'deleted' });
 
+const exists = (state: WebhookEndpointState): state is ExistingEndpoint =>
+  state.status === 'active' || state.status === 'inactive';
+
+const withStatus = (endpoint: ExistingEndpoint, status: 'active' | 'inactive', at: Timestamp): ExistingEndpoint => {
+  if (status === endpoint.status) return endpoint;
+  if (status === 'inactive') return { ...endpoint, status, inactiveSince: at };
+  const { inactiveSince: _, ...known } = endpoint as InactiveEndpoint;
+  return { ...known, status };
+};
+
 const evolve = (state: WebhookEndpointState, event: WebhookEndpointEvent): WebhookEndpointState => {
+  if (event.type === 'WebhookEndpointRegistered') {
+    const { at, ...endpoint } = event.data;
+    return { status: 'active', ...endpoint, createdAt: at, updatedAt: at };
+  }
+  if (!exists(state)) return state;
   switch (event.type) {
-    case 'WebhookEndpointRegistered': {
-      const { at, ...endpoint } = event.data;
-      return { status: 'active', ...endpoint, createdAt: at, updatedAt: at };
+    case 'WebhookEndpointChanged': {
+      const { url, events, status, at } = event.data;
+      const changed = { ...state, url: url ?? state.url, events: events ?? state.events, updatedAt: at };
+      return withStatus(changed, status ?? state.status, at);
     }
-    case 'WebhookEndpointDeleted':
-      return state.status === 'active' ? { ...state, status: 'deleted', updatedAt: event.data.at } : state;
+    case 'WebhookEndpointSecretRotated':
+      return { ...state, secretVersion: event.data.secretVersion, updatedAt: event.data.at };
+    case 'WebhookEndpointDeleted': {
+      const known = withStatus(state, 'active', event.data.at);
+      return { ...known, status: 'deleted', updatedAt: event.data.at };
+    }
     default:
       return ignore(state, event);
   }
@@ -54,16 +95,70 @@ export const registerEndpoint =
     reply: 'registered',
   });
 
-/** Not there, another tenant's, or deleted before: `not_found`, all alike. */
-export const deleteEndpoint =
+interface Owner {
+  readonly accountId: AccountId;
+  readonly mode: Mode;
+}
+
+/** Returns the endpoint where the owner has it. Not there, another tenant's and deleted before are `not_found`, all alike. */
+export const ownedBy = (state: WebhookEndpointState, { accountId, mode }: Owner): ExistingEndpoint | Rejection =>
+  exists(state) && state.accountId === accountId && state.mode === mode
+    ? state
+    : reject('not_found', 'There is no such webhook endpoint.');
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name, i) => name === b[i]);
+
+/** Changes what differs from the present; where nothing does, it records nothing. Rejects with `not_found`. */
+export const changeEndpoint =
   (
-    owner: { accountId: AccountId; mode: Mode },
+    owner: Owner,
+    { url, events, status }: EndpointChange,
     at: Timestamp,
-  ): Decision<WebhookEndpointState, WebhookEndpointEvent, 'deleted'> =>
-  (state) =>
-    state.status !== 'active' || state.accountId !== owner.accountId || state.mode !== owner.mode
-      ? reject('not_found', 'There is no such webhook endpoint.')
-      : { events: [{ type: 'WebhookEndpointDeleted', data: { at } }], reply: 'deleted' };
+  ): Decision<WebhookEndpointState, WebhookEndpointEvent, 'changed'> =>
+  (state) => {
+    const endpoint = ownedBy(state, owner);
+    if (isRejection(endpoint)) return endpoint;
+    const change: EndpointChange = {
+      url: url === endpoint.url ? null : url,
+      events: events !== null && isSame(events, endpoint.events) ? null : events,
+      status: status === endpoint.status ? null : status,
+    };
+    const isChanged = Object.values(change).some((value) => value !== null);
+    return { events: isChanged ? [{ type: 'WebhookEndpointChanged', data: { ...change, at } }] : [], reply: 'changed' };
+  };
+
+/**
+ * Makes the secret of `secretVersion` the one that signs. Replies 'taken', and changes nothing, when that is not the version after the
+ * present one: another rotation came first. Rejects with `not_found`.
+ */
+export const rotateEndpointSecret =
+  (
+    owner: Owner,
+    secretVersion: number,
+    at: Timestamp,
+  ): Decision<WebhookEndpointState, WebhookEndpointEvent, 'rotated' | 'taken'> =>
+  (state) => {
+    const endpoint = ownedBy(state, owner);
+    if (isRejection(endpoint)) return endpoint;
+    if (secretVersion !== endpoint.secretVersion + 1) return { events: [], reply: 'taken' };
+    return { events: [{ type: 'WebhookEndpointSecretRotated', data: { secretVersion, at } }], reply: 'rotated' };
+  };
+
+/** Rejects with `not_found`, also what is deleted already. */
+export const deleteEndpoint =
+  (owner: Owner, at: Timestamp): Decision<WebhookEndpointState, WebhookEndpointEvent, 'deleted'> =>
+  (state) => {
+    const endpoint = ownedBy(state, owner);
+    if (isRejection(endpoint)) return endpoint;
+    return { events: [{ type: 'WebhookEndpointDeleted', data: { at } }], reply: 'deleted' };
+  };
+
+/** How long pending deliveries wait for an endpoint that is inactive before they are cancelled (W6). */
+const INACTIVE_MS = 7 * DAY_MS;
+
+/** Returns when deliveries that wait for an inactive endpoint are cancelled (account time). */
+export const waitsUntil = ({ inactiveSince }: InactiveEndpoint): Timestamp => addMillis(inactiveSince, INACTIVE_MS);
 
 /** Does an endpoint with these subscriptions want events of this name? */
 export const wants = (subscriptions: readonly string[], eventType: string): boolean =>
@@ -83,5 +178,16 @@ export const webhookEndpointSerde: Serde<WebhookEndpointEvent> = serdeOf<Webhook
     }),
     personal: ['url'],
   },
+  WebhookEndpointChanged: {
+    version: 1,
+    shape: record<EndpointChange & { at: Timestamp }>({
+      url: nullable(text()),
+      events: nullable(listOf(text())),
+      status: nullable(oneOf('active', 'inactive')),
+      at: time,
+    }),
+    personal: ['url'],
+  },
+  WebhookEndpointSecretRotated: { version: 1, shape: record({ secretVersion: integer, at: time }), personal: [] },
   WebhookEndpointDeleted: { version: 1, shape: record({ at: time }), personal: [] },
 });

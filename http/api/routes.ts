@@ -2,6 +2,10 @@
 import { OPERATIONS_ROUTES } from '../kernel/health.ts';
 import type { Route } from '../kernel/route.ts';
 import { CHECKOUT_ROUTES } from '../site/checkoutRoutes.ts';
+import { PASSWORD_ROUTES } from '../site/passwordRoutes.ts';
+import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from './access/apiKeys.ts';
+import { changePasswordRoute, logInRoute, logOutRoute, requestPasswordResetRoute } from './access/login.ts';
+import { changeAccountSettingsRoute, getAccountRoute, removeLogoRoute, uploadLogoRoute } from './accounts/account.ts';
 import { createChargeRoute, createPixChargeRoute, getChargeRoute, listChargesRoute } from './payments/charges.ts';
 import {
   cancelPaymentRoute,
@@ -12,6 +16,7 @@ import {
 } from './payments/payment.ts';
 import { createPaymentRoute, listPaymentsRoute } from './payments/payments.ts';
 import { listRefundsRoute, refundPaymentRoute } from './refunds/refunds.ts';
+import { listRequestLogsRoute } from './requests/requestLogs.ts';
 import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxPayRoute } from './sandbox/sandbox.ts';
 import {
   sandboxAuthorizeRoute,
@@ -24,14 +29,17 @@ import { confirmRefundRoute, failRefundRoute } from './sandbox/sandboxRefunds.ts
 import { sandboxSettingsRoute } from './sandbox/sandboxSettings.ts';
 import { paymentMetricsRoute, paymentStatsRoute } from './stats/stats.ts';
 import { getBalanceRoute, listWalletsRoute } from './wallets/wallets.ts';
+import { deliveryStatsRoute, getDeliveryRoute, listDeliveriesRoute } from './webhooks/deliveries.ts';
 import {
+  changeEndpointRoute,
   deleteEndpointRoute,
-  eventCatalogueRoute,
-  listDeliveriesRoute,
   listEndpointsRoute,
+  pingEndpointRoute,
   registerEndpointRoute,
-  rotateOverrideSecretRoute,
-} from './webhooks/webhooks.ts';
+  rotateSecretRoute,
+} from './webhooks/endpoints.ts';
+import { redriveDeliveriesRoute, retryDeliveryRoute } from './webhooks/retries.ts';
+import { eventCatalogueRoute, rotateOverrideSecretRoute } from './webhooks/webhooks.ts';
 
 /** The JSON interface. */
 export const API_ROUTES: readonly Route[] = [
@@ -55,8 +63,15 @@ export const API_ROUTES: readonly Route[] = [
   listWalletsRoute,
   registerEndpointRoute,
   listEndpointsRoute,
+  changeEndpointRoute,
+  rotateSecretRoute,
+  pingEndpointRoute,
   deleteEndpointRoute,
   listDeliveriesRoute,
+  redriveDeliveriesRoute,
+  getDeliveryRoute,
+  retryDeliveryRoute,
+  deliveryStatsRoute,
   rotateOverrideSecretRoute,
   eventCatalogueRoute,
   sandboxPayRoute,
@@ -71,6 +86,19 @@ export const API_ROUTES: readonly Route[] = [
   getClockRoute,
   advanceClockRoute,
   flushDeliveriesRoute,
+  listRequestLogsRoute,
+  logInRoute,
+  logOutRoute,
+  changePasswordRoute,
+  issueApiKeyRoute,
+  listApiKeysRoute,
+  rotateApiKeyRoute,
+  revokeApiKeyRoute,
+  requestPasswordResetRoute,
+  getAccountRoute,
+  changeAccountSettingsRoute,
+  uploadLogoRoute,
+  removeLogoRoute,
 ];
 
-export const ROUTES: readonly Route[] = [...API_ROUTES, ...CHECKOUT_ROUTES, ...OPERATIONS_ROUTES];
+export const ROUTES: readonly Route[] = [...API_ROUTES, ...CHECKOUT_ROUTES, ...PASSWORD_ROUTES, ...OPERATIONS_ROUTES];

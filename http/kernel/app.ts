@@ -1,32 +1,39 @@
 // The HTTP application: a request passes request id, route, overload, authentication, rate limit, body, schema, idempotency key, handler
 // and serializer, in this order (architecture §8).
-
+import { setTimeout } from 'node:timers/promises';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { CommandContention, StreamUnreadable } from '../../application/core/commandHandler.ts';
+import { PasswordHashingBusy } from '../../application/ports/credentials.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts';
+import type { Randomness } from '../../application/ports/randomness.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
+import type { BeginRequest } from '../../application/ports/requestLog.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { addressOf } from './address.ts';
-import { type Admission, admit, OVERLOADED, takesPlace } from './admission.ts';
+import { addressOf, warnOfForwarding } from './address.ts';
+import { type Admission, admit, beyondAddressLimit, OVERLOADED, type Passage, takesPlace } from './admission.ts';
+import { answeredRequest } from './answered.ts';
 import { type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
 import { PUBLIC_URL, requestIdOf, sendError } from './errors.ts';
-import { warnOfForwarding } from './forwarding.ts';
-import { type Place, UNCOUNTED } from './overload.ts';
+import { UNCOUNTED } from './overload.ts';
 import { requestId } from './requestId.ts';
 import type { Caller, Preferences, Refusal, Route, RouteContext, RouteResult } from './route.ts';
 import { sendResult } from './send.ts';
-import { untilLevel } from './upToDate.ts';
+import { assertCaughtUp } from './upToDate.ts';
 import { idempotencyKeyOf, readQuery } from './validation.ts';
 
 export interface AppOptions extends Admission {
   readonly routes: readonly Route[];
   readonly trustProxy: string | number | boolean;
+  /** Request ids are made of it. */
+  readonly randomness: Randomness;
   /** Every 5xx, with its request id. The answer never says more than its code. */
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly onAnswer?: (route: string, status: number, seconds: number) => void;
+  /** The request log. */
+  readonly beginRequest: BeginRequest;
 }
 
 export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -38,20 +45,19 @@ export const createApp = (options: AppOptions): Express => {
   app.set('query parser', 'simple');
   app.set('trust proxy', options.trustProxy);
   app.set(PUBLIC_URL, options.services.baseUrl);
-  app.use(requestId);
+  app.use(requestId(options.randomness));
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
+  const refuse = refusing(options);
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));
     for (const route of routes) at[route.method.toLowerCase() as Lowercase<Route['method']>](serve(route, options));
     const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
     at.all((req, res) => {
       res.setHeader('Allow', allow);
-      sendError(req, res, { code: 'method_not_allowed', message: `${req.method} is not allowed here.` });
+      return refuse(req, res, { code: 'method_not_allowed', message: `${req.method} is not allowed here.` });
     });
   }
-  app.use((req: Request, res: Response) =>
-    sendError(req, res, { code: 'not_found', message: 'There is no such route.' }),
-  );
+  app.use((req: Request, res: Response) => refuse(req, res, { code: 'not_found', message: 'There is no such route.' }));
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => fault(error, req, res, options));
   return app;
 };
@@ -59,14 +65,29 @@ export const createApp = (options: AppOptions): Express => {
 /** Headers for browsers; the pages bring their own content security policy. */
 const protect = helmet({ contentSecurityPolicy: false, hsts: false, referrerPolicy: { policy: 'no-referrer' } });
 
+const folderOf = (path: string): string => path.split('/')[1] ?? '';
+
+/** What no route takes: in a folder of pages it is protected and counted like those that are there. */
+const refusing = (options: AppOptions) => {
+  const folders = new Set(options.routes.filter(({ limit }) => limit === 'pages').map(({ path }) => folderOf(path)));
+  return async (req: Request, res: Response, refusal: Omit<Rejection, 'rejected'>): Promise<void> => {
+    const isPage = folders.has(folderOf(req.path));
+    if (isPage) protect(req, res, () => undefined);
+    const limited = isPage ? await beyondAddressLimit('pages', req, res, options) : null;
+    sendError(req, res, limited ?? refusal);
+  };
+};
+
 const serve = (route: Route, options: AppOptions) => {
   const readBody = bodyReader(route.body);
   return async (req: Request, res: Response): Promise<void> => {
     const started = performance.now();
     if (route.limit === 'pages') protect(req, res, () => undefined);
     const place = takesPlace(route) ? options.overload.enter() : UNCOUNTED;
+    const record = options.beginRequest();
+    const passage: Passage = { place: place ?? UNCOUNTED, caller: null };
     try {
-      const result = place === null ? OVERLOADED : await resultOf(route, readBody, req, res, place, options);
+      const result = place === null ? OVERLOADED : await resultOf(route, readBody, req, res, passage, options);
       if (isRejection(result)) sendError(req, res, result);
       else sendResult(req, res, result);
     } catch (error) {
@@ -74,7 +95,9 @@ const serve = (route: Route, options: AppOptions) => {
     } finally {
       place?.leave();
     }
-    options.onAnswer?.(route.operationId, res.statusCode, (performance.now() - started) / 1000);
+    const durationMs = performance.now() - started;
+    options.onAnswer?.(route.operationId, res.statusCode, durationMs / 1000);
+    if (passage.caller !== null) record(answeredRequest(req, res, passage.caller, durationMs));
   };
 };
 
@@ -83,11 +106,12 @@ const resultOf = async (
   readBody: BodyReader,
   req: Request,
   res: Response,
-  place: Place,
+  passage: Passage,
   options: AppOptions,
 ): Promise<RouteResult | Refusal> => {
   const { services } = options;
-  const caller = await admit(route, req, res, place, options);
+  const { place } = passage;
+  const caller = await admit(route, req, res, passage, options);
   if (isRejection(caller)) return caller;
   const query = readQuery(route, req.query as Record<string, unknown>);
   if (isRejection(query)) return query;
@@ -96,7 +120,7 @@ const resultOf = async (
   // Shape is judged before the key (K2a).
   const idempotencyKey = Object.hasOwn(route.headers, 'Idempotency-Key') ? idempotencyKeyOf(req) : '';
   if (isRejection(idempotencyKey)) return idempotencyKey;
-  if (route.reads.length > 0) await untilLevel(services, route.reads);
+  if (route.reads.length > 0) await assertCaughtUp(services, route.reads);
   const params = readParams(route, req.params as Record<string, string>);
   if (isRejection(params)) return params;
   return route.handle({
@@ -111,6 +135,7 @@ const resultOf = async (
       return addressOf(req);
     },
     prefers: preferencesOf(req),
+    pause: (ms) => place.waiting(setTimeout(ms, undefined, { ref: false })),
     services,
   });
 };
@@ -138,26 +163,34 @@ const readParams = (
 };
 
 const fault = (error: unknown, req: Request, res: Response, options: AppOptions): void => {
+  const rejection = explain(error, requestIdOf(req), options);
   if (res.headersSent) res.destroy();
-  else sendError(req, res, explain(error, requestIdOf(req), options));
+  else sendError(req, res, rejection);
 };
 
-/** What the client is told: the code, never more. Every 5xx but the provider's and those of parked streams is reported. */
+/** Returns what the client gets: the code, never more. Every 5xx but the provider's and those of parked streams is reported. */
 const explain = (error: unknown, requestId: string, { onFault }: AppOptions): Rejection => {
   const status = (error as { status?: number }).status;
   if (status === 400) return reject('invalid_request', 'The request could not be read.');
   if (error instanceof PayloadTooLarge) return reject('payload_too_large', 'The body is too large.');
   if (error instanceof ProviderUnavailable) return reject('service_unavailable', error.message);
-  // Those who ask for what is parked or behind are many; log and metrics tell of the follower itself.
+  // Many requests may meet one parked stream or one slow read model; log and metrics report the consumer itself.
   if (!(error instanceof ReadModelsBehind)) onFault(error, requestId);
   const again = 'Repeat the request with the same Idempotency-Key.';
-  return AWAY.some((kind) => error instanceof kind) || isDatabaseAway(error)
+  return UNAVAILABLE.some((kind) => error instanceof kind) || isDatabaseAway(error)
     ? reject('service_unavailable', `The service is not available at the moment. ${again}`)
     : reject('internal_error', `Something went wrong on our side. ${again}`);
 };
 
-/** Nothing is half done, and a repeat is safe. */
-const AWAY = [EventStoreUnavailable, AppendOutcomeUnknown, CommandContention, ReadModelsBehind, StreamUnreadable];
+/** Errors after which nothing is half done and a repeat is safe. */
+const UNAVAILABLE = [
+  EventStoreUnavailable,
+  AppendOutcomeUnknown,
+  CommandContention,
+  ReadModelsBehind,
+  StreamUnreadable,
+  PasswordHashingBusy,
+];
 
 /**
  * Failures of `pg` that pass: of connections (class 08 and 57, socket errors, the pool's own time-out), of disk, memory or places for

@@ -1,9 +1,12 @@
-// Who calls (contract.md Authentication). The cleartext key is compared by its SHA-256 and kept nowhere.
+// Who calls: with an API key or with a token of the dashboard (contract.md Authentication). A cleartext key is compared by its SHA-256 and
+// kept nowhere.
 import { timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
+import { shownFingerprint } from '../../application/accounts/newKey.ts';
+import { PREFIX } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
-import type { Caller } from './route.ts';
+import type { Caller, OperatorCaller, Refusal, SessionCaller } from './route.ts';
 import type { Services } from './services.ts';
 
 /** In a time that tells only whether they have the same length. */
@@ -13,7 +16,6 @@ export const isSameSecret = (a: string, b: string): boolean => {
 };
 
 const KEY = /^ak_(?:test|live)_[A-Za-z0-9_-]{32}$/;
-const ACTOR_HEX = 16;
 
 /** Why it is nobody's: for the log, never for the caller. */
 export const failureOf = (req: Request): 'missing' | 'malformed' | 'unknown' => {
@@ -30,6 +32,41 @@ export const authenticate = async (req: Request, services: Services): Promise<Ca
   return {
     account,
     tenant: { accountId: key.accountId, mode: key.mode },
-    actor: `key:${key.fingerprint.slice(0, ACTOR_HEX)}`,
+    actor: `key:${shownFingerprint(key.fingerprint)}`,
   };
+};
+
+/** A JWT in its compact form; longer ones than any of ours are not looked at. */
+const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
+const AUTHORIZATION_LENGTH_MAX = 2_048;
+
+const tokenIn = ({ headers: { authorization } }: Request): string | null =>
+  authorization !== undefined && authorization.length <= AUTHORIZATION_LENGTH_MAX
+    ? (BEARER.exec(authorization)?.[1] ?? null)
+    : null;
+
+/** Why a token is nobody's: for the log, never for the caller. */
+export const tokenFailureOf = (req: Request): 'missing' | 'malformed' | 'unknown' => {
+  if (!req.headers.authorization) return 'missing';
+  return tokenIn(req) === null ? 'malformed' : 'unknown';
+};
+
+const NO_SESSION: Refusal = {
+  ...reject('unauthorized', 'The Authorization header is missing, or its token is not that of a session.'),
+  headers: { 'WWW-Authenticate': 'Bearer' },
+};
+
+/** What has ended a session counts at once; the role is the user's present one, whatever the token says. */
+export const authenticateSession = async (
+  req: Request,
+  services: Services,
+): Promise<SessionCaller | OperatorCaller | Refusal> => {
+  const token = tokenIn(req);
+  const found = token === null ? null : await services.findSession(token);
+  if (found === null) return NO_SESSION;
+  const { sessionId, user, account } = found;
+  const { userId, email, name, role } = user;
+  const caller = { sessionId, userId, email, name, actor: `user:${PREFIX.user}${userId}` };
+  if (role === 'OPERATOR' || account === null) return { ...caller, role: 'OPERATOR' };
+  return { ...caller, role, account, tenant: { accountId: account.accountId, mode: 'live' } };
 };

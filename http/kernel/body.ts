@@ -62,6 +62,18 @@ const FAULTS: { readonly [type: string]: readonly [ErrorCode, string] } = {
   'encoding.unsupported': ['unsupported_media_type', 'The Content-Encoding is not supported.'],
 };
 
+/** Calls `act` when more bytes have come than a body may have: the parser says so only when all of them have come, which may be never. */
+const onOverflow = (req: Request, act: () => void): void => {
+  let bytes = 0;
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes <= BODY_BYTES_MAX) return;
+    req.off('data', count);
+    act();
+  };
+  req.on('data', count);
+};
+
 const readJson = async (req: Request, res: Response): Promise<Sent | Rejection> => {
   if (!hasBody(req)) return NOTHING;
   if (!req.is('application/json')) return reject('unsupported_media_type', 'The body must be application/json.');
@@ -69,7 +81,10 @@ const readJson = async (req: Request, res: Response): Promise<Sent | Rejection> 
     return reject('unsupported_media_type', 'The body must be in UTF-8.');
   // Told at once; the parser would wait for the whole upload first. Node drains what still comes.
   if (Number(req.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return tooLarge(BODY_BYTES_MAX);
-  const fault = await new Promise<unknown>((resolve) => parse(req, res, resolve));
+  const fault = await new Promise<unknown>((resolve) => {
+    if (req.headers['content-length'] === undefined) onOverflow(req, () => resolve({ type: 'entity.too.large' }));
+    parse(req, res, resolve);
+  });
   if (fault === undefined) return { body: req.body, mayHoldBadStrings: (req as WithBody).mayHoldBadStrings === true };
   const [code, message] =
     FAULTS[(fault as { type?: string }).type ?? ''] ?? (['invalid_request', 'The body could not be read.'] as const);

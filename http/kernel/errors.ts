@@ -41,6 +41,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   idempotency_key_required: bad('The `Idempotency-Key` header, or `idempotencyKey` in the body, is missing.'),
   invalid_idempotency_key: bad('The idempotency key is not 8 to 128 printable ASCII characters.'),
   endpoint_limit_reached: bad('The account has 16 webhook endpoints in this mode.'),
+  endpoint_not_active: bad('The webhook endpoint of the delivery is inactive or deleted: nothing goes there.'),
   refund_limit_reached: bad('The payment has 100 refunds; those that failed count too.'),
   resend_limit_reached: bad('The webhooks of the payment were asked for again 100 times.'),
   refund_amount_exceeds_remaining: bad('The refund is larger than what is left of the payment.'),
@@ -60,14 +61,24 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   'fraud.account_velocity_exceeded': {
     status: 403,
     type: 'permission_error',
-    when: 'Too many live charges of this account within an hour.',
+    when: 'Too many live charges of this account within an hour, or too many or too large live refunds.',
   },
   unauthorized: {
     status: 401,
     type: 'authentication_error',
-    when: 'The API key is missing, invalid, rotated or disabled.',
+    when: 'The API key or the dashboard’s token is missing, invalid, replaced or ended; or e-mail address and password are not somebody’s.',
   },
   mode_not_allowed: { status: 403, type: 'permission_error', when: 'A live key on a sandbox route, or the reverse.' },
+  API_KEY_ROLE_REQUIRED: {
+    status: 403,
+    type: 'permission_error',
+    when: 'Only an OWNER or ADMIN of the account may issue, rotate and revoke API keys.',
+  },
+  role_required: {
+    status: 403,
+    type: 'permission_error',
+    when: 'The role of the user who is logged in does not allow this.',
+  },
   not_found: {
     status: 404,
     type: 'not_found_error',

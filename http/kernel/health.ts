@@ -8,7 +8,7 @@ import { type Route, route } from './route.ts';
 export interface Operations {
   /** Why it can't serve, or null when it is ready: can append, can read, lag below 5 s. */
   readonly unreadiness: () => Promise<string | null>;
-  /** Streams that some follower has parked: an operator should look, but nothing else waits for it. */
+  /** Streams that some consumer has parked: an operator should look, but nothing else waits for it. */
   readonly parkedStreams: () => number;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** null: no token opens /metrics. */
@@ -28,7 +28,7 @@ const isFromHere = ({ socket, headers }: Request): boolean =>
   !Object.keys(headers).some((name) => FORWARDING.test(name));
 
 /** Whether the request may read /metrics: it bears the token or, where there is none, comes from this machine and that is enough. */
-export const isOperator = (
+export const isMonitor = (
   req: Request,
   { metricsToken: token, metricsOnLoopback }: Pick<Operations, 'metricsToken' | 'metricsOnLoopback'>,
 ): boolean =>
@@ -99,7 +99,7 @@ const metricsRoute = route({
   operationId: 'getMetrics',
   summary: 'Metrics for Prometheus',
   tag: 'Operations',
-  principal: 'operator',
+  principal: 'monitor',
   limit: 'unlimited',
   responses: { 200: { kind: 'bytes', description: 'In the text format.', contentTypes: ['text/plain'] } },
   errors: ['not_found'],

@@ -36,16 +36,18 @@ const parseInstant = (text: string): Instant | null => {
 
 const within = (millis: number): Timestamp => fromMillis(Math.min(Math.max(millis, FIRST_MS), LAST_MS));
 
-const lowerBound = (text: string): Timestamp | undefined => {
+/** The first millisecond that is not before what is written; undefined: it is no instant. */
+export const lowerBound = (text: string): Timestamp | undefined => {
   const instant = parseInstant(text);
   return instant === null ? undefined : within(instant.millis + (instant.isBetween ? 1 : 0));
 };
-const upperBound = (text: string): Timestamp | undefined => {
+/** The last millisecond that is not after what is written; of a date alone, the last of that day in UTC. */
+export const upperBound = (text: string): Timestamp | undefined => {
   const instant = parseInstant(text);
   return instant === null ? undefined : within(instant.millis + instant.lasts);
 };
 
-const EXPECTED = 'an ISO 8601 date or date-time';
+export const EXPECTED = 'an ISO 8601 date or date-time';
 /** The first millisecond that is not before it. */
 export const notBefore = (description: string) => matching(description, EXPECTED, lowerBound);
 /** The last millisecond that is not after it; of a date alone, the last of that day in UTC. */

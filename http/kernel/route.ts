@@ -4,12 +4,22 @@ import type { Actor } from '../../application/core/eventMetadata.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { CodedProblem } from '../../domain/charge/request.ts';
-import type { Mode } from '../../domain/kernel/ids.ts';
+import type { Mode, SessionId, UserId } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
+import type { AccountRole } from '../../domain/user/user.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 import type { AppServices, Services } from './services.ts';
 
-export type Tag = 'Charges' | 'Payments' | 'Refunds' | 'Wallets' | 'Webhooks' | 'Sandbox' | 'Checkout' | 'Operations';
+export type Tag =
+  | 'Charges'
+  | 'Payments'
+  | 'Refunds'
+  | 'Wallets'
+  | 'Webhooks'
+  | 'Sandbox'
+  | 'Dashboard'
+  | 'Checkout'
+  | 'Operations';
 
 /** Whoever calls with an API key. */
 export interface Caller {
@@ -19,13 +29,37 @@ export interface Caller {
   readonly actor: string;
 }
 
+/** Whoever calls with a token of the dashboard. */
+interface LoggedInCaller {
+  readonly sessionId: SessionId;
+  readonly userId: UserId;
+  readonly email: string;
+  readonly name: string;
+  /** `user:usr_…`. */
+  readonly actor: string;
+}
+/** A member of a merchant's account. What it may do depends on its role; it acts in both modes, and is judged as in live. */
+export interface SessionCaller extends LoggedInCaller {
+  readonly role: AccountRole;
+  readonly account: OpenAccount;
+  readonly tenant: Caller['tenant'];
+}
+/** An operator of the platform. */
+export interface OperatorCaller extends LoggedInCaller {
+  readonly role: 'OPERATOR';
+}
+
 /** What is known of who calls, by the principal that a route asks for. `testKey`: a live key gets 403 `mode_not_allowed` (decisions X). */
 export interface Callers {
   public: null;
   apiKey: Caller;
   testKey: Caller;
-  session: unknown;
-  operator: null;
+  /** `anySession`: of an account or of the platform. `session`, `operator`: with the other one it is 403 `role_required`. */
+  anySession: SessionCaller | OperatorCaller;
+  session: SessionCaller;
+  operator: OperatorCaller;
+  /** Whoever reads the metrics (http/kernel/health.ts). */
+  monitor: null;
   provider: unknown;
 }
 export type Principal = keyof Callers;
@@ -36,9 +70,13 @@ export type LimitClass =
   | 'key'
   /** The same, but not counted by the limit that a sandbox may set itself: the route changes that one. */
   | 'keyApartFromSandbox'
+  /** The user's requests a minute, and the places of its account. */
+  | 'user'
   /** The address's; pages together have the places of one account. */
   | 'pages'
   | 'catalogue'
+  /** The address's, for logins; together they have the places of one account. */
+  | 'login'
   /** The address's; answered however busy the process is. */
   | 'readiness'
   | 'unlimited';
@@ -61,7 +99,7 @@ export interface QueryRule<Value = unknown, Fallback extends Value | undefined =
   /** The value, or undefined when the text is not one. */
   readonly parse: (text: string) => Value | undefined;
   readonly fallback: Fallback;
-  /** What a bad value is answered where that must not be told as a problem of the parameter. */
+  /** The answer to a bad value where that must not be reported as a problem of the parameter. */
   readonly refusal?: Rejection;
   /** The code of a bad value. */
   readonly code: ErrorCode;
@@ -102,7 +140,7 @@ export interface JsonBody<Body = unknown> {
   readonly missing: { readonly [field: string]: ErrorCode };
   /** Fields that the route fills in itself: whatever a caller sends in them is ignored. */
   readonly ignores: readonly string[];
-  /** Rules beyond the schema, told together with its problems. Fields in which the schema does not hold are left out, required ones too. */
+  /** Rules beyond the schema, reported with its problems. Fields in which the schema does not hold are absent, required ones too. */
   readonly refine?: (body: Partial<Body>, context: ValidationContext) => readonly CodedProblem[];
 }
 export const jsonBody = <Schema extends TSchema>(
@@ -189,6 +227,8 @@ export interface RouteContext<
   /** Where the request comes from, as limits count it. */
   readonly address: string;
   readonly prefers: Preferences;
+  /** Resolves after so long; meanwhile the request takes no place of those in progress. */
+  readonly pause: (ms: number) => Promise<void>;
   readonly services: AppServices;
 }
 /** What routes for API keys have in common, for what several of them do. */
@@ -212,7 +252,7 @@ interface Declaration<
   Responses extends ResponseRules,
 > extends Named {
   readonly principal: Who;
-  /** Default: `key` where a key is asked for, else `pages`. */
+  /** Default: `key` where a key is asked for, `user` where a session is, else `pages`. */
   readonly limit?: LimitClass;
   /** Each `{name}` of the path. */
   readonly params?: Params;
@@ -262,6 +302,10 @@ const IDEMPOTENCY_KEY: HeaderRule = {
 
 const isKeyed = (principal: Principal): boolean => principal === 'apiKey' || principal === 'testKey';
 
+/** Whether a token of the dashboard is asked for. */
+export const isOfSession = (principal: Principal): principal is 'anySession' | 'session' | 'operator' =>
+  principal === 'anySession' || principal === 'session' || principal === 'operator';
+
 export const route = <
   Who extends Principal,
   const Responses extends ResponseRules,
@@ -272,7 +316,7 @@ export const route = <
   declared: Declaration<Who, Params, Query, Body, Responses>,
 ): Route => {
   const { principal, params = {}, query = {}, needsIdempotencyKey = false, handle, errors, ...named } = declared;
-  const limit = declared.limit ?? (isKeyed(principal) ? 'key' : 'pages');
+  const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
   const body: BodyRule = declared.body ?? { kind: 'none' };
   return {
     refusesUnknownQuery: false,
@@ -304,7 +348,8 @@ const impliedErrors = ({
   ...Object.values(query).map(({ code }) => code),
   ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
   ...bodyErrors(body),
-  ...(isKeyed(principal) ? (['unauthorized'] as const) : []),
+  ...(isKeyed(principal) || isOfSession(principal) ? (['unauthorized'] as const) : []),
+  ...(principal === 'session' || principal === 'operator' ? (['role_required'] as const) : []),
   ...(principal === 'testKey' ? (['mode_not_allowed'] as const) : []),
   ...(limit === 'unlimited' ? [] : (['rate_limited'] as const)),
   'internal_error',
@@ -319,7 +364,13 @@ const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
 };
 
 /** Who asks, and by which request: what commands record as their cause. */
-export const actorOf = ({ caller, requestId }: Pick<KeyContext, 'caller' | 'requestId'>): Actor => ({
+export const actorOf = ({
+  caller,
+  requestId,
+}: {
+  readonly caller: Pick<Caller, 'actor'>;
+  readonly requestId: string;
+}): Actor => ({
   actor: caller.actor,
   requestId,
 });

@@ -1,6 +1,6 @@
 // What a route answers, by its kind.
 import type { Request, Response } from 'express';
-import { sendJson } from './errors.ts';
+import { helpLink, PUBLIC_URL, sendJson } from './errors.ts';
 import type { EventSink, RouteResult } from './route.ts';
 
 export const sendResult = (req: Request, res: Response, result: RouteResult): void => {
@@ -8,6 +8,8 @@ export const sendResult = (req: Request, res: Response, result: RouteResult): vo
   if ('body' in result) return void sendJson(res, result.status, result.body);
   res.statusCode = result.status;
   if (!res.hasHeader('Cache-Control')) res.setHeader('Cache-Control', 'no-store');
+  // A page that is missing is an error like any other to a program.
+  if (result.status === 404) res.setHeader('Link', helpLink(req.app.get(PUBLIC_URL), 'not_found'));
   if ('page' in result) res.setHeader('Content-Type', 'text/html; charset=utf-8').end(result.page);
   else if ('bytes' in result) res.setHeader('Content-Type', result.contentType).end(result.bytes);
   else if ('open' in result) openStream(req, res, result.open);

@@ -1,12 +1,23 @@
 // What the routes can call. Composed in infrastructure/boot.
+
+import type { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
+import type { changePassword } from '../../application/accounts/changePassword.ts';
+import type { findSession, logIn } from '../../application/accounts/login.ts';
+import type { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../application/accounts/manageKeys.ts';
+import type { requestPasswordLink, setPassword } from '../../application/accounts/passwordLink.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
+import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { cancelPayment } from '../../application/payments/cancellation.ts';
 import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
 import type { providerStatus } from '../../application/payments/providerStatus.ts';
+import type { FailingTargets } from '../../application/ports/failingTargets.ts';
+import type { Logo } from '../../application/ports/logos.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { ParkedStreams, Progress } from '../../application/ports/readModels/progress.ts';
 import type { KnownKey, Views } from '../../application/ports/readModels/views.ts';
+import type { RequestLogReads } from '../../application/ports/requestLog.ts';
+import type { ReportSecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import type { requestRefund } from '../../application/refunds/requestRefund.ts';
 import type { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
@@ -14,11 +25,22 @@ import type { changeSandboxSettings } from '../../application/sandbox/changeSand
 import type { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
 import type { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
 import type { advanceClock } from '../../application/sandbox/testClock.ts';
+import type { attemptsOf } from '../../application/webhooks/attempts.ts';
 import type { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
+import type { pingEndpoint } from '../../application/webhooks/pingEndpoint.ts';
+import type { askRedrive } from '../../application/webhooks/redrive.ts';
 import type { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
-import type { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
-import type { StatusStreams } from '../site/statusStreams.ts';
+import type { retryDelivery } from '../../application/webhooks/retryDelivery.ts';
+import type {
+  changeWebhookEndpoint,
+  deleteWebhookEndpoint,
+  registerWebhookEndpoint,
+  rotateWebhookSecret,
+} from '../../application/webhooks/webhookEndpoints.ts';
+import type { PaymentId, SessionId } from '../../domain/kernel/ids.ts';
+import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { Operations } from './health.ts';
+import type { EventSink, Refusal } from './route.ts';
 
 export interface Services {
   readonly baseUrl: string;
@@ -26,13 +48,34 @@ export interface Services {
   readonly accounts: Accounts;
   readonly progress: Progress;
   readonly parked: ParkedStreams;
-  /** null: nobody's. */
+  /** null: nobody's, or of a suspended account. */
   readonly findKey: (cleartext: string) => Promise<KnownKey | null>;
+  readonly issueApiKey: ReturnType<typeof issueApiKey>;
+  readonly rotateApiKey: ReturnType<typeof rotateApiKey>;
+  readonly revokeApiKey: ReturnType<typeof revokeApiKey>;
+  readonly listApiKeys: ReturnType<typeof listApiKeys>;
+  /** null: the token is not that of a session. */
+  readonly findSession: ReturnType<typeof findSession>;
+  readonly logIn: ReturnType<typeof logIn>;
+  /** Its token is dead in every process when this resolves. */
+  readonly logOut: (sessionId: SessionId) => Promise<void>;
+  readonly changePassword: ReturnType<typeof changePassword>;
+  readonly requestPasswordLink: ReturnType<typeof requestPasswordLink>;
+  readonly setPassword: ReturnType<typeof setPassword>;
   readonly createCharge: CreateChargeHandler;
   readonly createPayment: CreatePaymentHandler;
   readonly payInSandbox: ReturnType<typeof payInSandbox>;
   readonly actInSandbox: ReturnType<typeof actInSandbox>;
   readonly cancelPayment: ReturnType<typeof cancelPayment>;
+  readonly changeAccountSettings: ReturnType<typeof changeAccountSettings>;
+  /** Checks the image first: `invalid_request` with param `logo`. null takes the logo away. */
+  readonly changeLogo: (
+    accountId: Tenant['accountId'],
+    image: Uint8Array | null,
+    by: Changer,
+  ) => ReturnType<ReturnType<typeof changeAccountSettings>>;
+  /** null: there is none under this SHA-256, or no name was asked for. */
+  readonly findLogo: (sha256: string | null) => Promise<Logo | null>;
   readonly requestRefund: ReturnType<typeof requestRefund>;
   readonly decideSandboxRefund: ReturnType<typeof decideSandboxRefund>;
   readonly changeSandboxSettings: ReturnType<typeof changeSandboxSettings>;
@@ -40,14 +83,27 @@ export interface Services {
   /** Where webhooks may go (W5). */
   readonly judgeWebhookUrl: WebhookSender['judgeUrl'];
   readonly resendWebhook: ReturnType<typeof resendWebhook>;
+  readonly retryDelivery: ReturnType<typeof retryDelivery>;
+  readonly askRedrive: ReturnType<typeof askRedrive>;
   readonly rotateOverrideSecret: ReturnType<typeof rotateOverrideSecret>;
   readonly providerStatus: ReturnType<typeof providerStatus>;
   /** Whether the mode's provider lets the receipt of a settled payment be shown. */
   readonly exposesReceipts: (mode: Tenant['mode']) => boolean;
   readonly registerWebhookEndpoint: ReturnType<typeof registerWebhookEndpoint>;
+  readonly changeWebhookEndpoint: ReturnType<typeof changeWebhookEndpoint>;
+  readonly rotateWebhookSecret: ReturnType<typeof rotateWebhookSecret>;
+  readonly pingEndpoint: ReturnType<typeof pingEndpoint>;
+  /** Those of these targets of deliveries that keep failing. */
+  readonly failingTargets: FailingTargets['failing'];
   readonly deleteWebhookEndpoint: ReturnType<typeof deleteWebhookEndpoint>;
+  /** Waits for an effect to show in the read models: returns what `look` finds; null after `timeoutMs`. It looks whenever one moved. */
+  readonly untilSeen: <T>(timeoutMs: number, look: () => Promise<T | null>) => Promise<T | null>;
   /** Ids of deliveries in the jobs that run now, of any tenant. */
   readonly deliveriesRunning: () => Promise<readonly string[]>;
+  /** Returns the attempts of a delivery that its stream tells of, in order. */
+  readonly attemptsOf: ReturnType<typeof attemptsOf>;
+  /** Returns what the attempts of deliveries send, in order: JSON texts. */
+  readonly bodiesOf: (deliveries: readonly Delivery[]) => Promise<readonly string[]>;
   /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`; how many still are, and how many are held back. */
   readonly whenDelivered: (tenant: Tenant, timeoutMs: number) => Promise<{ due: number; held: number }>;
   /** Resolves when nothing that was begun for the account's payments runs any more; false after `timeoutMs`. */
@@ -56,9 +112,25 @@ export interface Services {
   readonly whenClockDrained: (accountId: Tenant['accountId'], timeoutMs: number) => Promise<boolean>;
 }
 
+/** What a payer's page shows of a payment while it waits. */
+export interface LiveStatus {
+  readonly status: string;
+  readonly expires_at: string | null;
+  readonly now: string;
+}
+
 /** All that handlers can call: the use cases and what belongs to the process that serves. */
 export interface AppServices extends Services {
   readonly operations: Operations;
+  readonly requestLog: RequestLogReads;
+  readonly reportSecurityEvent: ReportSecurityEvent;
   /** Open pages of payers, which hear of changes. */
-  readonly statusStreams: StatusStreams;
+  readonly statusStreams: {
+    /** Returns the stream of a payment's status; 204 once nothing can follow, and a refusal beyond a bound of open pages. */
+    answer(
+      id: PaymentId,
+      address: string,
+      status: LiveStatus,
+    ): { readonly status: 204 } | { readonly status: 200; readonly open: (sink: EventSink) => void } | Refusal;
+  };
 }

@@ -9,7 +9,7 @@ import type { Services } from './services.ts';
 const CATCH_UP_MS = 1_000;
 
 /** Throws ReadModelsBehind when they have not passed what is known to be in the log within a second. */
-export const untilLevel = async (
+export const assertCaughtUp = async (
   { progress }: Pick<Services, 'progress'>,
   models: readonly ReadModelName[],
 ): Promise<void> => {

@@ -26,21 +26,44 @@ const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {
   return parent === '' ? missing : `${parent}.${missing}`;
 };
 
-/** Of the problems of a body so many are told: an answer stays readable, and costs no more than a request. */
+/** So many problems of a body are reported at most: an answer stays readable, and costs no more than a request. */
 const PROBLEMS_MAX = 50;
 /** Of those, so many are named in the message too. */
 const PROBLEMS_NAMED = 10;
-/** A param is a path of keys, which may be as long as a body: so much of it is told. */
+/** A param is a path of keys, which may be as long as a body: at most so much of it is reported. */
 const PARAM_LENGTH_MAX = 128;
 
 const mustBeOneOf = (values: readonly unknown[]): string => `must be one of ${values.join(', ')}`;
 
-const messageOf = ({ keyword, message, params }: ErrorObject): string => {
-  if (keyword === 'required') return 'is required';
-  if (keyword === 'uniqueItems') return 'must not name anything twice';
-  if (keyword === 'enum') return mustBeOneOf((params as { allowedValues: string[] }).allowedValues);
-  return message ?? 'is invalid';
+/** A type as a sentence names it. */
+const withArticle = (type: string): string => (type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`);
+const sized = (bound: 'least' | 'most', limit: number, unit: string): string =>
+  `must have at ${bound} ${limit} ${unit}${limit === 1 ? '' : 's'}`;
+
+interface Params {
+  readonly limit: number;
+  readonly type: string | readonly string[];
+  readonly allowedValues: readonly unknown[];
+  readonly allowedValue: unknown;
+}
+
+/** By ajv's keyword; problems of other keywords have ajv's own message. */
+const MESSAGES: { readonly [keyword: string]: (params: Params) => string } = {
+  required: () => 'is required',
+  uniqueItems: () => 'must not name anything twice',
+  enum: ({ allowedValues }) => mustBeOneOf(allowedValues),
+  const: ({ allowedValue }) => `must be ${String(allowedValue)}`,
+  type: ({ type }) => `must be ${[type].flat().map(withArticle).join(' or ')}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  minLength: ({ limit }) => sized('least', limit, 'character'),
+  maxLength: ({ limit }) => sized('most', limit, 'character'),
+  minItems: ({ limit }) => sized('least', limit, 'item'),
+  maxItems: ({ limit }) => sized('most', limit, 'item'),
 };
+
+const messageOf = ({ keyword, message, params }: ErrorObject): string =>
+  MESSAGES[keyword]?.(params as Params) ?? message ?? 'is invalid';
 
 /** A body may name a field `constructor`: only the tables' own codes count. */
 const codeIn = (codes: JsonBody['codes'], field: string): ErrorCode | undefined =>
@@ -52,7 +75,7 @@ const codeOf = ({ codes, missing }: JsonBody<never>, param: string, isMissing = 
 export const rejectionOf = (problems: readonly CodedProblem[], nameless = 'The body'): Rejection => {
   const details = problems.map(({ param, message }) => ({ param, message }));
   const [only, ...others] = problems;
-  if (only === undefined) throw new Error('no problem to tell');
+  if (only === undefined) throw new Error('no problem to report');
   if (others.length > 0) {
     const named = problems.slice(0, PROBLEMS_NAMED).map(({ param }) => param);
     const more = problems.length > named.length ? `, and ${problems.length - named.length} more` : '';
@@ -62,14 +85,14 @@ export const rejectionOf = (problems: readonly CodedProblem[], nameless = 'The b
   return reject(only.code, `${only.param} ${only.message}.`, { param: only.param, details });
 };
 
-/** One problem a field: what is told of a part of it is not told again of the whole. */
+/** One problem a field: where a part of it has one, the whole is not reported again. */
 const firstOfEachParam = (problems: readonly CodedProblem[]): CodedProblem[] => {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return problems.filter(({ param }) => {
-    if (told.has(param)) return false;
-    told.add(param);
+    if (reported.has(param)) return false;
+    reported.add(param);
     for (let dot = param.lastIndexOf('.'); dot > 0; dot = param.lastIndexOf('.', dot - 1))
-      told.add(param.slice(0, dot));
+      reported.add(param.slice(0, dot));
     return true;
   });
 };
@@ -99,7 +122,7 @@ export const bodyValidator = (rule: JsonBody<never>): BodyValidator => {
       const message = listProblem((body as Fields)[field], schema);
       if (message !== null) wrongLists.set(field, message);
     }
-    // A list that is wrong as a whole is judged no further: null stands in its place, and its own message is told.
+    // A list that is wrong as a whole is judged no further: null stands in its place, and its own message is reported.
     const judged = wrongLists.size === 0 ? body : { ...(body as Fields), ...nulls(wrongLists.keys()) };
     if (!validate(judged))
       for (const error of validate.errors ?? []) {
@@ -121,13 +144,13 @@ const leavingOut = (fields: Fields, names: readonly string[]): Fields =>
 /** What is wrong with a list as a whole. What costs more than a look at each item is judged of a list without such a fault only. */
 const listProblem = (value: unknown, { maxItems, items }: JsonSchema): string | null => {
   if (!Array.isArray(value)) return null;
-  if (maxItems !== undefined && value.length > maxItems) return `must NOT have more than ${maxItems} items`;
+  if (maxItems !== undefined && value.length > maxItems) return sized('most', maxItems, 'item');
   const allowed = items?.enum;
   return allowed === undefined || value.every((item) => allowed.includes(item as string)) ? null : mustBeOneOf(allowed);
 };
 const nulls = (fields: Iterable<string>): Fields => Object.fromEntries([...fields].map((field) => [field, null]));
 
-/** What rules beyond the schema say of the rest of a body whose fields are partly wrong already: all problems are told at once (E2). */
+/** Problems by rules beyond the schema in a body whose fields are partly wrong already: all problems are reported at once (E2). */
 const beyondSchema = (
   { refine }: JsonBody<never>,
   properties: Properties,
@@ -190,7 +213,7 @@ const badStrings = (root: unknown): string[] => {
     if (typeof value === 'string' && isBad(value)) found.push(shown(path));
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, inner] of Object.entries(value)) {
-      // What is beyond the shown part of a path is not told, so it need not grow with the depth.
+      // What is beyond the shown part of a path is not reported, so it need not grow with the depth.
       const at = path === '' ? key : path.length > PARAM_LENGTH_MAX ? path : `${path}.${key}`;
       if (!isBad(key)) stack.push({ value: inner, path: at });
       else if (found.push(shown(at)) === PROBLEMS_MAX) break;
@@ -203,7 +226,7 @@ const badStrings = (root: unknown): string[] => {
 export const mayHoldBadStrings = (raw: string): boolean =>
   raw.includes('\\u') && /\\u(?:0000|[dD][89a-fA-F])/.test(raw);
 
-/** A known parameter twice, or one that does not parse, is told; an unknown one where the route refuses it, and ignored elsewhere (I12). */
+/** A known parameter twice, or one that does not parse, is a problem; an unknown one only where the route refuses it (I12). */
 export const readQuery = (
   { query: rules, refusesUnknownQuery }: Pick<Route, 'query' | 'refusesUnknownQuery'>,
   query: Record<string, unknown>,

@@ -6,7 +6,7 @@ import { ERRORS } from '../kernel/errors.ts';
 import type { Route } from '../kernel/route.ts';
 import { EXAMPLES, type Examples } from './examples.ts';
 import { operationOf } from './operation.ts';
-import { NAMED_SCHEMAS, TAG_OBJECTS, withReferences } from './vocabulary.ts';
+import { NAMED_SCHEMAS, tagObjects, WEBHOOK_EVENTS, withReferences } from './vocabulary.ts';
 import { webhookSchema } from './webhooks.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -53,6 +53,13 @@ const components = ({ errors }: Examples, answered: ReadonlySet<ErrorCode>, docs
       name: 'apikey',
       description:
         'An API key of the account: `ak_live_…` reaches real providers, `ak_test_…` the sandbox. Compared exactly, so without spaces around it.',
+    },
+    dashboard: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description:
+        'The token of a login to the dashboard (`POST /v1/auth/login`). It ends after an hour, or with the logout.',
     },
     testApiKey: {
       type: 'apiKey',
@@ -112,6 +119,10 @@ const DELIVERY_ID = deliveryHeader(
   'The delivery’s `wd_` id: the same in every attempt of this delivery.',
 );
 const EVENT_TYPE = deliveryHeader('X-Acme-Event-Type', 'The event, as in the body.');
+const SEQUENCE = deliveryHeader(
+  'X-Acme-Sequence',
+  '1, 2, 3 … over the messages of a payment, in their order: the same on every endpoint, retry and resend.',
+);
 const STANDARD = [
   deliveryHeader('webhook-id', 'Standard Webhooks: the event’s id. Deduplicate on it.'),
   deliveryHeader('webhook-timestamp', 'Standard Webhooks: Unix seconds of this attempt.'),
@@ -141,9 +152,9 @@ const webhook = ({ event, description, legacy }: CatalogueEntry, { webhooks }: E
     description: legacy
       ? 'Of the older family, for integrations that speak the transaction format.'
       : 'Answer 2xx within 30 seconds. Anything else is tried again, 15 times over four days.',
-    tags: ['Webhook events'],
+    tags: [WEBHOOK_EVENTS],
     security: [],
-    parameters: [SIGNATURE[legacy ? 'legacy' : 'canonical'], DELIVERY_ID, EVENT_TYPE, ...STANDARD],
+    parameters: [SIGNATURE[legacy ? 'legacy' : 'canonical'], DELIVERY_ID, EVENT_TYPE, SEQUENCE, ...STANDARD],
     requestBody: {
       required: true,
       content: {
@@ -181,7 +192,7 @@ export const openApiDocument = (routes: readonly Route[], publicUrl: string, exa
     },
     servers: [{ url: publicUrl, description: 'This server. The key tells test from live.' }],
     externalDocs: { url: docsUrl, description: 'Guides and reference' },
-    tags: TAG_OBJECTS,
+    tags: tagObjects(new Set([...routes.map(({ tag }) => tag), WEBHOOK_EVENTS])),
     paths: Object.fromEntries(
       [...byPath].map(([path, there]) => [
         path,

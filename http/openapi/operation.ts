@@ -116,6 +116,9 @@ const SECURITY: Partial<Record<Principal, readonly Json[]>> = {
   public: [],
   apiKey: [{ apiKey: [] }],
   testKey: [{ testApiKey: [] }],
+  anySession: [{ dashboard: [] }],
+  session: [{ dashboard: [] }],
+  operator: [{ dashboard: [] }],
 };
 
 /** `refer` puts a reference to a component in place of each schema that is one. */

@@ -6,19 +6,29 @@ import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { Tag } from '../kernel/route.ts';
 import { medCaseSchema, payoutSchema } from './webhooks.ts';
 
-const TAGS: Readonly<Record<Tag | 'Webhook events', string>> = {
+/** The tag of what Quita sends: no route has it. */
+export const WEBHOOK_EVENTS = 'Webhook events';
+
+const TAGS: Readonly<Record<Tag | typeof WEBHOOK_EVENTS, string>> = {
   Charges: 'Pix charges: the code to copy and its QR image come with the answer.',
   Payments: 'The transaction format: several methods, cancellation, receipts, statistics.',
   Refunds: 'Giving a settled payment back, in full or in part.',
   Wallets: 'What a merchant may dispose of, and what is still held.',
   Webhooks: 'Where events are sent, and what was sent.',
   Sandbox: 'What payers, banks and time do. For test keys only.',
+  Dashboard: 'Logging in, for the people of an account. What is asked for with its token is not for API keys.',
   Checkout: 'The payer’s page and what belongs to it. The raw id in the path is the credential.',
   Operations: 'Health and metrics, for whoever runs this server.',
-  'Webhook events': 'What Quita sends to the endpoints of a merchant.',
+  [WEBHOOK_EVENTS]: 'What Quita sends to the endpoints of a merchant.',
 };
 
-export const TAG_OBJECTS = Object.entries(TAGS).map(([name, description]) => ({ name, description }));
+/** Returns the tags of these operations: one without any would be shown as an empty chapter. */
+export const tagObjects = (
+  used: ReadonlySet<string>,
+): readonly { readonly name: string; readonly description: string }[] =>
+  Object.entries(TAGS)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
 
 const NAMED: { readonly [name: string]: JsonSchema } = {
   Charge: chargeSchema,

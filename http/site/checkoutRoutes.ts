@@ -1,5 +1,6 @@
 // The payer's page: /pay/<raw>, what belongs to it, and its live status (rules I6, I7, P3). No key: the raw id is a capability.
 import { documentTokenOf } from '../../application/core/derivedIds.ts';
+import { LOGO_TYPES } from '../../application/ports/logos.ts';
 import { findInstrument } from '../../domain/charge/instruments.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRawId } from '../../domain/kernel/ids.ts';
@@ -12,8 +13,10 @@ import { matching } from '../kernel/queryRules.ts';
 import { type Route, type RouteContext, route } from '../kernel/route.ts';
 import type { Services } from '../kernel/services.ts';
 import { assertShown } from '../kernel/upToDate.ts';
+import type { Asset } from './assets.ts';
 import { type BoletoFacts, renderBoleto } from './boletoPdf.ts';
 import { checkoutAsset } from './checkout/assets.ts';
+import { colorAsset } from './checkout/brandColor.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
 import { renderCardPage } from './checkout/renderCardPage.ts';
 import { renderCheckout } from './checkout/renderCheckout.ts';
@@ -32,6 +35,7 @@ import { renderReceipt } from './receiptPdf.ts';
 import { StatusStreams } from './statusStreams.ts';
 
 const YEAR_SECONDS = 31_536_000;
+const ALONE = "default-src 'none'; sandbox";
 const FOR_EVER = `public, max-age=${YEAR_SECONDS}, immutable`;
 
 /** Null: no payment has such an id. */
@@ -56,7 +60,7 @@ const contextOf = async (payment: ExistingPayment, services: Services): Promise<
   const { accountId, mode } = payment.charge.terms;
   const { settings } = await services.accounts.get(accountId);
   const now = await nowOf(payment, services);
-  return { receiverName: settings.receiverName, now, exposesReceipts: services.exposesReceipts(mode) };
+  return { merchant: settings, now, exposesReceipts: services.exposesReceipts(mode) };
 };
 const viewOf = async (payment: ExistingPayment, services: Services) =>
   checkoutViewOf(payment, await contextOf(payment, services));
@@ -83,6 +87,11 @@ const ofPayer = {
 const ofPayment = { ...ofPayer, params: payerParam, reads: ['payments'] } as const;
 const NOT_FOUND: { readonly errors: readonly ErrorCode[] } = { errors: ['not_found'] };
 
+const sendAsset = ({ version, contentType, body }: Asset) => {
+  const headers = { 'Cache-Control': FOR_EVER, ETag: `"${version}"` };
+  return { status: 200, headers, contentType, bytes: body } as const;
+};
+
 const assetRoute = route({
   ...ofPayer,
   ...NOT_FOUND,
@@ -103,9 +112,46 @@ const assetRoute = route({
       contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
     },
   },
-  handle: async ({ params: { name: asset } }) => {
-    const headers = { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` };
-    return { status: 200, headers, contentType: asset.contentType, bytes: asset.body };
+  handle: async ({ params: { name: asset } }) => sendAsset(asset),
+});
+
+const colorRoute = route({
+  ...ofPayer,
+  ...NOT_FOUND,
+  path: '/pay/colors/{name}',
+  operationId: 'getCheckoutColor',
+  summary: 'The style sheet of a merchant’s colour, with texts that can be read on it',
+  params: {
+    name: {
+      description: 'Six hex digits and `.css`.',
+      schema: { type: 'string' },
+      parse: (text: string) => colorAsset(text) ?? noSuch('file'),
+    },
+  },
+  responses: { 200: { kind: 'bytes', description: 'The style sheet.', contentTypes: ['text/css'] } },
+  handle: async ({ params: { name: asset } }) => sendAsset(asset),
+});
+
+const logoRoute = route({
+  ...ofPayer,
+  ...NOT_FOUND,
+  path: '/pay/logos/{sha256}',
+  operationId: 'getLogo',
+  summary: 'The logo of a merchant',
+  params: {
+    sha256: {
+      description: 'SHA-256 of the image.',
+      schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      parse: (text: string) => (/^[0-9a-f]{64}$/.test(text) ? text : noSuch('logo')),
+    },
+  },
+  responses: { 200: { kind: 'bytes', description: 'The image.', contentTypes: LOGO_TYPES } },
+  handle: async ({ params: { sha256 }, services }) => {
+    const logo = await services.findLogo(sha256);
+    if (logo === null) return noSuch('logo');
+    // Opened by itself it is an image and nothing more.
+    const headers = { 'Cache-Control': FOR_EVER, ETag: `"${sha256}"`, 'Content-Security-Policy': ALONE };
+    return { status: 200, headers, contentType: logo.contentType, bytes: logo.bytes };
   },
 });
 
@@ -197,7 +243,7 @@ const boletoAsked = async (context: PayerContext): Promise<{ facts: BoletoFacts;
   if (!boleto || !isLive(publicStatus(payment))) return null;
   const { terms } = payment.charge;
   const { settings, idSeed } = await context.services.accounts.get(terms.accountId);
-  const facts = boletoFactsOf(terms, boleto, settings.receiverName);
+  const facts = boletoFactsOf(terms, boleto, settings);
   return { facts, token: documentTokenOf(idSeed, terms.paymentId) };
 };
 
@@ -233,6 +279,12 @@ const publicBoletoRoute = route({
   },
 });
 
+/** null: it is not settled. */
+const receiptOf = async (payment: ExistingPayment, services: Services) => {
+  const { settings } = await services.accounts.get(payment.charge.terms.accountId);
+  return receiptFactsOf(payment, settings, await services.findLogo(settings.logo));
+};
+
 const receiptRoute = route({
   ...ofPayment,
   ...NOT_FOUND,
@@ -243,7 +295,7 @@ const receiptRoute = route({
   handle: async (context) => {
     const { services } = context;
     const payment = await paymentAsked(context);
-    const facts = payment && receiptFactsOf(payment, (await contextOf(payment, services)).receiverName);
+    const facts = payment && (await receiptOf(payment, services));
     if (!facts || !services.exposesReceipts(facts.mode))
       return reject('not_found', 'There is no receipt of this charge.');
     return sendPdf('comprovante.pdf', await renderReceipt(withoutPayer(facts)));
@@ -289,6 +341,8 @@ const eventsRoute = route({
 
 export const CHECKOUT_ROUTES: readonly Route[] = [
   assetRoute, // before those whose {id} it would be
+  colorRoute,
+  logoRoute,
   checkoutRoute,
   cardRoute,
   pixQrRoute,

@@ -49,8 +49,8 @@ const homeRoute = (facts: HomeFacts): Route => {
         return { status: 200, headers: { ...vary, 'Cache-Control': FOR_MINUTES }, contentType: JSON_TYPE, bytes: json };
       const chosen = LANGUAGES.find((language) => language === query.lang);
       const language = chosen ?? prefers.language(LANGUAGES) ?? 'en';
-      const told = { ...PAGE_HEADERS, ...vary, 'Content-Language': language === 'pt' ? 'pt-BR' : 'en' };
-      return { status: 200, headers: told, contentType: HTML, bytes: pages[language] };
+      const headers = { ...PAGE_HEADERS, ...vary, 'Content-Language': language === 'pt' ? 'pt-BR' : 'en' };
+      return { status: 200, headers, contentType: HTML, bytes: pages[language] };
     },
   });
 };

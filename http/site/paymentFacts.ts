@@ -1,4 +1,7 @@
 // What the payer's pages and documents show of a payment, from its state.
+
+import type { Logo } from '../../application/ports/logos.ts';
+import type { AccountSettings } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { type BoletoInstrument, lastExpiry } from '../../domain/charge/instruments.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
@@ -8,10 +11,10 @@ import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { checkoutUrl } from '../../domain/presentation/charge.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
+import type { LiveStatus } from '../kernel/services.ts';
 import type { BoletoFacts } from './boletoPdf.ts';
 import type { CheckoutView } from './checkout/view.ts';
 import type { ReceiptFacts } from './receiptPdf.ts';
-import type { LiveStatus } from './statusStreams.ts';
 
 /** `now` is the account's time. */
 export const liveStatusOf = (payment: ExistingPayment, now: Timestamp): LiveStatus => ({
@@ -20,9 +23,12 @@ export const liveStatusOf = (payment: ExistingPayment, now: Timestamp): LiveStat
   now,
 });
 
-/** What of the account a page shows. `exposesReceipts`: its provider lets receipts be shown. */
+/** What of the account's settings its pages and documents show. */
+export type Merchant = Pick<AccountSettings, 'merchantName' | 'taxId' | 'logo' | 'color'>;
+
+/** What a page shows besides the payment. `exposesReceipts`: its provider lets receipts be shown. */
 export interface PageContext {
-  readonly receiverName: string;
+  readonly merchant: Merchant;
   readonly now: Timestamp;
   readonly exposesReceipts: boolean;
 }
@@ -39,7 +45,9 @@ export const checkoutViewOf = (payment: ExistingPayment, context: PageContext): 
     instruments: charge.instruments,
     now: context.now,
     testMode: mode === 'test',
-    receiverName: context.receiverName,
+    merchantName: context.merchant.merchantName,
+    logo: context.merchant.logo,
+    color: context.merchant.color,
     description: typeof description === 'string' && description !== '' ? description : null,
     payerLock: expectedPayerTaxId === null ? null : expectedPayerTaxId.length === 11 ? 'CPF' : 'CNPJ',
     refunded: transaction.status === 'settled' ? refundedAmount(transaction.refunds) : ZERO,
@@ -58,13 +66,16 @@ export const returnUrlOf = ({ metadata }: ChargeTerms): string | null => {
 /** null: it is not settled. */
 export const receiptFactsOf = (
   { charge: { terms }, transaction }: ExistingPayment,
-  receiverName: string,
+  { merchantName, taxId: merchantTaxId }: Pick<Merchant, 'merchantName' | 'taxId'>,
+  logo: Logo | null,
 ): ReceiptFacts | null => {
   if (transaction.status !== 'settled') return null;
   const { incoming, method, currency } = transaction.settlement;
   return {
     mode: terms.mode,
-    receiverName,
+    merchantName,
+    merchantTaxId,
+    logo: logo?.bytes ?? null,
     amount: incoming.amount,
     currency,
     method,
@@ -78,19 +89,24 @@ export const receiptFactsOf = (
   };
 };
 
-/** For whoever has the payment's link: who paid is not told (I7). */
+/** For anybody with the payment's link, so it does not name the payer (I7). */
 export const withoutPayer = <Facts extends { payerName: string | null; payerDocument: string | null }>(
   facts: Facts,
 ): Facts => ({ ...facts, payerName: null, payerDocument: null });
 
-export const boletoFactsOf = (terms: ChargeTerms, boleto: BoletoInstrument, receiverName: string): BoletoFacts => ({
+export const boletoFactsOf = (
+  terms: ChargeTerms,
+  boleto: BoletoInstrument,
+  { merchantName, taxId: merchantTaxId }: Pick<Merchant, 'merchantName' | 'taxId'>,
+): BoletoFacts => ({
   mode: terms.mode,
   line: boleto.line,
   barcode: boleto.barcode,
   amount: terms.amount,
   issuedAt: terms.createdAt,
   dueAt: boleto.expiresAt,
-  receiverName,
+  merchantName,
+  merchantTaxId,
   payerName: terms.customer.name,
   payerDocument: terms.customer.document,
   transactionId: PREFIX.transaction + terms.paymentId,

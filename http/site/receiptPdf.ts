@@ -21,13 +21,17 @@ import {
   REGULAR,
 } from './pdf/document.ts';
 import { drawFactTable, type FactRow } from './pdf/factTable.ts';
-import { maskedTaxId } from './pdf/maskedTaxId.ts';
+import { maskedTaxId, shownTaxId } from './pdf/maskedTaxId.ts';
 import { printable } from './pdf/printable.ts';
 import { drawQr } from './pdf/qrVector.ts';
 
 export interface ReceiptFacts {
   readonly mode: Mode;
-  readonly receiverName: string;
+  readonly merchantName: string;
+  /** CPF or CNPJ, bare; null: not known, and then there is no such row. */
+  readonly merchantTaxId: string | null;
+  /** The merchant's image, a PNG or JPEG that was checked; null: Quita's mark stands there. */
+  readonly logo: Buffer | null;
   /** What was paid. */
   readonly amount: Minor;
   readonly currency: string;
@@ -52,9 +56,11 @@ const refundText = ({ refunded, amount, currency }: ReceiptFacts): string =>
     : `${formatAmount(refunded, currency)} de ${formatAmount(amount, currency)}`;
 
 const rowsOf = (facts: ReceiptFacts): readonly FactRow[] => {
+  const merchant = facts.merchantTaxId === null ? null : shownTaxId(facts.merchantTaxId);
   const payerTaxId = facts.payerDocument === null ? null : maskedTaxId(facts.payerDocument);
   const rows: readonly (readonly [label: string, value: string | null])[] = [
-    ['Recebedor', facts.receiverName],
+    ['Recebedor', facts.merchantName],
+    [`${merchant?.kind} do recebedor`, merchant?.text ?? null],
     ['Pagador', facts.payerName],
     ['CPF ou CNPJ do pagador', payerTaxId],
     ['Forma de pagamento', METHOD_NAME[facts.method]],
@@ -127,7 +133,7 @@ export const renderReceipt = async (facts: ReceiptFacts): Promise<Buffer> => {
     subject: facts.transactionId,
     at: facts.paidAt,
   });
-  drawHead(pdf, 56, facts.mode === 'test');
+  drawHead(pdf, 56, facts.mode === 'test', facts.logo);
   pdf.font(REGULAR).fontSize(13).fillColor(COLOR.muted);
   pdf.text('Comprovante de pagamento', MARGIN, 124, { lineBreak: false });
   pdf.font(BOLD).fillColor(COLOR.text);

@@ -3,13 +3,8 @@ import type { Progress } from '../../application/ports/readModels/progress.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
 import type { EventSink } from '../kernel/route.ts';
+import type { LiveStatus } from '../kernel/services.ts';
 import { type CheckoutStatus, isLive } from './checkout/states.ts';
-
-export interface LiveStatus {
-  readonly status: string;
-  readonly expires_at: string | null;
-  readonly now: string;
-}
 
 /** Proxies close silent connections; the page also takes silence as a lost connection. */
 const KEEP_ALIVE_MS = 10_000;
@@ -36,7 +31,7 @@ interface Stream {
   shown: string;
 }
 
-/** Nothing more is told after it: the page stops watching too. */
+/** Statuses after which none is sent any more: the page stops watching too. */
 const isLast = ({ status }: LiveStatus): boolean => !isLive(status as CheckoutStatus);
 
 /** What is news: the status, and that a payment can be paid now or for longer. */
@@ -80,7 +75,7 @@ export class StatusStreams {
       clearTimeout(ending);
       this.#streams.delete(stream);
     });
-    this.#tell(stream, status);
+    this.#send(stream, status);
     this.#look(); // it may have changed since it was read
   }
 
@@ -104,7 +99,7 @@ export class StatusStreams {
     for (const { sink } of this.#streams) sink.end();
   }
 
-  #tell(stream: Stream, status: LiveStatus): void {
+  #send(stream: Stream, status: LiveStatus): void {
     stream.shown = shownOf(status);
     stream.sink.send('status', status);
     if (isLast(status)) this.#end(stream);
@@ -115,14 +110,14 @@ export class StatusStreams {
     stream.sink.end();
   }
 
-  #look(tellAll = false): void {
+  #look(sendAll = false): void {
     if (this.#streams.size === 0) return;
     if (this.#looking) {
       this.#again = true;
       return;
     }
     this.#looking = true;
-    void this.#ask(tellAll).finally(() => {
+    void this.#ask(sendAll).finally(() => {
       setTimeout(() => {
         this.#looking = false;
         if (this.#again) {
@@ -133,12 +128,12 @@ export class StatusStreams {
     });
   }
 
-  async #ask(tellAll: boolean): Promise<void> {
+  async #ask(sendAll: boolean): Promise<void> {
     try {
       const found = await this.#find([...new Set([...this.#streams].map(({ id }) => id))]);
       for (const stream of this.#streams) {
         const status = found.get(stream.id);
-        if (status && (tellAll || shownOf(status) !== stream.shown)) this.#tell(stream, status);
+        if (status && (sendAll || shownOf(status) !== stream.shown)) this.#send(stream, status);
       }
     } catch {
       // The read model is away: the next move or the keep-alive asks again.

@@ -1,21 +1,26 @@
 // The one composition: which adapters, capabilities and read models make a gateway, and what its routes can call.
-
-import { ApiKeys } from '../../application/accounts/apiKeys.ts';
-import { followCacheInvalidation } from '../../application/accounts/cacheInvalidation.ts';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
-import { type Capability, type Handler, jobsOf, processesOf } from '../../application/core/capability.ts';
+import {
+  type Capability,
+  type Gauge,
+  type Handler,
+  jobsOf,
+  processesOf,
+  withHandlers,
+} from '../../application/core/capability.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
-import { withHandlers } from '../../application/core/handlers.ts';
-import { Quiescence } from '../../application/core/quiescence.ts';
+import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { Canceller, cancelPayment } from '../../application/payments/cancellation.ts';
 import { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
 import { InstrumentIssuer } from '../../application/payments/issueInstruments.ts';
 import { providerStatus } from '../../application/payments/providerStatus.ts';
 import { Settler } from '../../application/payments/settle.ts';
+import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { JobPayload } from '../../application/ports/jobs.ts';
+import type { MailSender } from '../../application/ports/mail.ts';
 import type { PaymentProvider, PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
@@ -25,44 +30,65 @@ import { changeSandboxSettings } from '../../application/sandbox/changeSandboxSe
 import { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
 import { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
 import { advanceClock, whenClockDrained } from '../../application/sandbox/testClock.ts';
+import { reportingChanges } from '../../application/settingChanges.ts';
+import { attemptsOf } from '../../application/webhooks/attempts.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
 import { deliveriesRunning, whenDelivered } from '../../application/webhooks/messagesUnderWay.ts';
 import { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
+import { PaymentMessages } from '../../application/webhooks/paymentMessages.ts';
+import { pingEndpoint } from '../../application/webhooks/pingEndpoint.ts';
+import { askRedrive } from '../../application/webhooks/redrive.ts';
 import { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
-import { deleteWebhookEndpoint, registerWebhookEndpoint } from '../../application/webhooks/webhookEndpoints.ts';
+import { DeliveryRetention } from '../../application/webhooks/retention.ts';
+import { retryDelivery } from '../../application/webhooks/retryDelivery.ts';
+import {
+  changeWebhookEndpoint,
+  deleteWebhookEndpoint,
+  registerWebhookEndpoint,
+  rotateWebhookSecret,
+} from '../../application/webhooks/webhookEndpoints.ts';
 import type { Services } from '../../http/kernel/services.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import type { Projection } from '../../projections/engine/projection.ts';
 import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
-import { keyViews } from '../../projections/keyring/queries.ts';
-import { overdueWork } from '../../projections/overdueWork.ts';
 import { paymentReads } from '../../projections/payments/queries.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
-import { viewsOf } from '../../projections/views.ts';
+import { overdueWork, viewsOf } from '../../projections/views.ts';
+import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
+import { expiredDeliveries } from '../../projections/webhooks/expiry.ts';
 import { deliveryReads, endpointReads } from '../../projections/webhooks/queries.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
-import { type Log, warnings } from '../log/log.ts';
+import type { Log } from '../log/log.ts';
 import { operatorAlerts } from '../log/operatorAlerts.ts';
+import { changesLog, reportingBlocked, securityLog } from '../monitoring/securityLog.ts';
+import type { AccessLeaseTimings } from '../operations/accessLeases.ts';
 import { failingTargets } from '../operations/failingTargets.ts';
 import { providerNotifications } from '../operations/providerNotifications.ts';
 import { reconciliations } from '../operations/reconciliations.ts';
+import { redrives } from '../operations/redrives.ts';
+import { refundGuard } from '../operations/refundGuard.ts';
+import { requestUpkeep } from '../operations/requestLog.ts';
+import { scheduledDeliveries } from '../operations/scheduledDeliveries.ts';
 import { velocityGuard } from '../operations/velocityGuard.ts';
 import { tenantLock } from '../postgres/tenantLock.ts';
 import { SandboxBank } from '../providers/sandbox/bank.ts';
 import { sandboxPayer } from '../providers/sandbox/payer.ts';
-import { isRightSecretsKey } from '../secrets/secretsKey.ts';
+import type { SecretsKeyring } from '../secrets/keyring.ts';
+import type { HashParameters } from '../secrets/passwordHasher.ts';
+import { isRightKeyring } from '../secrets/secretsKey.ts';
 import { webhookSecrets } from '../secrets/webhookSecrets.ts';
-import { caughtUp } from '../subscriptions/caughtUp.ts';
-import { ParkedSet } from '../subscriptions/parkedSet.ts';
-import { LogProgress } from '../subscriptions/progress.ts';
-import { watchCheckpoints } from '../subscriptions/watchCheckpoints.ts';
+import type { ParkedSet } from '../subscriptions/parkedSet.ts';
+import { caughtUp, type LogProgress } from '../subscriptions/progress.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
 import { type JobOfTimer, jobOfTimers, testTimers, timers } from '../timers/timerTable.ts';
-import { openWebhookSender } from '../webhookSender/webhookSender.ts';
+import { openWebhookSender, type WebhookSenderOptions } from '../webhookSender/webhookSender.ts';
+import { accessOf, accessServices } from './access.ts';
+import { accountServices } from './accountServices.ts';
 import { ConfigError } from './config.ts';
+import { parkedSetOf, progressOf } from './consumers.ts';
+import { type Keys, openKeys } from './keys.ts';
 import { projectorOf, startWorker } from './roles.ts';
-import { securityLog, tellingOfBlocked, tellingOfChanges } from './securityLog.ts';
 import type { Storage } from './storage.ts';
 
 /** What this process does; several processes may do each. */
@@ -74,17 +100,26 @@ export interface Roles {
 
 export interface GatewayOptions {
   readonly storage: Storage;
-  readonly secretsKey: Buffer;
+  readonly keyring: SecretsKeyring;
   readonly publicUrl: string;
   readonly webhookAllowPrivate: boolean;
+  /** Real days for which a delivery is kept after its last event. */
+  readonly webhookRetentionDays: number;
+  /** Another deadline or resolver than the webhook sender's own. */
+  readonly webhookSender?: Pick<WebhookSenderOptions, 'deadlineMs' | 'resolver'>;
   readonly log: Log;
   readonly clock: Clock;
   /** Default of both lists: all there are. */
   readonly capabilities?: readonly Capability<Needs>[];
   readonly projections?: readonly Projection[];
+  /** Default: the product's. */
+  readonly accessLeases?: AccessLeaseTimings;
   /** Why this process must not work, because its own clock is off; null: it is not. Default: never. */
   readonly clockFault?: () => string | null;
   readonly roles: Roles;
+  readonly mail: MailSender;
+  /** Default: those that OWASP names. */
+  readonly passwordParameters?: HashParameters;
   /** The bank of live mode; null: none is configured (E5). */
   readonly liveProvider: PaymentProvider | null;
   /** No other process works on this database: claims of a killed one are open again at once. */
@@ -95,6 +130,7 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
+  readonly leases: AccessLeases;
   readonly services: Services;
   /** What the work of the capabilities needs. */
   readonly needs: Needs;
@@ -106,6 +142,8 @@ export interface Gateway {
   readonly reactor: Subscriptions | null;
   readonly jobs: PgBossJobs;
   readonly clockFault: () => string | null;
+  /** Numbers that the capabilities have an operator watch. */
+  readonly gauges: readonly (Pick<Gauge<Needs>, 'name' | 'help'> & { readonly read: () => Promise<number> })[];
   /** Stops following and working; what runs is finished within `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
@@ -122,12 +160,16 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
   return {
     commands,
     accounts,
+    leases: core.keys.leases,
     projected,
     reacted,
     parked,
     jobs,
     clockFault,
     needs: core.needs,
+    gauges: core.capabilities.flatMap(({ gauges = [] }) =>
+      gauges.map(({ read, ...gauge }) => ({ ...gauge, read: () => read(core.needs) })),
+    ),
     projector,
     reactor: worker?.reactor ?? null,
     services: servicesOf(options, core),
@@ -142,9 +184,10 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
 
 const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Services => {
   const { accounts, projected, reacted, keys, needs } = core;
-  const { providers, sender, quiescence } = needs;
+  const { providers, sender, quiescence, stopwatch } = needs;
   const { store, reads, operations } = storage;
   const views = viewsOf(reads);
+  const upTo = caughtUp(store, projected);
   const asked = {
     ...needs,
     projected,
@@ -152,8 +195,10 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
     issuer: new InstrumentIssuer(needs),
     canceller: new Canceller({ ...needs, settler: new Settler(needs) }),
     velocity: velocityGuard({ db: operations, payments: needs.payments }),
+    refundGuard: refundGuard(operations),
     bank: sandboxPayer(operations, needs.notifications),
-    endpoints: endpointReads(reads, caughtUp(store, projected)),
+    endpoints: endpointReads(reads, upTo),
+    caughtUp: upTo,
     withTenantLock: tenantLock(operations),
   };
   return {
@@ -162,7 +207,9 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
     accounts,
     progress: projected,
     parked: core.parked,
-    findKey: (cleartext) => keys.find(cleartext),
+    ...keys.services,
+    ...accessServices(asked),
+    ...accountServices(operations, asked, changesLog(log)),
     createCharge: new CreateChargeHandler(asked),
     createPayment: new CreatePaymentHandler(asked),
     payInSandbox: payInSandbox(asked),
@@ -173,18 +220,28 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
     advanceClock: advanceClock(asked),
     judgeWebhookUrl: (url, mode) => sender.judgeUrl(url, mode),
     resendWebhook: resendWebhook(asked),
+    retryDelivery: retryDelivery(asked),
+    askRedrive: askRedrive(asked),
     providerStatus: providerStatus(asked),
     exposesReceipts: (mode) => providers.of(mode)?.exposesReceipts === true,
-    ...tellingOfChanges(
+    ...reportingChanges(
       {
         changeSandboxSettings: changeSandboxSettings(asked),
         rotateOverrideSecret: rotateOverrideSecret(asked),
         registerWebhookEndpoint: registerWebhookEndpoint(asked),
+        changeWebhookEndpoint: changeWebhookEndpoint(asked),
+        rotateWebhookSecret: rotateWebhookSecret(asked),
         deleteWebhookEndpoint: deleteWebhookEndpoint(asked),
       },
-      log,
+      changesLog(log),
     ),
+    untilSeen: (timeoutMs, look) =>
+      pollUntil({ stopwatch, onMove: (listener) => projected.onMove(listener) }, timeoutMs, look),
+    pingEndpoint: pingEndpoint(asked),
+    failingTargets: (targets) => needs.targets.failing(targets),
     deliveriesRunning: deliveriesRunning(asked),
+    attemptsOf: attemptsOf(asked),
+    bodiesOf: (deliveries) => needs.messages.bodiesOf(deliveries),
     whenDelivered: whenDelivered(asked),
     whenIdle: (accountId, timeoutMs) => quiescence.whenIdle({ accountId, mode: 'test' }, timeoutMs),
     whenClockDrained: whenClockDrained(asked),
@@ -196,7 +253,7 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
 export interface Core {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
-  readonly keys: ApiKeys;
+  readonly keys: Keys;
   readonly projected: LogProgress<ReadModelName>;
   readonly reacted: LogProgress;
   readonly parked: ParkedSet;
@@ -213,33 +270,6 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/** `names`: the followers of the role. They may run in other processes, whatever this one does: it may be the standby. */
-const progressOf = async <Name extends string>(
-  { storage, log }: GatewayOptions,
-  role: string,
-  names: readonly Name[],
-) => {
-  const progress = new LogProgress<Name>(() => performance.now(), names);
-  await progress.follow(storage.store, storage.notices, role);
-  const onError = warnings(log)(`how far the ${role} is could not be read`);
-  const stop = await watchCheckpoints(storage.reads, progress, onError);
-  return { progress, stop };
-};
-
-/** An operator is told in every process's log. */
-const parkedSetOf = ({ storage, log }: GatewayOptions, onChange: () => void): ParkedSet =>
-  new ParkedSet({
-    db: storage.reads,
-    onFound: (streams) => log.error({ streams }, 'streams are parked: npm run cli -- parked list'),
-    onParked: ({ consumer, stream, revision, eventType, error }) =>
-      log.error(
-        { consumer, stream, revision, eventType, ...(error !== undefined && { reason: error }) },
-        'a stream was parked: an event in it could not be taken, all other streams go on',
-      ),
-    onChange,
-    onError: warnings(log)('parked streams could not be read'),
-  });
-
 export const openCore = async (options: GatewayOptions): Promise<Core> => {
   const {
     storage,
@@ -251,7 +281,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   } = options;
   const declared = jobsOf(capabilities);
   const { store, codec, reads, operations, derived, notices } = storage;
-  if (!(await isRightSecretsKey(operations, options.secretsKey)))
+  if (!(await isRightKeyring(operations, options.keyring)))
     throw new ConfigError('SECRETS_KEY is not the key that this database’s secrets were sealed with');
   const commands = new CommandHandler({ store, codec, randomness: systemRandomness, stopwatch: systemStopwatch });
   const accounts = new Accounts(commands, clock);
@@ -270,15 +300,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     for (const look of leaders) look();
   });
   await parked.follow(notices);
-  const keys = new ApiKeys(keyViews(reads), projected);
-  const stopping = new AbortController();
-  await followCacheInvalidation(
-    store,
-    commands,
-    keys,
-    stopping.signal,
-    warnings(log)('following accounts and keys failed'),
-  );
+  const keys = await openKeys(options, { commands, accounts, projected });
   const jobs = await PgBossJobs.open({
     pool: derived,
     notices,
@@ -297,7 +319,8 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     now: (id) => accounts.now(id, 'test'),
   });
   const providers: PaymentProviders = { of: (mode) => (mode === 'test' ? bank : options.liveProvider) };
-  const sender = tellingOfBlocked(openWebhookSender({ allowPrivate: options.webhookAllowPrivate }), securityLog(log));
+  const webhookSender = openWebhookSender({ allowPrivate: options.webhookAllowPrivate, ...options.webhookSender });
+  const sender = reportingBlocked(webhookSender, securityLog(log));
   const [randomness, stopwatch] = [systemRandomness, systemStopwatch];
   const quiescence = new Quiescence({ jobs, projected, reacted, stopwatch }, declared);
   const jobOfTimer = jobOfTimers(declared.map(({ kind }) => kind));
@@ -313,7 +336,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     jobs,
     quiescence,
     timerWork,
-    secrets: webhookSecrets(operations, options.secretsKey),
+    secrets: webhookSecrets(operations, options.keyring),
     notifications: providerNotifications(operations, jobs, NOTIFIED_WORK),
     reconciliations: reconciliations(operations),
     targets: failingTargets(derived, PROBE_RULE),
@@ -322,7 +345,19 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     payments: paymentReads(reads, upTo),
     deliveries: deliveryReads(reads),
     overdue: overdueWork(reads),
+    messages: new PaymentMessages(commands),
+    scheduled: scheduledDeliveries(derived, jobs),
+    deadLetters: deadLetterReads(reads),
+    redrives: redrives(operations, jobs),
+    retention: new DeliveryRetention({
+      expired: expiredDeliveries(derived, store),
+      clock,
+      retentionDays: options.webhookRetentionDays,
+      mayWork: () => clockFault() === null,
+    }),
+    requestUpkeep: requestUpkeep(operations, clock),
     alerts: operatorAlerts(log),
+    ...accessOf(operations, jobs, options),
   }));
   return {
     commands,
@@ -339,10 +374,11 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     handlers,
     jobOfTimer,
     close: async () => {
-      stopping.abort();
+      await keys.close();
       stopProjected();
       stopReacted();
       parked.stop();
+      options.mail.close();
       await sender.close();
     },
   };

@@ -2,12 +2,14 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import pg from 'pg';
+import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { isLoopbackHost } from '../../http/kernel/address.ts';
 import {
   BadConnectionString,
   type ConnectionSettings,
   readConnectionString,
 } from '../eventStore/eventStoreDb/eventStoreDb.ts';
+import { SECRETS_KEY_BYTES } from '../secrets/keyring.ts';
 
 /** Names the variable; the program stops with exit code 2. */
 export class ConfigError extends Error {
@@ -31,13 +33,23 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Requests a minute for each API key; 0: no limit. */
   readonly rateLimitPerMinute: number;
+  /** Real days for which a delivery of a webhook is kept after its last event. */
+  readonly webhookRetentionDays: number;
   /** Whether webhooks of test endpoints may go to loopback and private addresses. */
   readonly webhookAllowPrivate: boolean;
   readonly trustProxy: boolean | number | string;
   /** null: /metrics answers on loopback only, and nobody where PUBLIC_URL is not loopback. */
   readonly metricsToken: string | null;
-  /** 32 bytes; null: made in the data directory. */
+  /** `smtp://` or `smtps://`; null: mail is written to files in the data directory. */
+  readonly smtpUrl: string | null;
+  /** The sender's address. */
+  readonly mailFrom: string;
+  /** Of the account that the command line acts for as a merchant; null: the demo account's. */
+  readonly apiKey: string | null;
+  /** 32 bytes; null: made in the data directory. It seals. */
   readonly secretsKey: Buffer | null;
+  /** Other secrets keys, which only open what they sealed. */
+  readonly secretsKeyFallbacks: readonly Buffer[];
 }
 
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -146,17 +158,27 @@ const trustProxy = (env: Env): boolean | number | string => {
     : wrong('TRUST_PROXY', `must be false, a number of proxies from 1 to 99, or a list of addresses, not "${text}"`);
 };
 
-const SECRETS_KEY_BYTES = 32;
+const secretsKeyFrom = (name: string, text: string): Buffer => {
+  const key = /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : Buffer.alloc(0);
+  if (key.length !== SECRETS_KEY_BYTES) return wrong(name, 'must be 32 bytes in base64 (openssl rand -base64 32)');
+  return new Set(key).size > 4 ? key : wrong(name, 'is not random: make one with openssl rand -base64 32');
+};
+
 const secretsKey = (env: Env, isNeeded: boolean): Buffer | null => {
   const text = read(env, 'SECRETS_KEY');
-  if (text === null)
-    return isNeeded
-      ? wrong('SECRETS_KEY', 'must be set in production: 32 random bytes in base64 (openssl rand -base64 32)')
-      : null;
-  const key = /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : Buffer.alloc(0);
-  if (key.length !== SECRETS_KEY_BYTES)
-    return wrong('SECRETS_KEY', 'must be 32 bytes in base64 (openssl rand -base64 32)');
-  return new Set(key).size > 4 ? key : wrong('SECRETS_KEY', 'is not random: make one with openssl rand -base64 32');
+  if (text !== null) return secretsKeyFrom('SECRETS_KEY', text);
+  return isNeeded
+    ? wrong('SECRETS_KEY', 'must be set in production: 32 random bytes in base64 (openssl rand -base64 32)')
+    : null;
+};
+
+/** Keys with commas between, for the time of a rotation. */
+const secretsKeyFallbacks = (env: Env): readonly Buffer[] => {
+  const name = 'SECRETS_KEY_FALLBACKS';
+  const text = read(env, 'SECRETS_KEY_FALLBACKS');
+  if (text === null) return [];
+  if (read(env, 'SECRETS_KEY') === null) return wrong(name, 'must be empty while SECRETS_KEY is');
+  return text.split(',').map((part) => secretsKeyFrom(name, part.trim()));
 };
 
 const logLevel = (env: Env): LogLevel => {
@@ -172,6 +194,30 @@ const metricsToken = (env: Env): string | null => {
   return text === null || text.length >= METRICS_TOKEN_LENGTH_MIN
     ? text
     : wrong('METRICS_TOKEN', `must have at least ${METRICS_TOKEN_LENGTH_MIN} characters`);
+};
+
+const smtpUrl = (env: Env): string | null => {
+  const text = read(env, 'SMTP_URL');
+  if (text === null) return null;
+  const url = URL.parse(text);
+  return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== ''
+    ? text
+    : wrong('SMTP_URL', 'must be like smtp://user:password@host:587 or smtps://user:password@host:465');
+};
+
+/** With a mail server of one's own the address must be one that it may send for. */
+const mailFrom = (env: Env): string => {
+  const text = read(env, 'MAIL_FROM');
+  if (text === null)
+    return read(env, 'SMTP_URL') === null ? 'quita@localhost' : wrong('MAIL_FROM', 'must be set with SMTP_URL');
+  return isEmailAddress(text) ? text : wrong('MAIL_FROM', `must be an e-mail address, not "${text}"`);
+};
+
+const apiKey = (env: Env): string | null => {
+  const text = read(env, 'API_KEY');
+  return text === null || /^ak_(test|live)_[\w-]{32}$/.test(text)
+    ? text
+    : wrong('API_KEY', 'must be a key as it was issued: ak_test_… or ak_live_… with 32 characters behind it');
 };
 
 const hostOf = (env: Env): string => {
@@ -201,10 +247,15 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
     eventStoreUrl: eventStoreUrl(env, { isProduction, allowPlainConnections }),
     logLevel: logLevel(env),
     rateLimitPerMinute: wholeNumber(env, 'RATE_LIMIT_PER_MINUTE', 0, 1_000_000_000, 600),
+    webhookRetentionDays: wholeNumber(env, 'WEBHOOK_RETENTION_DAYS', 1, 36_500, 90),
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),
     metricsToken: metricsToken(env),
+    smtpUrl: smtpUrl(env),
+    mailFrom: mailFrom(env),
+    apiKey: apiKey(env),
     secretsKey: key,
+    secretsKeyFallbacks: secretsKeyFallbacks(env),
   };
 };
 

@@ -3,11 +3,11 @@ import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../appli
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import { UsageError } from '../cli/command.ts';
 import { EmbeddedPostgresError } from '../embeddedPostgres/embeddedPostgres.ts';
+import { ForeignLog } from '../eventStore/readableLog.ts';
 import { OtherJobsSchema } from '../jobs/schema.ts';
+import { ForeignSchema, OlderSchema } from '../postgres/migrate.ts';
 import { DatabaseUnreachable } from '../postgres/reachDatabase.ts';
 import { ConfigError } from './config.ts';
-import { ForeignSchema, OlderSchema } from './migrate.ts';
-import { ForeignLog } from './readableLog.ts';
 
 const KINDS = [
   CheckpointMismatch,

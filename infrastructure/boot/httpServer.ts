@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { errorBody, helpLink } from '../../http/kernel/errors.ts';
 import { newRequestId } from '../../http/kernel/requestId.ts';
+import { systemRandomness } from '../system/randomness.ts';
 import { ConfigError } from './config.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -37,7 +38,7 @@ const REFUSED_MS = 2_000;
 const starting =
   (publicUrl: string): Handler =>
   (req, res) => {
-    const id = newRequestId();
+    const id = newRequestId(systemRandomness);
     const isLive = req.url?.split('?')[0] === '/health/live';
     const isReady = req.url?.split('?')[0] === '/health/ready';
     res.writeHead(isLive ? 200 : 503, {
@@ -65,10 +66,13 @@ const refuse = (publicUrl: string, error: NodeJS.ErrnoException, socket: Duplex)
   const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isLarge ? '431 Request Header Fields Too Large' : isSlow ? '408 Request Timeout' : '400 Bad Request';
-  const id = newRequestId();
+  const id = newRequestId(systemRandomness);
   const rejection = isLarge
     ? ({ code: 'headers_too_large', message: 'The request headers are too large.' } as const)
-    : ({ code: 'invalid_request', message: 'The request is not valid HTTP.' } as const);
+    : ({
+        code: 'invalid_request',
+        message: isSlow ? 'The request did not arrive in time.' : 'The request is not valid HTTP.',
+      } as const);
   const body = JSON.stringify(errorBody(rejection, id));
   const link = helpLink(publicUrl, rejection.code);
   setTimeout(() => socket.destroy(), REFUSED_MS).unref();

@@ -1,31 +1,27 @@
 // The whole program in one process: database, API, projector, reactor and workers (rules S1–S6).
-import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
+
 import { isLoopbackHost } from '../../http/kernel/address.ts';
-import { createApp } from '../../http/kernel/app.ts';
 import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
-import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
-import { Overload } from '../../http/kernel/overload.ts';
-import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
-import { docsRoutes } from '../../http/site/docsRoutes.ts';
-import type { StatusStreams } from '../../http/site/statusStreams.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { type DemoAccount, demoFile, ensureDemoAccount } from '../demo/demoAccount.ts';
+import { assertReadable } from '../eventStore/readableLog.ts';
 import type { Log } from '../log/log.ts';
-import { secretsKeyOf } from '../secrets/secretsKey.ts';
+import { createMetrics } from '../monitoring/metrics.ts';
+import { unreadiness } from '../monitoring/readiness.ts';
+import { securityLog } from '../monitoring/securityLog.ts';
+import { migrate } from '../postgres/migrate.ts';
+import { keyringOf } from '../secrets/secretsKey.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
+import { allRoutes, type GatewayApp, openApp } from './app.ts';
 import { openClock } from './clock.ts';
 import type { Gateway, Roles } from './composition.ts';
 import { openGateway } from './composition.ts';
 import type { Config } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
 import { type HttpServer, listen } from './httpServer.ts';
-import { createMetrics } from './metrics.ts';
-import { migrate } from './migrate.ts';
-import { assertReadable } from './readableLog.ts';
-import { unreadiness } from './readiness.ts';
-import { securityLog } from './securityLog.ts';
+import { mailOf } from './mail.ts';
 import { openStorage, type Storage } from './storage.ts';
 
 /** What is in flight at a stop may take this long. */
@@ -70,9 +66,11 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     resources.defer(() => clock.close());
     const gateway = await openGateway({
       storage,
-      secretsKey: await secretsKeyOf(config),
+      keyring: await keyringOf(config),
       publicUrl: config.publicUrl,
+      mail: mailOf(config),
       webhookAllowPrivate: config.webhookAllowPrivate,
+      webhookRetentionDays: config.webhookRetentionDays,
       log,
       clock,
       clockFault: () => clock.fault(),
@@ -84,11 +82,12 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     resources.defer(() => gateway.stop(JOBS_GRACE_MS));
     if (roles.serves || roles.works) await untilReadModelsExist(storage.reads, PROJECTIONS);
     const demo = await readyToServe(config, database, gateway, roles);
-    const streams = serve(config, log, server, storage, gateway, roles, demo);
+    const served = serve(config, log, server, storage, gateway, roles, demo);
     // Requests end before the processes they wait for do.
     resources.defer(async () => {
-      streams.close();
+      served.close();
       await server.stop(REQUESTS_GRACE_MS);
+      await served.requestLog.close();
     });
     return { demo, broken, stop: () => resources.disposeAsync() };
   } catch (error) {
@@ -100,22 +99,22 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
 const readyToServe = async (
   config: Config,
   database: Database,
-  { projected, reacted, projector, reactor, commands, accounts }: Gateway,
+  { projected, reacted, projector, reactor, needs }: Gateway,
   roles: Roles,
 ): Promise<DemoAccount | null> => {
-  const demo = database.isEmbedded
-    ? await ensureDemoAccount(config.dataDir, config.publicUrl, { commands, accounts })
-    : null;
-  // What other processes follow is theirs to wait for; /health/ready tells how far they are.
-  if (roles.projects) await untilLevel(projected, projector);
-  if (roles.works) await untilLevel(reacted, reactor);
+  const demo = database.isEmbedded ? await ensureDemoAccount(config.dataDir, config.publicUrl, needs) : null;
+  // Only the consumers of this process are waited for; /health/ready shows how far those of other processes are.
+  if (roles.projects) await whenCaughtUp(projected, projector);
+  if (roles.works) await whenCaughtUp(reacted, reactor);
   return demo;
 };
 
-/** One that failed as a whole is not waited for: the others serve, and /health/ready tells of it. */
-const untilLevel = async (progress: LogProgress, followers: Subscriptions | null): Promise<void> => {
+/**
+ * Resolves when the consumers have caught up, at CATCH_UP_MS the latest. One that failed as a whole is not waited for: the others serve.
+ */
+const whenCaughtUp = async (progress: LogProgress, subscriptions: Subscriptions | null): Promise<void> => {
   const deadline = performance.now() + CATCH_UP_MS;
-  const isWell = (name: string): boolean => !followers?.faults().some((fault) => fault.name === name);
+  const isWell = (name: string): boolean => !subscriptions?.faults().some((fault) => fault.name === name);
   while (!(await progress.caughtUp(LOOK_MS)) && performance.now() < deadline)
     if (!progress.behind().some(isWell)) break;
 };
@@ -128,11 +127,15 @@ const serve = (
   gateway: Gateway,
   roles: Roles,
   demo: DemoAccount | null,
-): StatusStreams => {
+): GatewayApp => {
   const isLocal = isLoopbackHost(new URL(config.publicUrl).hostname);
   const site = { publicUrl: config.publicUrl, demoFile: isLocal && demo ? demoFile(config.dataDir) : null };
-  const metrics = createMetrics(gateway);
-  const statusStreams = openStatusStreams(gateway.services);
+  const droppedRequests = {
+    name: 'request_log_dropped',
+    help: 'Requests that this process could not write to the request log, since it began.',
+    read: async () => opened.requestLog.dropped,
+  };
+  const metrics = createMetrics({ ...gateway, gauges: [...gateway.gauges, droppedRequests] });
   const operations: Operations = {
     unreadiness: () => unreadiness(storage, gateway),
     parkedStreams: () => gateway.parked.streams,
@@ -140,17 +143,17 @@ const serve = (
     metricsToken: config.metricsToken,
     metricsOnLoopback: isLocal,
   };
-  const app = createApp({
-    services: { ...gateway.services, operations, statusStreams },
-    routes: roles.serves ? [...ROUTES, ...docsRoutes(API_ROUTES, site)] : OPERATIONS_ROUTES,
-    rateLimit: rateLimit(config.rateLimitPerMinute),
-    addressLimit: addressLimit(),
-    overload: new Overload(),
+  const opened: GatewayApp = openApp(gateway, {
+    operations,
+    routes: roles.serves ? allRoutes(site) : OPERATIONS_ROUTES,
+    storage,
+    log,
+    limits: { perMinute: config.rateLimitPerMinute },
     onSecurityEvent: securityLog(log),
     trustProxy: config.trustProxy,
     onFault: (err, requestId) => log.error({ err, requestId }, 'a request failed'),
     onAnswer: metrics.onAnswer,
   });
-  server.serve(app);
-  return statusStreams;
+  server.serve(opened.app);
+  return opened;
 };

@@ -20,15 +20,15 @@ const shared = ({ storage, log, onMismatch }: GatewayOptions, { parked }: Core) 
   onMismatch,
   onParked: (streams: Parameters<typeof parked.parked>[0]) => parked.parked(streams),
   onTaken: (consumer: string, stream: string) => parked.taken(consumer, stream),
-  onRestart: warnings(log)('a follower of the log tries again'),
+  onRestart: warnings(log)('a subscription to the log is retried'),
   onFault: (name: string, err: Error) =>
-    log.error({ err, name }, 'a follower of the log failed: its position stands still until this is mended'),
+    log.error({ err, name }, 'a consumer of the log failed: its position stands still until this is mended'),
 });
 
-/** It takes parked streams up again when it is asked to. */
-const attentive = (followers: Subscriptions, { leaders }: Core): Subscriptions => {
-  leaders.push(() => void followers.attend());
-  return followers;
+/** Has the subscriptions look for parked streams to retry whenever an operator asked for that. Returns them. */
+const attending = (subscriptions: Subscriptions, { leaders }: Core): Subscriptions => {
+  leaders.push(() => void subscriptions.attend());
+  return subscriptions;
 };
 
 const asConsumer = (projection: Projection) => {
@@ -38,7 +38,7 @@ const asConsumer = (projection: Projection) => {
 };
 
 export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions =>
-  attentive(
+  attending(
     new Subscriptions({
       ...shared(options, core),
       role: 'projector',
@@ -53,7 +53,7 @@ export const projectorOf = (options: GatewayOptions, core: Core): Subscriptions 
 /** `onTimers`: timers were set, the earliest of them in account time. */
 export const reactorOf = (options: GatewayOptions, core: Core, onTimers: (earliest: string) => void): Subscriptions => {
   const needs = { jobs: core.jobs, onTimers };
-  return attentive(
+  return attending(
     new Subscriptions({
       ...shared(options, core),
       role: 'reactor',
@@ -103,8 +103,10 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
             warn(`work of ${job.kind.name} could not be looked for`),
           ),
     ),
-    ...capabilities.flatMap(({ upkeep }) =>
-      upkeep.map(({ pattern, run, failure }) => startSchedule(pattern, () => run(needs), warn(failure))),
+    ...capabilities.flatMap(({ upkeep = [] }) =>
+      upkeep.map(({ pattern, run, failure, onlyLeader = false }) =>
+        startSchedule(pattern, async () => (!onlyLeader || reactor.isLeading ? run(needs) : undefined), warn(failure)),
+      ),
     ),
   ];
   const stop = async () => {

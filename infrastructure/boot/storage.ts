@@ -1,6 +1,8 @@
 // The two stores and what stands on them: connections, event log, notices, with one way to close them.
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
+import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventLog } from '../../application/ports/eventCodec.ts';
+import type { EventStore } from '../../application/ports/eventStore.ts';
 import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { openEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { openPostgresEventStore } from '../eventStore/postgres/store.ts';
@@ -15,6 +17,7 @@ const OPERATIONS_MAX = 4;
 const JOBS_MAX = 3;
 
 export interface Storage extends EventLog {
+  readonly store: EventStore & DeletesDeliveries;
   /** Read models. */
   readonly reads: PgPool;
   /** Operational tables, durable. */

@@ -1,6 +1,7 @@
 // A command as data: its words, its options, and what it does.
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
+import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import type { Config } from '../boot/config.ts';
 import type { Storage } from '../boot/storage.ts';
 import type { Log } from '../log/log.ts';
@@ -81,6 +82,8 @@ export interface CliWorld extends LocalWorld {
   readonly storage: Storage;
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
+  /** Announces what processes must not remember any more. */
+  readonly leases: AccessLeases;
   /** Who acts, as it stands in metadata and in the security log: `operator:<user of the operating system>`. */
   readonly operator: string;
   /** The security log. */

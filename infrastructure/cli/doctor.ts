@@ -7,7 +7,8 @@ import { explained } from '../boot/explain.ts';
 import type { Diagnosis as Finding } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
-import { knownSecretsKey, opensWhatIsSealed } from '../secrets/secretsKey.ts';
+import { countSealed } from '../secrets/resealing.ts';
+import { knownKeyring, opensWhatIsSealed } from '../secrets/secretsKey.ts';
 import type { CliCommand, CliResult, CliWorld } from './command.ts';
 import type { Screen } from './output.ts';
 import { CONSUMERS } from './projections.ts';
@@ -60,7 +61,7 @@ const connections: Check = async ({ storage: { reads } }) => {
   return finding(
     'connections',
     room >= 1,
-    `${used} of ${max} in use, room for ${room} more processes`,
+    `${used} of ${max} in use, room for ${room} more ${room === 1 ? 'process' : 'processes'}`,
     `${used} of ${max} in use: a process takes up to ${CONNECTIONS_A_PROCESS}; raise max_connections`,
   );
 };
@@ -137,14 +138,28 @@ const resultOf = (findings: readonly Finding[]): CliResult => {
 };
 
 const secretsKey: Check = async ({ config, storage: { operations } }) => {
-  const key = await knownSecretsKey(config);
-  if (key === null)
+  const keyring = await knownKeyring(config);
+  if (keyring === null)
     return finding('secrets key', true, 'SECRETS_KEY is not set here: not compared with the database', '');
-  const isRight = await opensWhatIsSealed(operations, key);
+  const isRight = await opensWhatIsSealed(operations, keyring);
+  const counts = [...(await countSealed(operations))];
+  const sum = (entries: typeof counts) => entries.reduce((total, [, count]) => total + count, 0);
+  const unopened = sum(counts.filter(([keyId]) => !keyring.has(keyId)));
+  const old = sum(counts.filter(([keyId]) => keyring.has(keyId) && keyId !== keyring.sealingId));
+  if (isRight === null) return finding('secrets key', true, 'nothing is sealed yet', '');
+  if (isRight && unopened > 0)
+    return finding(
+      'secrets key',
+      false,
+      '',
+      `${unopened} secrets are sealed under a key that is not here: webhooks can’t be signed; npm run cli -- secrets status`,
+    );
   return finding(
     'secrets key',
-    isRight !== false,
-    isRight === null ? 'nothing is sealed yet' : 'it opens what is sealed in the database',
+    isRight,
+    old === 0
+      ? 'it opens what is sealed in the database'
+      : `${old} secrets are still sealed under an old key: npm run cli -- secrets rotate`,
     'SECRETS_KEY is not the key that this database’s secrets were sealed with: webhooks can’t be signed; restore it',
   );
 };

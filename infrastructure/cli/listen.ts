@@ -2,15 +2,9 @@
 // merchant's own service when it is asked to.
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { verifyWebhook, WebhookVerificationError } from '../../docs/receivers/verifyWebhook.mjs';
 import { loadToolConfig } from '../boot/config.ts';
-import {
-  DemoMerchant,
-  isSigned,
-  NOTHING_TO_SAY,
-  openInbox,
-  type Webhook,
-  type WebhookAnswer,
-} from '../demo/merchant.ts';
+import { Merchant, NOTHING_TO_SAY, openInbox, type Webhook, type WebhookAnswer } from '../demo/merchant.ts';
 import { type LocalCommand, UsageError } from './command.ts';
 import { moneyText, type Screen } from './output.ts';
 
@@ -118,6 +112,8 @@ export interface Received {
   /** null: the legacy envelope names none, and no other message about this payment has come before. */
   readonly currency: string | null;
   readonly signature: 'valid' | 'invalid';
+  /** Why it is invalid; null: it is valid. */
+  readonly distrust: string | null;
   /** null: it was not handed on. `status` is null when no answer came, which `error` explains. */
   readonly forwarded: { readonly status: number | null; readonly ms: number; readonly error: string | null } | null;
 }
@@ -127,6 +123,17 @@ const messageOf = (rawBody: Buffer): Message => {
     return (JSON.parse(rawBody.toString('utf8')) ?? {}) as Message;
   } catch {
     return {};
+  }
+};
+
+/** Why the message is not to be trusted; null: it is. */
+const distrustOf = ({ headers, rawBody }: Webhook, secret: string): string | null => {
+  try {
+    verifyWebhook(secret, headers, rawBody);
+    return null;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.message;
+    throw error;
   }
 };
 
@@ -147,6 +154,7 @@ const receivedOf = (
   if (paymentId !== null && data?.object?.currency !== undefined)
     currencies.set(rawIdOf(paymentId), data.object.currency);
   const answered = forwarded?.kind === 'answered';
+  const distrust = distrustOf(webhook, secret);
   return {
     receivedAt,
     type: String(webhook.headers['x-acme-event-type']),
@@ -155,7 +163,8 @@ const receivedOf = (
     paymentId,
     amount,
     currency: paymentId === null ? null : (currencies.get(rawIdOf(paymentId)) ?? null),
-    signature: isSigned(webhook, secret) ? 'valid' : 'invalid',
+    signature: distrust === null ? 'valid' : 'invalid',
+    distrust,
     forwarded: forwarded && {
       status: answered ? forwarded.answer.status : null,
       ms: forwarded.ms,
@@ -168,8 +177,7 @@ const TYPE_WIDTH = 'withdrawal.status_changed'.length;
 const ID_WIDTH = 'evt_'.length + 26;
 
 const lineOf = (received: Received, { colours }: Screen): string => {
-  const { receivedAt, type, eventId, deliveryId, paymentId, amount, currency, signature, forwarded } = received;
-  const isValid = signature === 'valid';
+  const { receivedAt, type, eventId, deliveryId, paymentId, amount, currency, distrust, forwarded } = received;
   const sum = amount === null ? '-' : currency === null ? `${amount} minor units` : moneyText(amount, currency);
   const isTaken = forwarded?.status != null && forwarded.status >= 200 && forwarded.status < 300;
   const answer = forwarded && (forwarded.error ?? `answered ${forwarded.status} in ${forwarded.ms} ms`);
@@ -179,7 +187,7 @@ const lineOf = (received: Received, { colours }: Screen): string => {
     (eventId ?? deliveryId).padEnd(ID_WIDTH),
     (paymentId ?? '-').padEnd(ID_WIDTH - 1),
     sum.padStart('R$ 1000.00'.length),
-    isValid ? colours.green('signature valid') : colours.bold(colours.red('signature invalid')),
+    distrust === null ? colours.green('signature valid') : colours.bold(colours.red(`signature invalid: ${distrust}`)),
     ...(answer === null ? [] : [isTaken ? colours.green(answer) : colours.red(answer)]),
   ].join('  ');
 };
@@ -197,20 +205,21 @@ export const listenCommand: LocalCommand = {
   run: async ({ env, signal }, { options, isJson }, { print, screen }) => {
     const forwardTo = options['forward-to'];
     const target = typeof forwardTo === 'string' ? targetOf(forwardTo) : null;
-    const merchant = await DemoMerchant.of(loadToolConfig(env));
-    let secret = '';
+    const merchant = await Merchant.of(loadToolConfig(env));
+    // A message can arrive before the answer to the registration.
+    const secret = Promise.withResolvers<string>();
     const currencies: Currencies = new Map();
     await using inbox = await openInbox(async (webhook) => {
       const receivedAt = new Date().toISOString();
       const forwarded = target === null ? null : await forward(webhook, target);
-      const received = receivedOf(webhook, secret, forwarded, receivedAt, currencies);
+      const received = receivedOf(webhook, await secret.promise, forwarded, receivedAt, currencies);
       print(isJson ? JSON.stringify(received) : lineOf(received, screen));
       if (forwarded === null) return NOTHING_TO_SAY;
       if (forwarded.kind === 'answered') return forwarded.answer;
       return { status: forwarded.status, headers: {}, body: Buffer.from(forwarded.why) };
     });
     await merchant.subscribed(inbox.url, ['*'], async (endpoint) => {
-      secret = endpoint.secret;
+      secret.resolve(endpoint.secret);
       const where = target === null ? '' : `, handing on to ${target.href}`;
       if (!isJson) print(`Listening at ${inbox.url} as ${endpoint.id}${where}; Ctrl-C ends it.`);
       await new Promise<void>((resolve) => {

@@ -27,8 +27,9 @@ const bearable = (name: string): number => Math.max(1, Math.floor(name.length / 
 const WORD_LENGTH_MAX = 100;
 
 /** null: another word. */
-const costOf = (typed: string, name: string): number | null => {
+const costOf = (typed: string, spelled: string): number | null => {
   if (typed.length > WORD_LENGTH_MAX) return null;
+  const name = spelled.toLowerCase();
   if (typed.length > 1 && name.startsWith(typed)) return 0;
   const cost = distance(typed, name);
   return cost <= bearable(name) ? cost : null;

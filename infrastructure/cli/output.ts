@@ -1,8 +1,9 @@
 // How a command line shows things: colours and tables on a terminal, plain lines elsewhere; and the progress of long work.
+
 import { Presets, SingleBar } from 'cli-progress';
 import pc from 'picocolors';
 import { CURRENCY_DECIMALS } from '../../domain/charge/methods.ts';
-import { decimalText } from '../../domain/kernel/decimalText.ts';
+import { decimalText } from '../../domain/kernel/money.ts';
 
 /** A stream that is written to: standard output, standard error, or a test's. */
 export interface Out {
@@ -31,7 +32,7 @@ const GAP = '  ';
 const COLUMN_MIN = 6;
 const LAST_MIN = 16;
 /** A name or a message of somebody else must not steer the terminal. */
-const printable = (text: string): string => text.replace(/\p{Cc}/gu, '?').trim();
+export const printable = (text: string): string => text.replace(/\p{Cc}/gu, '?').trim();
 const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?$/.test(text);
 

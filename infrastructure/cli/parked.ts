@@ -32,7 +32,7 @@ const rowTable = (screen: Screen, rows: readonly ParkedRow[]): string =>
     ]),
   );
 
-/** Those of one stream, or of all; of one follower, when it is named. Throws UsageError when there is none. */
+/** The parked rows of one stream, or of all; of one consumer, when it is named. Throws UsageError when there is none. */
 const chosen = async (db: Sql, stream: string | null, consumer: unknown): Promise<readonly ParkedRow[]> => {
   const all = (await readParked(db, null)).filter((row) => stream === null || row.stream === stream);
   const rows = all.filter(({ consumer: name }) => consumer === undefined || name === consumer);
@@ -193,7 +193,7 @@ const record = async (
     operator: actor.replace('operator:', ''),
     isForced: !maySkip(PROCESSES, consumer),
   };
-  // Of whom the stream is; of nobody when its events do not tell.
+  // Of whom the stream is; of nobody when its events name none.
   const tenant = { account: (row.account ?? '') as AccountId, mode: (row.mode ?? 'live') as Mode };
   const why = {
     ...tenant,

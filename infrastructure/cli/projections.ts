@@ -10,10 +10,11 @@ import { shareOf } from '../eventStore/share.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
 
-/** Whoever follows the log: read models and processes, by the names of their checkpoints. */
+/** Names of the consumers of the log, which are those of their checkpoints: read models and processes. */
 export const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
 
-const NAME_WIDTH = 28;
+/** Piped, a table has no columns of its own: names are padded, so that positions stand below one another there too. */
+const NAME_WIDTH = Math.max(...CONSUMERS.map(({ length }) => length));
 
 const status: CliCommand = {
   name: 'projections status',

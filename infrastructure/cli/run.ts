@@ -4,10 +4,11 @@ import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { openClock } from '../boot/clock.ts';
 import { type Config, loadToolConfig } from '../boot/config.ts';
 import { outcomeOf } from '../boot/explain.ts';
-import { assertSchema } from '../boot/migrate.ts';
+import { accessLeases } from '../boot/keys.ts';
 import { openStorage } from '../boot/storage.ts';
 import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { type Log, openLog } from '../log/log.ts';
+import { assertSchema } from '../postgres/migrate.ts';
 import { reachDatabase } from '../postgres/reachDatabase.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
@@ -39,7 +40,10 @@ const connect = async (
     await clock.close();
     await storage.close();
   };
-  return { opened: { env, config, storage, commands, accounts, operator: operatorOf(), log }, close };
+  return {
+    opened: { env, config, storage, commands, accounts, leases: accessLeases(storage), operator: operatorOf(), log },
+    close,
+  };
 };
 
 /** An operator at a terminal sees what was done anyway; asked for by name, the log is written there, too. */

@@ -1,14 +1,16 @@
-// The demo account of the embedded default (rule S2): demo.json first, then the account from it; a half-made one is completed.
+// The demo account of the embedded default (rule S2): demo.json first, then the account and its owner from it; a half-made one is
+// completed.
 
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { type AddUserNeeds, addUser, isUser } from '../../application/accounts/addUser.ts';
+import { newApiKey } from '../../application/accounts/newKey.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
-import type { Accounts } from '../../application/core/accounts.ts';
-import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { ConfigError } from '../boot/config.ts';
-import { newApiKey, newPassword } from '../secrets/newSecrets.ts';
+import { newPassword } from '../secrets/newSecrets.ts';
 import { readIfThere, writeWhole } from '../secrets/privateFiles.ts';
+import { systemRandomness } from '../system/randomness.ts';
 
 export interface DemoAccount {
   readonly baseUrl: string;
@@ -29,7 +31,7 @@ const read = async (path: string): Promise<DemoAccount | null> => {
     const demo = JSON.parse(text) as DemoAccount;
     if (FIELDS.every((field) => typeof demo[field] === 'string')) return demo;
   } catch {
-    // told below
+    // refused below
   }
   throw new ConfigError(
     `DATA_DIR: ${path} is not what the first start wrote: restore it, or move it away for a new demo account`,
@@ -43,6 +45,9 @@ export const readDemoAccount = async (path: string): Promise<DemoAccount> => {
   return demo;
 };
 
+const EMAIL = 'demo@quita.example';
+const ACTOR = 'operator:first start';
+
 /** Derived from the file, so that completing a half-made account finds the same one. */
 const derived = (demo: DemoAccount, what: string): Buffer =>
   createHash('sha256').update(`${what}\n${demo.testApiKey}\n${demo.liveApiKey}`).digest();
@@ -50,16 +55,17 @@ const derived = (demo: DemoAccount, what: string): Buffer =>
 export const ensureDemoAccount = async (
   dataDir: string,
   baseUrl: string,
-  needs: { commands: CommandHandler; accounts: Accounts },
+  needs: AddUserNeeds,
 ): Promise<DemoAccount> => {
   const path = demoFile(dataDir);
   let demo = await read(path);
   if (demo === null || demo.baseUrl !== baseUrl) {
     const fresh = {
-      email: 'demo@quita.example',
+      // With a new demo.json on an old database the address may be that of the owner before.
+      email: (await isUser(needs)(EMAIL)) ? `demo-${randomBytes(4).toString('hex')}@quita.example` : EMAIL,
       password: newPassword(),
-      testApiKey: newApiKey('test'),
-      liveApiKey: newApiKey('live'),
+      testApiKey: newApiKey('test', systemRandomness),
+      liveApiKey: newApiKey('live', systemRandomness),
     };
     demo = {
       baseUrl,
@@ -69,8 +75,9 @@ export const ensureDemoAccount = async (
     };
     await writeWhole(path, `${JSON.stringify(demo, null, 2)}\n`);
   }
+  const accountId = encodeRawId(derived(demo, 'account').subarray(0, 16)) as AccountId;
   await openAccountWithKeys(needs)({
-    accountId: encodeRawId(derived(demo, 'account').subarray(0, 16)) as AccountId,
+    accountId,
     name: 'Loja Demo',
     email: demo.email,
     // The keys are secrets of 24 random bytes each: what is derived from both is as good as random.
@@ -79,7 +86,11 @@ export const ensureDemoAccount = async (
       { mode: 'test', cleartext: demo.testApiKey, label: 'demo (test)' },
       { mode: 'live', cleartext: demo.liveApiKey, label: 'demo (live)' },
     ],
-    actor: 'operator:first start',
+    actor: ACTOR,
   });
+  const { email, password } = demo;
+  const by = { actor: ACTOR, requestId: null };
+  // Refused where the owner is there already: also one who has changed the password since.
+  await addUser(needs)({ accountId, email, name: 'Loja Demo', role: 'OWNER', password }, by);
   return demo;
 };

@@ -1,14 +1,15 @@
-// The demo account's merchant: calls the interface as anybody would, and receives webhooks on loopback.
-import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+// A merchant at the command line: calls the interface as anybody would, and receives webhooks on loopback.
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Config, ConfigError } from '../boot/config.ts';
+import { UsageError } from '../cli/command.ts';
 import { demoFile, readDemoAccount } from './demoAccount.ts';
 
 /** The slowest answer, a payment that waits to be visible, takes 5 s. */
 const ANSWER_MS_MAX = 10_000;
 
-export class DemoMerchant {
+export class Merchant {
   readonly #baseUrl: string;
   readonly #apiKey: string;
 
@@ -17,15 +18,29 @@ export class DemoMerchant {
     this.#apiKey = apiKey;
   }
 
+  /** With API_KEY, or else as the demo account. Throws ConfigError when there is neither. */
+  static async of(config: Config): Promise<Merchant> {
+    const { apiKey, publicUrl, databaseUrl } = config;
+    if (apiKey !== null) return new Merchant(publicUrl, apiKey);
+    if (databaseUrl === null) return Merchant.ofDemo(config);
+    throw new ConfigError(
+      'API_KEY must be set to a key of the account, because with DATABASE_URL there is no demo account',
+    );
+  }
+
   /** With the test key of the embedded default's account. Throws ConfigError when there is no such account. */
-  static async of({ databaseUrl, dataDir }: Config): Promise<DemoMerchant> {
+  static async ofDemo({ databaseUrl, dataDir }: Config): Promise<Merchant> {
     if (databaseUrl !== null)
       throw new ConfigError('DATABASE_URL is set: the demo account stands in the embedded database');
     const { baseUrl, testApiKey } = await readDemoAccount(demoFile(dataDir));
-    return new DemoMerchant(baseUrl, testApiKey);
+    return new Merchant(baseUrl, testApiKey);
   }
 
-  /** Returns the body of a 2xx answer. Throws ConfigError when nothing answers, Error with the answer on any other status. */
+  get mode(): 'test' | 'live' {
+    return this.#apiKey.startsWith('ak_test_') ? 'test' : 'live';
+  }
+
+  /** Returns the body of a 2xx answer. Throws ConfigError when nothing answers, UsageError with the reason when it is refused. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const headers = { apikey: this.#apiKey, 'content-type': 'application/json', 'idempotency-key': randomUUID() };
     const request = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
@@ -33,8 +48,9 @@ export class DemoMerchant {
     const response = await fetch(this.#baseUrl + path, { ...request, signal }).catch(() => {
       throw new ConfigError(`nothing answers at ${this.#baseUrl}: start it first with npm start`);
     });
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
-    return (await response.json()) as T;
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text) as T;
+    throw new UsageError(`${method} ${path} was answered ${response.status}: ${reasonOf(text)}`);
   }
 
   /** Has these events sent to `url` while `work` runs, which is given the endpoint's id and secret. */
@@ -51,6 +67,16 @@ export class DemoMerchant {
     }
   }
 }
+
+/** `<message> (<code>)`, of an error of the interface; another body as it is. */
+const reasonOf = (text: string): string => {
+  try {
+    const { error } = JSON.parse(text) as { error: { message: string; code: string } };
+    return `${error.message} (${error.code})`;
+  } catch {
+    return text;
+  }
+};
 
 export interface Webhook {
   readonly method: string;
@@ -93,16 +119,4 @@ export const openInbox = async (answer: (webhook: Webhook) => Promise<WebhookAns
         server.closeAllConnections();
       }),
   };
-};
-
-/** Returns what every receiver should ask (contract.md Headers on each delivery): whether the signature is valid, in either form. */
-export const isSigned = ({ headers, rawBody }: Webhook, secret: string): boolean => {
-  const signature = String(headers['x-acme-signature']);
-  const [, time, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
-  const [, legacy] = /^sha256=([0-9a-f]{64})$/.exec(signature) ?? [];
-  const sent = v1 ?? legacy;
-  if (sent === undefined) return false;
-  const hmac = createHmac('sha256', secret);
-  if (time !== undefined) hmac.update(`${time}.`);
-  return timingSafeEqual(hmac.update(rawBody).digest(), Buffer.from(sent, 'hex'));
 };

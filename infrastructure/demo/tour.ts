@@ -1,16 +1,17 @@
 // `demo`: a tour on the running system, in well under a minute (charge, QR code, payment, webhook, wallet, events, comparison).
 import QRCode from 'qrcode';
+import { verifyWebhook } from '../../docs/receivers/verifyWebhook.mjs';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { loadToolConfig } from '../boot/config.ts';
-import { assertSchema } from '../boot/migrate.ts';
 import { openStorage, type Storage } from '../boot/storage.ts';
 import type { LocalCommand } from '../cli/command.ts';
 import { moneyText } from '../cli/output.ts';
 import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
-import { DemoMerchant, isSigned, NOTHING_TO_SAY, openInbox, type Webhook } from './merchant.ts';
+import { assertSchema } from '../postgres/migrate.ts';
+import { Merchant, NOTHING_TO_SAY, openInbox, type Webhook } from './merchant.ts';
 
 type Say = (text: string) => void;
 
@@ -32,7 +33,7 @@ const reais = (centavos: number): string => moneyText(centavos, 'BRL');
 /** How long the tour waits for a webhook. */
 const WEBHOOK_MS_MAX = 15_000;
 
-const payAndReceive = async (merchant: DemoMerchant, say: Say): Promise<Charge> => {
+const payAndReceive = async (merchant: Merchant, say: Say): Promise<Charge> => {
   const came = Promise.withResolvers<Webhook>();
   await using inbox = await openInbox(async (webhook) => {
     came.resolve(webhook);
@@ -54,7 +55,7 @@ const payAndReceive = async (merchant: DemoMerchant, say: Say): Promise<Charge> 
       WEBHOOK_MS_MAX,
     );
     const webhook = await came.promise.finally(() => clearTimeout(late));
-    if (!isSigned(webhook, endpoint.secret)) throw new Error('the signature of the webhook is invalid');
+    verifyWebhook(endpoint.secret, webhook.headers, webhook.rawBody);
     const ms = Math.max(0, Math.round(webhook.arrivedAtMs - paidAtMs));
     say(`\n4. The webhook charge.paid arrived ${ms} ms after the payment was sent; signature valid:`);
     say(`   X-Acme-Signature: ${String(webhook.headers['x-acme-signature']).slice(0, 60)}…`);
@@ -85,7 +86,7 @@ export const demoCommand: LocalCommand = {
   isLocal: true,
   run: async ({ env }, { isJson }, { print }) => {
     const config = loadToolConfig(env);
-    const merchant = await DemoMerchant.of(config);
+    const merchant = await Merchant.ofDemo(config);
     const connectionString = await attachToEmbeddedPostgres(config.dataDir);
     await assertSchema(connectionString);
     const storage = await openStorage(connectionString, config.eventStoreUrl, () => undefined);

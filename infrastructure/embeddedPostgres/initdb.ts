@@ -44,7 +44,7 @@ export const initialiseCluster = async (
       ...['-D', cluster, '--username', SUPERUSER, '--auth=reject', '--encoding=UTF8', '--no-instructions'],
       ...['--locale=C.UTF-8', '--lc-messages=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ]);
-    const options = ['exit_on_error=on', 'log_min_error_statement=panic']; // a failed statement would be told with the password in it
+    const options = ['exit_on_error=on', 'log_min_error_statement=panic']; // a failed statement would be logged with the password in it
     const single = ['--single', '-D', cluster, ...options.flatMap((option) => ['-c', option]), SUPERUSER];
     await tool('postgres --single', binaries.postgres, single, rolesAndDatabase(settings));
     await writeFile(join(cluster, 'pg_hba.conf'), ACCESS, { flush: true });

@@ -1,5 +1,10 @@
 // Two logs side by side, event by event, in log order.
+import type { EndedDelivery } from '../../application/ports/deliveryRetention.ts';
 import type { EventStore, Position, RecordedEvent } from '../../application/ports/eventStore.ts';
+
+import { readStreamName, type StreamName } from '../../domain/kernel/event.ts';
+import type { DeliveryId } from '../../domain/kernel/ids.ts';
+import { DAY_MS } from '../../domain/kernel/time.ts';
 
 /** The copy holds something else than the source. */
 export class LogsDiffer extends Error {
@@ -21,9 +26,9 @@ export async function* eventsUpTo(
   const reading = AbortSignal.any([signal, left.signal]);
   try {
     for await (const batch of store.subscribe({ after, categories: null, batchSize: BATCH_EVENTS, signal: reading })) {
-      if (batch.kind !== 'events') continue;
-      yield batch.events.filter(({ position }) => position <= until);
-      if (batch.position >= until) return;
+      if (batch.kind === 'events') yield batch.events.filter(({ position }) => position <= until);
+      // What stands at the head need not be an event: of a stream that was deleted it is the tombstone.
+      if (batch.kind !== 'checkpoint' && batch.position !== null && batch.position >= until) return;
     }
     signal.throwIfAborted();
     throw new Error('the log ended before its head');
@@ -46,13 +51,21 @@ async function* flat(batches: AsyncIterable<readonly RecordedEvent[]>): AsyncGen
   for await (const batch of batches) yield* batch;
 }
 
+/** Deliveries that the target still holds, and the source has deleted since the target was the log in use. */
+export interface DeletedSince {
+  readonly deliveries: readonly EndedDelivery[];
+  /** The day (yyyy-mm-dd, UTC) after the one on which the last event of them was recorded; null: there are none. */
+  readonly recordedBefore: string | null;
+}
+
 export interface Comparison {
   /** So many first events of the source stand in the target, and nothing else does. */
   readonly events: number;
-  /** Of the last of them in the source; null: none. */
+  /** Of the last of them in the source, or its head where no event follows; null: none. */
   readonly source: Position | null;
   /** Of each asked position of the source: the position in the target of the last event that stands at or before it. */
   readonly positions: ReadonlyMap<Position, Position | null>;
+  readonly deleted: DeletedSince;
 }
 
 interface Comparing {
@@ -67,15 +80,20 @@ interface Comparing {
 
 /** Reads the target to its head, and the source as far. Throws LogsDiffer when the target is not the source's beginning. */
 export const compareLogs = async ({ source, target, asked, signal, onCompared }: Comparing): Promise<Comparison> => {
-  const originals = flat(eventsUpTo(source, null, await source.head(), signal));
+  const end = await source.head();
+  const originals = flat(eventsUpTo(source, null, end, signal));
   const copies = flat(eventsUpTo(target, null, await target.head(), signal));
+  const deleted = new DeletedDeliveries(source);
   const waiting = [...new Set(asked)].sort();
   const positions = new Map<Position, Position | null>();
   let events = 0;
   let last: { readonly source: Position; readonly target: Position } | null = null;
+  let next: IteratorResult<RecordedEvent, void>;
   try {
+    next = await originals.next();
     for await (const copy of copies) {
-      const { value: original, done } = await originals.next();
+      const { value: original, done } = next;
+      if ((done || original.id !== copy.id) && (await deleted.has(copy))) continue;
       if (done) throw new LogsDiffer(`the copy holds more than the source: ${copy.stream}@${copy.revision} is its own`);
       assertSame(events + 1, original, copy);
       while (waiting[0] !== undefined && waiting[0] < original.position)
@@ -83,10 +101,49 @@ export const compareLogs = async ({ source, target, asked, signal, onCompared }:
       last = { source: original.position, target: copy.position };
       events += 1;
       if (events % BATCH_EVENTS === 0) onCompared(events, original.position);
+      next = await originals.next();
     }
   } finally {
     await originals.return();
   }
   for (const position of waiting) positions.set(position, last?.target ?? null);
-  return { events, source: last?.source ?? null, positions };
+  return { events, source: next.done ? end : (last?.source ?? null), positions, deleted: deleted.found };
 };
+
+/** The deliveries that one log holds and another one has deleted, learnt event by event. */
+class DeletedDeliveries {
+  readonly #other: EventStore;
+  /** Whether the other log has deleted it. */
+  readonly #known = new Map<StreamName, boolean>();
+  readonly #revisions = new Map<DeliveryId, number>();
+  #lastDay = '';
+
+  constructor(other: EventStore) {
+    this.#other = other;
+  }
+
+  /** To be asked of each event that the other log lacks where it should stand. */
+  async has({ stream, revision, recordedAt }: RecordedEvent): Promise<boolean> {
+    const { category, id } = readStreamName(stream);
+    if (category !== 'webhookDelivery') return false;
+    const isDeleted = this.#known.get(stream) ?? (await this.#isEmpty(stream));
+    this.#known.set(stream, isDeleted);
+    if (!isDeleted) return false;
+    this.#revisions.set(id as DeliveryId, revision);
+    const day = recordedAt.slice(0, 10);
+    if (day > this.#lastDay) this.#lastDay = day;
+    return true;
+  }
+
+  get found(): DeletedSince {
+    const deliveries = [...this.#revisions].map(([id, revision]) => ({ id, revision }));
+    const recordedBefore =
+      deliveries.length === 0 ? null : new Date(Date.parse(this.#lastDay) + DAY_MS).toISOString().slice(0, 10);
+    return { deliveries, recordedBefore };
+  }
+
+  async #isEmpty(stream: StreamName): Promise<boolean> {
+    for await (const _ of this.#other.readStream(stream)) return false;
+    return true;
+  }
+}

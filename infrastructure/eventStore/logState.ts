@@ -1,5 +1,6 @@
 // Whether a log is the one in use. `npm run migrate-events` copies a log from one store to another: from then on there are two with
 // the same events, and only one of them may ever be written to.
+import type { EndedDelivery } from '../../application/ports/deliveryRetention.ts';
 import { type EventStore, LogNotInUse, type RecordedEvent } from '../../application/ports/eventStore.ts';
 
 /** Another log. */
@@ -57,11 +58,15 @@ export interface MigratableLog {
    */
   setState(state: LogState): Promise<void>;
   /**
-   * Events that follow what the log holds, in log order, each with the id, the revision and the time it has. Whoever calls has made
-   * the log a `copy`. `onWritten` is told how many were written, as it goes. Rejects when anything stands in the way; what was
-   * written stays.
+   * Writes events that follow those of the log, in log order, each with the id, the revision and the time it has. The caller has made the
+   * log a `copy` before. `onWritten` is called with the number written so far. Rejects on the first fault; what was written stays.
    */
   write(events: readonly RecordedEvent[], onWritten: (count: number) => void): Promise<void>;
+  /**
+   * Deletes deliveries that the log of which this is a copy has deleted. The caller has made the log a `copy` before. `recordedBefore`: a
+   * day (yyyy-mm-dd, UTC) before which all their events were recorded.
+   */
+  deleteDeliveries(ended: readonly EndedDelivery[], recordedBefore: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -4,8 +4,7 @@ import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PayloadFailure } from './claims.ts';
 import { hasTables } from './installation.ts';
-import { tenantOf } from './lanes.ts';
-import { JOBS_CHANNEL, noticeOf } from './notice.ts';
+import { JOBS_CHANNEL, noticeOf, tenantOf } from './lanes.ts';
 import { LIST_FAILED, REOPEN } from './statements.ts';
 
 export interface FailedJob {

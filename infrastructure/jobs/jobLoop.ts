@@ -170,7 +170,8 @@ export class JobLoop {
 
   async #run(job: ClaimedJob, hung: Promise<never>, leave: () => void): Promise<void> {
     try {
-      await Promise.race([this.#handler.run(job.payloads, job.target === '' ? null : job.target), hung]);
+      const target = job.target === '' ? null : job.target;
+      await Promise.race([this.#handler.run(job.payloads, target, job.attempt > 0), hung]);
     } catch (error) {
       await this.#claims.failed(job, error as Error).catch(this.#listeners.onError);
       leave();

@@ -1,4 +1,5 @@
 // How tenants and lanes are written in pg-boss's tables and in notices.
+
 import type { JobPlace } from '../../application/ports/jobs.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
@@ -19,3 +20,12 @@ export const laneBounds = (mode: Mode): readonly [string, string] => [`${mode}/`
 /** A queue and one of its lanes: `settle/live`. */
 export type Lane = `${string}/${Mode}`;
 export const laneOf = ({ queue, tenant }: JobPlace): Lane => `${queue}/${tenant.mode}`;
+
+// --- What wakes workers of other processes: who says it, and which lanes have work ---
+
+export const JOBS_CHANNEL = 'quita_jobs';
+
+export const lanesOf = (places: Iterable<JobPlace>): ReadonlySet<Lane> => new Set([...places].map(laneOf));
+
+export const noticeOf = (places: Iterable<JobPlace>, from: string): string =>
+  `${from} ${[...lanesOf(places)].join(',')}`;

@@ -2,6 +2,9 @@
 import { Ajv } from 'ajv';
 import { type JobHandler, type JobKind, type JobPayload, PayloadsFailed } from '../../application/ports/jobs.ts';
 
+/** Payloads that a job carries at most, where its kind does not say. */
+const PAYLOADS_PER_JOB = 20;
+
 /** A stored payload does not fit the schema of its kind: another attempt would be in vain. */
 export class MalformedPayload extends Error {
   override name = 'MalformedPayload';
@@ -10,19 +13,21 @@ export class MalformedPayload extends Error {
 /** A kind, with what must be known of it where jobs are stored. */
 export interface QueueKind {
   readonly kind: JobKind;
-  /** What is owed is written down with each job, because nothing else tells of it. */
+  /** Whether a row is stored with each job until its work is done, because nothing else shows what is owed. */
   readonly isOwedByRow: boolean;
 }
 
 export class KnownQueue {
   readonly name: string;
   readonly isOwedByRow: boolean;
+  readonly payloadsPerJob: number;
   readonly #kind: JobKind;
   readonly #fits: ReturnType<Ajv['compile']>;
 
   constructor(ajv: Ajv, { kind, isOwedByRow }: QueueKind) {
     this.name = kind.name;
     this.isOwedByRow = isOwedByRow;
+    this.payloadsPerJob = kind.payloadsPerJob ?? PAYLOADS_PER_JOB;
     this.#kind = kind;
     this.#fits = ajv.compile(kind.schema);
   }
@@ -35,11 +40,11 @@ export class KnownQueue {
   /** The handler, for payloads that fit. Others fail, beside those whose work fails. */
   checked(handler: JobHandler): JobHandler {
     return {
-      run: async (payloads, target) => {
+      run: async (payloads, target, mayBeRepeat) => {
         const malformed = payloads.flatMap((payload) => this.#fault(payload) ?? []);
-        if (malformed.length === 0) return handler.run(payloads, target);
+        if (malformed.length === 0) return handler.run(payloads, target, mayBeRepeat);
         const fit = payloads.filter((payload) => this.#fits(payload));
-        const failures = fit.length === 0 ? [] : await failuresOf(fit, () => handler.run(fit, target));
+        const failures = fit.length === 0 ? [] : await failuresOf(fit, () => handler.run(fit, target, mayBeRepeat));
         throw new PayloadsFailed([...malformed, ...failures]);
       },
     };

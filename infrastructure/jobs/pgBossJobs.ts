@@ -1,6 +1,7 @@
 // The work queue on pg-boss. pg-boss makes its tables, keeps the options of the queues and sweeps what is old; the statements on them are
 // ours (statements.ts), and so is the loop that claims jobs: places are shared out between tenants, a worker goes on claiming
 // while one slow endpoint is still being waited for, and one wake-up a batch wakes one claim.
+
 import { randomUUID } from 'node:crypto';
 import { PgBoss } from 'pg-boss';
 import type {
@@ -18,15 +19,11 @@ import type { NotificationListener } from '../postgres/notificationListener.ts';
 import { claimsOf, type JobFailure } from './claims.ts';
 import { completeTables, refuseNewerTables } from './installation.ts';
 import { JobLoop } from './jobLoop.ts';
-import { LANES, type Lane, laneOf, tenantKey, tenantOf } from './lanes.ts';
+import { JOBS_CHANNEL, LANES, type Lane, laneOf, lanesOf, noticeOf, tenantKey, tenantOf } from './lanes.ts';
 import { LeaseKeeper } from './leaseKeeper.ts';
-import { JOBS_CHANNEL, lanesOf, noticeOf } from './notice.ts';
 import { type KnownQueue, knownQueues, type QueueKind } from './payloads.ts';
 import { JOBS_SCHEMA } from './schema.ts';
 import * as statements from './statements.ts';
-
-/** Payloads a job carries at most. */
-const PAYLOADS_PER_JOB = 20;
 
 /** Claims of a worker that is dead, frozen or cut off are open again after five of these at most: 9.5 s. */
 const HEARTBEAT_MS = 1_900;
@@ -150,7 +147,7 @@ export class PgBossJobs implements JobQueue {
 
   async enqueue(requests: readonly JobRequest[], tx?: Sql): Promise<void> {
     if (requests.length === 0) return;
-    const rows = rowsOf(requests);
+    const rows = rowsOf(requests, (queue) => this.#known(queue).payloadsPerJob);
     await (tx ?? this.#options.pool).query({
       ...statements.INSERT,
       values: [
@@ -298,8 +295,8 @@ interface Row {
   readonly payloads: readonly string[];
 }
 
-/** Jobs of at most 20 payloads, each of one queue, tenant and target. */
-const rowsOf = (requests: readonly JobRequest[]): readonly Row[] => {
+/** Jobs of one queue, tenant and target each. `payloadsPerJob`: what one of a queue carries at most. */
+const rowsOf = (requests: readonly JobRequest[], payloadsPerJob: (queue: string) => number): readonly Row[] => {
   const groups = Map.groupBy(
     requests,
     (request) => `${laneOf(request)}/${request.tenant.accountId} ${request.target ?? ''}`,
@@ -307,7 +304,7 @@ const rowsOf = (requests: readonly JobRequest[]): readonly Row[] => {
   return [...groups.values()].flatMap((members) => {
     const { queue, tenant, target = '' } = members[0] as JobRequest;
     const payloads = [...new Set(members.map(({ payload }) => JSON.stringify(payload)))];
-    return chunks(payloads, PAYLOADS_PER_JOB).map((chunk) => ({ queue, tenant, target, payloads: chunk }));
+    return chunks(payloads, payloadsPerJob(queue)).map((chunk) => ({ queue, tenant, target, payloads: chunk }));
   });
 };
 

@@ -86,13 +86,18 @@ export const CLAIM = {
 
 const CLAIMED = `unnest($2::uuid[], $3::int[]) AS c (id, attempt) WHERE j.name = $1 AND j.id = c.id AND j.retry_count = c.attempt AND j.state = 'active'`;
 
+/** Finds what is owed of the queue $1 by its index of hashes; the payload decides. `payloads` selects them as the text of their jsonb. */
+const isOwed = (payloads: string): string =>
+  `hashtextextended(o.queue || o.payload, 0) = ANY (ARRAY(SELECT hashtextextended($1::text || p.payload, 0) FROM (${payloads}) p))
+   AND o.queue = $1 AND o.payload = ANY (ARRAY(${payloads}))`;
+
 /** $1 queue, $2 ids, $3 attempts: those claims that still hold are over. A worker that lost its claim ends nobody else's. */
 export const DONE = { name: 'jobs_done', text: `DELETE FROM ${JOB} j USING ${CLAIMED}` };
 export const DONE_OWED = {
   name: 'jobs_done_owed',
-  text: `WITH done AS (DELETE FROM ${JOB} j USING ${CLAIMED} RETURNING j.name, j.data)
-    DELETE FROM operations.owed o USING done d, jsonb_array_elements(d.data->'payloads') AS i (payload)
-      WHERE o.queue = d.name AND o.payload = i.payload::text`,
+  text: `WITH done AS (DELETE FROM ${JOB} j USING ${CLAIMED} RETURNING j.data)
+    DELETE FROM operations.owed o WHERE ${isOwed(`
+      SELECT i.payload::text AS payload FROM done d CROSS JOIN LATERAL jsonb_array_elements(d.data->'payloads') AS i (payload)`)}`,
 };
 
 /** Claimed and not begun: open again, as if nobody had claimed them. */
@@ -109,8 +114,7 @@ export const FAIL = {
     WHERE j.name = $1 AND j.id = $2 AND j.retry_count = $3 AND j.state = 'active' RETURNING j.state`,
 };
 /** $1 queue, $2 payloads: of a job that failed, those that were done. */
-export const NOT_OWED =
-  'DELETE FROM operations.owed WHERE queue = $1 AND payload IN (SELECT p::jsonb::text FROM unnest($2::text[]) AS p)';
+export const NOT_OWED = `DELETE FROM operations.owed o WHERE ${isOwed('SELECT q::jsonb::text AS payload FROM unnest($2::text[]) AS q')}`;
 
 /** $1 queue, $2 age in milliseconds, $3 and $4 where the page before ended, $5 as many at most: the oldest first. */
 export const OWED_PAGE = `SELECT payload, tenant, since::text AS since FROM operations.owed

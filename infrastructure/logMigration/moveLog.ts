@@ -2,12 +2,10 @@
 // can both be written to: the copy is marked, the original is sealed, the events are copied and compared, the checkpoints are
 // translated, and only then is the copy the log in use.
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
-import type { Checkpoint } from '../../projections/engine/checkpoints.ts';
-import { checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/movedLog.ts';
+import { type Checkpoint, checkpointsToMove, moveCheckpointsTo } from '../../projections/engine/checkpoints.ts';
 import { UsageError } from '../cli/command.ts';
 import { type Comparison, compareLogs, eventsUpTo } from '../eventStore/compareLogs.ts';
-import type { MigratableLog } from '../eventStore/logState.ts';
-import { IN_USE, type LogName, type LogState, refusalOf } from '../eventStore/logState.ts';
+import { IN_USE, type LogName, type LogState, type MigratableLog, refusalOf } from '../eventStore/logState.ts';
 import { shareOf } from '../eventStore/share.ts';
 
 export type Step = 'marked' | 'sealed' | 'verified' | 'translated' | 'moved' | 'inUse';
@@ -128,6 +126,11 @@ const catchUp = async ({ source, target, session, signal, onProgress }: Move): P
       signal,
       onCompared: (events, at) => onProgress({ kind: 'compared', events, share: shareOf(at, head) }),
     });
+    const { deliveries, recordedBefore } = comparison.deleted;
+    if (recordedBefore !== null) {
+      await target.deleteDeliveries(deliveries, recordedBefore);
+      continue;
+    }
     const end = await source.store.head(); // asked again: on EventStoreDB nothing but good manners keeps the seal
     if (comparison.source === end) return { checkpoints, comparison, copied };
     for await (const batch of eventsUpTo(source.store, comparison.source, end, signal)) {

@@ -5,7 +5,7 @@ import {
   type FirstAttempt,
   type ProbeRule,
 } from '../../application/ports/failingTargets.ts';
-import type { SqlPool } from '../../application/ports/sql.ts';
+import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
 /** Longer than the longest wait for a retry (24 h): whatever was under way there has failed again since, or has ended. */
@@ -41,6 +41,23 @@ export const failingTargets = (db: SqlPool, { failuresInARow, everySeconds }: Pr
       values: [target],
     });
     return rows[0]?.failures ?? 0;
+  },
+
+  failing: async (targets) => {
+    type Row = { target: string; since_ms: number; last_error: string; waiting: number };
+    const { rows } = await db.query<Row>({
+      name: 'failing_targets',
+      text: `SELECT f.target, (extract(epoch FROM f.failing_since) * 1000)::bigint AS since_ms, f.last_error,
+          (SELECT count(*) FROM operations.timers t WHERE t.group_id = f.target AND t.kind = '${DELIVERY_QUEUE}' AND t.held) AS waiting
+        FROM operations.failing_targets f WHERE f.target = ANY($1::text[]) AND f.failures >= $2`,
+      values: [new TextArray([...targets]), failuresInARow],
+    });
+    return new Map(
+      rows.map(({ target, since_ms: sinceMs, last_error: lastError, waiting }) => [
+        target,
+        { failingSince: fromMillis(sinceMs), lastError, waiting },
+      ]),
+    );
   },
 
   failed: async (attempt, error) => {
@@ -96,3 +113,14 @@ export const failingTargets = (db: SqlPool, { failuresInARow, everySeconds }: Pr
     await db.query(`DELETE FROM operations.failing_targets WHERE changed_at < now() - interval '${FORGOTTEN_AFTER}'`);
   },
 });
+
+/** Forgets the failures of these targets, in the order of their names, so that two who forget several do not wait for each other. */
+export const forgetFailuresOf = async (db: Sql, targets: readonly string[]): Promise<void> => {
+  if (targets.length === 0) return;
+  await db.query(
+    `DELETE FROM operations.failing_targets f USING
+       (SELECT target FROM operations.failing_targets WHERE target = ANY($1::text[]) ORDER BY target FOR UPDATE) known
+     WHERE f.target = known.target`,
+    [new TextArray([...targets])],
+  );
+};

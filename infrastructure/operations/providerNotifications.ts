@@ -32,7 +32,7 @@ export const providerNotifications = (db: SqlPool, jobs: JobQueue, work: Notifie
     jobs.wake([work.settlement.requestOf(notification)]);
     return isNew;
   },
-  untold: async ({ accountId, mode }, references) => {
+  unreported: async ({ accountId, mode }, references) => {
     const { rows } = await db.query<{ reference: string }>(
       `SELECT r.reference FROM unnest($3::text[]) AS r(reference) WHERE NOT EXISTS (SELECT FROM operations.provider_notifications n
          WHERE n.account_id = $1 AND n.mode = $2 AND n.reference = r.reference AND n.outcome IS DISTINCT FROM 'not_confirmed')`,

@@ -21,7 +21,7 @@ export class NotificationListener {
   async open(): Promise<void> {
     const session = await PgSession.open(this.#config, () => this.#lost());
     try {
-      session.client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
+      session.client.on('notification', ({ channel, payload }) => this.#notify(channel, payload ?? ''));
       for (const channel of this.#listeners.keys()) await session.query(`LISTEN ${channel}`);
     } catch (error) {
       await session.close();
@@ -30,7 +30,7 @@ export class NotificationListener {
     if (this.#closed) return session.close();
     this.#session = session;
     // What was said while nobody listened is unknown: everybody looks once.
-    for (const channel of this.#listeners.keys()) this.#tell(channel, '');
+    for (const channel of this.#listeners.keys()) this.#notify(channel, '');
   }
 
   /** `channel` is a plain identifier. The payload is empty when notices may have been missed. Before `open`, or later. */
@@ -50,7 +50,7 @@ export class NotificationListener {
     await this.#session?.close();
   }
 
-  #tell(channel: string, payload: string): void {
+  #notify(channel: string, payload: string): void {
     for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
   }
 

@@ -1,4 +1,4 @@
-// Whether the database of DATABASE_URL answers, asked before anything is done with it: who started this is told in seconds.
+// Whether the database of DATABASE_URL answers, asked before anything is done with it, so that a wrong setting is reported in seconds.
 import pg from 'pg';
 import { withTimeout } from '../waiting.ts';
 

@@ -104,7 +104,7 @@ export class PgSession implements Sql {
   private constructor(client: pg.Client, beatMs: number) {
     this.client = client;
     this.#beat = setInterval(() => {
-      if (!isAsked(client)) client.query('').catch(() => undefined); // who is told of the loss is told by 'error'
+      if (!isAsked(client)) client.query('').catch(() => undefined); // the loss is reported by the event 'error'
     }, beatMs).unref();
     client.once('end', () => clearInterval(this.#beat));
   }

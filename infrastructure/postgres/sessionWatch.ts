@@ -160,7 +160,7 @@ export class SessionWatch {
   #cut(suspects: readonly Watched[]): readonly pg.ClientBase[] {
     const silent = clientsOf(suspects.filter(({ quietLooks }) => quietLooks > 0));
     if (silent.length === 0) return [];
-    // First the spare ones: whoever is told of a loss and tries again must not be given the next silent connection.
+    // First the spare ones: whoever hears of a loss and tries again must not be given the next silent connection.
     const lost = [...[...this.#spares].flatMap((spares) => [...spares()]), ...silent];
     for (const client of lost) cutSession(client, new ConnectionSilent());
     return lost;

@@ -12,6 +12,7 @@ import {
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Timer, TimerKey } from '../../application/ports/timers.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { forgetFailuresOf } from '../operations/failingTargets.ts';
 import { clearTimers, fireTimersNow, setTimers } from '../timers/timerTable.ts';
 import { SubscriptionIndex } from './subscriptionIndex.ts';
 
@@ -25,6 +26,7 @@ interface TimerChange extends TimerKey {
 class Effects {
   readonly jobs: JobRequest[] = [];
   readonly fired: { kind: string; group: string }[] = [];
+  readonly forgotten: string[] = [];
   readonly clocks = new Map<string, { readonly seconds: number; readonly until: Timestamp }>();
   readonly #timers = new Map<string, TimerChange>();
 
@@ -41,6 +43,9 @@ class Effects {
         break;
       case 'fireNow':
         this.fired.push(reaction.timers);
+        break;
+      case 'forgetFailures':
+        this.forgotten.push(reaction.target);
         break;
       case 'drainClock':
         this.clocks.set(reaction.account, {
@@ -118,6 +123,8 @@ export class Reactor implements LogConsumer {
   async #write(effects: Effects, tx: Sql): Promise<void> {
     const { jobs, onTimers } = this.#needs;
     const timers = effects.set();
+    // Before any timer: whoever holds a first attempt back takes the target's row, then timers.
+    await forgetFailuresOf(tx, effects.forgotten);
     await setTimers(tx, timers);
     await clearTimers(tx, effects.cleared());
     for (const { kind, group } of effects.fired) await fireTimersNow(tx, kind, group);

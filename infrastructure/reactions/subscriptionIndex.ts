@@ -1,12 +1,17 @@
-// Who wants webhooks of a tenant's payments, as of the point of the log up to which its process has reacted: in memory while that leads, in
-// tables under its checkpoint (architecture §7).
+// The webhook endpoints of each account and mode with the event types that they subscribe to, and the accounts and modes whose payments
+// may have a webhookUrl of their own. It is as of the position up to which the process webhookFanOut has reacted: in memory while that
+// process leads, in tables that its checkpoint covers (architecture §7).
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Subscriptions } from '../../application/ports/processManager.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import type { WebhookEndpointEvent } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import type { EndpointChange, WebhookEndpointEvent } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 
-type Endpoint = ReturnType<Subscriptions['endpoints']>[number];
+interface Endpoint {
+  readonly endpointId: string;
+  readonly events: readonly string[];
+  readonly isActive: boolean;
+}
 
 const NONE: readonly Endpoint[] = [];
 const tenantOf = (account: string, mode: string): string => `${account} ${mode}`;
@@ -17,31 +22,32 @@ export class SubscriptionIndex implements Subscriptions {
   readonly #withUrls = new Set<string>();
 
   readonly endpoints = (account: AccountId, mode: Mode): readonly Endpoint[] =>
-    this.#byTenant.get(tenantOf(account, mode)) ?? NONE;
+    this.#byTenant.get(tenantOf(account, mode))?.filter(({ isActive }) => isActive) ?? NONE;
 
   readonly hasWebhookUrls = (account: AccountId, mode: Mode): boolean => this.#withUrls.has(tenantOf(account, mode));
 
-  /** Reads what is stored: what it held in memory may be wrong. */
+  /** Replaces what is in memory, which may be out of date, by what is stored. */
   async load(db: Sql): Promise<void> {
     this.#byTenant.clear();
     this.#tenantOf.clear();
     this.#withUrls.clear();
-    const { rows } = await db.query<{ endpoint_id: string; account_id: string; mode: string; events: string[] }>(
-      'SELECT endpoint_id, account_id, mode, events FROM operations.fan_out_endpoints ORDER BY endpoint_id',
+    type Row = { endpoint_id: string; account_id: string; mode: string; events: string[]; is_active: boolean };
+    const { rows } = await db.query<Row>(
+      'SELECT endpoint_id, account_id, mode, events, is_active FROM operations.webhook_subscriptions ORDER BY endpoint_id',
     );
-    for (const row of rows)
-      this.#add(tenantOf(row.account_id, row.mode), { endpointId: row.endpoint_id, events: row.events });
+    for (const { endpoint_id: endpointId, account_id: account, mode, events, is_active: isActive } of rows)
+      this.#add(tenantOf(account, mode), { endpointId, events, isActive });
     const urls = await db.query<{ account_id: string; mode: string }>(
-      'SELECT account_id, mode FROM operations.fan_out_webhook_urls',
+      'SELECT account_id, mode FROM operations.tenants_with_webhook_urls',
     );
     for (const row of urls.rows) this.#withUrls.add(tenantOf(row.account_id, row.mode));
   }
 
-  /** Takes an event, in the transaction that moves the checkpoint. */
+  /** Applies an event, in the transaction that moves the checkpoint. */
   async take(logged: LoggedEvent, tx: Sql): Promise<void> {
     if (isOf(logged, 'payment')) {
       const { event, account, mode } = logged;
-      // Of a payment's stream, its first event alone says where its messages go.
+      // Only the first event of a payment's stream has its webhookUrl.
       if (event.type === 'ChargeCreated' && event.data.webhookUrl !== null) await this.#takeUrl(account, mode, tx);
     }
     if (isOf(logged, 'webhookEndpoint')) await this.#takeEndpoint(logged, logged.event, tx);
@@ -52,11 +58,16 @@ export class SubscriptionIndex implements Subscriptions {
       case 'WebhookEndpointRegistered':
         return this.#register(
           tenantOf(account, mode),
-          { endpointId: subject, events: event.data.events },
+          { endpointId: subject, events: event.data.events, isActive: true },
           account,
           mode,
           tx,
         );
+      case 'WebhookEndpointChanged':
+        return this.#change(subject, event.data, tx);
+      // Whoever signs reads the version in the endpoint's stream.
+      case 'WebhookEndpointSecretRotated':
+        return Promise.resolve();
       case 'WebhookEndpointDeleted':
         return this.#delete(subject, tx);
       default:
@@ -66,23 +77,37 @@ export class SubscriptionIndex implements Subscriptions {
 
   async #register(tenant: string, endpoint: Endpoint, account: AccountId, mode: Mode, tx: Sql): Promise<void> {
     await tx.query(
-      `INSERT INTO operations.fan_out_endpoints (endpoint_id, account_id, mode, events) VALUES ($1, $2, $3, $4)
+      `INSERT INTO operations.webhook_subscriptions (endpoint_id, account_id, mode, events) VALUES ($1, $2, $3, $4)
        ON CONFLICT (endpoint_id) DO NOTHING`,
       [endpoint.endpointId, account, mode, endpoint.events],
     );
     this.#add(tenant, endpoint);
   }
 
+  async #change(endpointId: string, { events, status }: EndpointChange, tx: Sql): Promise<void> {
+    const tenant = this.#tenantOf.get(endpointId);
+    const known = this.#byTenant.get(tenant ?? '')?.find((endpoint) => endpoint.endpointId === endpointId);
+    if (tenant === undefined || known === undefined) return;
+    const isActive = status === null ? known.isActive : status === 'active';
+    const changed: Endpoint = { endpointId, events: events ?? known.events, isActive };
+    await tx.query('UPDATE operations.webhook_subscriptions SET events = $2, is_active = $3 WHERE endpoint_id = $1', [
+      endpointId,
+      changed.events,
+      changed.isActive,
+    ]);
+    this.#add(tenant, changed);
+  }
+
   async #delete(endpointId: string, tx: Sql): Promise<void> {
-    await tx.query('DELETE FROM operations.fan_out_endpoints WHERE endpoint_id = $1', [endpointId]);
+    await tx.query('DELETE FROM operations.webhook_subscriptions WHERE endpoint_id = $1', [endpointId]);
     this.#remove(endpointId);
   }
 
-  /** Written once for an account and mode. */
+  /** Writes one row for an account and mode, however many of its payments have a URL. */
   async #takeUrl(account: AccountId, mode: Mode, tx: Sql): Promise<void> {
     if (this.hasWebhookUrls(account, mode)) return;
     await tx.query(
-      'INSERT INTO operations.fan_out_webhook_urls (account_id, mode) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      'INSERT INTO operations.tenants_with_webhook_urls (account_id, mode) VALUES ($1, $2) ON CONFLICT DO NOTHING',
       [account, mode],
     );
     this.#withUrls.add(tenantOf(account, mode));

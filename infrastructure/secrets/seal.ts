@@ -1,4 +1,4 @@
-// Sealing of secrets at rest: AES-256-GCM under SECRETS_KEY (rule S6).
+// Sealing of a text: AES-256-GCM under a key of 32 bytes.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const IV_BYTES = 12;

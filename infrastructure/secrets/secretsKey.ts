@@ -1,56 +1,70 @@
-// The key that seals secrets: SECRETS_KEY, or one made on the first start in the data directory (rule S6).
+// The secrets keys of a process: SECRETS_KEY and SECRETS_KEY_FALLBACKS, or one made on the first start in the data directory (rule S6).
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Sql } from '../../application/ports/sql.ts';
 import { type Config, ConfigError } from '../boot/config.ts';
+import { SECRETS_KEY_BYTES, type Sealed, SecretsKeyring } from './keyring.ts';
 import { readIfThere, writeWhole } from './privateFiles.ts';
-import { seal, unseal } from './seal.ts';
-
-const BYTES = 32;
 
 const fileOf = (dataDir: string): string => join(dataDir, 'secrets.key');
 
-/** For tools beside the programs: never made, nor made up. null: it is in the environment of the programs alone, or there is none yet. */
-export const knownSecretsKey = async ({ secretsKey, databaseUrl, dataDir }: Config): Promise<Buffer | null> => {
-  if (secretsKey) return secretsKey;
+/** Returns the keys that the file holds, one in a line. Throws ConfigError when it holds anything else. */
+const keysIn = (text: string, path: string): readonly [Buffer, ...Buffer[]] => {
+  const keys = text
+    .trim()
+    .split('\n')
+    .map((line) => Buffer.from(line.trim(), 'base64'));
+  if (keys.some(({ length }) => length !== SECRETS_KEY_BYTES))
+    throw new ConfigError(`SECRETS_KEY is unset and ${path} does not hold 32 bytes in base64: restore that file`);
+  return keys as [Buffer, ...Buffer[]];
+};
+
+/**
+ * Returns the keyring for a tool beside the programs; null when it is in the environment of the programs alone, or there is none yet. It
+ * makes no key.
+ */
+export const knownKeyring = async (config: Config): Promise<SecretsKeyring | null> => {
+  const { secretsKey, secretsKeyFallbacks, databaseUrl, dataDir } = config;
+  if (secretsKey !== null) return new SecretsKeyring([secretsKey, ...secretsKeyFallbacks]);
   if (databaseUrl !== null) return null;
   const path = fileOf(dataDir);
-  const known = await readIfThere(path);
-  if (known === null) return null;
-  const key = Buffer.from(known.trim(), 'base64');
-  if (key.length !== BYTES)
-    throw new ConfigError(`SECRETS_KEY is unset and ${path} does not hold 32 bytes in base64: restore that file`);
-  return key;
+  const text = await readIfThere(path);
+  return text === null ? null : new SecretsKeyring(keysIn(text, path));
 };
 
-/** Of a program. */
-export const secretsKeyOf = async (config: Config): Promise<Buffer> => {
-  const known = await knownSecretsKey(config);
+/** Returns the keyring of a program. The first start of the embedded default makes a key. */
+export const keyringOf = async (config: Config): Promise<SecretsKeyring> => {
+  const known = await knownKeyring(config);
   if (known !== null) return known;
-  const key = randomBytes(BYTES);
+  const key = randomBytes(SECRETS_KEY_BYTES);
   await writeWhole(fileOf(config.dataDir), `${key.toString('base64')}\n`);
-  return key;
+  return new SecretsKeyring([key]);
 };
 
-// Whether SECRETS_KEY is the one that sealed what is in this database.
+// Whether the keyring has the key that sealed what is in this database.
 
-const CONTEXT = 'secrets key check';
+export const CHECK_CONTEXT = 'secrets key check';
 
-/** Changes nothing. null: nothing was sealed yet. */
-export const opensWhatIsSealed = async (db: Sql, key: Buffer): Promise<boolean | null> => {
-  const { rows } = await db.query<{ sealed: Buffer }>('SELECT sealed FROM operations.secrets_key_check');
+/** Returns whether the keyring opens what was sealed here; null when nothing was sealed yet. Changes nothing. */
+export const opensWhatIsSealed = async (db: Sql, keyring: SecretsKeyring): Promise<boolean | null> => {
+  const { rows } = await db.query<{ key_id: string; sealed: Buffer }>(
+    'SELECT key_id, sealed FROM operations.secrets_key_check',
+  );
   if (rows[0] === undefined) return null;
+  const sealed: Sealed = { keyId: rows[0].key_id, sealed: rows[0].sealed };
   try {
-    return unseal(key, CONTEXT, rows[0].sealed) === CONTEXT;
+    return keyring.unseal('key check', CHECK_CONTEXT, sealed) === CHECK_CONTEXT;
   } catch {
     return false;
   }
 };
 
-/** The first start seals a word; every later one must be able to read it. */
-export const isRightSecretsKey = async (db: Sql, key: Buffer): Promise<boolean> => {
-  await db.query('INSERT INTO operations.secrets_key_check (sealed) VALUES ($1) ON CONFLICT DO NOTHING', [
-    seal(key, CONTEXT, CONTEXT),
+/** Returns whether the keyring is one of this database. The first start seals a word; every later one must be able to open it. */
+export const isRightKeyring = async (db: Sql, keyring: SecretsKeyring): Promise<boolean> => {
+  const { keyId, sealed } = keyring.seal('key check', CHECK_CONTEXT, CHECK_CONTEXT);
+  await db.query('INSERT INTO operations.secrets_key_check (key_id, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+    keyId,
+    sealed,
   ]);
-  return (await opensWhatIsSealed(db, key)) === true;
+  return (await opensWhatIsSealed(db, keyring)) === true;
 };

@@ -3,33 +3,39 @@
 import { LRUCache } from 'lru-cache';
 import type { WebhookSecrets } from '../../application/ports/secrets.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { seal, unseal } from './seal.ts';
+import type { SecretsKeyring } from './keyring.ts';
 
 /** Secrets of a version never change, so that remembering them is safe. */
 const REMEMBERED = 10_000;
 
-export const webhookSecrets = (db: Sql, key: Buffer): WebhookSecrets => {
+/** Binds a sealed secret to its endpoint and version. */
+export const webhookSecretContext = (endpointId: string, version: number): string =>
+  `webhook secret ${endpointId} ${version}`;
+
+export const webhookSecrets = (db: Sql, keyring: SecretsKeyring): WebhookSecrets => {
   const known = new LRUCache<string, string>({ max: REMEMBERED });
-  const contextOf = (endpointId: string, version: number) => `webhook secret ${endpointId} ${version}`;
   const find: WebhookSecrets['find'] = async (endpointId, version) => {
-    const context = contextOf(endpointId, version);
+    const context = webhookSecretContext(endpointId, version);
     const remembered = known.get(context);
     if (remembered !== undefined) return remembered;
-    const { rows } = await db.query<{ sealed: Buffer }>(
-      'SELECT sealed FROM operations.webhook_secrets WHERE endpoint_id = $1 AND version = $2',
+    const { rows } = await db.query<{ key_id: string; sealed: Buffer }>(
+      'SELECT key_id, sealed FROM operations.webhook_secrets WHERE endpoint_id = $1 AND version = $2',
       [endpointId, version],
     );
     if (!rows[0]) return null;
-    const secret = unseal(key, context, rows[0].sealed);
+    const { key_id: keyId, sealed } = rows[0];
+    const secret = keyring.unseal('webhook secrets', context, { keyId, sealed });
     known.set(context, secret);
     return secret;
   };
   return {
     find,
     keep: async (endpointId, version, secret, tx = db) => {
+      const { keyId, sealed } = keyring.seal('webhook secrets', webhookSecretContext(endpointId, version), secret);
       await tx.query(
-        'INSERT INTO operations.webhook_secrets (endpoint_id, version, sealed) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-        [endpointId, version, seal(key, contextOf(endpointId, version), secret)],
+        `INSERT INTO operations.webhook_secrets (endpoint_id, version, key_id, sealed) VALUES ($1, $2, $3, $4)
+         ON CONFLICT DO NOTHING`,
+        [endpointId, version, keyId, sealed],
       );
       return (await find(endpointId, version)) ?? secret;
     },

@@ -1,5 +1,5 @@
-// The parked streams, as every process knows them: read at the start, told of by notices before the progress is, looked at now and then
-// because a notice can be missed. A request asks no database.
+// The parked streams, as this process knows them, so that a request asks no database. They are read at the start, kept up to date by
+// notices that come before those of the progress, and read again from time to time because a notice can be missed.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { ParkedStreams, ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { Sql } from '../../application/ports/sql.ts';
@@ -20,7 +20,7 @@ export interface ParkedSetOptions {
   readonly onFound: (streams: number) => void;
   /** Once for each stream and consumer, and again when it was parked at another event. */
   readonly onParked: (stream: Known) => void;
-  /** Something changed, perhaps what an operator wants: the leader looks. */
+  /** Something changed, perhaps an operator asked for a retry: the leader looks. */
   readonly onChange: () => void;
   readonly onError: (error: Error) => void;
   readonly lookMs?: number;
@@ -33,8 +33,8 @@ export class ParkedSet implements ParkedStreams {
   /** By stream, by consumer. */
   #byStream = new Map<string, Map<string, Known>>();
   #timer: NodeJS.Timeout | undefined;
-  /** Counts what was told, so that a look that began before it does not undo it. */
-  #tellings = 0;
+  /** Counts the changes heard of, so that rows read before one of them do not undo it. */
+  #changes = 0;
   #looking: Promise<void> | null = null;
 
   constructor(options: ParkedSetOptions) {
@@ -80,18 +80,18 @@ export class ParkedSet implements ParkedStreams {
   }
 
   parked(streams: readonly Known[]): void {
-    this.#tellings++;
+    this.#changes++;
     for (const stream of streams) this.#add(stream, this.#byStream);
   }
 
   taken(consumer: string, stream: string): void {
-    this.#tellings++;
+    this.#changes++;
     const consumers = this.#byStream.get(stream);
     consumers?.delete(consumer);
     if (consumers?.size === 0) this.#byStream.delete(stream);
   }
 
-  /** One at a time: who comes meanwhile waits for the one that runs, which looks again when something was told meanwhile. */
+  /** Reads the rows again, one read at a time: a call during a read waits for it. A change heard of during the read repeats it. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;
@@ -99,22 +99,22 @@ export class ParkedSet implements ParkedStreams {
     return this.#looking;
   }
 
-  async #look(tells = true): Promise<void> {
-    for (let told = -1; told !== this.#tellings; ) {
-      told = this.#tellings;
+  async #look(isReported = true): Promise<void> {
+    for (let seen = -1; seen !== this.#changes; ) {
+      seen = this.#changes;
       const rows = await readParked(this.#options.db, null);
-      if (told !== this.#tellings) continue;
+      if (seen !== this.#changes) continue;
       const next = new Map<string, Map<string, Known>>();
-      for (const row of rows) this.#add(row, next, tells);
+      for (const row of rows) this.#add(row, next, isReported);
       this.#byStream = next;
     }
   }
 
-  #add(stream: Known, to: Map<string, Map<string, Known>>, tells = true): void {
+  #add(stream: Known, to: Map<string, Map<string, Known>>, isReported = true): void {
     const before = this.#byStream.get(stream.stream)?.get(stream.consumer);
     const consumers = to.get(stream.stream) ?? new Map<string, Known>();
     to.set(stream.stream, consumers.set(stream.consumer, stream));
-    if (tells && before?.revision !== stream.revision) this.#options.onParked(stream);
+    if (isReported && before?.revision !== stream.revision) this.#options.onParked(stream);
   }
 
   #heard(payload: string): void {
@@ -124,13 +124,13 @@ export class ParkedSet implements ParkedStreams {
       for (const { consumer, stream } of notice.taken ?? []) this.taken(consumer, stream);
       return;
     }
-    this.#tellings++;
+    this.#changes++;
     this.look().catch(this.#options.onError);
     this.#options.onChange();
   }
 }
 
-/** null: it says no more than that something changed. */
+/** Returns null when the payload only says that something changed. */
 const noticeOf = (payload: string): ParkedNotice | null => {
   try {
     return JSON.parse(payload) as ParkedNotice;

@@ -1,7 +1,10 @@
-// How far each follower of a group is behind the log, as this process knows it: its own appends and followers at once, those of other
-// processes by their notices (architecture §6).
+// How far each consumer of a group is behind the log, as this process knows it. It learns of its own appends and consumers at once, of
+// those of other processes by notices (architecture §6).
+
 import type { EventStore, Position } from '../../application/ports/eventStore.ts';
-import type { Progress } from '../../application/ports/readModels/progress.ts';
+import type { CaughtUp, Progress, ReadModelName } from '../../application/ports/readModels/progress.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 
 interface Waiter {
@@ -13,7 +16,7 @@ interface Waiter {
 
 interface Standing {
   position: Position | null;
-  /** When it last moved while there was more to take; null: it is level. */
+  /** When it last moved while there was more to take; null: it has caught up. */
   behindSinceMs: number | null;
 }
 
@@ -25,14 +28,14 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   readonly #listeners = new Set<() => void>();
   #head: Position | null = null;
 
-  /** `names`: the followers of the group. */
+  /** `names`: the consumers of the group. */
   constructor(now: () => number, names: readonly Name[]) {
     this.#now = now;
     this.names = names;
     this.#standing = new Map(names.map((name) => [name, { position: null, behindSinceMs: null }]));
   }
 
-  /** Follows the heads that the store announces, and the notices of followers of `role` in other processes. */
+  /** Listens to the heads that the store announces, and to the notices of consumers of `role` in other processes. */
   async follow(store: EventStore, notices: NotificationListener, role: string): Promise<void> {
     store.onHead((head) => this.sawHead(head));
     await notices.on('quita_progress', (payload) => {
@@ -57,7 +60,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
       const standing = this.#standing.get(name);
       if (standing === undefined || (standing.position !== null && position <= standing.position)) continue;
       standing.position = position;
-      // Behind some event for as long as it was never level with the head: under load it is always a little behind.
+      // A consumer that moves is not stuck, although under load it never quite reaches the head.
       standing.behindSinceMs = this.#isBehind(standing) ? this.#now() : null;
       hasMoved = true;
     }
@@ -66,24 +69,24 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     for (const listener of this.#listeners) listener();
   }
 
-  /** Milliseconds that the follower has not moved while there is something to take, 0 when it is level; default: of the slowest. */
+  /** Milliseconds for which the consumer has not moved although it is behind, 0 when it has caught up; without a name, of the slowest. */
   stuckMs(name?: Name): number {
     if (name === undefined) return Math.max(0, ...this.names.map((one) => this.stuckMs(one)));
     const since = this.#standing.get(name)?.behindSinceMs ?? null;
     return since === null ? 0 : this.#now() - since;
   }
 
-  /** Those that have stood still for longer while there is something to take. */
+  /** Names of the consumers that have not moved for longer than `forMs` although they are behind. */
   standingStill(forMs: number): readonly Name[] {
     return this.names.filter((name) => this.stuckMs(name) > forMs);
   }
 
-  /** Those that are not level with the newest head known. */
+  /** Names of the consumers that have not reached the newest head known. */
   behind(): readonly Name[] {
     return this.names.filter((name) => this.#isBehind(this.#standing.get(name) as Standing));
   }
 
-  /** All followers have passed it. */
+  /** The position that all consumers have passed; null while one has taken nothing. */
   get position(): Position | null {
     const positions = [...this.#standing.values()].map(({ position }) => position);
     return positions.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b));
@@ -120,3 +123,34 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     waiter.resolve(passed);
   }
 }
+
+/** Waits until a read model has passed whatever is in the log, written by whichever process. */
+export const caughtUp =
+  (store: Pick<EventStore, 'head'>, progress: Pick<LogProgress<ReadModelName>, 'sawHead' | 'caughtUp'>): CaughtUp =>
+  async (model, timeoutMs) => {
+    const head = await store.head();
+    if (head !== null) progress.sawHead(head); // what another process wrote may not have been announced yet
+    return { head, isCaughtUp: await progress.caughtUp(timeoutMs, [model]) };
+  };
+
+const LOOK_MS = 500;
+
+/**
+ * Learns how far consumers in other processes are. Their notices come at once; because one can be missed, their checkpoints are read at the
+ * start, and again while a consumer seems stuck. Returns a function that stops it.
+ */
+export const watchCheckpoints = async (
+  db: Sql,
+  progress: LogProgress,
+  onError: (error: Error) => void,
+): Promise<() => void> => {
+  const look = async () => {
+    for (const { name, position } of (await readCheckpoints(db, progress.names)).values())
+      if (position !== null) progress.moved([name], position);
+  };
+  await look();
+  const timer = setInterval(() => {
+    if (progress.stuckMs() > LOOK_MS) look().catch(onError);
+  }, LOOK_MS);
+  return () => clearInterval(timer);
+};

@@ -24,7 +24,7 @@ export interface TargetPolicy {
 }
 
 /** The message of a literal address that may not be dialled. */
-export const FORBIDDEN_ADDRESS = /^url must not point to a .+ address$/;
+export const FORBIDDEN_ADDRESS = /^url must not point to an? .+ address$/;
 
 export const isRefusal = (value: Target | Refusal): value is Refusal => 'message' in value;
 
@@ -58,7 +58,8 @@ function judgeHost(url: URL, policy: TargetPolicy): Refusal | null {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
   if (isIP(host) !== 0) {
     if (mayDial(host, policy.privateAllowed)) return null;
-    return { message: `url must not point to a ${classifyAddress(host)} address` };
+    const found = classifyAddress(host);
+    return { message: `url must not point to ${/^[aeiou]/.test(found) ? 'an' : 'a'} ${found} address` };
   }
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
   if (name.length > MAX_HOST_LENGTH || !name.split('.').every((label) => LABEL.test(label))) {

@@ -16,7 +16,7 @@ export interface WebhookSenderOptions {
   readonly deadlineMs?: number;
   /** Asked for every new connection, nothing added. Default: hosts file, then DNS, answers kept for 10 s. */
   readonly resolver?: AddressResolver;
-  /** Attempts at once to one origin, of one account and mode; more wait for their turn, outside their deadline. Default 64. */
+  /** Attempts at once to one origin, of one account and mode; more wait for their turn, outside their deadline. Default 16. */
   readonly connections?: number;
   readonly userAgent?: string;
 }
@@ -24,7 +24,7 @@ export interface WebhookSenderOptions {
 type Mode = WebhookRequest['mode'];
 
 const DEADLINE_MS = 30_000;
-const CONNECTIONS_PER_ORIGIN = 64;
+const CONNECTIONS_PER_ORIGIN = 16;
 const USER_AGENT = 'Quita-Webhooks/1.0';
 /** An idle connection is closed after this, or when the receiver announces an earlier end. */
 const IDLE_MS = 4_000;

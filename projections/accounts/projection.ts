@@ -9,11 +9,13 @@ const openings = (event: AccountEvent): readonly AccountOpened['data'][] => {
   switch (event.type) {
     case 'AccountOpened':
       return [event.data];
-    // Settings, secrets and clocks are read from the stream.
+    // Settings, secrets, clocks and suspensions are read from the stream.
     case 'AccountSettingsChanged':
     case 'AccountSandboxSettingsChanged':
     case 'AccountOverrideSecretRotated':
     case 'AccountTestClockAdvanced':
+    case 'AccountSuspended':
+    case 'AccountReopened':
       return [];
     default:
       return event satisfies never;

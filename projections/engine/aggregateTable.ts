@@ -2,20 +2,28 @@
 // follows from the same fold (counters, a narrow table for lists) is kept beside it, in the same batch, without a second fold.
 import { LRUCache } from 'lru-cache';
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
-import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import type { Sql } from '../../application/ports/sql.ts';
 import type { EventOf } from '../../domain/events.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Category } from '../../domain/kernel/event.ts';
 import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
-import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { Projection, ProjectionTable, ProjectionWriter } from './projection.ts';
+import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
+import { liveSchema, type Projection, type ProjectionTable, type ProjectionWriter } from './projection.ts';
+import { type Cell, RowWriter } from './rowWriter.ts';
 
-/** A searchable column: its type is `text`, `bigint`, `integer` or `timestamptz`. */
+/** A searchable column. */
 export interface Column<State> {
   readonly name: string;
-  readonly type: 'text' | 'bigint' | 'integer' | 'timestamptz';
+  readonly type: 'text' | 'bigint' | 'integer' | 'timestamptz' | 'jsonb';
   readonly of: (state: State) => string | number | null;
+  /** It follows from what else the row holds: the state is read without it. */
+  readonly isDerived?: true;
+  /** Kept in a table of its own, `<table>_apart`, so that reading all rows for a sort reads few pages. */
+  readonly isApart?: true;
 }
+
+/** A row as it is read back: instants as timestamps. */
+export type ColumnValues = { readonly [column: string]: string | number | null };
 
 export interface AggregateTable<C extends Category, State> {
   readonly name: string;
@@ -24,10 +32,16 @@ export interface AggregateTable<C extends Category, State> {
   readonly decider: Decider<State, EventOf[C]>;
   readonly table: string;
   readonly columns: readonly Column<State>[];
-  /** `columns` is a column list, with `account_id` and `mode` available; `where` makes the index partial. */
-  readonly indexes: readonly { readonly columns: string; readonly where?: string }[];
+  /** Reads the state back from the columns, which then tell it alone. Default: it is stored besides, as JSON. */
+  readonly fromColumns?: (values: ColumnValues) => State;
+  /** Columns that PostgreSQL keeps: a hash of a text over other columns, so that an index by many of them stays small. */
+  readonly hashes?: readonly { readonly name: string; readonly of: string }[];
+  /** `columns` is a column list, with `account_id` and `mode` available; `where` makes the index partial; a B-tree, if not `hash`. */
+  readonly indexes: readonly { readonly columns: string; readonly where?: string; readonly using?: 'hash' }[];
   /** A status that the state has, and when it became that: the date is kept in the column `status_since`. */
   readonly status?: { readonly of: (state: State) => string | null; readonly at: (event: EventOf[C]) => Timestamp };
+  /** Keeps the day (UTC) on which the store recorded the stream's last event, in the column `recorded_on`. */
+  readonly keepsRecordedOn?: true;
   readonly derived?: readonly DerivedTable<C, State>[];
 }
 
@@ -63,21 +77,104 @@ export interface DerivedTable<C extends Category, State> {
 }
 
 /** Rows remembered between batches, so that an event on a recent stream needs no read. */
-const REMEMBERED_ROWS = 20_000;
+const REMEMBERED_ROWS = 10_000;
 
-const FIXED = ['id', 'account_id', 'mode', 'revision', 'state'] as const;
-const FIXED_TYPES = ['text', 'text', 'text', 'integer', 'text'] as const;
+/** Whose row it is. */
+const IDENTITY = ['id', 'account_id', 'mode'] as const;
+
+/** The column of an instant as it is read back: a timestamp. */
+export const asTimestamp = (column: string): string =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** SQL of the 64 bits that stand for a text in a narrow index. */
+export const hashOf = (text: string): string => `hashtextextended(${text}, 0)`;
+
+/** An instant as milliseconds: the server writes it in 0.4 µs, a timestamp in 2.5. */
+const asMillis = (column: string): string => `(date_part('epoch', ${column}) * 1000)::bigint`;
+
+/** How a state is read from the columns of a row. */
+export interface RowReader<State> {
+  /** The row's identity and columns, of the table in `schema` that is called `alias`. */
+  readonly select: (schema: string, alias: string) => string;
+  /** Takes a row of what was selected, which it changes. */
+  readonly read: (row: ColumnValues) => State;
+}
+
+const apartOf = (table: string): string => `${table}_apart`;
+
+/** Reads a column of the row of `schema.table` that is called `alias`, wherever it is kept. */
+const kept = ({ name, isApart }: Column<never>, schema: string, table: string, alias: string): string =>
+  isApart ? `(SELECT a.${name} FROM ${schema}.${apartOf(table)} a WHERE a.id = ${alias}.id)` : `${alias}.${name}`;
+
+export const rowReader = <State>(
+  table: string,
+  columns: readonly Column<State>[],
+  fromColumns: (values: ColumnValues) => State,
+): RowReader<State> => {
+  const told = columns.filter(({ isDerived }) => !isDerived);
+  const instants = told.filter(({ type }) => type === 'timestamptz').map(({ name }) => name);
+  return {
+    select: (schema, alias) =>
+      [
+        ...IDENTITY.map((name) => `${alias}.${name}`),
+        ...told.map((column) => {
+          const value = kept(column, schema, table, alias);
+          return `${column.type === 'timestamptz' ? asMillis(value) : value} AS ${column.name}`;
+        }),
+      ].join(', '),
+    read: (row) => {
+      const values = row as { [column: string]: string | number | null };
+      for (const name of instants) {
+        const millis = values[name] as number | null;
+        values[name] = millis === null ? null : fromMillis(millis);
+      }
+      return fromColumns(values);
+    },
+  };
+};
+
+/** How the state stands in a row. */
+const storedState = <C extends Category, State>({ name, table, columns, fromColumns }: AggregateTable<C, State>) => {
+  if (fromColumns === undefined)
+    return {
+      select: (_schema: string, alias: string) => [...IDENTITY, 'state'].map((own) => `${alias}.${own}`).join(', '),
+      read: (row: ColumnValues): State => JSON.parse(row.state as string) as State,
+      stored: 'state',
+      textOf: (state: State): string => JSON.stringify(state),
+    };
+  const told = columns.filter(({ isDerived }) => !isDerived);
+  const selected = told.map((column) => {
+    const value = kept(column, liveSchema(name), table, table);
+    return column.type === 'timestamptz' ? asTimestamp(value) : value;
+  });
+  return {
+    ...rowReader(table, columns, fromColumns),
+    stored: `json_build_array(${selected})::text`,
+    textOf: (state: State): string => `[${told.map(({ of }) => JSON.stringify(of(state))).join(', ')}]`,
+  };
+};
 
 export const aggregateTable = <C extends Category, State>(spec: AggregateTable<C, State>): Projection => {
   const beside = spec.derived ?? [];
+  const { stored, textOf } = storedState(spec);
   return {
     name: spec.name,
     version: spec.version,
     categories: [spec.category],
     aggregates: [
-      { table: spec.table, category: spec.category, decider: spec.decider as unknown as Decider<unknown, unknown> },
+      {
+        table: spec.table,
+        category: spec.category,
+        decider: spec.decider as unknown as Decider<unknown, unknown>,
+        stored,
+        textOf: textOf as (state: unknown) => string,
+      },
     ],
-    tables: [{ name: spec.table, key: ['id'] }, ...beside.flatMap(({ tables }) => tables)],
+    tables: [
+      { name: spec.table, key: ['id'] },
+      ...(hasApart(spec) ? [{ name: apartOf(spec.table), key: ['id'] }] : []),
+      ...beside.flatMap(({ tables }) => tables),
+    ],
     ddl: (schema) => [ownDdl(spec, schema), ...beside.map((one) => one.ddl(schema))].join('\n'),
     writer: (schema) => new AggregateTableWriter(spec, schema),
   };
@@ -94,39 +191,92 @@ const assertNext = ({ stream, revision, previousRevision = revision - 1 }: Logge
     throw new RevisionGap(`${stream}: event ${revision} after event ${from < 0 ? 'none' : from}`);
 };
 
+const hasApart = <C extends Category, State>({ columns }: AggregateTable<C, State>): boolean =>
+  columns.some(({ isApart }) => isApart);
+
+const ddlOf = ({ name, type }: Pick<Column<never>, 'name' | 'type'>): string =>
+  `, ${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`;
+
 const ownDdl = <C extends Category, State>(spec: AggregateTable<C, State>, schema: string): string => {
-  const columns = spec.columns
-    .map(({ name, type }) => `, ${name} ${type}${type === 'text' ? ' COLLATE "C"' : ''}`)
-    .join('');
+  const apart = spec.columns.filter(({ isApart }) => isApart).map(ddlOf);
+  const columns = spec.columns.filter(({ isApart }) => !isApart).map(ddlOf);
+  const hashes = (spec.hashes ?? []).map(
+    ({ name, of }) => `, ${name} bigint GENERATED ALWAYS AS (${hashOf(of)}) STORED`,
+  );
+  const recordedOn = spec.keepsRecordedOn ? ', recorded_on date' : '';
   return `CREATE TABLE ${schema}.${spec.table} (id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
-      mode text COLLATE "C" NOT NULL, revision integer NOT NULL, state text NOT NULL${columns}${spec.status ? ', status_since text COLLATE "C"' : ''});
-      ${spec.indexes.map((index) => `CREATE INDEX ON ${schema}.${spec.table} (${index.columns})${index.where ? ` WHERE ${index.where}` : ''};`).join('\n')}`;
+      mode text COLLATE "C" NOT NULL, revision integer NOT NULL${recordedOn}${spec.fromColumns ? '' : ', state text NOT NULL'}${hashes.join('')}${columns.join('')}${spec.status ? ', status_since timestamptz' : ''});
+      ${apart.length > 0 ? `CREATE TABLE ${schema}.${apartOf(spec.table)} (id text COLLATE "C" PRIMARY KEY, revision integer NOT NULL${apart.join('')});` : ''}
+      ${spec.indexes.map((index) => `CREATE INDEX ON ${schema}.${spec.table}${index.using ? ` USING ${index.using}` : ''} (${index.columns})${index.where ? ` WHERE ${index.where}` : ''};`).join('\n')}`;
 };
+
+/** Who writes the rows, and what of them is kept apart. */
+const rowWriters = <C extends Category, State>(
+  { table, columns, fromColumns, status, keepsRecordedOn }: AggregateTable<C, State>,
+  schema: string,
+): readonly RowWriter<TakenRow<State>>[] => {
+  type Cells = readonly Cell<TakenRow<State>>[];
+  const cellsOf = (isApart: boolean): Cells =>
+    columns
+      .filter((column) => (column.isApart ?? false) === isApart)
+      .map(({ name, type, of }) => ({ name, type, of: ({ state }) => of(state) }));
+  const key: Cells = [
+    { name: 'id', type: 'text', of: (_, id) => id },
+    { name: 'revision', type: 'integer', of: ({ revision }) => revision },
+  ];
+  const own: Cells = [
+    ...key,
+    { name: 'account_id', type: 'text', of: ({ account }) => account },
+    { name: 'mode', type: 'text', of: ({ mode }) => mode },
+    ...(keepsRecordedOn
+      ? ([{ name: 'recorded_on', type: 'date', of: ({ recordedOn }) => recordedOn }] satisfies Cells)
+      : []),
+    ...(fromColumns
+      ? []
+      : ([{ name: 'state', type: 'text', of: ({ state }) => JSON.stringify(state) }] satisfies Cells)),
+    ...cellsOf(false),
+    ...(status
+      ? ([{ name: 'status_since', type: 'timestamptz', of: ({ statusSince }) => statusSince }] satisfies Cells)
+      : []),
+  ];
+  const apart = cellsOf(true);
+  return [
+    new RowWriter(`${schema}.${table}`, own),
+    ...(apart.length > 0 ? [new RowWriter(`${schema}.${apartOf(table)}`, [...key, ...apart])] : []),
+  ];
+};
+
+/** As it is written. */
+interface TakenRow<State> extends AggregateRow<State> {
+  /** The day of its last event, `yyyy-mm-dd`. */
+  readonly recordedOn: string;
+}
+
+interface StoredRow extends ColumnValues {
+  readonly id: string;
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly revision: number;
+  /** In milliseconds. Not selected where no status is kept. */
+  readonly status_since: number | null;
+}
 
 class AggregateTableWriter<C extends Category, State> implements ProjectionWriter {
   readonly #spec: AggregateTable<C, State>;
   readonly #derived: readonly ReturnType<DerivedTable<C, State>['writer']>[];
   readonly #remembered = new LRUCache<string, AggregateRow<State>>({ max: REMEMBERED_ROWS });
+  readonly #read: (row: ColumnValues) => State;
   readonly #select: string;
-  readonly #insert: { name: string; text: string };
-  readonly #upsert: { name: string; text: string };
+  readonly #writers: readonly RowWriter<TakenRow<State>>[];
 
   constructor(spec: AggregateTable<C, State>, schema: string) {
     this.#spec = spec;
     this.#derived = (spec.derived ?? []).map((one) => one.writer(schema));
-    const table = `${schema}.${spec.table}`;
-    const names = [...FIXED, ...spec.columns.map(({ name }) => name), ...(spec.status ? ['status_since'] : [])];
-    const types = [...FIXED_TYPES, ...spec.columns.map(({ type }) => type), ...(spec.status ? ['text'] : [])];
-    const changing = names.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`);
-    this.#select = `SELECT id, account_id AS account, mode, revision, state${spec.status ? ', status_since AS "statusSince"' : ''} FROM ${table}
-      WHERE id = ANY($1::text[])`;
-    // In the target list, because FROM would store every column in a set of its own first.
-    const insert = `INSERT INTO ${table} AS t (${names}) SELECT ${types.map((type, i) => `unnest($${i + 1}::text[])::${type}`)}`;
-    this.#insert = { name: `insert_${table}`, text: insert };
-    this.#upsert = {
-      name: `upsert_${table}`,
-      text: `${insert} ON CONFLICT (id) DO UPDATE SET ${changing} WHERE t.revision < excluded.revision`,
-    };
+    this.#writers = rowWriters(spec, schema);
+    const { select, read } = storedState(spec);
+    this.#read = read;
+    const since = spec.status ? `, ${asMillis('t.status_since')} AS status_since` : '';
+    this.#select = `SELECT ${select(schema, 't')}, t.revision${since} FROM ${schema}.${spec.table} t WHERE t.id = ANY($1::text[])`;
   }
 
   reset(): void {
@@ -137,21 +287,24 @@ class AggregateTableWriter<C extends Category, State> implements ProjectionWrite
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
     const rows = await this.#rowsBefore(events, tx);
     const changes: AggregateChange<C, State>[] = [];
-    const created = new Map<string, AggregateRow<State>>();
-    const changed = new Map<string, AggregateRow<State>>();
+    const created = new Map<string, TakenRow<State>>();
+    const changed = new Map<string, TakenRow<State>>();
     for (const logged of events as readonly LoggedEvent<C>[]) {
-      const { subject, account, mode, revision, event } = logged;
+      const { subject, account, mode, revision, recordedAt, event } = logged;
       const before = rows.get(subject);
       if (before && before.revision >= revision) continue; // a repeat: rows never go backwards
       assertNext(logged, before?.revision ?? -1);
       const state = this.#spec.decider.evolve(before?.state ?? this.#spec.decider.initial, event);
-      const after = { account, mode, revision, state, ...this.#statusAfter(before, state, event) };
+      const recordedOn = recordedAt.slice(0, 10);
+      const after = { account, mode, revision, recordedOn, state, ...this.#statusAfter(before, state, event) };
       rows.set(subject, after);
       (before === undefined || created.has(subject) ? created : changed).set(subject, after);
       changes.push({ subject, event, before, after });
     }
-    await this.#write(this.#insert, created, tx);
-    await this.#write(this.#upsert, changed, tx);
+    for (const writer of this.#writers) {
+      await writer.insert(created, tx);
+      await writer.upsert(changed, tx);
+    }
     for (const writer of this.#derived) if (changes.length > 0) await writer.apply(changes, tx);
     for (const [id, row] of rows) this.#remembered.set(id, row);
   }
@@ -162,25 +315,6 @@ class AggregateTableWriter<C extends Category, State> implements ProjectionWrite
     return before?.status === status
       ? { status, statusSince: before.statusSince }
       : { status, statusSince: this.#spec.status.at(event) };
-  }
-
-  async #write(
-    statement: { name: string; text: string },
-    rows: ReadonlyMap<string, AggregateRow<State>>,
-    tx: Sql,
-  ): Promise<void> {
-    if (rows.size === 0) return;
-    const list = [...rows.values()];
-    const values = [
-      new TextArray([...rows.keys()]),
-      new TextArray(list.map((row) => row.account)),
-      new TextArray(list.map((row) => row.mode)),
-      new TextArray(list.map((row) => String(row.revision))),
-      new TextArray(list.map((row) => JSON.stringify(row.state))),
-      ...this.#spec.columns.map(({ of }) => new TextArray(list.map((row) => of(row.state)?.toString() ?? null))),
-      ...(this.#spec.status ? [new TextArray(list.map((row) => row.statusSince))] : []),
-    ];
-    await tx.query({ ...statement, values });
   }
 
   async #rowsBefore(events: readonly LoggedEvent[], tx: Sql): Promise<Map<string, AggregateRow<State>>> {
@@ -195,12 +329,12 @@ class AggregateTableWriter<C extends Category, State> implements ProjectionWrite
       else if (revision > 0) unknown.push(subject); // a stream that begins in this batch has no row yet
     }
     if (unknown.length === 0) return rows;
-    type Stored = Omit<AggregateRow<State>, 'state' | 'status'> & { readonly id: string; readonly state: string };
-    const found = await tx.query<Stored>(this.#select, [unknown]);
-    for (const { id, state: text, account, mode, revision, statusSince } of found.rows) {
-      const state = JSON.parse(text) as State;
+    const found = await tx.query<StoredRow>(this.#select, [unknown]);
+    for (const row of found.rows) {
+      const { id, account_id: account, mode, revision, status_since: since } = row;
+      const state = this.#read(row);
       const status = this.#spec.status?.of(state) ?? null;
-      rows.set(id, { account, mode, revision, state, status, statusSince: statusSince ?? null });
+      rows.set(id, { account, mode, revision, state, status, statusSince: since == null ? null : fromMillis(since) });
     }
     return rows;
   }

@@ -1,4 +1,5 @@
-// How far each follower of the log is. Moved by compare-and-set in the transaction of the rows (architecture §6).
+// The checkpoint of each consumer of the log. Moved by compare-and-set in the transaction of the rows (architecture §6).
+
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 
@@ -8,15 +9,15 @@ export interface Checkpoint {
   readonly storeId: string;
   /** null: nothing taken yet. */
   readonly position: Position | null;
-  /** How often a copy built beside was swapped in under it. */
+  /** How often a rebuilt copy of the read model was swapped in. */
   readonly swaps: number;
 }
 
-/** A checkpoint of another log, or of a log that was longer: events would be skipped. An operator must decide. */
+/** The checkpoint is of another log, or of a longer one, so that events would be skipped. An operator must decide. */
 export class CheckpointMismatch extends Error {
   override name = 'CheckpointMismatch';
 }
-/** Somebody else moved the checkpoint: this leader is not the leader any more. */
+/** Another process moved the checkpoint, so this one does not lead any more. */
 export class LostLeadership extends Error {
   override name = 'LostLeadership';
 }
@@ -43,13 +44,13 @@ export const readCheckpoints = async (db: Sql, names: readonly string[]): Promis
   return new Map(rows.map((row) => [row.name, fromRow(row)]));
 };
 
-/** Of every follower and of every copy being built. */
+/** Returns the checkpoints of all consumers and of all copies being built. */
 export const readAllCheckpoints = async (db: Sql): Promise<readonly Checkpoint[]> => {
   const text = 'SELECT name, version, store_id, position, swaps FROM subscriptions.checkpoints ORDER BY name';
   return (await db.query<Row>(text)).rows.map(fromRow);
 };
 
-/** Where there is one already, another copy takes its place. */
+/** Creates a checkpoint. Where there is one already, it counts as swapped. */
 export const createCheckpoint = async (
   db: Sql,
   { name, version, storeId, position }: Omit<Checkpoint, 'swaps'>,
@@ -64,10 +65,10 @@ export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
   await db.query('DELETE FROM subscriptions.checkpoints WHERE name = $1', [name]);
 };
 
-/** Where a follower stands, as far as its leader knows. */
+/** Where a consumer stands, as far as its leader knows. */
 export type Standing = Pick<Checkpoint, 'name' | 'position' | 'swaps'>;
 
-/** Moves all or throws LostLeadership. One NOTIFY for the whole batch, with their names, as soon as it is committed. */
+/** Moves all checkpoints, or throws LostLeadership. One NOTIFY with their names reaches other processes with the commit. */
 export const moveCheckpoints = async (
   tx: Sql,
   role: string,
@@ -91,14 +92,14 @@ export const moveCheckpoints = async (
   if (rowCount !== names.length) throw new LostLeadership(`${role}: a checkpoint was moved by somebody else`);
 };
 
-/** Of another log position, or of another copy: whoever knew it before is not the leader any more. Rejects when the session is gone. */
+/** Throws LostLeadership when the checkpoint was moved, or another copy was swapped in. Rejects when the session is gone. */
 export const assertStillThere = async (db: Sql, { name, position, swaps }: Standing): Promise<void> => {
   const known = (await readCheckpoints(db, [name])).get(name);
   if ((known?.position ?? null) !== position || known?.swaps !== swaps)
     throw new LostLeadership(`the checkpoint of ${name} was moved by somebody else`);
 };
 
-/** `head`: newest position of the log, null when it is empty. */
+/** Throws CheckpointMismatch. `head`: newest position of the log, null when it is empty. */
 export const assertSameLog = (checkpoint: Checkpoint, storeId: string, head: Position | null): void => {
   if (checkpoint.storeId !== storeId)
     throw new CheckpointMismatch(
@@ -108,4 +109,49 @@ export const assertSameLog = (checkpoint: Checkpoint, storeId: string, head: Pos
     throw new CheckpointMismatch(
       `${checkpoint.name} has followed the event store up to ${checkpoint.position}, but it ends at ${head ?? 'nothing'}: was a backup restored? Restore both stores, the event store last`,
     );
+};
+
+// --- A log that moves to another store: the same events stand there, at other positions ---
+
+/** A copy being built beside a read model; one that followed another log is thrown away by whoever finds it. */
+const isBesides = ({ name }: Checkpoint): boolean => name.endsWith('/next');
+
+/**
+ * Those that follow `storeId`, whose newest position is `head`. The others must follow `movedTo` already. Throws CheckpointMismatch when
+ * one follows a third log, or a longer one.
+ */
+export const checkpointsToMove = async (
+  db: Sql,
+  storeId: string,
+  head: Position | null,
+  movedTo: string,
+): Promise<readonly Checkpoint[]> => {
+  const all = await readAllCheckpoints(db);
+  const foreign = all.find((each) => ![storeId, movedTo].includes(each.storeId) && !isBesides(each));
+  if (foreign !== undefined)
+    throw new CheckpointMismatch(
+      `${foreign.name} has followed event store ${foreign.storeId}, which is neither of the two: this is not the log of this database`,
+    );
+  const toMove = all.filter((each) => each.storeId === storeId);
+  for (const checkpoint of toMove) assertSameLog(checkpoint, storeId, head);
+  return toMove;
+};
+
+/** In the caller's transaction. `positions`: where each position stands in the log `storeId` now. Throws when one is missing. */
+export const moveCheckpointsTo = async (
+  tx: Sql,
+  checkpoints: readonly Checkpoint[],
+  storeId: string,
+  positions: ReadonlyMap<Position, Position | null>,
+): Promise<void> => {
+  for (const { name, storeId: from, position } of checkpoints) {
+    const to = position === null ? null : positions.get(position);
+    if (to === undefined) throw new Error(`nobody looked where ${name} stands in the copy`);
+    const { rowCount } = await tx.query(
+      `UPDATE subscriptions.checkpoints SET store_id = $2, position = $3, moved_at = now()
+        WHERE name = $1 AND store_id = $4 AND position IS NOT DISTINCT FROM $5`,
+      [name, storeId, to, from, position],
+    );
+    if (rowCount !== 1) throw new Error(`the checkpoint of ${name} was moved by somebody else`);
+  }
 };

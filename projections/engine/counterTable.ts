@@ -9,6 +9,11 @@ export interface CounterTable<Count extends string> {
   readonly key: readonly string[];
   /** `bigint` columns. */
   readonly counts: readonly Count[];
+  /**
+   * What is counted may be deleted from the log. Its counters stay, at 0, and are not there in a copy that never saw it: `verify` takes the
+   * one for the other.
+   */
+  readonly goesDown?: true;
 }
 
 /** What one batch adds, by key. A key whose additions cancel out is kept: its row exists however events fall into batches. */
@@ -55,12 +60,15 @@ const addCounts = <Count extends string>(
   };
 };
 
+/** A condition on a row `t`. */
+const isAny = (counts: readonly string[]): string => counts.map((count) => `t.${count} <> 0`).join(' OR ');
+
 /** Kept beside the table whose steps it counts; nothing is remembered between batches. */
 export const counterTable = <C extends Category, State, Count extends string>(
   table: CounterTable<Count>,
   additionsOf: (changes: readonly AggregateChange<C, State>[]) => Additions<Count>,
 ): DerivedTable<C, State> => ({
-  tables: [{ name: table.name, key: table.key }],
+  tables: [{ name: table.name, key: table.key, ...(table.goesDown && { counts: isAny(table.counts) }) }],
   ddl: (schema) => counterDdl(table, schema),
   writer: (schema) => {
     const add = addCounts(table, schema);

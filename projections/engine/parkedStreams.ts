@@ -1,10 +1,10 @@
-// The streams that followers have parked, as rows: written in the transaction that moves the checkpoint past them (architecture §7).
+// The streams that consumers have parked, as rows: written in the transaction that moves the checkpoint past them (architecture §7).
 import type { Sql } from '../../application/ports/sql.ts';
 
 export interface ParkedStream {
   readonly consumer: string;
   readonly stream: string;
-  /** null: neither the event nor the first one of its stream tells. */
+  /** null: neither the event nor the first one of its stream has it. */
   readonly account: string | null;
   readonly mode: string | null;
   /** Of the first event that was not taken. */
@@ -20,34 +20,34 @@ export interface ParkedRow extends ParkedStream {
   readonly isRetryAsked: boolean;
 }
 
-/** What other processes are told, before they are told of the progress: `[]` says "look for yourself". */
+/** What a notice to other processes holds; it reaches them before that of the progress. Any other payload means "read the rows". */
 export interface ParkedNotice {
   readonly parked?: readonly Omit<ParkedStream, 'error'>[];
   readonly taken?: readonly Pick<ParkedStream, 'consumer' | 'stream'>[];
 }
 export const PARKED_CHANNEL = 'quita_parked';
 
-/** Of a read model that is being built beside the live one: nobody reads it yet. */
+/** Whether the consumer is a read model that is being built beside the live one: no request reads it yet. */
 const isCopy = (consumer: string): boolean => consumer.endsWith('/next');
 
 const COLUMNS = `consumer, stream, account_id AS account, mode, revision, event_id AS "eventId", event_type AS "eventType", error,
   to_char(parked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS "parkedAt", retry_asked_at IS NOT NULL AS "isRetryAsked"`;
 
-/** Of these followers; null: of all, copies left out. Oldest first. */
+/** Returns the parked streams of these consumers, oldest first; null: of all but copies being built. */
 export const readParked = async (db: Sql, consumers: readonly string[] | null): Promise<readonly ParkedRow[]> => {
   const text = `SELECT ${COLUMNS} FROM subscriptions.parked_streams
     WHERE ($1::text[] IS NULL AND consumer NOT LIKE '%/next') OR consumer = ANY($1::text[]) ORDER BY parked_at, consumer, stream`;
   return (await db.query<ParkedRow>(text, [consumers])).rows;
 };
 
-/** Those of these followers that an operator wants taken up again. */
+/** Returns the parked streams of these consumers whose retry an operator asked for, in the order in which they were asked for. */
 export const readAsked = async (db: Sql, consumers: readonly string[]): Promise<readonly ParkedRow[]> => {
   const text = `SELECT ${COLUMNS} FROM subscriptions.parked_streams WHERE retry_asked_at IS NOT NULL AND consumer = ANY($1::text[])
     ORDER BY retry_asked_at, consumer, stream`;
   return (await db.query<ParkedRow>(text, [consumers])).rows;
 };
 
-/** Of one notice: Postgres takes 8,000 bytes. */
+/** Rows in one notice: PostgreSQL takes 8,000 bytes. */
 const NOTICE_ROWS = 20;
 
 const notify = async (tx: Sql, key: keyof ParkedNotice, rows: readonly object[]): Promise<void> => {
@@ -58,7 +58,7 @@ const notify = async (tx: Sql, key: keyof ParkedNotice, rows: readonly object[])
     ]);
 };
 
-/** In the transaction that moves the checkpoint, before it is moved. Again: the row tells of the newer fault. */
+/** To be called in the transaction that moves the checkpoint, before it is moved. A stream parked again gets the newer fault. */
 export const park = async (tx: Sql, streams: readonly ParkedStream[]): Promise<void> => {
   if (streams.length === 0) return;
   await tx.query(
@@ -70,8 +70,8 @@ export const park = async (tx: Sql, streams: readonly ParkedStream[]): Promise<v
       streams.map((one) => one[key]),
     ),
   );
-  const told = streams.filter(({ consumer }) => !isCopy(consumer)).map(({ error: _, ...rest }) => rest);
-  await notify(tx, 'parked', told);
+  const shown = streams.filter(({ consumer }) => !isCopy(consumer)).map(({ error: _, ...rest }) => rest);
+  await notify(tx, 'parked', shown);
 };
 
 export const unpark = async (tx: Sql, consumer: string, stream: string): Promise<void> => {
@@ -83,14 +83,14 @@ export const dropParked = async (tx: Sql, consumer: string): Promise<void> => {
   await tx.query('DELETE FROM subscriptions.parked_streams WHERE consumer = $1', [consumer]);
 };
 
-/** A copy becomes the live one, with what it has parked itself. */
+/** When a copy becomes the live read model, its parked streams replace those of the old one. */
 export const adoptParked = async (tx: Sql, from: string, to: string): Promise<void> => {
   await dropParked(tx, to);
   await tx.query('UPDATE subscriptions.parked_streams SET consumer = $2 WHERE consumer = $1', [from, to]);
   await tx.query('SELECT pg_notify($1, $2)', [PARKED_CHANNEL, '']);
 };
 
-/** Whoever leads acts on it when it hears the notice. How many of them are still parked. */
+/** Asks for a retry, on which the leader acts when it hears the notice. Returns how many of the streams are still parked. */
 export const askRetry = async (
   db: Sql,
   rows: readonly Pick<ParkedStream, 'consumer' | 'stream'>[],

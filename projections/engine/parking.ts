@@ -1,12 +1,12 @@
 // An event that a consumer can't take parks its stream for that consumer: it is found among the others of a batch, and from it on the
 // stream is left out, while all other streams go on (architecture §7).
+
 import { type EventCodec, type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { isOf, type LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { type StreamName, streamName } from '../../domain/kernel/event.ts';
-import { ConsumerFailed, faultText, isTransient, mayBeOfEvent } from './faults.ts';
+import { readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
 import { type ParkedStream, readParked } from './parkedStreams.ts';
 
 /** What a consumer does not take: streams from a revision on, and single events that an operator had skipped. */
@@ -85,7 +85,7 @@ export const decodeAll = async (
   return { events, poisoned: [...poisoned.values()] };
 };
 
-/** Tells the events behind skipped ones which event they follow. */
+/** Gives an event behind skipped ones the revision of the event that it now follows. */
 const afterSkipped = (logged: LoggedEvent, leftOut: LeftOut): LoggedEvent => {
   let previousRevision = logged.revision - 1;
   while (leftOut.isSkipped(logged.stream, previousRevision)) previousRevision--;
@@ -101,7 +101,7 @@ const tenantOf = ({ metadata }: RecordedEvent): Pick<Poison, 'account' | 'mode'>
   }
 };
 
-/** The row of it. Whose stream it is, its first event tells when this one does not. */
+/** Returns the row to park. When the event itself has no account and mode, those of the first event of its stream are used. */
 export const parkedStream = async (
   consumer: string,
   { recorded, account, mode, error }: Poison,
@@ -117,17 +117,32 @@ export const parkedStream = async (
   return { consumer, stream, ...tenant, revision, eventId, eventType, error: faultText(error) };
 };
 
+/**
+ * Leaves out deliveries whose streams were deleted since they were read (ADR 0008): a consumer that is slow meets the rest of them, and
+ * nothing is parked for what is gone.
+ */
+export const ofLivingStreams = async (poisoned: readonly Poison[], store: EventStore): Promise<readonly Poison[]> => {
+  const living = await Promise.all(poisoned.map(({ recorded }) => isLiving(recorded.stream, store)));
+  return poisoned.filter((_, n) => living[n]);
+};
+
+const isLiving = async (stream: StreamName, store: EventStore): Promise<boolean> => {
+  if (readStreamName(stream).category !== 'webhookDelivery') return true;
+  for await (const _ of store.readStream(stream)) return true;
+  return false;
+};
+
 type Applying = Pick<LogConsumer, 'reset' | 'apply'>;
 
-/** As many streams, spread over the batch, are tried alone: when every one of them fails, no event is to blame. */
+/** So many streams, spread over the batch, are tried one by one. When every one of them fails, no event is to blame. */
 const SAMPLES = 8;
 const SAMPLES_MIN = 3;
-/** Of one batch. More of them are the fault of who takes them. */
+/** In one batch. When more streams fail, the consumer is at fault. */
 const POISONED_MAX = 200;
 
 /**
- * Applies what can be applied, in log order, and tells which events can't: of a few streams among many. Throws ConsumerFailed when no
- * event is to blame, and what is transient; then nothing in the transaction counts.
+ * Applies what can be applied, in log order, and returns the events that can't be: those of a few streams among many. Throws
+ * ConsumerFailed when no event is to blame, and any transient fault; the transaction must be rolled back then.
  */
 export const applyCarefully = async (
   consumer: Applying,
@@ -148,7 +163,7 @@ export const applyCarefully = async (
 const KEEP = 'RELEASE SAVEPOINT attempt';
 const UNDO = 'ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt';
 
-/** Null when it could be applied. */
+/** Applies the events within a savepoint, which is kept or undone. Returns null when they could be applied, else the failure. */
 const attempt = async (
   consumer: Applying,
   events: readonly LoggedEvent[],
@@ -233,3 +248,33 @@ class Search {
     return attempt(this.#consumer, events, this.#tx, UNDO);
   }
 }
+
+// --- What kind of fault it is: a transient one, one of an event, or one of the consumer itself ---
+
+/** No event is to blame: the consumer can take nothing, or nothing of this batch. */
+export class ConsumerFailed extends Error {
+  override name = 'ConsumerFailed';
+}
+
+const sqlStateOf = (error: unknown): string | null => {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
+};
+
+/** Connection, conflicts, disk and memory, locks, shutdown, I/O: the same work succeeds later. */
+export const isTransient = (error: unknown): boolean => /^(08|40|53|57|58|55P03)/.test(sqlStateOf(error) ?? '');
+
+/** An exception of data or a constraint, or of the code that read the event; not a missing table, a right, or the server itself. */
+export const mayBeOfEvent = (error: unknown): boolean => /^(2[123]|P0)|^$/.test(sqlStateOf(error) ?? '');
+
+const ERROR_LENGTH_MAX = 300;
+
+/** For rows, logs and operators, without personal data: values that the database or a parser quotes are left out. */
+export const faultText = (error: unknown): string => {
+  const { name, message, constraint, table } = error as Error & { constraint?: string; table?: string };
+  const code = sqlStateOf(error);
+  if (code !== null) return ['database error', code, table, constraint].filter((part) => part !== undefined).join(' ');
+  if (error instanceof SyntaxError) return name;
+  const shown = message.replaceAll(/[^\s"'<>]+@[^\s"'<>]+/g, '…').replaceAll(/\d[\d./-]{9,}\d/g, '…');
+  return `${name}: ${shown}`.slice(0, ERROR_LENGTH_MAX);
+};

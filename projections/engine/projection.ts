@@ -8,6 +8,8 @@ export interface ProjectionTable {
   readonly name: string;
   /** Columns of the primary key. */
   readonly key: readonly string[];
+  /** A row `t` that does not meet this condition is as good as none, and is not compared; default: all are compared. */
+  readonly counts?: string;
 }
 
 export interface ProjectionWriter {
@@ -17,11 +19,14 @@ export interface ProjectionWriter {
   apply(events: readonly LoggedEvent[], tx: Sql): Promise<void>;
 }
 
-/** A table whose rows hold the fold of their stream by the decider, as `id`, `revision` and `state` (JSON). */
+/** A table whose rows hold the fold of their stream by the decider, beside `id` and `revision`. */
 export interface AggregateRows {
   readonly table: string;
   readonly category: Category;
   readonly decider: Decider<unknown, unknown>;
+  /** What a row holds of its state: an expression of SQL that gives a text, and the text that a state has there. */
+  readonly stored: string;
+  readonly textOf: (state: unknown) => string;
 }
 
 export interface Projection {

@@ -8,6 +8,7 @@ import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { nextSchema, type Projection } from './projection.ts';
 import { type Replay, replay } from './replay.ts';
+import { holdRetention } from './retentionLock.ts';
 import { ensureLive, ensureNext, swap } from './schemaVersions.ts';
 
 export interface RebuildReport {
@@ -39,6 +40,7 @@ export const rebuild = async (
   try {
     if (!(await session.tryLead(`rebuild ${projection.name}`)))
       throw new RebuildRunning(`${projection.name} is being rebuilt by another process`);
+    await holdRetention(session);
     const copy = await session.transaction((tx) => ensureNext(tx, projection, store.storeId));
     const leftOut = await readLeftOut(session, log, projection.name, copy.name);
     let { position } = copy;

@@ -4,7 +4,7 @@ import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { Position, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { applyCarefully, decodeAll, type LeftOut, type Poison } from './parking.ts';
+import { applyCarefully, decodeAll, type LeftOut, ofLivingStreams, type Poison } from './parking.ts';
 import type { Projection, ProjectionWriter } from './projection.ts';
 
 /** Events a transaction of a rebuild: nobody waits on this event loop. */
@@ -21,7 +21,7 @@ export interface Replay extends EventLog {
   readonly until: Position | null;
   /** In the transaction of each batch, after its rows. */
   readonly onBatch?: (tx: Sql, position: Position, from: Position | null, poisoned: readonly Poison[]) => Promise<void>;
-  /** It is told of each batch that was taken: up to where, and how many events were read until then. */
+  /** Called after each batch that was taken: up to where, and how many events were read until then. */
   readonly onTaken?: (position: Position, events: number) => void;
   readonly signal?: AbortSignal;
 }
@@ -57,7 +57,7 @@ export const replay = async (options: Replay): Promise<{ position: Position | nu
 };
 
 const takeBatch = async (
-  { codec, session, writer, leftOut, onBatch }: Replay,
+  { store, codec, session, writer, leftOut, onBatch }: Replay,
   recorded: readonly RecordedEvent[],
   to: Position,
   from: Position | null,
@@ -65,7 +65,7 @@ const takeBatch = async (
   const { events, poisoned: unreadable } = await decodeAll(codec, recorded, leftOut);
   const poisoned = await session.transaction(async (tx) => {
     const consumer = { reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
-    const failing = await applyCarefully(consumer, events, tx);
+    const failing = await ofLivingStreams(await applyCarefully(consumer, events, tx), store);
     const streams = new Set<string>(failing.map((poison) => poison.recorded.stream));
     const all = [...failing, ...unreadable.filter((poison) => !streams.has(poison.recorded.stream))];
     await onBatch?.(tx, to, from, all);

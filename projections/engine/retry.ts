@@ -4,26 +4,35 @@ import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LeaderSession } from '../../application/ports/leaderSession.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { LostLeadership, moveCheckpoints } from './checkpoints.ts';
-import { ConsumerFailed, faultText } from './faults.ts';
-import { type LeaderHooks, type Member, standingOf } from './member.ts';
+import { type LeaderHooks, type Member, standingOf } from './lanes.ts';
 import { type ParkedRow, type ParkedStream, park, unpark } from './parkedStreams.ts';
-import { applyCarefully, decodeAll, LeftOut, type Poison, parkedStream, readSkips } from './parking.ts';
+import {
+  applyCarefully,
+  ConsumerFailed,
+  decodeAll,
+  faultText,
+  LeftOut,
+  ofLivingStreams,
+  type Poison,
+  parkedStream,
+  readSkips,
+} from './parking.ts';
 
 export interface RetryHooks extends LeaderHooks {
   readonly onTaken?: (consumer: string, stream: string) => void;
 }
 
-/** Throws what is transient: the row stays asked for. */
+/** Takes a parked stream up again, and parks it anew when that fails. Throws a transient fault; the retry stays asked for then. */
 export const retryParked = async (
   member: Member,
   row: ParkedRow,
-  telling: RetryHooks,
+  hooks: RetryHooks,
   session: LeaderSession,
 ): Promise<void> => {
   const { consumer } = member;
   let again: ParkedStream | null;
   try {
-    again = await takeUp(member, row, telling, session);
+    again = await takeUp(member, row, hooks, session);
   } catch (error) {
     await consumer.reset(session); // rejects when the connection is gone
     if (!(error instanceof ConsumerFailed)) throw error;
@@ -34,12 +43,12 @@ export const retryParked = async (
   if (again === null) member.leftOut.unpark(row.stream);
   else member.leftOut.park(row.stream, again.revision);
   consumer.committed?.();
-  if (again === null) telling.onTaken?.(consumer.name, row.stream);
-  else telling.onParked?.([again]);
-  if (member.position !== null) telling.onMoved([consumer.name], member.position);
+  if (again === null) hooks.onTaken?.(consumer.name, row.stream);
+  else hooks.onParked?.([again]);
+  if (member.position !== null) hooks.onMoved([consumer.name], member.position);
 };
 
-/** The row as it is parked again; null: all was taken. */
+/** Returns null when all was taken, else the stream as it is parked again. */
 const takeUp = async (
   member: Member,
   { consumer: name, stream, revision }: ParkedRow,
@@ -61,7 +70,8 @@ const takeUp = async (
       [name, stream, revision],
     );
     if (held.rowCount !== 1) throw new LostLeadership(`${stream} is not parked for ${name} as it was known`);
-    const poison: Poison | undefined = (await applyCarefully(member.consumer, events, tx))[0] ?? unreadable[0];
+    const poison: Poison | undefined =
+      (await ofLivingStreams(await applyCarefully(member.consumer, events, tx), store))[0] ?? unreadable[0];
     const again = poison === undefined ? null : await parkedStream(name, poison, store);
     if (again === null) await unpark(tx, name, stream);
     else await park(tx, [again]);

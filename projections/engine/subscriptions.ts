@@ -1,18 +1,15 @@
-// One reader of the log for many consumers: leadership with a standby, batches, rows and checkpoints in one transaction. An event that a
-// consumer can't take parks its stream; a consumer that fails as a whole goes aside; the others go on at full speed (architecture §6, §7).
-
+// One reader of the log for many consumers: leadership with a standby; rows and checkpoints of a batch in one transaction. An event that a
+// consumer can't take parks its stream; a consumer that fails as a whole gets a lane of its own; the others go on (architecture §6, §7).
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import { type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import { assertSameLog, CheckpointMismatch, createCheckpoint, readCheckpoints } from './checkpoints.ts';
-import { followAlone, SideSession } from './loneLane.ts';
-import { type Member, Turns } from './member.ts';
+import { followAlone, type Member, SharedLane, SideSession, Turns } from './lanes.ts';
 import { type ParkedStream, readAsked } from './parkedStreams.ts';
 import { readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
 import { type RetryHooks, retryParked } from './retry.ts';
-import { SharedLane } from './sharedLane.ts';
 
 export interface SubscriptionsOptions extends EventLog {
   /** Names the leadership lock and the progress notices. */
@@ -24,13 +21,13 @@ export interface SubscriptionsOptions extends EventLog {
   readonly prepare?: (session: LeaderSession) => Promise<void>;
   /** Called after each commit of this process, before the notice reaches others: these consumers have passed `position`. */
   readonly onMoved: (consumers: readonly string[], position: Position) => void;
-  /** Called after the commit, and before the progress is told. */
+  /** Called after the commit, before `onMoved`. */
   readonly onParked?: (streams: readonly ParkedStream[]) => void;
   /** A parked stream was taken up again, to its end. */
   readonly onTaken?: (consumer: string, stream: string) => void;
   /** A consumer failed as a whole: its position stands still, and it is tried again by itself. */
   readonly onFault: (consumer: string, error: Error) => void;
-  /** The log is not the one that was followed: nothing may go on. */
+  /** The log is not the one of the checkpoints: no consumer may go on. */
   readonly onMismatch: (error: CheckpointMismatch) => void;
   /** Leadership ended by a fault, or a batch met a transient fault: both go on by themselves. */
   readonly onRestart?: (error: Error) => void;
@@ -41,12 +38,12 @@ export interface SubscriptionsOptions extends EventLog {
 
 /** Events a turn: decoding and rendering them must not hold the event loop above 10 ms. */
 const BATCH_SIZE = 300;
-/** How often a standby looks whether the leader is gone: a read of one's own write waits 1 s at most, and a takeover must fit into it. */
+/** How often a standby tries to lead. A read of one's own write waits 1 s at most, and a takeover must fit into that. */
 const STANDBY_MS = 100;
 /** Longest wait for what still runs when a leadership is over. */
 const ENDING_MS_MAX = 2_000;
 const RETRY_DELAY_MS_MAX = 5_000;
-/** A notice that somebody wants a parked stream taken up again may be missed. */
+/** How often retries that were asked for are looked for, because the notice of one may be missed. */
 const LOOK_MS = 5_000;
 
 /** One leadership, from taking the lock to losing it or stopping. */
@@ -107,7 +104,7 @@ export class Subscriptions {
     return new Map(this.#members.map(({ consumer, position }) => [consumer.name, position]));
   }
 
-  /** Takes up again the parked streams that somebody asked for. Called when that may be so; nothing happens while another leads. */
+  /** Retries the parked streams for which that was asked. Does nothing while another process leads. */
   attend(): Promise<void> {
     if (this.#waiting !== null) return this.#waiting; // it has not looked yet
     this.#waiting = this.#attending
@@ -192,7 +189,9 @@ export class Subscriptions {
     return members;
   }
 
-  /** Those who stand where most do, or further on, go on together; whoever is behind them catches up alone. */
+  /**
+   * Starts the lanes. Consumers at the position where most are, or further on, share one; those behind it catch up in lanes of their own.
+   */
   #lead(turns: Turns, side: SideSession, until: AbortSignal) {
     const {
       batchSize = BATCH_SIZE,
@@ -213,16 +212,16 @@ export class Subscriptions {
       return true;
     };
     const goAlone = (member: Member) => {
-      const following = followAlone(member, { ...options, side, rejoin, onFault, retryDelayMsMax }, until)
+      const running = followAlone(member, { ...options, side, rejoin, onFault, retryDelayMsMax }, until)
         .catch(fail)
-        .finally(() => lone.delete(following));
-      lone.add(following);
+        .finally(() => lone.delete(running));
+      lone.add(running);
     };
     const start = whereMostStand(this.#members);
-    const level = this.#members.filter(({ position }) => (position ?? '') >= (start ?? ''));
-    const shared = new SharedLane(level, start, { ...options, turns, onLeft: goAlone });
+    const together = this.#members.filter(({ position }) => (position ?? '') >= (start ?? ''));
+    const shared = new SharedLane(together, start, { ...options, turns, onLeft: goAlone });
     this.#leadership = { shared, turns, side };
-    for (const member of this.#members) if (!level.includes(member)) goAlone(member);
+    for (const member of this.#members) if (!together.includes(member)) goAlone(member);
     void this.attend();
     const looking = setInterval(() => void this.attend(), LOOK_MS);
     const ended = shared.follow(until).finally(() => clearInterval(looking));
@@ -238,26 +237,26 @@ export class Subscriptions {
   }
 
   async #attend(): Promise<void> {
-    const reign = this.#leadership;
-    if (reign === null) return;
+    const leadership = this.#leadership;
+    if (leadership === null) return;
     const names = this.#members.map(({ consumer }) => consumer.name);
-    const asked = await reign.turns.take((session) => readAsked(session, names));
+    const asked = await leadership.turns.take((session) => readAsked(session, names));
     for (const row of asked) {
       const member = this.#members.find(({ consumer }) => consumer.name === row.consumer);
-      if (member === undefined || this.#leadership !== reign) return;
-      const isShared = () => reign.shared.members.includes(member);
+      if (member === undefined || this.#leadership !== leadership) return;
+      const isShared = () => leadership.shared.members.includes(member);
       const wasShared = isShared();
-      const turns = wasShared ? reign.turns : await reign.side.turns();
+      const turns = wasShared ? leadership.turns : await leadership.side.turns();
       await turns.take(async (session) => {
         // Whoever changed lanes while this waited for its turn is looked after the next time.
-        if (this.#leadership === reign && isShared() === wasShared)
+        if (this.#leadership === leadership && isShared() === wasShared)
           await retryParked(member, row, this.#hooks, session);
       });
     }
   }
 }
 
-/** Of as many, further on: one that is far behind must not make the others begin there. */
+/** Returns the position at which most members are; of several such positions, the furthest. */
 const whereMostStand = (members: readonly Member[]): Position | null => {
   const byPosition = [...Map.groupBy(members, ({ position }) => position)];
   const [first] = byPosition.toSorted(

@@ -1,16 +1,15 @@
 // Compares the live read models with a replay of the log from zero, and each folded row with the fold of its stream. 0 differences is
 // the only good answer (architecture §6).
-
 import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { readCheckpoints } from './checkpoints.ts';
-import { faultText } from './faults.ts';
 import { type ParkedRow, readParked } from './parkedStreams.ts';
-import { type LeftOut, readLeftOut } from './parking.ts';
+import { faultText, type LeftOut, readLeftOut } from './parking.ts';
 import { liveSchema, type Projection, verifySchema } from './projection.ts';
 import { replay } from './replay.ts';
+import { holdRetention } from './retentionLock.ts';
 import { createVerifyCopy, dropSchema } from './schemaVersions.ts';
 
 export interface Difference {
@@ -72,7 +71,7 @@ const compareKeys = (one: readonly KeyValue[], other: readonly KeyValue[]): numb
 async function* rowsOf(
   session: LeaderSession,
   schema: string,
-  { name, key }: Projection['tables'][number],
+  { name, key, counts = 'true' }: Projection['tables'][number],
 ): AsyncGenerator<Row> {
   const cursor = `verify_${schema}_${name}`;
   // An instant is compared in microseconds: its text is not ordered as it is.
@@ -86,7 +85,7 @@ async function* rowsOf(
     instants.has(column) ? `(extract(epoch FROM t.${column}) * 1000000)::bigint AS k${n}` : `t.${column} AS k${n}`,
   );
   await session.query(
-    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${values}, t::text AS text FROM ${schema}.${name} t ORDER BY ${key.map((k) => `t.${k}`)}`,
+    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT ${values}, t::text AS text FROM ${schema}.${name} t WHERE ${counts} ORDER BY ${key.map((k) => `t.${k}`)}`,
   );
   for (;;) {
     const { rows } = await session.query<{ text: string } & { [key: `k${number}`]: KeyValue }>(
@@ -132,10 +131,10 @@ async function* foldDifferences(
   onPage: (rows: number) => void,
 ): AsyncGenerator<Difference> {
   let read = 0;
-  for (const { table, category, decider } of aggregates) {
+  for (const { table, category, decider, stored, textOf } of aggregates) {
     for (let after = ''; ; ) {
       const { rows } = await session.query<{ id: string; revision: number; state: string }>(
-        `SELECT id, revision, state FROM ${liveSchema(name)}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
+        `SELECT id, revision, ${stored} AS state FROM ${liveSchema(name)}.${table} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
         [after],
       );
       for (const { id, revision, state } of rows) {
@@ -149,7 +148,7 @@ async function* foldDifferences(
             else folded = decider.evolve(folded, one.event);
           }
         }
-        const text = unreadable === null ? JSON.stringify(folded) : faultText(unreadable);
+        const text = unreadable === null ? textOf(folded) : faultText(unreadable);
         if (text !== state) yield { table: `${table} (fold of ${category}-${id})`, live: state, replayed: text };
       }
       read += rows.length;
@@ -172,6 +171,7 @@ export const verify = async (
   const copy = await openSession('verify');
   try {
     if (!(await copy.tryLead('verify'))) throw new Error('another verify is running');
+    await holdRetention(copy);
     await live.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // Before the snapshot is taken: a copy that is swapped in after it would look empty to it.
     await live.query(
@@ -193,7 +193,7 @@ export const verify = async (
     const note = (difference: Difference) => {
       if (differenceCount++ < DIFFERENCES_MAX) differences.push(difference);
     };
-    const telling = (work: VerifyProgress['work'], { name: projection }: Projection, index: number) => {
+    const reporting = (work: VerifyProgress['work'], { name: projection }: Projection, index: number) => {
       const step = index * WORKS.length + WORKS.indexOf(work);
       return (count: number, position: Position | null = null): void =>
         onProgress({ projection, work, step, steps, count, position });
@@ -201,7 +201,7 @@ export const verify = async (
     for (const [index, projection] of projections.entries()) {
       const position = checkpoints.get(projection.name)?.position ?? null;
       const left = leftOut.get(projection.name) as LeftOut;
-      const replayed = telling('replay', projection, index);
+      const replayed = reporting('replay', projection, index);
       const writer = projection.writer(await createVerifyCopy(copy, projection));
       if (position !== null)
         await replay({
@@ -216,7 +216,7 @@ export const verify = async (
           onTaken: (to, events) => replayed(events, to),
         });
       await copy.query('BEGIN READ ONLY');
-      const compared = telling('compare', projection, index);
+      const compared = reporting('compare', projection, index);
       const count = () => {
         if (++rows % PAGE === 0) compared(rows);
       };
@@ -224,7 +224,7 @@ export const verify = async (
         for await (const found of differencesOf(live, copy, projection, table, count)) note(found);
       await copy.query('COMMIT');
       await dropSchema(copy, verifySchema(projection.name));
-      const folded = foldDifferences(live, log, projection, left, telling('fold', projection, index));
+      const folded = foldDifferences(live, log, projection, left, reporting('fold', projection, index));
       for await (const found of folded) note(found);
     }
     const positions = [...checkpoints.values()].map(({ position }) => position);

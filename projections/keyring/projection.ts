@@ -1,31 +1,45 @@
-// Read model of API keys: who a presented key belongs to.
+// Read model of API keys that work: who a presented key belongs to.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import type { KeyId } from '../../domain/kernel/ids.ts';
 import type { ApiKey, KeyringEvent } from '../../domain/keyring/keyring.ts';
 import type { Projection } from '../engine/projection.ts';
 
-const keysIssued = (event: KeyringEvent): readonly ApiKey[] => {
+interface KeyChange {
+  readonly issued: ApiKey | null;
+  readonly ended: KeyId | null;
+}
+const changeOf = (event: KeyringEvent): KeyChange => {
   switch (event.type) {
     case 'ApiKeyIssued':
-      return [event.data];
+      return { issued: event.data, ended: null };
+    case 'ApiKeyRotated':
+      return { issued: event.data.key, ended: event.data.replaced };
+    case 'ApiKeyRevoked':
+      return { issued: null, ended: event.data.keyId };
     default:
-      return event.type satisfies never;
+      return event satisfies never;
   }
 };
 
 export const keyringProjection: Projection = {
   name: 'keyring',
-  version: 1,
+  version: 2,
   categories: ['keyring'],
   tables: [{ name: 'api_keys', key: ['fingerprint'] }],
   ddl: (schema) => `CREATE TABLE ${schema}.api_keys (fingerprint text COLLATE "C" PRIMARY KEY, key_id text NOT NULL,
     account_id text COLLATE "C" NOT NULL, mode text NOT NULL, prefix text NOT NULL, label text, issued_at timestamptz NOT NULL);
-    CREATE INDEX ON ${schema}.api_keys (account_id, issued_at);`,
+    CREATE INDEX ON ${schema}.api_keys (key_id);`,
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
-      const keys = events.flatMap((logged) => (isOf(logged, 'keyring') ? keysIssued(logged.event) : []));
+      const changes = events.flatMap((logged) => (isOf(logged, 'keyring') ? [changeOf(logged.event)] : []));
+      // A key that has ended is never issued again, so that what ended in this batch need not be written first.
+      const ended = new Set(changes.flatMap(({ ended: id }) => id ?? []));
+      const keys = changes.flatMap(({ issued }) => (issued && !ended.has(issued.keyId) ? [issued] : []));
+      if (ended.size > 0) await tx.query(`DELETE FROM ${schema}.api_keys WHERE key_id = ANY($1::text[])`, [[...ended]]);
+      if (keys.length === 0) return;
       await tx.query(
         `INSERT INTO ${schema}.api_keys (fingerprint, key_id, account_id, mode, prefix, label, issued_at)
          SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])

@@ -4,7 +4,8 @@ import type { Minor } from '../../domain/kernel/money.ts';
 import { earlier, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment, PaymentState } from '../../domain/payment/payment.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
-import { paymentOf } from './row.ts';
+import type { ColumnValues } from '../engine/aggregateTable.ts';
+import { paymentOf, selectPayment } from './row.ts';
 
 export interface HeldMoney {
   readonly providerPaymentId: string;
@@ -42,18 +43,22 @@ export const heldSince = (state: PaymentState): Timestamp | null =>
     .map(({ since }) => since)
     .reduce<Timestamp | null>((first, one) => (first === null ? one : earlier(first, one)), null);
 
+/** How many payments there are of which something is held. */
+export const countHeld = async (db: Sql): Promise<number> => {
+  const { rows } = await db.query<{ total: number }>(
+    'SELECT count(*)::int AS total FROM rm_payments.payments WHERE held_since IS NOT NULL',
+  );
+  return rows[0]?.total ?? 0;
+};
+
 /** Payments of which something is held, longest first. `total` counts those beyond `limit` too. */
 export const listHeld = async (
   db: Sql,
   limit: number,
 ): Promise<{ readonly held: readonly ExistingPayment[]; readonly total: number }> => {
-  const { rows } = await db.query<{ state: string }>(
-    'SELECT state FROM rm_payments.payments WHERE held_since IS NOT NULL ORDER BY held_since, id LIMIT $1',
+  const { rows } = await db.query<ColumnValues>(
+    `SELECT ${selectPayment('p')} FROM rm_payments.payments p WHERE held_since IS NOT NULL ORDER BY held_since, id LIMIT $1`,
     [limit],
   );
-  const counted = await db.query<{ total: number }>(
-    'SELECT count(*)::int AS total FROM rm_payments.payments WHERE held_since IS NOT NULL',
-  );
-  const held = rows.map(({ state }) => paymentOf(state));
-  return { held, total: counted.rows[0]?.total ?? 0 };
+  return { held: rows.map(paymentOf), total: await countHeld(db) };
 };

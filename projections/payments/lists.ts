@@ -1,5 +1,5 @@
 // Lists of payments of one account and mode: after a cursor, or by page number, in any order; and how many payments there are in all. All
-// SQL of the lists stands here. It works on the narrow rows of `rm_payments.listed`, and reads the states of one page only.
+// SQL of the lists stands here. It finds the ids of a page, and reads the states of these only.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type {
   Cursor,
@@ -11,8 +11,8 @@ import type {
 import type { Sql, SqlPool } from '../../application/ports/sql.ts';
 import { DAY_MS, fromMillis, type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { isOfCustomer } from './listed.ts';
-import { paymentOf } from './row.ts';
+import { type ColumnValues, hashOf } from '../engine/aggregateTable.ts';
+import { paymentOf, selectPayment } from './row.ts';
 
 // --- Which payments a list shows ---
 
@@ -24,19 +24,29 @@ class Values {
   }
 }
 
-/** One SELECT a status, so that each comes from its index in order and they are merged; the search stops with the page. */
-const rowsOf = (tenant: Tenant, { statuses, from, to, documentKey }: PaymentFilter, values: Values): string => {
+/** Finds a tenant's customer by the hash; the key decides. Placeholders: account, mode and key in one text, and the key alone. */
+const isOfCustomer = (tenantAndKey: string, key: string): string =>
+  `customer_hash = ${hashOf(tenantAndKey)} AND customer_key = ${key}`;
+
+/** One SELECT a status, so that each comes from its index in order. `end` follows the conditions of each. */
+const rowsOf = (
+  tenant: Tenant,
+  { statuses, from, to, documentKey }: PaymentFilter,
+  values: Values,
+  end = '',
+): string => {
   const conditions = [
     `account_id = ${values.of(tenant.accountId)} AND mode = ${values.of(tenant.mode)}`,
+    'created_at IS NOT NULL', // of a stream whose first event was passed over there is nothing to show
     ...(from === null ? [] : [`created_at >= ${values.of(from)}`]),
     ...(to === null ? [] : [`created_at <= ${values.of(to)}`]),
     ...(documentKey === null
       ? []
       : [isOfCustomer(values.of(`${tenant.accountId}${tenant.mode}${documentKey}`), values.of(documentKey))]),
   ].join(' AND ');
-  const select = `SELECT * FROM rm_payments.listed WHERE ${conditions}`;
-  if (statuses === null) return select;
-  return statuses.map((status) => `${select} AND status = ${values.of(status)}`).join(' UNION ALL ');
+  const select = `SELECT * FROM rm_payments.payments WHERE ${conditions}`;
+  if (statuses === null) return `${select} ${end}`;
+  return statuses.map((status) => `(${select} AND status = ${values.of(status)} ${end})`).join(' UNION ALL ');
 };
 
 const NEWEST_FIRST = 'created_at DESC, id';
@@ -44,7 +54,7 @@ const NEWEST_FIRST = 'created_at DESC, id';
 /** Text sorts by code point. */
 const other = (field: SortField): string => `(other_fields->>'${field}') COLLATE "C"`;
 
-/** What each field of a Transaction is sorted by, over the columns of `rm_payments.listed`; null: it is null in every list. */
+/** What each field of a Transaction is sorted by, over the columns of `rm_payments.payments`; null: it is null in every list. */
 export const SORT_EXPRESSION: { readonly [F in SortField]: string | null } = {
   id: 'id',
   status: 'status',
@@ -80,27 +90,25 @@ export const SORT_EXPRESSION: { readonly [F in SortField]: string | null } = {
 
 // --- One page of them ---
 
-/** Reads the states of a page. `page` selects ids and whatever `order` names, as `l`. */
-const statesOf = async (db: Sql, page: string, order: string, values: Values): Promise<readonly ExistingPayment[]> => {
-  const { rows } = await db.query<{ state: string }>(
-    `SELECT p.state FROM (${page}) l JOIN rm_payments.payments p ON p.id = l.id ORDER BY ${order}`,
+/** Reads one page by number. `ids` selects the ids of the whole list in order: those before the page need no more. */
+const pageOf = async (
+  db: Sql,
+  ids: string,
+  { page, limit }: PagePart,
+  values: Values,
+): Promise<readonly ExistingPayment[]> => {
+  const { rows } = await db.query<ColumnValues>(
+    `SELECT ${selectPayment('p')} FROM (
+       SELECT id, row_number() OVER () AS place
+       FROM (${ids} LIMIT ${values.of(limit)} OFFSET ${values.of((page - 1) * limit)}) o
+     ) l JOIN rm_payments.payments p ON p.id = l.id ORDER BY l.place`,
     values.list,
   );
-  return rows.map(({ state }) => paymentOf(state));
+  return rows.map(paymentOf);
 };
 
-/** Reads one page by number. `ids` selects the ids of the whole list in order. */
-const pageOf = (db: Sql, ids: string, { page, limit }: PagePart, values: Values) =>
-  statesOf(
-    db,
-    `SELECT id, row_number() OVER () AS place
-     FROM (${ids} LIMIT ${values.of(limit)} OFFSET ${values.of((page - 1) * limit)}) o`,
-    'l.place',
-    values,
-  );
-
 /** Returns at most `limit` payments, newest first, then by id: those after the cursor. */
-export const listAfter = (
+export const listAfter = async (
   db: Sql,
   tenant: Tenant,
   filter: PaymentFilter,
@@ -109,13 +117,24 @@ export const listAfter = (
 ): Promise<readonly ExistingPayment[]> => {
   const values = new Values();
   const isEarlier = after !== null && (filter.to === null || after.createdAt < filter.to);
-  const rows = rowsOf(tenant, isEarlier ? { ...filter, to: after.createdAt } : filter, values);
   const beyond = () => {
     const [at, id] = [values.of(after?.createdAt), values.of(after?.id)];
-    return `WHERE created_at < ${at} OR (created_at = ${at} AND id > ${id})`;
+    return `AND (created_at < ${at} OR (created_at = ${at} AND id > ${id}))`;
   };
-  const page = `SELECT id, created_at FROM (${rows}) r ${after === null ? '' : beyond()} ORDER BY ${NEWEST_FIRST} LIMIT ${values.of(limit)}`;
-  return statesOf(db, page, 'l.created_at DESC, l.id', values);
+  // Of each status no more than the page is read, however many there are; what is kept apart, of the page's rows alone.
+  const end = `ORDER BY ${NEWEST_FIRST} LIMIT ${values.of(limit)}`;
+  const rows = rowsOf(
+    tenant,
+    isEarlier ? { ...filter, to: after.createdAt } : filter,
+    values,
+    after === null ? end : `${beyond()} ${end}`,
+  );
+  const page = `SELECT * FROM (${rows}) f ${end}`;
+  const { rows: found } = await db.query<ColumnValues>(
+    `SELECT ${selectPayment('r')} FROM (${page}) r ORDER BY r.created_at DESC, r.id`,
+    values.list,
+  );
+  return found.map(paymentOf);
 };
 
 /** By creation, and by fields that are null in every list: newest first or oldest first, ties by id. */
@@ -149,7 +168,7 @@ export const listPage = async (
 // none of the pages up to this one: among equals the newest come first.
 
 export interface FieldOrder {
-  /** SQL over the columns of `rm_payments.listed`. Nulls come last in either direction, ties newest first, then by id. */
+  /** SQL over the columns of `rm_payments.payments`. Nulls come last in either direction, ties newest first, then by id. */
   readonly field: string;
   readonly direction: 'asc' | 'desc';
 }
@@ -256,7 +275,7 @@ export const countPayments = async (db: Sql, { accountId, mode }: Tenant, filter
   const { days, edges } = partsOf(filter);
   const values: unknown[] = [accountId, mode, statuses, days.first, days.last];
   const edge = (span: Span): string =>
-    `+ (SELECT count(*) FROM rm_payments.listed WHERE account_id = $1 AND mode = $2 AND ($3::text[] IS NULL OR status = ANY($3))
+    `+ (SELECT count(*) FROM rm_payments.payments WHERE account_id = $1 AND mode = $2 AND ($3::text[] IS NULL OR status = ANY($3))
        AND created_at >= $${values.push(span.from)} AND created_at <= $${values.push(span.to)})`;
   const { rows } = await db.query<{ total: number }>(
     `SELECT (coalesce((SELECT sum(payments) FROM rm_payments.status_counts WHERE account_id = $1 AND mode = $2

@@ -1,4 +1,5 @@
 // Read model of payments: what GET /v1/charges and GET /v1/payments show, what their lists search, count and sort by, and statistics.
+
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { exists, type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
 import { pendingSince } from '../../domain/payment/pendingWork.ts';
@@ -8,7 +9,7 @@ import { Additions, type CounterTable, counterTable } from '../engine/counterTab
 import { dayCounts } from '../stats/dayCounts.ts';
 import { timeToPay } from '../stats/timeToPay.ts';
 import { heldSince } from './held.ts';
-import { listedPayments } from './listed.ts';
+import { PAYMENT_COLUMNS, paymentState } from './row.ts';
 
 /** When an event happened, by its own date, in account time. */
 const happenedAt = (event: PaymentEvent): Timestamp =>
@@ -37,19 +38,29 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable<'payment', PaymentState>({
   name: 'payments',
-  version: 7,
+  version: 9,
   category: 'payment',
   decider: payment,
   table: 'payments',
   columns: [
-    { name: 'awaits_at', type: 'timestamptz', of: pendingSince },
-    { name: 'held_since', type: 'timestamptz', of: heldSince },
+    ...PAYMENT_COLUMNS,
+    { name: 'awaits_at', type: 'timestamptz', of: pendingSince, isDerived: true },
+    { name: 'held_since', type: 'timestamptz', of: heldSince, isDerived: true },
   ],
-  // For the watchdog: what should have happened by itself. For operators: what is held for review.
+  fromColumns: paymentState,
+  hashes: [{ name: 'customer_hash', of: 'account_id || mode || customer_key' }],
   indexes: [
+    // Lists are newest first and read these backwards: what is new goes to the end of a tenant's part, where pages fill up in turn.
+    { columns: 'account_id, mode, created_at, id DESC' },
+    { columns: 'account_id, mode, status, created_at, id DESC' },
+    { columns: 'customer_hash, created_at', where: 'customer_hash IS NOT NULL' },
+    // Costs a charge 12 µs of PostgreSQL's time at 1,000,000 payments; as a B-tree it would cost 13 to 16, and twice as much again whenever
+    // a row changes. A payment that was searched for without it took 10 to 40 s.
+    { columns: 'txid', using: 'hash' },
+    // For the watchdog: what should have happened by itself. For operators: what is held for review.
     { columns: 'account_id, mode, awaits_at', where: 'awaits_at IS NOT NULL' },
     { columns: 'held_since, id', where: 'held_since IS NOT NULL' },
   ],
   status: { of: (state) => (exists(state) ? transactionStatus(state) : null), at: happenedAt },
-  derived: [listedPayments, statusCounts, dayCounts, timeToPay],
+  derived: [statusCounts, dayCounts, timeToPay],
 });

@@ -8,9 +8,10 @@ import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { pendingWork } from '../../domain/payment/pendingWork.ts';
-import { listHeld } from './held.ts';
+import type { ColumnValues } from '../engine/aggregateTable.ts';
+import { countHeld } from './held.ts';
 import { countPayments, listAfter, listPage } from './lists.ts';
-import { paymentOf } from './row.ts';
+import { paymentOf, selectPayment } from './row.ts';
 
 export const paymentViews = (db: SqlPool): PaymentViews => ({
   find: (tenant, id) => findPayment(db, tenant, id),
@@ -18,16 +19,25 @@ export const paymentViews = (db: SqlPool): PaymentViews => ({
   listAfter: (tenant, filter, after, limit) => listAfter(db, tenant, filter, after, limit),
   listPage: (tenant, filter, order, part) => listPage(db, tenant, filter, order, part),
   count: (tenant, filter) => countPayments(db, tenant, filter),
-  listHeld: (limit) => listHeld(db, limit),
 });
 
 const findPayment = async (db: Sql, tenant: Tenant, id: PaymentId): Promise<ExistingPayment | null> => {
-  const { rows } = await db.query<{ state: string }>({
+  const { rows } = await db.query<ColumnValues>({
     name: 'find_payment',
-    text: 'SELECT state FROM rm_payments.payments WHERE id = $1 AND account_id = $2 AND mode = $3',
+    text: `SELECT ${selectPayment('p')} FROM rm_payments.payments p WHERE id = $1 AND account_id = $2 AND mode = $3`,
     values: [id, tenant.accountId, tenant.mode],
   });
-  return rows[0] ? paymentOf(rows[0].state) : null;
+  return rows[0] ? paymentOf(rows[0]) : null;
+};
+
+/** Of any account and mode. */
+const findPayments = async (db: Sql, ids: readonly PaymentId[]): Promise<readonly ExistingPayment[]> => {
+  const { rows } = await db.query<ColumnValues>({
+    name: 'find_payments',
+    text: `SELECT ${selectPayment('p')} FROM rm_payments.payments p WHERE id = ANY($1::text[])`,
+    values: [ids],
+  });
+  return rows.map(paymentOf);
 };
 
 /** Who created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
@@ -44,12 +54,8 @@ const findPaymentsForPayer = async (
   db: Sql,
   ids: readonly PaymentId[],
 ): Promise<ReadonlyMap<PaymentId, ExistingPayment>> => {
-  const { rows } = await db.query<{ id: PaymentId; state: string }>({
-    name: 'find_payments_for_payer',
-    text: 'SELECT id, state FROM rm_payments.payments WHERE id = ANY($1::text[])',
-    values: [ids],
-  });
-  return new Map(rows.map(({ id, state }) => [id, paymentOf(state)]));
+  const payments = await findPayments(db, ids);
+  return new Map(payments.map((payment) => [payment.charge.terms.paymentId, payment]));
 };
 
 /** Nobody waits for a comparison; beyond it the job comes again. */
@@ -58,6 +64,7 @@ const COMPARED_MS = 10_000;
 const ENDED_MS = 1_000;
 
 export const paymentReads = (db: Sql, caughtUp: CaughtUp): PaymentReads => ({
+  countHeld: () => countHeld(db),
   byTxid: async (tenant, txids) => {
     if (!(await caughtUp('payments', COMPARED_MS)).isCaughtUp)
       throw new ReadModelsBehind('payments could not be looked for by their txids');
@@ -81,40 +88,39 @@ export const endedPayments = async (
   db: Sql,
   ids: readonly PaymentId[],
 ): Promise<{ readonly ended: readonly PaymentId[]; readonly unknown: readonly PaymentId[] }> => {
-  const { rows } = await db.query<{ id: PaymentId; state: string }>({
-    name: 'ended_payments',
-    text: 'SELECT id, state FROM rm_payments.payments WHERE id = ANY($1::text[])',
-    values: [ids],
-  });
-  const known = new Set(rows.map(({ id }) => id));
+  const payments = await findPayments(db, ids);
+  const known = new Set(payments.map(({ charge }) => charge.terms.paymentId));
   // Read here: Postgres refuses any JSON that holds a NUL or half a surrogate pair, such as a payer's name may.
-  const ended = rows.filter(({ state }) => {
-    const { charge, transaction } = paymentOf(state);
-    return ENDED.has(charge.status) && UNPAID.has(transaction.status);
-  });
-  return { ended: ended.map(({ id }) => id), unknown: ids.filter((id) => !known.has(id)) };
+  const ended = payments.filter(
+    ({ charge, transaction }) => ENDED.has(charge.status) && UNPAID.has(transaction.status),
+  );
+  return {
+    ended: ended.map(({ charge }) => charge.terms.paymentId),
+    unknown: ids.filter((id) => !known.has(id)),
+  };
 };
 
 // --- What should have happened to payments by itself and has not: the watchdog's view (architecture §7) ---
 
-interface OverdueRow {
+interface OverdueRow extends ColumnValues {
   readonly awaits_at: string;
   readonly id: string;
-  readonly state: string;
   readonly offset_seconds: number;
 }
 
 // In account time: what an account whose test clock is ahead waits for is due by its own clock. While that is drained, the drain does it.
 const OVERDUE_PAGE = {
   name: 'overdue_payments',
-  text: `SELECT awaits_at::text AS awaits_at, id, state, offset_seconds FROM (
-      SELECT p.awaits_at, p.id, p.state, 0::bigint AS offset_seconds FROM rm_payments.payments p
-      WHERE p.awaits_at < $1 AND NOT (p.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = p.account_id))
-      UNION ALL
-      SELECT p.awaits_at, p.id, p.state, c.offset_seconds FROM operations.test_clocks c
-      JOIN rm_payments.payments p ON p.account_id = c.account_id AND p.mode = 'test' AND p.awaits_at < $1 + c.offset_seconds * interval '1 s'
-      WHERE NOT c.draining) AS overdue
-    WHERE (awaits_at, id) > ($2::timestamptz, $3) ORDER BY awaits_at, id LIMIT $4`,
+  text: `SELECT due.awaits_at::text AS awaits_at, due.offset_seconds, ${selectPayment('p')} FROM (
+      SELECT awaits_at, id, offset_seconds FROM (
+        SELECT p.awaits_at, p.id, 0::bigint AS offset_seconds FROM rm_payments.payments p
+        WHERE p.awaits_at < $1 AND NOT (p.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = p.account_id))
+        UNION ALL
+        SELECT p.awaits_at, p.id, c.offset_seconds FROM operations.test_clocks c
+        JOIN rm_payments.payments p ON p.account_id = c.account_id AND p.mode = 'test' AND p.awaits_at < $1 + c.offset_seconds * interval '1 s'
+        WHERE NOT c.draining) AS overdue
+      WHERE (awaits_at, id) > ($2::timestamptz, $3) ORDER BY awaits_at, id LIMIT $4) AS due
+    JOIN rm_payments.payments p ON p.id = due.id ORDER BY due.awaits_at, due.id`,
 };
 
 /** Yields what was due before `before`, by the clock of the account; all of it, in pages. */
@@ -125,11 +131,11 @@ export async function* overduePayments(
 ): AsyncGenerator<readonly OverduePayment[]> {
   for (let after = { awaits_at: '-infinity', id: '' }; ; ) {
     const { rows } = await db.query<OverdueRow>({ ...OVERDUE_PAGE, values: [before, after.awaits_at, after.id, page] });
-    yield rows.flatMap(({ state, offset_seconds }) => {
-      const payment = paymentOf(state);
+    yield rows.flatMap((row) => {
+      const payment = paymentOf(row);
       const { accountId, mode, paymentId } = payment.charge.terms;
       return pendingWork(payment)
-        .filter(({ at }) => at < addSeconds(before, offset_seconds))
+        .filter(({ at }) => at < addSeconds(before, row.offset_seconds))
         .map((work) => ({ tenant: { accountId, mode }, paymentId, work }));
     });
     const last = rows.at(-1);
@@ -140,10 +146,10 @@ export async function* overduePayments(
 
 // --- Whose txids these are: what a provider lists names a payment by its txid alone ---
 
-// A row of `listed` for each txid, through its index, however many they are: a join would be planned as a scan of the table.
+// A row for each txid, through its index, however many they are: a join would be planned as a scan of the table.
 const BY_TXID = `SELECT wanted.txid, found.id FROM unnest($3::text[]) AS wanted(txid)
   CROSS JOIN LATERAL (
-    SELECT id FROM rm_payments.listed l WHERE l.txid = wanted.txid AND l.account_id = $1 AND l.mode = $2 OFFSET 0
+    SELECT id FROM rm_payments.payments l WHERE l.txid = wanted.txid AND l.account_id = $1 AND l.mode = $2 OFFSET 0
   ) found`;
 
 /** Returns the tenant's payments of these txids, by txid; a txid that no payment has is left out. */

@@ -6,21 +6,21 @@ import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import { refundView } from '../../domain/presentation/refund.ts';
 import type { RefundState } from '../../domain/refund/refund.ts';
-import { paymentOf } from '../payments/row.ts';
+import type { ColumnValues } from '../engine/aggregateTable.ts';
+import { paymentOf, selectPayment } from '../payments/row.ts';
 
-interface Row {
-  readonly payment: string;
-  /** Status by refund id; null: none was opened yet. */
-  readonly ways: { readonly [refundId: string]: RefundState['status'] } | null;
-}
+/** The payment's row, and the status of its refunds by their ids; null: none was opened yet. */
+type Row = ColumnValues & { readonly ways: unknown };
+type Ways = { readonly [refundId: string]: RefundState['status'] } | null;
 
-const SELECT = `SELECT p.state AS payment,
+const SELECT = `SELECT ${selectPayment('p')},
   (SELECT jsonb_object_agg(r.id, r.status) FROM rm_refunds.refunds r
    WHERE r.payment_id = p.id AND r.account_id = p.account_id AND r.mode = p.mode) AS ways
   FROM rm_payments.payments p`;
 
-const viewsOf = ({ payment, ways }: Row): readonly RefundView[] => {
-  const { charge, transaction } = paymentOf(payment);
+const viewsOf = (row: Row): readonly RefundView[] => {
+  const { charge, transaction } = paymentOf(row);
+  const ways = row.ways as Ways;
   const refunds = transaction.status === 'settled' ? transaction.refunds : [];
   return refunds.map((refund) => refundView(charge.terms.paymentId, refund, ways?.[refund.refundId]));
 };

@@ -1,23 +1,29 @@
-// The ledger and what follows from it: every posting, the balances they sum to, and the tranches still held.
+// The ledger and what follows from it: every posting, the balances they sum to, and the tranches still held. The postings of one event
+// are one row, of which the view `postings` makes a row each: their keys would be most of what they cost.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import { journalEntry, type LedgerAccount, trancheChange } from '../../domain/ledger/postings.ts';
+import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import { type JournalEntry, journalEntry, LEDGER_ACCOUNTS, trancheChange } from '../../domain/ledger/postings.ts';
 import type { Projection, ProjectionWriter } from '../engine/projection.ts';
 
 export const walletProjection: Projection = {
   name: 'wallet',
-  version: 1,
+  version: 2,
   categories: ['payment'],
   tables: [
-    { name: 'postings', key: ['payment_id', 'revision', 'line'] },
+    { name: 'entries', key: ['payment_id', 'revision'] },
     { name: 'balances', key: ['account_id', 'mode', 'currency', 'ledger_account'] },
     { name: 'held_tranches', key: ['payment_id'] },
   ],
   ddl: (schema) => `
-    CREATE TABLE ${schema}.postings (payment_id text COLLATE "C" NOT NULL, revision integer NOT NULL, line smallint NOT NULL,
-      account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, ledger_account text COLLATE "C" NOT NULL,
-      currency text COLLATE "C" NOT NULL, amount bigint NOT NULL, at timestamptz NOT NULL, PRIMARY KEY (payment_id, revision, line));
+    CREATE TYPE ${schema}.ledger_account AS ENUM (${LEDGER_ACCOUNTS.map((account) => `'${account}'`)});
+    CREATE TABLE ${schema}.entries (at timestamptz NOT NULL, revision integer NOT NULL, payment_id text COLLATE "C" NOT NULL,
+      account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL,
+      ledger_accounts ${schema}.ledger_account[] NOT NULL, amounts bigint[] NOT NULL, PRIMARY KEY (payment_id, revision));
+    CREATE VIEW ${schema}.postings AS
+      SELECT e.payment_id, e.revision, (l.number - 1)::integer AS line, e.account_id, e.mode,
+        l.ledger_account::text COLLATE "C" AS ledger_account, e.currency, l.amount, e.at
+      FROM ${schema}.entries e, unnest(e.ledger_accounts, e.amounts) WITH ORDINALITY AS l (ledger_account, amount, number);
     CREATE TABLE ${schema}.balances (account_id text COLLATE "C" NOT NULL, mode text COLLATE "C" NOT NULL, currency text COLLATE "C" NOT NULL,
       ledger_account text COLLATE "C" NOT NULL, amount bigint NOT NULL, PRIMARY KEY (account_id, mode, currency, ledger_account));
     CREATE TABLE ${schema}.held_tranches (payment_id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C" NOT NULL,
@@ -26,13 +32,11 @@ export const walletProjection: Projection = {
   writer: (schema) => new WalletWriter(schema),
 };
 
-interface PostingRow {
+interface EntryRow {
   readonly logged: LoggedEvent;
-  readonly line: number;
-  readonly ledgerAccount: LedgerAccount;
+  readonly entry: JournalEntry;
+  /** Of all its postings: an event moves money of one currency. */
   readonly currency: string;
-  readonly amount: number;
-  readonly at: string;
 }
 
 class WalletWriter implements ProjectionWriter {
@@ -45,34 +49,44 @@ class WalletWriter implements ProjectionWriter {
   reset(): void {} // nothing is remembered
 
   async apply(events: readonly LoggedEvent[], tx: Sql): Promise<void> {
-    const postings = events.flatMap(postingsOf);
-    if (postings.length > 0) {
-      await this.#insertPostings(postings, tx);
-      await this.#addToBalances(postings, tx);
+    const entries = events.flatMap(entriesOf);
+    if (entries.length > 0) {
+      await this.#insertEntries(entries, tx);
+      await this.#addToBalances(entries, tx);
     }
     await this.#holdAndRelease(events, tx);
   }
 
-  async #insertPostings(rows: readonly PostingRow[], tx: Sql): Promise<void> {
+  async #insertEntries(rows: readonly EntryRow[], tx: Sql): Promise<void> {
+    const types = [
+      'text',
+      'integer',
+      'text',
+      'text',
+      'text',
+      'timestamptz',
+      `${this.#schema}.ledger_account[]`,
+      'bigint[]',
+    ];
     await tx.query({
-      name: `insert_postings_${this.#schema}`,
-      text: `INSERT INTO ${this.#schema}.postings (payment_id, revision, line, account_id, mode, ledger_account, currency, amount, at)
-        SELECT * FROM unnest($1::text[], $2::integer[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::timestamptz[])`,
+      name: `insert_entries_${this.#schema}`,
+      text: `INSERT INTO ${this.#schema}.entries (payment_id, revision, account_id, mode, currency, at, ledger_accounts, amounts)
+        SELECT ${types.map((type, i) => `unnest($${i + 1}::text[])::${type}`)}`,
       values: [
-        rows.map((row) => row.logged.subject),
-        rows.map((row) => row.logged.revision),
-        rows.map((row) => row.line),
-        rows.map((row) => row.logged.account),
-        rows.map((row) => row.logged.mode),
-        rows.map((row) => row.ledgerAccount),
-        rows.map((row) => row.currency),
-        rows.map((row) => row.amount),
-        rows.map((row) => row.at),
+        new TextArray(rows.map(({ logged }) => logged.subject)),
+        new TextArray(rows.map(({ logged }) => String(logged.revision))),
+        new TextArray(rows.map(({ logged }) => logged.account)),
+        new TextArray(rows.map(({ logged }) => logged.mode)),
+        new TextArray(rows.map(({ currency }) => currency)),
+        new TextArray(rows.map(({ entry }) => entry.at)),
+        new TextArray(rows.map(({ entry }) => `{${entry.postings.map(({ account }) => account)}}`)),
+        new TextArray(rows.map(({ entry }) => `{${entry.postings.map(({ amount }) => amount)}}`)),
       ],
     });
   }
 
-  async #addToBalances(rows: readonly PostingRow[], tx: Sql): Promise<void> {
+  async #addToBalances(entries: readonly EntryRow[], tx: Sql): Promise<void> {
+    const rows = entries.flatMap(({ logged, entry }) => entry.postings.map((posting) => ({ logged, ...posting })));
     await tx.query({
       name: `add_to_balances_${this.#schema}`,
       text: `INSERT INTO ${this.#schema}.balances AS b (account_id, mode, currency, ledger_account, amount)
@@ -84,7 +98,7 @@ class WalletWriter implements ProjectionWriter {
         rows.map((row) => row.logged.account),
         rows.map((row) => row.logged.mode),
         rows.map((row) => row.currency),
-        rows.map((row) => row.ledgerAccount),
+        rows.map((row) => row.account),
         rows.map((row) => row.amount),
       ],
     });
@@ -112,14 +126,8 @@ class WalletWriter implements ProjectionWriter {
   }
 }
 
-const postingsOf = (logged: LoggedEvent): PostingRow[] => {
+const entriesOf = (logged: LoggedEvent): readonly EntryRow[] => {
   const entry = isOf(logged, 'payment') ? journalEntry(logged.event) : null;
-  return (entry?.postings ?? []).map(({ account, currency, amount }, line) => ({
-    logged,
-    line,
-    ledgerAccount: account,
-    currency,
-    amount,
-    at: (entry as NonNullable<typeof entry>).at,
-  }));
+  const [first] = entry?.postings ?? [];
+  return entry === null || first === undefined ? [] : [{ logged, entry, currency: first.currency }];
 };

@@ -1,13 +1,21 @@
 // Read models of webhooks: endpoints, and deliveries to them.
 
-import { deliveryStatus } from '../../domain/presentation/delivery.ts';
-import { targetOf, type WebhookDeliveryState, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { deliveryStatus, type ExistingDelivery, type StoredStatus } from '../../domain/presentation/delivery.ts';
+import {
+  type Delivery,
+  type Round,
+  type WebhookDeliveryState,
+  webhookDelivery,
+} from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { type WebhookEndpointState, webhookEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { aggregateTable } from '../engine/aggregateTable.ts';
+import { type AggregateChange, aggregateTable, type ColumnValues, hashOf } from '../engine/aggregateTable.ts';
+import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 
 export const webhookEndpointsProjection = aggregateTable<'webhookEndpoint', WebhookEndpointState>({
   name: 'webhookEndpoints',
-  version: 1,
+  version: 2,
   category: 'webhookEndpoint',
   decider: webhookEndpoint,
   table: 'endpoints',
@@ -18,30 +26,147 @@ export const webhookEndpointsProjection = aggregateTable<'webhookEndpoint', Webh
   indexes: [{ columns: 'account_id, mode, created_at' }],
 });
 
+/** How many deliveries of which event an endpoint has in which status; endpoint '' for those to payments' own URLs. */
+const DELIVERY_COUNTS: CounterTable<'deliveries'> = {
+  name: 'delivery_counts',
+  key: ['account_id', 'mode', 'endpoint_id', 'event_type', 'status'],
+  counts: ['deliveries'],
+  goesDown: true,
+};
+
+const countsOfDeliveries = (
+  changes: readonly AggregateChange<'webhookDelivery', WebhookDeliveryState>[],
+): Additions<'deliveries'> => {
+  const additions = new Additions<'deliveries'>();
+  for (const { before, after } of changes) {
+    const { account, mode, state } = after;
+    if (state.status === 'absent' || before?.state.status === state.status) continue;
+    const { endpointId, eventType } = state.delivery;
+    const add = (of: ExistingDelivery, deliveries: 1 | -1) =>
+      additions.add([account, mode, endpointId ?? '', eventType, deliveryStatus(of)], { deliveries });
+    if (before && before.state.status !== 'absent') add(before.state, -1);
+    add(state, 1);
+  }
+  return additions;
+};
+
+type Existing<Value> = (state: ExistingDelivery) => Value;
+const ofExisting =
+  (of: Existing<string | number | null>) =>
+  (state: WebhookDeliveryState): string | number | null =>
+    state.status === 'absent' ? null : of(state);
+const ofDelivery = (of: (delivery: Delivery) => string | number | null) => ofExisting(({ delivery }) => of(delivery));
+
+/** Error and answer of the last attempt, as JSON: both may hold what a text of Postgres can't. */
+const lastFailure: Existing<string | null> = ({ lastError, lastResponseBody }) =>
+  lastError === null ? null : JSON.stringify([lastError, lastResponseBody]);
+
+/** The round as JSON; null of the first, which nearly all have. */
+const storedRound: Existing<string | null> = ({ round: { earlierAttempts, begunAt } }) =>
+  earlierAttempts === 0 ? null : JSON.stringify([earlierAttempts, begunAt]);
+const roundOf = (stored: string | null): Round | null => {
+  if (stored === null) return null;
+  const [earlierAttempts, begunAt] = JSON.parse(stored) as [number, Timestamp];
+  return { earlierAttempts, begunAt };
+};
+
+/** Returns the delivery that the columns of a row tell. */
+export const deliveryOf = (row: ColumnValues): ExistingDelivery => {
+  const [lastError, lastResponseBody] = JSON.parse((row.last_failure as string | null) ?? '[null,null]') as [
+    string | null,
+    string | null,
+  ];
+  const scheduledAt = row.scheduled_at as Timestamp;
+  const progress = {
+    round: roundOf(row.round as string | null) ?? { earlierAttempts: 0, begunAt: scheduledAt },
+    delivery: {
+      paymentId: row.payment_id as PaymentId,
+      revision: row.payment_revision as number,
+      eventType: row.event_type as string,
+      endpointId: row.endpoint_id === '' ? null : (row.endpoint_id as EndpointId),
+      resend: row.resend as number,
+      scheduledAt,
+      form: row.form as number,
+    },
+    updatedAt: row.updated_at as Timestamp,
+    attempts: row.attempts as number,
+    lastStatusCode: row.last_status_code as number | null,
+    lastError,
+    lastResponseBody,
+  };
+  switch (row.status as StoredStatus) {
+    case 'PENDING':
+      return {
+        ...progress,
+        status: 'pending',
+        target: row.target as string,
+        nextAttemptAt: row.next_attempt_at as Timestamp,
+        isProbe: row.is_probe === 1,
+      };
+    case 'DELIVERED':
+      return { ...progress, status: 'delivered' };
+    case 'FAILED':
+      return { ...progress, status: 'deadLettered' };
+    case 'CANCELLED':
+      return { ...progress, status: 'cancelled' };
+  }
+};
+
+/** What deliveries are counted by and filters of lists are made of, of a row: account, mode, endpoint, event and status. */
+const combinationOf = (row: string): string =>
+  `${row}account_id || ${row}mode || ${row}endpoint_id || '/' || ${row}event_type || '/' || ${row}status`;
+/** By it the narrow index of deliveries finds those that a row of `delivery_counts` counts, and tells when they were scheduled. */
+export const combinationHashOf = (row: string): string => hashOf(combinationOf(`${row}.`));
+
+const tenantHashOf = (accountId: string, mode: string): string => hashOf(`${accountId} || ${mode}`);
+/** Finds a tenant's deliveries by the narrow index, in the order in which they were scheduled. */
+export const isOfTenant = (row: string, accountId: string, mode: string): string =>
+  `${tenantHashOf(`${row}.account_id`, `${row}.mode`)} = ${tenantHashOf(accountId, mode)}
+   AND ${row}.account_id = ${accountId} AND ${row}.mode = ${mode}`;
+
+// The body is not stored (application/webhooks/paymentMessages.ts), and most rows are written once: a delivery that succeeds at once is one
+// event. Lists are newest first and read the first two indexes backwards: what is new goes to the end of a part, where pages fill up in
+// turn. Both are by hashes, 28 bytes an entry: one by all that is counted had 145, more than half of all that a row cost. That two of
+// 1,000,000 combinations share a hash has a probability of 3 in 100,000,000. A re-drive goes along the last index, oldest first.
+// Columns of a fixed length stand first: between texts they would be padded.
 export const webhookDeliveriesProjection = aggregateTable<'webhookDelivery', WebhookDeliveryState>({
   name: 'webhookDeliveries',
-  version: 2,
+  version: 6,
   category: 'webhookDelivery',
   decider: webhookDelivery,
   table: 'deliveries',
+  hashes: [{ name: 'combination_hash', of: combinationOf('') }],
   columns: [
-    {
-      name: 'endpoint_id',
-      type: 'text',
-      of: (state) => (state.status === 'absent' ? null : state.delivery.endpointId),
-    },
-    { name: 'target', type: 'text', of: (state) => (state.status === 'absent' ? null : targetOf(state.delivery)) },
-    { name: 'event_type', type: 'text', of: (state) => (state.status === 'absent' ? null : state.delivery.eventType) },
-    { name: 'status', type: 'text', of: (state) => (state.status === 'absent' ? null : deliveryStatus(state)) },
-    { name: 'created_at', type: 'timestamptz', of: (state) => (state.status === 'absent' ? null : state.createdAt) },
+    { name: 'payment_revision', type: 'integer', of: ofDelivery(({ revision }) => revision) },
+    { name: 'resend', type: 'integer', of: ofDelivery(({ resend }) => resend) },
+    { name: 'form', type: 'integer', of: ofDelivery(({ form }) => form) },
+    { name: 'attempts', type: 'integer', of: ofExisting(({ attempts }) => attempts) },
+    { name: 'last_status_code', type: 'integer', of: ofExisting(({ lastStatusCode }) => lastStatusCode) },
+    { name: 'is_probe', type: 'integer', of: (state) => (state.status === 'pending' && state.isProbe ? 1 : null) },
+    { name: 'scheduled_at', type: 'timestamptz', of: ofDelivery(({ scheduledAt }) => scheduledAt) },
+    { name: 'updated_at', type: 'timestamptz', of: ofExisting(({ updatedAt }) => updatedAt) },
     {
       name: 'next_attempt_at',
       type: 'timestamptz',
       of: (state) => (state.status === 'pending' ? state.nextAttemptAt : null),
     },
+    { name: 'status', type: 'text', of: ofExisting(deliveryStatus) },
+    { name: 'payment_id', type: 'text', of: ofDelivery(({ paymentId }) => paymentId) },
+    { name: 'event_type', type: 'text', of: ofDelivery(({ eventType }) => eventType) },
+    { name: 'endpoint_id', type: 'text', of: ofDelivery(({ endpointId }) => endpointId ?? '') },
+    { name: 'round', type: 'text', of: ofExisting(storedRound) },
+    { name: 'last_failure', type: 'text', of: ofExisting(lastFailure) },
+    { name: 'target', type: 'text', of: (state) => (state.status === 'pending' ? state.target : null) },
   ],
+  fromColumns: deliveryOf,
+  keepsRecordedOn: true,
   indexes: [
-    { columns: 'account_id, mode, created_at DESC, id' },
+    { columns: `${tenantHashOf('account_id', 'mode')}, scheduled_at` },
+    { columns: 'combination_hash, scheduled_at' },
     { columns: 'account_id, mode, next_attempt_at', where: 'next_attempt_at IS NOT NULL' },
+    { columns: 'account_id, mode, scheduled_at, id', where: "status = 'FAILED'" },
+    // By days, of which an index holds each once: 7 bytes a row (projections/webhooks/expiry.ts).
+    { columns: 'recorded_on', where: "status <> 'PENDING'" },
   ],
+  derived: [counterTable(DELIVERY_COUNTS, countsOfDeliveries)],
 });

@@ -3,91 +3,47 @@
 import { DELIVERY_QUEUE } from '../../application/ports/failingTargets.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
-import { type CaughtUp, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
-import type {
-  ActiveEndpoint,
-  DeliveryFilter,
-  DeliveryViews,
-  EndpointViews,
-  ListedDelivery,
-} from '../../application/ports/readModels/views.ts';
+import { assertCountable, type CaughtUp } from '../../application/ports/readModels/progress.ts';
+import type { EndpointViews } from '../../application/ports/readModels/views.ts';
 import type { DeliveryReads, MessageUnderWay } from '../../application/ports/readModels/webhookDeliveries.ts';
 import type { EndpointReads } from '../../application/ports/readModels/webhookEndpoints.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, Mode } from '../../domain/kernel/ids.ts';
-import { fromMillis, type Timestamp } from '../../domain/kernel/time.ts';
-import type { DeliveryStatus, ExistingDelivery } from '../../domain/presentation/delivery.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { ExistingEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import { asTimestamp } from '../engine/aggregateTable.ts';
+import { hasNoTimer, IS_UNTRIED } from './untried.ts';
 
-/** Oldest first. */
-export const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly ActiveEndpoint[]> => {
+/** Those that were not deleted, oldest first. */
+export const listEndpoints = async (db: Sql, { accountId, mode }: Tenant): Promise<readonly ExistingEndpoint[]> => {
   const { rows } = await db.query<{ state: string }>(
-    `SELECT state FROM rm_webhook_endpoints.endpoints WHERE account_id = $1 AND mode = $2 AND status = 'active' ORDER BY created_at, id`,
+    `SELECT state FROM rm_webhook_endpoints.endpoints WHERE account_id = $1 AND mode = $2 AND status <> 'deleted' ORDER BY created_at, id`,
     [accountId, mode],
   );
-  return rows.map(({ state }) => JSON.parse(state) as ActiveEndpoint);
+  return rows.map(({ state }) => JSON.parse(state) as ExistingEndpoint);
 };
-
-/** Twice the worst case of a read model: beyond it the count could miss one, and the request is refused instead. */
-const COUNTED_MS = 2_000;
 
 export const endpointReads = (db: Sql, caughtUp: CaughtUp): EndpointReads => ({
   count: async (tenant) => {
-    if (!(await caughtUp('webhookEndpoints', COUNTED_MS)).isCaughtUp)
-      throw new ReadModelsBehind('the endpoints could not be counted');
+    await assertCountable(caughtUp, 'webhookEndpoints', 'the endpoints could not be counted');
     return (await listEndpoints(db, tenant)).length;
   },
-  subscriptions: async (tenant) => (await listEndpoints(db, tenant)).map(({ events }) => events),
+  subscriptions: async (tenant) =>
+    (await listEndpoints(db, tenant)).flatMap(({ status, events }) => (status === 'active' ? [events] : [])),
 });
 export const endpointViews = (db: Sql): EndpointViews => ({ list: (tenant) => listEndpoints(db, tenant) });
 
-// --- Deliveries ---
-
-/** Begun, and what came of it is not known yet: of the jobs that run now, and no timer of it is set. $1: what is in those jobs. */
-const UNDER_WAY = `(d.status = 'PENDING' AND d.id = ANY($1::text[])
-  AND NOT EXISTS (SELECT FROM operations.timers u WHERE u.kind = '${DELIVERY_QUEUE}' AND u.key = d.id))`;
-
-const isOfStatus = (status: DeliveryStatus, add: (value: unknown) => string): string => {
-  if (status === 'PROCESSING') return UNDER_WAY;
-  return `d.status = ${add(status)}${status === 'PENDING' ? ` AND NOT ${UNDER_WAY}` : ''}`;
-};
-
-/** Newest first, then by id. `total` counts all that match. `running`: the ids in the jobs that run now. */
-export const listDeliveries = async (
-  db: Sql,
-  { accountId, mode }: Tenant,
-  filter: DeliveryFilter,
-  running: readonly string[],
-): Promise<{ deliveries: readonly ListedDelivery[]; total: number }> => {
-  const values: unknown[] = [running, accountId, mode];
-  const add = (value: unknown) => `$${values.push(value)}`;
-  const conditions = ['d.account_id = $2 AND d.mode = $3', '$1::text[] IS NOT NULL'];
-  if (filter.status !== undefined) conditions.push(isOfStatus(filter.status, add));
-  if (filter.eventType !== undefined) conditions.push(`d.event_type = ${add(filter.eventType)}`);
-  if (filter.endpointId !== undefined) conditions.push(`d.endpoint_id = ${add(filter.endpointId)}`);
-  const from = `FROM rm_webhook_deliveries.deliveries d WHERE ${conditions.join(' AND ')}`;
-  const counted = await db.query<{ total: number }>(`SELECT count(*) AS total ${from}`, values);
-  const page = `ORDER BY d.created_at DESC, d.id LIMIT ${add(filter.limit)} OFFSET ${add(filter.offset)}`;
-  type Row = { state: string; is_under_way: boolean; due_ms: number | null };
-  // What is held back goes when the next probe of its target succeeds, whichever that is.
-  const { rows } = await db.query<Row>(
-    `SELECT d.state, ${UNDER_WAY} AS is_under_way, (extract(epoch FROM (
-       SELECT CASE WHEN t.held THEN (SELECT min(n.due_at) FROM operations.timers n WHERE n.group_id = t.group_id) ELSE t.due_at END
-       FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id)) * 1000)::bigint AS due_ms
-     FROM (SELECT d.* ${from} ${page}) d ORDER BY d.created_at DESC, d.id`,
-    values,
-  );
-  return {
-    deliveries: rows.map(({ state, is_under_way: isUnderWay, due_ms: dueMs }) => ({
-      state: JSON.parse(state) as ExistingDelivery,
-      now: { isUnderWay, dueAt: dueMs === null ? null : fromMillis(dueMs) },
-    })),
-    total: counted.rows[0]?.total ?? 0,
-  };
-};
-
-export const deliveryViews = (db: Sql): DeliveryViews => ({
-  list: (tenant, filter, running) => listDeliveries(db, tenant, filter, running),
-});
+/** Deliveries that wait for an attempt, the first or a later one, and meet `condition`; `at` is when the attempt is due. */
+const pendingThat = (condition: (row: string, at: string) => string): string => `(
+  SELECT d.id, d.account_id, d.mode, d.target, d.next_attempt_at FROM rm_webhook_deliveries.deliveries d
+  WHERE d.next_attempt_at IS NOT NULL AND ${condition('d', 'd.next_attempt_at')}
+  UNION ALL
+  SELECT s.id, s.account_id, s.mode, s.target, s.scheduled_at FROM operations.scheduled_deliveries s
+  WHERE ${IS_UNTRIED} AND ${condition('s', 's.scheduled_at')})`;
+/** Of a tenant ($1, $2): due by $3, or among $4. */
+const DUE_OR_NAMED = pendingThat(
+  (row, at) => `${row}.account_id = $1 AND ${row}.mode = $2 AND (${at} <= $3 OR ${row}.id = ANY($4::text[]))`,
+);
 
 /**
  * Deliveries of a tenant that should have been attempted by `now` (account time), or are in the jobs that run now (`running`), and are
@@ -100,9 +56,7 @@ const countDueDeliveries = async (
   running: readonly string[],
 ): Promise<{ due: number; held: number }> => {
   const { rows } = await db.query<{ due: number; held: number }>(
-    `SELECT (SELECT count(*) FROM rm_webhook_deliveries.deliveries d WHERE d.account_id = $1 AND d.mode = $2
-         AND d.next_attempt_at IS NOT NULL AND (d.next_attempt_at <= $3 OR d.id = ANY($4::text[]))
-         AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id))
+    `SELECT (SELECT count(*) FROM ${DUE_OR_NAMED} p WHERE ${hasNoTimer('p.id')})
        + (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.kind = '${DELIVERY_QUEUE}' AND t.due_at <= $3) AS due,
        (SELECT count(*) FROM operations.timers t WHERE t.account_id = $1 AND t.mode = $2 AND t.held AND t.due_at > $3) AS held`,
     [accountId, mode, now, running],
@@ -118,18 +72,17 @@ const deliveriesUnderWay = async (
   sent: readonly string[],
   limit: number,
 ): Promise<readonly MessageUnderWay[]> => {
-  const { rows } = await db.query<{ id: string; target: string; due_ms: number }>(
-    `SELECT d.id, d.target, (extract(epoch FROM d.next_attempt_at) * 1000)::bigint AS due_ms FROM rm_webhook_deliveries.deliveries d
-     WHERE d.account_id = $1 AND d.mode = $2 AND d.next_attempt_at IS NOT NULL AND (d.next_attempt_at <= $3 OR d.id = ANY($4::text[]))
-       AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id)
-     ORDER BY d.next_attempt_at LIMIT $5`,
+  const { rows } = await db.query<{ id: string; target: string; due_at: Timestamp }>(
+    `SELECT p.id, p.target, ${asTimestamp('p.next_attempt_at')} AS due_at FROM ${DUE_OR_NAMED} p WHERE ${hasNoTimer('p.id')}
+     ORDER BY p.next_attempt_at LIMIT $5`,
     [accountId, mode, until, sent, limit],
   );
-  return rows.map(({ id, target, due_ms: dueMs }) => ({ id, target, dueAt: fromMillis(dueMs) }));
+  return rows.map(({ id, target, due_at: dueAt }) => ({ id, target, dueAt }));
 };
 
 interface OverdueRow {
   readonly next_attempt_at: string;
+  readonly due_at: Timestamp;
   readonly id: DeliveryId;
   readonly target: string;
   readonly account_id: AccountId;
@@ -137,18 +90,23 @@ interface OverdueRow {
 }
 
 // In account time, as with payments: an account whose test clock is ahead has its own.
+const hasClock = (row: string): string =>
+  `${row}.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = ${row}.account_id)`;
+const OVERDUE = pendingThat((row, at) => `${at} < $1 AND NOT (${hasClock(row)})`);
+const OVERDUE_BY_CLOCK = pendingThat(
+  (row, at) =>
+    `${row}.account_id = c.account_id AND ${row}.mode = 'test' AND ${at} < $1 + c.offset_seconds * interval '1 s'`,
+);
+const pageAfter = (row: string): string =>
+  `(${row}.next_attempt_at, ${row}.id) > ($2::timestamptz, $3) AND ${hasNoTimer(`${row}.id`)} ORDER BY ${row}.next_attempt_at, ${row}.id LIMIT $4`;
+/** $1 the instant, $2 and $3 where the page before ended, $4 as many at most. */
 const OVERDUE_PAGE = {
   name: 'overdue_deliveries',
-  text: `SELECT next_attempt_at::text AS next_attempt_at, id, target, account_id, mode FROM (
-      SELECT d.* FROM rm_webhook_deliveries.deliveries d
-      WHERE d.next_attempt_at < $1 AND NOT (d.mode = 'test' AND EXISTS (SELECT FROM operations.test_clocks c WHERE c.account_id = d.account_id))
+  text: `SELECT next_attempt_at::text AS next_attempt_at, ${asTimestamp('next_attempt_at')} AS due_at, id, target, account_id, mode FROM (
+      (SELECT p.* FROM ${OVERDUE} p WHERE ${pageAfter('p')})
       UNION ALL
-      SELECT d.* FROM operations.test_clocks c
-      JOIN rm_webhook_deliveries.deliveries d ON d.account_id = c.account_id AND d.mode = 'test'
-        AND d.next_attempt_at < $1 + c.offset_seconds * interval '1 s'
+      SELECT p.* FROM operations.test_clocks c CROSS JOIN LATERAL (SELECT q.* FROM ${OVERDUE_BY_CLOCK} q WHERE ${pageAfter('q')}) p
       WHERE NOT c.draining) AS d
-    WHERE (next_attempt_at, id) > ($2::timestamptz, $3)
-      AND NOT EXISTS (SELECT FROM operations.timers t WHERE t.kind = '${DELIVERY_QUEUE}' AND t.key = d.id)
     ORDER BY next_attempt_at, id LIMIT $4`,
 };
 
@@ -163,10 +121,11 @@ export async function* overdueDeliveries(
       ...OVERDUE_PAGE,
       values: [before, after.next_attempt_at, after.id, page],
     });
-    yield rows.map(({ id: deliveryId, target, account_id: accountId, mode }) => ({
+    yield rows.map(({ id: deliveryId, target, account_id: accountId, mode, due_at: dueAt }) => ({
       tenant: { accountId, mode },
       deliveryId,
       target,
+      dueAt,
     }));
     const last = rows.at(-1);
     if (last === undefined || rows.length < page) return;

@@ -79,9 +79,9 @@ const logged = (category: Category, event: unknown, mode = 'test'): LoggedEvent 
     event: event as AnyEvent,
   }) as unknown as LoggedEvent;
 
-const NOBODY: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
+const NO_SUBSCRIPTIONS: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
 /** What it answers, twice. */
-const reactions = (process: ProcessManager, event: LoggedEvent, context = NOBODY): readonly Reaction[] => {
+const reactions = (process: ProcessManager, event: LoggedEvent, context = NO_SUBSCRIPTIONS): readonly Reaction[] => {
   const first = process.react(event, context);
   expect(process.react(event, context)).to.deep.equal(first);
   return first;
@@ -106,22 +106,21 @@ const job = (queue: string, payload: object, target?: string) => ({
   job: { queue, payload, ...(target !== undefined && { target }) },
 });
 
-const scheduled = {
-  type: 'WebhookDeliveryScheduled',
-  data: { deliveryId: DELIVERY, endpointId: ENDPOINT, at: CREATED_AT },
-};
 const attemptFailed = (nextAttemptAt: string | null) => ({
   type: 'WebhookDeliveryAttemptFailed',
   data: { number: 1, target: ENDPOINT, at: CREATED_AT, nextAttemptAt },
 });
 const registered = { type: 'WebhookEndpointRegistered', data: { endpointId: ENDPOINT, events: ['*'] } };
 const deleted = { type: 'WebhookEndpointDeleted', data: { at: CREATED_AT } };
-const advanced = { type: 'AccountTestClockAdvanced', data: { seconds: 90, from: CREATED_AT, to: LATER } };
+const endpointChanged = (change: object) => {
+  const data = { url: null, events: null, status: null, ...change };
+  return logged('webhookEndpoint', { type: 'WebhookEndpointChanged', data });
+};
+const secretRotated = { type: 'WebhookEndpointSecretRotated', data: { secretVersion: 2, at: LATER } };
 const sandboxChanged = (autoConfirmRefunds: boolean) => ({
   type: 'AccountSandboxSettingsChanged',
   data: { sandbox: { autoConfirmRefunds }, at: CREATED_AT },
 });
-const opened = { type: 'AccountOpened', data: { accountId: ACCOUNT_ID } };
 
 /** Everything that is logged, once of each kind, with a name. */
 const LOG: { readonly [name: string]: LoggedEvent } = {
@@ -167,7 +166,6 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
     type: 'TransactionDisputeHoldIncreased',
     data: { amount: toMinor(5), currency: 'BRL', at: LATER },
   }),
-  'delivery scheduled': logged('webhookDelivery', scheduled),
   'attempt failed': logged('webhookDelivery', attemptFailed(LATER)),
   'last attempt failed': logged('webhookDelivery', attemptFailed(null)),
   delivered: logged('webhookDelivery', { type: 'WebhookDeliverySucceeded', data: { number: 1, at: LATER } }),
@@ -176,18 +174,33 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
     type: 'WebhookDeliveryCancelled',
     data: { reason: 'x', at: LATER },
   }),
+  'retry asked for': logged('webhookDelivery', {
+    type: 'WebhookDeliveryRetryRequested',
+    data: { target: ENDPOINT, isProbe: true, at: LATER, delivery: null },
+  }),
   'endpoint registered': logged('webhookEndpoint', registered),
   'endpoint deleted': logged('webhookEndpoint', deleted),
-  'clock advanced': logged('account', advanced),
-  'account opened': logged('account', opened),
+  'endpoint sent elsewhere': endpointChanged({ url: 'https://b.example' }),
+  'endpoint told of other events': endpointChanged({ events: ['*'] }),
+  'endpoint made inactive': endpointChanged({ status: 'inactive' }),
+  'endpoint made active': endpointChanged({ status: 'active' }),
+  'endpoint’s secret rotated': logged('webhookEndpoint', secretRotated),
+  'clock advanced': logged('account', { type: 'AccountTestClockAdvanced', data: { seconds: 90, to: LATER } }),
+  'account opened': logged('account', { type: 'AccountOpened', data: { accountId: ACCOUNT_ID } }),
   'settings changed': logged('account', { type: 'AccountSettingsChanged', data: { at: CREATED_AT } }),
   'sandbox confirms refunds': logged('account', sandboxChanged(true)),
   'sandbox confirms no refunds': logged('account', sandboxChanged(false)),
+  'account suspended': logged('account', { type: 'AccountSuspended', data: { at: CREATED_AT } }),
+  'account reopened': logged('account', { type: 'AccountReopened', data: { at: CREATED_AT } }),
   'override secret rotated': logged('account', { type: 'AccountOverrideSecretRotated', data: { at: CREATED_AT } }),
 };
 
 const REFUND = { paymentId: PAYMENT_ID, refundId: REFUND_ID };
 const back = job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId: END_TO_END_ID });
+const afresh = [
+  { kind: 'forgetFailures', target: ENDPOINT },
+  { kind: 'fireNow', timers: { kind: 'deliver', group: ENDPOINT } },
+];
 /** By process: its answers. What is not named here is answered with nothing. */
 const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: readonly object[] }])[] = [
   [
@@ -249,16 +262,20 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
       'refund paid': [clear('refund', REFUND_ID), job('refund', REFUND)],
       'refund failed': [clear('refund', REFUND_ID), job('refund', REFUND)],
       'sandbox confirms refunds': [{ kind: 'fireNow', timers: { kind: 'refund', group: ACCOUNT_ID } }],
+      'account reopened': [{ kind: 'fireNow', timers: { kind: 'refund', group: ACCOUNT_ID } }],
     },
   ],
   [webhookFanOut, {}], // nobody listens; see below
   [
     webhookDelivery,
     {
-      'delivery scheduled': [job('deliver', { deliveryId: DELIVERY }, ENDPOINT)],
       'attempt failed': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
       'delivery cancelled': [clear('deliver', DELIVERY)],
-      'endpoint deleted': [{ kind: 'fireNow', timers: { kind: 'deliver', group: ENDPOINT } }],
+      'retry asked for': [timer('deliver', DELIVERY, LATER, ENDPOINT)],
+      'endpoint deleted': afresh,
+      'endpoint sent elsewhere': afresh,
+      'endpoint made inactive': afresh,
+      'endpoint made active': afresh,
     },
   ],
   [
@@ -278,8 +295,8 @@ describe('reactions', () => {
       PROCESSES.map(({ name }) => name).sort(),
     ));
 
-  it('are asked for with every type of event but those of keys and of the followers themselves', () => {
-    const types = CATEGORIES.filter((category) => !['keyring', 'logConsumer'].includes(category)).flatMap(
+  it('are asked for with every type of event but those of keys, of users and of the consumers themselves', () => {
+    const types = CATEGORIES.filter((category) => !['keyring', 'user', 'logConsumer'].includes(category)).flatMap(
       (category) => SERDE[category].types,
     );
     expect([...new Set(Object.values(LOG).map(({ event }) => event.type))].sort()).to.deep.equal([...types].sort());

@@ -1,5 +1,6 @@
 // `npm run bench`: the table of architecture §10, each figure beside its counterpart of the same run.
-//   --only <row,…>  charges, append, rebuild, delivery, latency, scale, lists, chargesEventStoreDb, appendEventStoreDb
+//   --only <row,…>  charges, append, rebuild, delivery, delivery10, delivery1000, deliveryDead, latency, scale, lists, deliveryLists,
+//                   chargesEventStoreDb, appendEventStoreDb
 //   --events <n>    length of the log in rebuild and scale, 10,000 to 10,000,000; default 60,000
 //   --quick         one short round each: whether it runs, not how fast
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -8,7 +9,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { append, appendEventStoreDb } from './appendRow.ts';
 import { charges, chargesEventStoreDb } from './charges.ts';
-import { delivery, latency } from './delivery.ts';
+import { delivery, delivery10, delivery1000, deliveryDead } from './delivery.ts';
+import { deliveryLists } from './deliveryLists.ts';
+import { latency } from './latency.ts';
 import { lists } from './lists.ts';
 import { rebuild } from './rebuild.ts';
 import { type BenchRow, type Row, ratioOf } from './row.ts';
@@ -20,9 +23,13 @@ const ROWS: Readonly<Record<string, BenchRow>> = {
   append,
   rebuild,
   delivery,
+  delivery10,
+  delivery1000,
+  deliveryDead,
   latency,
   scale,
   lists,
+  deliveryLists,
   chargesEventStoreDb,
   appendEventStoreDb,
 };

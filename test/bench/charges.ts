@@ -105,7 +105,7 @@ const chargesOn =
     }
     say('charges: reconciling');
     const accepted = rounds.accepted.get(gateway)!;
-    await gateway.level();
+    await gateway.caughtUp();
     const events =
       eventStoreDb === null
         ? await gateway.count("event_store.events WHERE type = 'ChargeCreated'")

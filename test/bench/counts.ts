@@ -1,5 +1,6 @@
 // `npm run counts [-- <another checkout>]`: how far apart in the code things stand that belong together. The same questions, asked of any
-// checkout of this repository: which files name a thing, and which files and functions a POST /v1/charges runs through.
+// checkout of this repository: which files name a thing, and which files and functions a POST /v1/charges runs through. Product code, tests
+// and documents are counted apart. A file names a thing in whatever way: code, comment, schema, text of a page.
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { type Profiler, Session } from 'node:inspector/promises';
@@ -9,13 +10,25 @@ import { pathToFileURL } from 'node:url';
 const ROOT = resolve(process.argv[2] ?? '.');
 const ROOMS = ['domain', 'application', 'projections', 'infrastructure', 'http', 'migrations'];
 
-const filesOf = async (folder: string): Promise<readonly string[]> =>
+const filesOf = async (folder: string, ending = '.ts'): Promise<readonly string[]> =>
   (await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
-const product = (await Promise.all(ROOMS.map(filesOf))).flat();
-const textOf = new Map(product.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
-const naming = (pattern: RegExp): number => product.filter((path) => pattern.test(textOf.get(path) as string)).length;
+const product = (await Promise.all(ROOMS.map((room) => filesOf(room)))).flat();
+const tests = await filesOf('test', '.ts');
+const docs = await filesOf('docs', '.md');
+const textOf = new Map([...product, ...tests, ...docs].map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
+const among = (paths: readonly string[], pattern: RegExp): number =>
+  paths.filter((path) => pattern.test(textOf.get(path) as string)).length;
+type Row = readonly [what: string, product: number, tests?: number, docs?: number];
+const naming = (what: string, pattern: RegExp): Row => [
+  `files that name ${what}`,
+  among(product, pattern),
+  among(tests, pattern),
+  among(docs, pattern),
+];
+const linesOf = (paths: readonly string[]): number =>
+  paths.reduce((sum, path) => sum + (textOf.get(path) as string).split('\n').length, 0);
 
 /** What everybody may build on: ports and the core. */
 const isShared = (folder: string): boolean => /^application(\/(ports|core)\b.*)?$/.test(folder);
@@ -76,19 +89,22 @@ const creationPath = async (): Promise<{ files: number; functions: number }> => 
 
 const path = await creationPath();
 const { imports, pairs } = arrows();
-const rows: readonly (readonly [string, number])[] = [
-  ['files of the product', product.length],
-  ['lines of the product', [...textOf.values()].reduce((sum, text) => sum + text.split('\n').length, 0)],
-  ['files that name refunds', naming(/refund/i)],
-  ['files that name reconciliation', naming(/reconcil/i)],
-  ['files that name one queue (releaseFunds)', naming(/releaseFunds/)],
-  ['files that name one event (TransactionHeldRejected)', naming(/TransactionHeldRejected/)],
-  ['files that name one route (/v1/payments/{id}/cancel)', naming(/\/v1\/payments\/[{:]id\}?\/cancel|\/:id\/cancel/)],
+const rows: readonly Row[] = [
+  ['files', product.length, tests.length, docs.length],
+  ['lines', linesOf(product), linesOf(tests), linesOf(docs)],
+  naming('refunds', /refund/i),
+  naming('reconciliation', /reconcil/i),
+  naming('one queue (releaseFunds)', /releaseFunds/),
+  naming('one event (TransactionHeldRejected)', /TransactionHeldRejected/),
+  naming('one route (/v1/payments/{id}/cancel)', /\/v1\/payments\/[{:]id\}?\/cancel|\/:id\/cancel/),
   ['files in infrastructure/boot', product.filter((one) => one.startsWith('infrastructure/boot/')).length],
   ['files that a POST /v1/charges runs through', path.files],
   ['functions that it runs through', path.functions],
   ['imports from one folder of application into another', imports],
   ['pairs of such folders', pairs],
 ];
-for (const [what, count] of rows) process.stdout.write(`${String(count).padStart(7)}  ${what}\n`);
+const cell = (text: string | number | undefined): string => String(text ?? '').padStart(8);
+process.stdout.write(`${cell('product')}${cell('tests')}${cell('docs')}\n`);
+for (const [what, ...counts] of rows)
+  process.stdout.write(`${[0, 1, 2].map((n) => cell(counts[n])).join('')}  ${what}\n`);
 process.exit(0);

@@ -1,19 +1,45 @@
-// Webhook deliveries, from scheduled to recorded as delivered in events and read models, against a bare undici loop that posts the same
-// signed bodies to the same receiver. And one delivery alone: from the settlement's record to the request on the wire.
+// Webhook deliveries to endpoints of `*`, against a bare undici loop that posts the same signed bodies to the same receiver. The clock
+// begins when the payments' events are in the log and in the read models, and nothing has reacted to them; it ends when every delivery is
+// recorded, in events and in the read model.
 import { type ChildProcess, fork } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { AccountId, EndpointId } from '../../domain/kernel/ids.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
+import { type AccountId, PREFIX } from '../../domain/kernel/ids.ts';
+import { freePort } from '../support/program.ts';
 import type { BareOrder } from './bareLoop.ts';
+import { cpuMsOf } from './cpu.ts';
 import { GatewayUnderTest } from './gatewayUnderTest.ts';
+import type { Message, Received } from './receiverProcess.ts';
 import type { BenchRow } from './row.ts';
-import { appendAll, newDelivery } from './seed.ts';
-import { median, quantile } from './statistics.ts';
+import { appendAll, paidPayment } from './seed.ts';
+import { median } from './statistics.ts';
 
-const CONCURRENCY = 64;
-const BODY_BYTES = 900;
-const LATENCY_MS_MAX = 50;
+interface Setup {
+  readonly name: string;
+  readonly what: string;
+  readonly endpoints: number;
+  /** Every so manieth endpoint refuses connections; null: none. */
+  readonly deadEvery: number | null;
+  readonly goal: number | null;
+}
+
+/** Of the counterpart: as many as the gateway has at one endpoint, for each endpoint, and no more than help it. */
+const concurrencyOf = ({ endpoints }: Setup): number => Math.min(16 * endpoints, 64);
+/** At most, by W6. */
+const ENDPOINTS_PER_ACCOUNT = 16;
+/** What the settlement of a Pix sends to an endpoint: charge.paid, payment.completed, payment.status_changed. */
+const MESSAGES = 3;
+const PATIENCE_MS = 120_000;
+const LOOK_EVERY_MS = 20;
+
+/** One account, its endpoints, and the settlements of its payments that are still to be appended. */
+interface Shop {
+  readonly apiKey: string;
+  readonly living: number;
+  readonly dead: number;
+  readonly settlements: EventsToEncode<'payment'>[];
+}
 
 const start = (file: string): ChildProcess => fork(join(import.meta.dirname, file));
 const reply = <T>(child: ChildProcess): Promise<T> =>
@@ -24,166 +50,220 @@ const ask = <T>(child: ChildProcess, order: object): Promise<T> => {
   return answer;
 };
 
-const bodyOf = (): string =>
-  JSON.stringify({
-    id: 'evt_0',
-    object: 'event',
-    type: 'charge.paid',
-    data: { object: { note: 'x'.repeat(BODY_BYTES) } },
-  });
+/** Of the nth endpoint: each has a host of its own, as endpoints of merchants have. */
+const hostOf = (n: number): string => `127.1.${Math.floor(n / 250)}.${(n % 250) + 1}`;
 
-export const delivery: BenchRow = async ({ quick, say }) => {
-  const [perRound, count] = quick ? [500, 1] : [10_000, 3];
-  const gateway = await GatewayUnderTest.start();
-  const receiver = start('receiverProcess.ts');
-  const bare = start('bareLoop.ts');
-  const { port } = await reply<{ port: number }>(receiver);
-  const url = `http://127.0.0.1:${port}/hook`;
-  const { id } = await gateway.call<{ id: string }>('/v1/webhooks/endpoints', { url, events: ['charge.paid'] });
-  const endpointId = id.slice('we_'.length) as EndpointId;
-  // The reactor keeps the endpoint a moment after it was registered.
-  const accounts = async () =>
-    (await gateway.sql.query<{ account_id: AccountId }>('SELECT account_id FROM operations.fan_out_endpoints')).rows;
-  let [account] = await accounts();
-  while (account === undefined) [account] = await accounts();
-  const accountId = account.account_id;
-  const body = bodyOf();
-
-  const ours = async (deliveries: number): Promise<number> => {
-    const before = await gateway.head();
-    const beganAt = performance.now();
-    let left = deliveries;
-    await appendAll(gateway.store, () => (left-- > 0 ? newDelivery(accountId, endpointId, body) : null));
-    await gateway.levelAt(before + 2 * deliveries);
-    return (deliveries * 1_000) / (performance.now() - beganAt);
-  };
-  const counterpart = async (deliveries: number): Promise<number> => {
-    const order: BareOrder = { url, body, deliveries, concurrency: CONCURRENCY };
-    return (await ask<{ perSecond: number }>(bare, order)).perSecond;
-  };
-  const arrived = async (deliveries: number): Promise<void> => {
-    const { deliveries: came } = await ask<{ deliveries: number }>(receiver, {});
-    if (came !== deliveries) throw new Error(`${deliveries} deliveries were recorded, but ${came} arrived`);
-  };
-
-  const rates: { ours: number[]; counterpart: number[] } = { ours: [], counterpart: [] };
-  await ours(perRound / 2);
-  await arrived(perRound / 2);
-  for (let n = 0; n < count; n++) {
-    rates.ours.push(await ours(perRound));
-    await arrived(perRound);
-    rates.counterpart.push(await counterpart(perRound));
-    await arrived(perRound);
-    say(`delivery: ${rates.ours[n]!.toFixed(0)} against ${rates.counterpart[n]!.toFixed(0)} a second`);
-  }
-  const scheduled = perRound * count + perRound / 2;
-  const delivered = await gateway.count("rm_webhook_deliveries.deliveries WHERE status = 'DELIVERED'");
-  if (delivered !== scheduled)
-    throw new Error(`${scheduled} deliveries were scheduled, but ${delivered} rows say delivered`);
-  const compared = await gateway.verified();
-  receiver.disconnect();
-  bare.disconnect();
-  await gateway.stop();
-  const [fast, loop] = [median(rates.ours), median(rates.counterpart)];
-  return [
-    {
-      name: 'delivery',
-      what: 'webhook deliveries, scheduled to recorded',
-      against: `a bare undici loop, ${CONCURRENCY} at once, same signed bodies, same receiver`,
-      unit: 'deliveries/s',
-      ours: fast,
-      counterpart: loop,
-      goal: { text: '≥ 0.5×', met: fast >= 0.5 * loop },
-      details: {
-        'reconciled:': `${scheduled} scheduled = ${delivered} delivered rows = arrived, verify: 0 differences in ${compared} rows`,
-      },
-    },
-  ];
-};
-
-/** Told apart by the charge; the time is that of the request's head. */
-class FirstHits {
-  readonly url: string;
-  readonly #at = new Map<string, number>();
-  readonly #waiters = new Map<string, (atMs: number) => void>();
-  readonly #server;
-
-  private constructor(server: ReturnType<typeof createServer>) {
-    this.#server = server;
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  }
-
-  static async open(): Promise<FirstHits> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const hits = new FirstHits(server);
-    server.on('request', (req, res) => {
-      const atMs = Date.now();
-      let text = '';
-      req.setEncoding('utf8');
-      req.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      req.on('end', () => {
-        res.end();
-        hits.#took((JSON.parse(text) as { data: { object: { id: string } } }).data.object.id, atMs);
-      });
+/** Appends payments that are created and wait. Returns the events that settle them. */
+const openPayments = async (
+  { store }: GatewayUnderTest,
+  accountId: AccountId,
+  count: number,
+): Promise<EventsToEncode<'payment'>[]> => {
+  const settlements: EventsToEncode<'payment'>[] = [];
+  await appendAll(store, () => {
+    if (settlements.length === count) return null;
+    const paid = paidPayment(settlements.length, accountId);
+    const created = paid.events.slice(0, -1);
+    settlements.push({
+      ...paid,
+      after: created.length - 1,
+      events: paid.events.slice(-1),
+      commandId: `${paid.commandId}-2`,
     });
-    return hits;
-  }
-
-  of(chargeId: string): Promise<number> {
-    const known = this.#at.get(chargeId);
-    return known === undefined
-      ? new Promise((resolve) => this.#waiters.set(chargeId, resolve))
-      : Promise.resolve(known);
-  }
-
-  close(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
-  }
-
-  #took(chargeId: string, atMs: number): void {
-    this.#at.set(chargeId, atMs);
-    this.#waiters.get(chargeId)?.(atMs);
-  }
-}
-
-export const latency: BenchRow = async ({ quick, say }) => {
-  const [warmUp, count] = quick ? [5, 20] : [50, 300];
-  const gateway = await GatewayUnderTest.start();
-  const hits = await FirstHits.open();
-  await gateway.call('/v1/webhooks/endpoints', { url: hits.url, events: ['charge.paid'] });
-  const latenciesMs: number[] = [];
-  say(`latency: ${count} payments, one after the other`);
-  for (let n = 0; n < warmUp + count; n++) {
-    const { id } = await gateway.call<{ id: string }>(
-      '/v1/charges',
-      { amount: 1_000 + n, payment_method: 'pix' },
-      `latency-${process.pid}-${n}`,
-    );
-    await gateway.call(`/v1/sandbox/charges/${id}/pay`, {});
-    const requestAtMs = await hits.of(id);
-    const { rows } = await gateway.sql.query<{ at: number }>(
-      `SELECT (extract(epoch FROM recorded_at) * 1000)::float AS at FROM event_store.events WHERE stream = $1 AND type = 'TransactionSettled'`,
-      [`payment-${id.slice('ch_'.length)}`],
-    );
-    if (n >= warmUp) latenciesMs.push(requestAtMs - rows[0]!.at);
-  }
-  hits.close();
-  await gateway.stop();
-  const p99 = quantile(latenciesMs, 0.99);
-  return [
-    {
-      name: 'latency',
-      what: 'settled → webhook request on the wire, unloaded, p99',
-      against: `a bound; ${count} payments one after the other`,
-      unit: 'ms',
-      ours: p99,
-      counterpart: null,
-      goal: { text: '< 50 ms', met: p99 < LATENCY_MS_MAX },
-      details: { 'p50, ms:': quantile(latenciesMs, 0.5), 'longest, ms:': Math.max(...latenciesMs) },
-    },
-  ];
+    return { ...paid, events: created };
+  });
+  return settlements;
 };
+
+/** Accounts with endpoints, and payments of each that are told to nobody, because they were created before. */
+const openShops = async (
+  gateway: GatewayUnderTest,
+  { endpoints, deadEvery }: Setup,
+  { livingPort, payments }: { livingPort: number; payments: number },
+): Promise<{ readonly shops: readonly Shop[]; readonly urls: readonly string[] }> => {
+  const deadPort = await freePort();
+  const isDead = (n: number): boolean => deadEvery !== null && n % deadEvery === deadEvery - 1;
+  const urlOf = (n: number): string => `http://${hostOf(n)}:${isDead(n) ? deadPort : livingPort}/hook`;
+  const all = Array.from({ length: endpoints }, (_, n) => n);
+  const shops: Shop[] = [];
+  const register: (() => Promise<unknown>)[] = [];
+  for (let first = 0; first < endpoints; first += ENDPOINTS_PER_ACCOUNT) {
+    const owner = ['--name', 'Loja', '--email', `loja-${first}@example.com`];
+    type Opened = { accountId: string; testApiKey: string };
+    const { accountId, testApiKey: apiKey } = await gateway.cli<Opened>('account', 'create', ...owner);
+    const id = accountId.slice(PREFIX.account.length) as AccountId;
+    const own = all.slice(first, first + ENDPOINTS_PER_ACCOUNT);
+    const dead = own.filter(isDead).length;
+    const settlements = await openPayments(gateway, id, payments);
+    shops.push({ apiKey, living: own.length - dead, dead, settlements });
+    register.push(async () => {
+      for (const n of own) await gateway.call('/v1/webhooks/endpoints', { url: urlOf(n), events: ['*'] }, { apiKey });
+    });
+  }
+  await gateway.caughtUp();
+  for (const one of register) await one();
+  await gateway.caughtUp();
+  return { shops, urls: all.filter((n) => !isDead(n)).map(urlOf) };
+};
+
+/** Appends so many settlements of each account, of all accounts in turn. */
+const settle = async ({ store }: GatewayUnderTest, shops: readonly Shop[], perShop: number): Promise<void> => {
+  const taken = shops.map(({ settlements }) => settlements.splice(0, perShop));
+  const inTurn = Array.from({ length: perShop }, (_, n) => taken.map((own) => own[n]!)).flat();
+  await appendAll(store, () => inTurn.pop() ?? null);
+};
+
+/** Appends an event of an account that has no endpoint, to which nothing reacts. */
+const appendIgnored = async ({ store }: GatewayUnderTest): Promise<void> => {
+  const paid = paidPayment(0);
+  let isLeft = true;
+  await appendAll(store, () => {
+    if (!isLeft) return null;
+    isLeft = false;
+    return { ...paid, events: paid.events.slice(0, 1) };
+  });
+};
+
+const untilDelivered = async (gateway: GatewayUnderTest, deliveries: number): Promise<void> => {
+  const untilMs = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const delivered = await gateway.count("rm_webhook_deliveries.deliveries WHERE status = 'DELIVERED'");
+    if (delivered === deliveries) return;
+    if (delivered > deliveries || performance.now() > untilMs)
+      throw new Error(`${deliveries} deliveries were sent, but ${delivered} rows say delivered`);
+    await pause(LOOK_EVERY_MS);
+  }
+};
+
+/** By the API: how many deliveries all accounts have together, and how many of these were delivered. */
+const readStats = async (gateway: GatewayUnderTest, shops: readonly Shop[]) => {
+  let [total, delivered] = [0, 0];
+  for (const { apiKey } of shops) {
+    type Stats = { total: number; DELIVERED: number };
+    const stats = await gateway.call<Stats>('/v1/webhooks/stats', undefined, { apiKey });
+    total += stats.total;
+    delivered += stats.DELIVERED;
+  }
+  return { total, delivered };
+};
+
+const rowOf =
+  (setup: Setup): BenchRow =>
+  async ({ quick, say }) => {
+    const [perRound, rounds] = quick ? [500, 1] : [10_000, 3];
+    const perShop = Math.ceil(perRound / (setup.endpoints * MESSAGES));
+    const gateway = await GatewayUnderTest.start();
+    const receiver = start('receiverProcess.ts');
+    const bare = start('bareLoop.ts');
+    const { port: livingPort } = await reply<{ port: number }>(receiver);
+    say(`${setup.name}: accounts, ${setup.endpoints} endpoints, payments`);
+    const { shops, urls } = await openShops(gateway, setup, { livingPort, payments: perShop * (rounds + 1) });
+    const sum = (of: (shop: Shop) => number): number => shops.reduce((all, shop) => all + of(shop), 0);
+    const deliveries = sum(({ living }) => living) * perShop * MESSAGES;
+
+    const cpuNow = async () => ({
+      ...(await gateway.cpuMs()),
+      receiver: await cpuMsOf(receiver.pid!),
+      loop: await cpuMsOf(bare.pid!),
+    });
+    /** A round's deliveries a second, and its CPU of each process in µs a delivery. */
+    const measured = async (run: () => Promise<unknown>) => {
+      const before = await cpuNow();
+      const beganAt = performance.now();
+      await run();
+      const perSecond = (deliveries * 1_000) / (performance.now() - beganAt);
+      const after = await cpuNow();
+      const cpu = (of: keyof typeof after): number => ((after[of] - before[of]) * 1_000) / deliveries;
+      return { perSecond, node: cpu('node'), postgres: cpu('postgres'), receiver: cpu('receiver'), loop: cpu('loop') };
+    };
+
+    let sent = 0;
+    let messages: readonly Message[] = [];
+    const ours = async () => {
+      const arrived = ask<Received>(receiver, { deliveries });
+      const letGo = await gateway.heldBack(
+        () => appendIgnored(gateway),
+        async () => {
+          await settle(gateway, shops, perShop);
+          await gateway.projected();
+        },
+      );
+      sent += deliveries;
+      return measured(async () => {
+        await letGo();
+        ({ messages } = await arrived);
+        await untilDelivered(gateway, sent);
+      });
+    };
+    const counterpart = async () => {
+      const arrived = ask<Received>(receiver, { deliveries });
+      const order: BareOrder = { urls, messages, deliveries, concurrency: concurrencyOf(setup) };
+      return measured(async () => {
+        await ask(bare, order);
+        await arrived;
+      });
+    };
+
+    type Round = Awaited<ReturnType<typeof measured>>;
+    const all: { ours: Round; counterpart: Round }[] = [];
+    for (let n = 0; n <= rounds; n++) {
+      const round = { ours: await ours(), counterpart: await counterpart() };
+      const [fast, loop] = [round.ours, round.counterpart].map(({ perSecond }) => perSecond.toFixed(0));
+      say(`${setup.name}${n === 0 ? ', to warm up' : ''}: ${fast} against ${loop} a second`);
+      if (n > 0) all.push(round);
+    }
+    const medianOf = (of: (round: (typeof all)[number]) => number): number => median(all.map(of));
+    const { deliveries: late } = await ask<Received>(receiver, { deliveries: 0 });
+    const { total, delivered } = await readStats(gateway, shops);
+    const toDead = sum(({ dead }) => dead) * perShop * (rounds + 1) * MESSAGES;
+    if (late !== 0 || delivered !== sent || total !== sent + toDead)
+      throw new Error(`${sent} + ${toDead} to dead ones, but ${delivered} of ${total} delivered and ${late} too many`);
+    const compared = await gateway.verified();
+    receiver.disconnect();
+    bare.disconnect();
+    await gateway.stop();
+    const fast = medianOf((round) => round.ours.perSecond);
+    const loop = medianOf((round) => round.counterpart.perSecond);
+    const cpuOf = (side: 'ours' | 'counterpart', part: keyof Round): string =>
+      medianOf((round) => round[side][part]).toFixed(0);
+    const { goal } = setup;
+    return [
+      {
+        name: setup.name,
+        what: `webhook deliveries, ${setup.what}, from reacting to the payment to recorded`,
+        against: `a bare undici loop, ${concurrencyOf(setup)} at once, same signed bodies, same receiver`,
+        unit: 'deliveries/s',
+        ours: fast,
+        counterpart: loop,
+        goal: { text: goal === null ? '' : `≥ ${goal}×`, met: goal === null ? null : fast >= goal * loop },
+        details: {
+          'CPU a delivery, ours:': `Node ${cpuOf('ours', 'node')} µs, PostgreSQL ${cpuOf('ours', 'postgres')} µs, receiver ${cpuOf('ours', 'receiver')} µs`,
+          'CPU a delivery, counterpart:': `loop ${cpuOf('counterpart', 'loop')} µs, receiver ${cpuOf('counterpart', 'receiver')} µs`,
+          'reconciled:': `${sent} sent = arrived = delivered rows, ${toDead} more to dead ones, verify: 0 differences in ${compared} rows`,
+        },
+      },
+    ];
+  };
+
+export const delivery = rowOf({ name: 'delivery', what: '1 endpoint', endpoints: 1, deadEvery: null, goal: 0.5 });
+export const delivery10 = rowOf({
+  name: 'delivery10',
+  what: '10 endpoints',
+  endpoints: 10,
+  deadEvery: null,
+  goal: null,
+});
+export const delivery1000 = rowOf({
+  name: 'delivery1000',
+  what: '1,000 endpoints of 63 accounts',
+  endpoints: 1_000,
+  deadEvery: null,
+  goal: null,
+});
+export const deliveryDead = rowOf({
+  name: 'deliveryDead',
+  what: '1,000 endpoints of which 100 refuse',
+  endpoints: 1_000,
+  deadEvery: 10,
+  goal: null,
+});

@@ -10,10 +10,13 @@ import { leaderSessions } from '../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../infrastructure/postgres/session.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
+import { runWordsIn } from '../support/cli.ts';
 import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 import type { EventStoreDbUnderTest } from './logUnderTest.ts';
 
 const LOOK_EVERY_MS = 20;
+const WAITING_REACTORS = "pg_stat_activity WHERE application_name = 'quita reactor' AND wait_event_type = 'Lock'";
 
 export class GatewayUnderTest {
   readonly port: number;
@@ -56,19 +59,27 @@ export class GatewayUnderTest {
     return new GatewayUnderTest({ port, apiKey, connectionString, sql, store, program });
   }
 
-  async call<T>(path: string, body: unknown, idempotencyKey = ''): Promise<T> {
+  /** `body` undefined: GET, otherwise POST. `apiKey`: default that of the demo account. */
+  async call<T>(path: string, body?: unknown, options: { idempotencyKey?: string; apiKey?: string } = {}): Promise<T> {
+    const { idempotencyKey, apiKey = this.apiKey } = options;
     const headers = {
-      apikey: this.apiKey,
+      apikey: apiKey,
       'content-type': 'application/json',
-      ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     };
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
-      method: 'POST',
       headers,
-      body: JSON.stringify(body),
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
     return (await response.json()) as T;
+  }
+
+  /** What the command line prints as JSON. */
+  async cli<T>(...words: readonly string[]): Promise<T> {
+    const { code, err, json } = await runWordsIn<T>({ DATA_DIR: this.#program.dataDir }, ...words, '--json');
+    if (code !== 0) throw new Error(`${words.join(' ')}: ${err}`);
+    return json;
   }
 
   async count(text: string): Promise<number> {
@@ -84,7 +95,7 @@ export class GatewayUnderTest {
   }
 
   /** Until the log has grown to that many events and every read model and process has passed them. */
-  async levelAt(events: number): Promise<void> {
+  async caughtUpAt(events: number): Promise<void> {
     for (;;) {
       const { rows } = await this.sql.query<{ least: string | null }>(
         'SELECT min(coalesce(position, $1)) AS least FROM subscriptions.checkpoints',
@@ -96,7 +107,7 @@ export class GatewayUnderTest {
   }
 
   /** Until every read model and process has passed what the log holds when it is asked. */
-  async level(): Promise<void> {
+  async caughtUp(): Promise<void> {
     const head = await this.store.head();
     for (;;) {
       const { rows } = await this.sql.query<{ least: string }>(
@@ -105,6 +116,40 @@ export class GatewayUnderTest {
       if (head === null || rows[0]!.least >= head) return;
       await pause(LOOK_EVERY_MS);
     }
+  }
+
+  /** Until every read model has passed what the log holds when it is asked; processes may be behind. */
+  async projected(): Promise<void> {
+    const head = await this.store.head();
+    const names = PROJECTIONS.map(({ name }) => name);
+    for (;;) {
+      const { rows } = await this.sql.query<{ behind: string }>(
+        `SELECT count(*) AS behind FROM subscriptions.checkpoints WHERE name = ANY ($1) AND coalesce(position, '') COLLATE "C" < $2`,
+        [names, head ?? ''],
+      );
+      if (Number(rows[0]!.behind) === 0) return;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  /**
+   * Keeps all processes from reacting to what `prepare` appends, and returns what lets them go. `first` appends an event that they all take
+   * without effect: the batch in which it is waits for its checkpoint, and the batches behind it have not begun.
+   */
+  async heldBack(first: () => Promise<void>, prepare: () => Promise<void>): Promise<() => Promise<void>> {
+    await this.sql.query('BEGIN');
+    await this.sql.query("SELECT FROM subscriptions.checkpoints WHERE name LIKE 'process/%' FOR UPDATE");
+    await first();
+    while ((await this.count(WAITING_REACTORS)) === 0) await pause(LOOK_EVERY_MS);
+    await prepare();
+    return async () => void (await this.sql.query('COMMIT'));
+  }
+
+  /** Milliseconds of CPU that the gateway's process and its database have used. */
+  async cpuMs(): Promise<{ readonly node: number; readonly postgres: number }> {
+    const { rows } = await this.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const postmaster = await parentOf(rows[0]!.pid);
+    return { node: await cpuMsOf(this.#program.process.pid!), postgres: await cpuMsWithChildren(postmaster) };
   }
 
   /** Rejects unless the read models equal a replay of the log. Returns how many rows were compared. */

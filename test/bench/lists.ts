@@ -62,14 +62,14 @@ const msOf = async (read: Read): Promise<number> => {
 };
 
 /** Each several times over, after one to warm up. */
-const timesOf = async (reads: readonly Read[], rounds: number): Promise<number[]> => {
+export const timesOf = async (reads: readonly Read[], rounds: number): Promise<number[]> => {
   for (const read of reads.slice(0, 3)) await msOf(read);
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) for (const read of reads) times.push(await msOf(read));
   return times;
 };
 
-const rowOf = (what: string, times: readonly number[], goalMs: number): Row => {
+export const rowOf = (what: string, times: readonly number[], goalMs: number): Row => {
   const p95 = quantile(times, 0.95);
   return {
     name: 'lists',

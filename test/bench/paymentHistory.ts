@@ -101,7 +101,7 @@ const eventsOf = (n: number, createdAt: Timestamp): readonly PaymentEvent[] => {
     feePaidBy: 'platform',
   } as const;
   const way = { strategy: 'reversal', destination: null, namedByMerchant: false } as const;
-  const asked = { ...refund, reason: null, ...way, fingerprint: 'f', at } as const;
+  const asked = { ...refund, reason: null, ...way, fingerprint, at } as const;
   return [
     ...paid,
     { type: 'TransactionRefundReserved', data: asked },

@@ -12,7 +12,7 @@ const withLog = async (events: number): Promise<{ gateway: GatewayUnderTest; eve
   const gateway = await GatewayUnderTest.start();
   await seed(gateway.store, events, false);
   const head = await gateway.head();
-  await gateway.levelAt(head);
+  await gateway.caughtUpAt(head);
   await gateway.sql.query('VACUUM ANALYZE');
   return { gateway, events: head };
 };

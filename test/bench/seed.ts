@@ -7,12 +7,11 @@ import { EMPTY_STREAM, type EventStore } from '../../application/ports/eventStor
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
 import type { EventOf } from '../../domain/events.ts';
-import { type Category, type StreamName, streamName } from '../../domain/kernel/event.ts';
+import { type Category, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
 import {
   type AccountId,
   type DeliveryId,
   type EndpointId,
-  type EventId,
   encodeRawId,
   type PaymentId,
 } from '../../domain/kernel/ids.ts';
@@ -24,7 +23,7 @@ import { type PaymentEvent, payment } from '../../domain/payment/payment.ts';
 import { settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { buildDynamicBrCode } from '../../domain/pix/brCode.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
-import { recordAttempt, scheduleDelivery, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { recordAttempt, webhookDelivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 
 type NewStream = EventsToEncode;
 const codec = new JsonEventCodec();
@@ -47,14 +46,14 @@ const circumstances = (correlationId: string): EventMetadata => ({
 });
 
 /** Three events: created, issued, settled. */
-const paidPayment = (n: number): NewStream => {
+export const paidPayment = (n: number, accountId = ACCOUNT): EventsToEncode<'payment'> => {
   const paymentId = rawId() as PaymentId;
   const txid = randomBytes(16).toString('hex');
   const createdAt = fromMillis(Date.now());
   const amount = toMinor(1_000 + (n % 9_000));
   const terms = {
     paymentId,
-    accountId: ACCOUNT,
+    accountId,
     mode: 'test' as const,
     amount,
     currency: 'BRL',
@@ -101,50 +100,29 @@ const paidPayment = (n: number): NewStream => {
   const settled = settle(open);
   if (isRejection(settled)) throw new Error(settled.message);
   const events: PaymentEvent[] = [...created.events, ...settled.events];
-  return newStream('payment', streamName.payment(paymentId), events, circumstances(paymentId));
+  return newStream('payment', streamName.payment(paymentId), events, {
+    ...circumstances(paymentId),
+    account: accountId,
+  });
 };
 
-const BODY = JSON.stringify({
-  id: 'evt_0',
-  object: 'event',
-  type: 'charge.paid',
-  data: { object: { id: 'ch_0', note: 'x'.repeat(800) } },
-});
-
-/** What is to be delivered to an endpoint: the same shape that the fan-out schedules. */
-export const newDelivery = (
-  accountId: AccountId,
-  endpointId: EndpointId,
-  body = BODY,
-): EventsToEncode<'webhookDelivery'> => {
-  const deliveryId = rawId() as DeliveryId;
-  const delivery = {
-    deliveryId,
-    accountId,
-    mode: 'test',
-    endpointId,
-    url: null,
-    eventId: rawId() as EventId,
-    eventType: 'charge.paid',
-    family: 'canonical',
-    body,
-  } as const;
-  const scheduled = scheduleDelivery(delivery, fromMillis(Date.now()))(webhookDelivery.initial);
-  if (isRejection(scheduled)) throw new Error(scheduled.message);
-  const why = { ...circumstances(deliveryId), account: accountId };
-  return newStream('webhookDelivery', streamName.webhookDelivery(deliveryId), scheduled.events, why);
-};
-
-/** Two events: scheduled, delivered. */
-const finishedDelivery = (endpointId: EndpointId): NewStream => {
-  const begun = newDelivery(ACCOUNT, endpointId);
+/** One event: delivered. */
+const finishedDelivery = (endpointId: EndpointId, paymentId: PaymentId): NewStream => {
   const result = { ok: true, statusCode: 200, error: null, responseBody: null, durationMs: 3, retryAfterMs: null };
-  const pending = { status: 'pending', attempts: 0, delivery: { maxAttempts: 15 } } as Parameters<
-    ReturnType<typeof recordAttempt>
-  >[0];
-  const done = recordAttempt(1, result, fromMillis(Date.now()), 0)(pending);
+  const at = fromMillis(Date.now());
+  const delivery = {
+    paymentId,
+    revision: 2,
+    eventType: 'charge.paid',
+    endpointId,
+    resend: 0,
+    scheduledAt: at,
+    form: 1,
+  };
+  const done = recordAttempt({ delivery, target: endpointId }, 1, result, at, 0)(webhookDelivery.initial);
   if (isRejection(done)) throw new Error(done.message);
-  return { ...begun, events: [...begun.events, ...done.events] };
+  const stream = streamName.webhookDelivery(rawId() as DeliveryId);
+  return newStream('webhookDelivery', stream, done.events, circumstances(paymentId));
 };
 
 /** Appends at once that keep every flush full. */
@@ -155,7 +133,7 @@ export const appendAll = async (store: EventStore, next: () => NewStream | null)
   const write = async (): Promise<void> => {
     for (let one = next(); one !== null; one = next()) {
       const { ok } = await store.append(one.stream, one.after, await codec.encode(one));
-      if (!ok) throw new Error(`${one.stream} was not empty`);
+      if (!ok) throw new Error(`${one.stream} is not at ${one.after}`);
     }
   };
   await Promise.all(Array.from({ length: WRITERS }, write));
@@ -166,9 +144,13 @@ export const seed = async (store: EventStore, atLeast: number, deliveries: boole
   const endpointId = rawId() as EndpointId;
   let events = 0;
   let n = 0;
+  let paid = paidPayment(n);
   await appendAll(store, () => {
     if (events >= atLeast) return null;
-    const one = deliveries && n % 2 === 1 ? finishedDelivery(endpointId) : paidPayment(n);
+    const isDelivery = deliveries && n % 2 === 1;
+    if (!isDelivery) paid = paidPayment(n);
+    const paymentId = readStreamName(paid.stream).id as PaymentId;
+    const one = isDelivery ? finishedDelivery(endpointId, paymentId) : paid;
     n++;
     events += one.events.length;
     return one;

@@ -1,11 +1,13 @@
 // The suite on EventStoreDB: on the test server, and on a real one when TEST_EVENTSTORE_URL names it (support/eventStoreDb/given.ts).
 
+import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import { givenEventStoreDb, throughPort } from '../support/eventStoreDb/given.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 import { startTcpProxy } from '../support/tcpProxy.ts';
 import { appending } from './eventStore/appending.ts';
+import { deleting } from './eventStore/deleting.ts';
 import { faults } from './eventStore/faults.ts';
 import type { EventStoreHarness, LogUnderTest } from './eventStore/harness.ts';
 import { reading } from './eventStore/reading.ts';
@@ -15,13 +17,19 @@ import { eventStoreConformance } from './eventStore.ts';
 /** Instances on one connection string. The engine knows no append that is begun and not ended: a held one begins at its release. */
 const logAt = (connectionString: string, cut: () => void, end: () => Promise<void>): LogUnderTest => {
   const stores: EventStore[] = [];
-  const connect = async (): Promise<EventStore> => {
+  const connect = async (): Promise<EventStore & DeletesDeliveries> => {
     const store = await openEventStoreDb({ connectionString });
     stores.push(store);
     return store;
   };
   return {
     connect,
+    transaction: (work) =>
+      work({
+        query: async () => {
+          throw new Error('the log is not kept in a database');
+        },
+      }),
     async cutConnections() {
       cut();
     },
@@ -57,7 +65,7 @@ const url = givenEventStoreDb();
 if (url !== null) {
   describe(`event store conformance: EventStoreDB at ${new URL(url).host}`, () => {
     let log: LogUnderTest;
-    let store: EventStore;
+    let store: EventStore & DeletesDeliveries;
 
     before(async () => {
       const { hostname, port } = new URL(url);
@@ -80,6 +88,10 @@ if (url !== null) {
       () => store,
     );
     subscribing(
+      () => log,
+      () => store,
+    );
+    deleting(
       () => log,
       () => store,
     );

@@ -1,6 +1,8 @@
 // The contract of application/ports/eventStore.ts as tests. An adapter's test file gives a harness and is done.
+import type { DeletesDeliveries } from '../../application/ports/deliveryRetention.ts';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import { appending } from './eventStore/appending.ts';
+import { deleting } from './eventStore/deleting.ts';
 import { faults } from './eventStore/faults.ts';
 import type { EventStoreHarness, LogUnderTest } from './eventStore/harness.ts';
 import { reading } from './eventStore/reading.ts';
@@ -12,7 +14,7 @@ export type { EventStoreHarness, HeldAppend, LogUnderTest } from './eventStore/h
 export function eventStoreConformance(name: string, harness: EventStoreHarness): void {
   describe(`event store conformance: ${name}`, () => {
     let log: LogUnderTest;
-    let store: EventStore;
+    let store: EventStore & DeletesDeliveries;
 
     before(async () => {
       log = await harness.createLog();
@@ -29,6 +31,10 @@ export function eventStoreConformance(name: string, harness: EventStoreHarness):
       () => store,
     );
     subscribing(
+      () => log,
+      () => store,
+    );
+    deleting(
       () => log,
       () => store,
     );

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Suite → folder whose sub-folders are the adapters of its port. */
+/** Suite → folder whose sub-folders are the adapters of its port. Those of mail are files, and one test runs the suite on both. */
 const SUITES = { eventStore: 'infrastructure/eventStore' } as const;
+const MAIL_ADAPTERS = { 'outbox.ts': 'outboxMail', 'smtp.ts': 'smtpMail' };
 
 describe('conformance suites × adapters', () => {
   it('has a suite for every file of one, and the reverse', async () => {
     const files = await readdir(import.meta.dirname, { withFileTypes: true });
     const suites = files.filter((f) => f.isFile() && !f.name.includes('.test.')).map(({ name }) => name);
-    expect(suites).to.deep.equal(Object.keys(SUITES).map((suite) => `${suite}.ts`));
+    expect(suites.toSorted()).to.deep.equal([...Object.keys(SUITES), 'mail'].map((suite) => `${suite}.ts`));
   });
 
   for (const [suite, folder] of Object.entries(SUITES))
@@ -24,4 +25,12 @@ describe('conformance suites × adapters', () => {
         expect(text, adapter).to.match(new RegExp(`^\\s*${suite}Conformance\\(`, 'm'));
       }
     });
+
+  it('mail runs on each adapter', async () => {
+    const files = await readdir(join(ROOT, 'infrastructure/mail'));
+    expect(files.filter((name) => name !== 'message.ts').toSorted()).to.deep.equal(Object.keys(MAIL_ADAPTERS));
+    const text = await readFile(join(import.meta.dirname, 'mail.test.ts'), 'utf8');
+    expect(text.match(/^mailConformance\(/gm)).to.have.length(2);
+    for (const adapter of Object.values(MAIL_ADAPTERS)) expect(text).to.match(new RegExp(`\\b${adapter}\\(`));
+  });
 });

@@ -12,8 +12,10 @@ const INTRO = `# The command line
 
 It works beside the running program: on the database of \`DATABASE_URL\`, or on the embedded one in \`DATA_DIR\` (default \`.data\`).
 
+\`listen\`, \`trigger\`, \`deliveries\` and \`dlq\` act as a merchant over HTTP: with the key in \`API_KEY\` at \`PUBLIC_URL\`, or else as the demo account.
+
 - \`--help\` (\`-h\`, or \`help\` in front) explains the whole, a group of commands, or one command; \`--version\` names the version.
-- \`--json\` prints one JSON text instead of lines for people; commands without an end of their own (\`events tail\`, \`listen\`) print one
+- \`--json\` prints one JSON text instead of lines for people; commands without an end of their own (\`events tail\`, \`deliveries tail\`, \`listen\`) print one
   JSON object a line. Nothing else stands on standard output then.
 - Exit code 0: done. 1: something was found wrong, or went wrong. 2: the command or the environment is wrong, which one line on standard
   error explains.

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { SERDE } from '../../domain/events.ts';
 import { fold } from '../../domain/kernel/decider.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
+import type { EventSerde } from '../../domain/kernel/serde.ts';
 import { journalEntry } from '../../domain/ledger/postings.ts';
 import { type PaymentEvent, payment, paymentSerde } from '../../domain/payment/payment.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
@@ -97,16 +98,30 @@ const effectsOf = (): ReadonlyMap<string, Effects> => {
 const ORDER = new Map(EVENT_CATALOGUE.map(({ event }, i) => [event, i]));
 const inOrder = (types: Iterable<string>) => [...types].toSorted((a, b) => (ORDER.get(a) ?? 0) - (ORDER.get(b) ?? 0));
 
+const entryOf = (serde: { readonly table: object }, type: string): EventSerde<unknown> =>
+  (serde.table as Record<string, EventSerde<unknown>>)[type] as EventSerde<unknown>;
+
+const TOLD_BY = {
+  subject: 'the subject of the stream',
+  account: '`account` of the metadata',
+  mode: '`mode` of the metadata',
+  correlationId: 'the correlation',
+} as const;
+const leftOut = (): readonly string[] =>
+  Object.values(SERDE).flatMap((serde) =>
+    serde.types.flatMap((type) =>
+      Object.entries(entryOf(serde, type).unsaid ?? {}).map(([path, unsaid]) => {
+        const value = 'is' in unsaid ? TOLD_BY[unsaid.is] : code(String(unsaid.usually));
+        return `| ${code(type)} | ${code(path)} | ${value} |`;
+      }),
+    ),
+  );
+
 export const eventsPage = (): string => {
   const effects = effectsOf();
   const sections = Object.entries(SERDE).map(([category, serde]) => {
     const rows = serde.types.map((type) => {
-      const { version, personal } = (serde.table as Record<string, { version: number; personal: readonly string[] }>)[
-        type
-      ] as {
-        version: number;
-        personal: readonly string[];
-      };
+      const { version, personal } = entryOf(serde, type);
       const effect = effects.get(type);
       const cells = [
         `\`${type}\``,
@@ -141,6 +156,16 @@ Personal fields are those that name, or lead to, a person. "Webhooks" are the me
 those on which it may post.
 
 ${sections.join('\n')}
+## What is left out
+
+A field that has this value is not stored, and is there again when the event is read. Of the metadata, \`$correlationId\` is left out
+where it is the subject of the stream, \`$causationId\` where it is the correlation, \`requestId\` where it is the cause, and the version
+\`v\` where it is 1.
+
+| event | field | value |
+|---|---|---|
+${leftOut().join('\n')}
+
 ## What merchants are told
 
 The names that an endpoint can subscribe to (\`GET /v1/webhooks/event-catalog\`).

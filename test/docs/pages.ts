@@ -1,6 +1,7 @@
 // The pages of docs/ that are made from the program, by their file names.
-import { errorReference } from '../../http/kernel/errorReference.ts';
+
 import { cliPage } from './cli.ts';
+import { errorReference } from './errorReference.ts';
 import { eventsPage } from './events.ts';
 import { routesPage } from './routes.ts';
 

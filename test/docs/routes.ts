@@ -9,8 +9,10 @@ const WHO: { readonly [P in Principal]: string } = {
   public: 'anybody',
   apiKey: 'an API key',
   testKey: 'a test key',
-  session: 'a session',
+  anySession: 'any user',
+  session: 'a member of an account',
   operator: 'an operator',
+  monitor: 'the monitoring',
   provider: 'a provider',
 };
 

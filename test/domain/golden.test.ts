@@ -86,4 +86,11 @@ describe('golden events', () => {
       const lost = entry.personal.filter((path) => (valueAt(stored.data, path) ?? null) === null);
       expect(lost, 'paths of `personal` that lead to nothing in the golden event').to.deep.equal([]);
     });
+
+  for (const { type, entry } of TYPES)
+    it(`${type}: the fields that it leaves out exist`, () => {
+      const { stored } = read(`${type}.v${entry.version}.json`);
+      const lost = Object.keys(entry.unsaid ?? {}).filter((path) => valueAt(stored.data, path) === undefined);
+      expect(lost, 'paths of `unsaid` that lead to nothing in the golden event').to.deep.equal([]);
+    });
 });

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type express from 'express';
 import { addressLimit } from '../../http/kernel/limits.ts';
+import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';
 
@@ -59,7 +60,10 @@ describe('limit of an address', () => {
     for (const path of [...paths, `/pay/${raw}/events`]) expectLimited(await ask(path));
   });
   it('readiness counts by itself, so that an address that tries keys may still ask for it', async () => {
-    for (let i = 0; i < PER_MINUTE; i++) expect((await ask('/health/ready')).status).to.equal(200);
+    for (let i = 0; i < PER_MINUTE; i++) {
+      const { status, headers } = await ask('/health/ready');
+      expect([status, headers.get('x-ratelimit-limit-minute')]).to.deep.equal([200, null]);
+    }
     expectLimited(await ask('/health/ready'));
     expectError(await ask('/v1/wallets'), 401, 'unauthorized');
     expect((await ask(`/pay/${raw}`)).status).to.equal(200);
@@ -117,28 +121,57 @@ describe('headers of proxies', () => {
 
 describe('limit of an address by default', () => {
   /** Statuses of so many requests, all from loopback. */
-  const judged = (times: number) => {
-    const limit = addressLimit();
+  const judged = async (times: number, of: 'pages' | 'login' = 'pages') => {
+    const limit = addressLimit(new MinuteWindows({ remembered: 100, takeShares: null }));
     const req = { ip: '127.0.0.1', socket: {} } as express.Request;
     const res = { setHeader: () => res } as unknown as express.Response;
-    return Array.from({ length: times }, () => limit(req, res, 'pages') === null);
+    const all: boolean[] = [];
+    for (let i = 0; i < times; i++) all.push((await limit(req, res, of)) === null);
+    return all;
   };
-  it('is 1,200 a minute, loopback no exception', () => {
-    const all = judged(1_202);
+  it('is 1,200 a minute, loopback no exception', async () => {
+    const all = await judged(1_202);
     expect([all.indexOf(false), all.at(-1)]).to.deep.equal([1_200, false]);
+  });
+  it('is 20 a minute for logins', async () => {
+    const all = await judged(22, 'login');
+    expect([all.indexOf(false), all.at(-1)]).to.deep.equal([20, false]);
+  });
+  it('begins anew a minute after its first request, not before', async () => {
+    let elapsedMs = 1_000;
+    const windows = new MinuteWindows({ remembered: 100, takeShares: null, now: () => elapsedMs });
+    const limit = addressLimit(windows, { perMinute: 2 });
+    const told: string[] = [];
+    const req = { ip: '127.0.0.1', socket: {} } as express.Request;
+    const res = {
+      setHeader: (name: string, value: string) => told.push(`${name} ${value}`),
+    } as unknown as express.Response;
+    const areIn = async (times: number) => {
+      const all: boolean[] = [];
+      for (let i = 0; i < times; i++) all.push((await limit(req, res, 'pages')) === null);
+      return all;
+    };
+    expect(await areIn(3)).to.deep.equal([true, true, false]);
+    elapsedMs += 59_999;
+    expect(await areIn(1)).to.deep.equal([false]);
+    elapsedMs += 1;
+    expect(await areIn(3)).to.deep.equal([true, true, false]);
+    const waits = told.filter((header) => header.startsWith('Retry-After'));
+    expect(waits).to.deep.equal(['Retry-After 60', 'Retry-After 1', 'Retry-After 60']);
   });
 });
 
 describe('limit of an address in memory', () => {
   const res = { setHeader: () => res } as unknown as express.Response;
   const req = (ip: string) => ({ ip, socket: {} }) as express.Request;
-  it('forgets the addresses seen least lately, never the one that goes on', () => {
-    const limit = addressLimit(10, 100);
+  it('forgets the addresses seen least lately, never the one that goes on', async () => {
+    const limit = addressLimit(new MinuteWindows({ remembered: 100, takeShares: null }), { perMinute: 10 });
     const hog = req('198.51.100.1');
-    for (let i = 0; i < 10; i++) expect(limit(hog, res, 'keys')).to.equal(null);
+    for (let i = 0; i < 10; i++) expect(await limit(hog, res, 'keys')).to.equal(null);
     for (let i = 0; i < 10_000; i++) {
-      expect(limit(req(`2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`), res, 'keys')).to.equal(null);
-      if (i % 40 === 0) expect(limit(hog, res, 'keys')).not.to.equal(null);
+      const other = req(`2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`);
+      expect(await limit(other, res, 'keys')).to.equal(null);
+      if (i % 40 === 0) expect(await limit(hog, res, 'keys')).not.to.equal(null);
     }
   });
 });

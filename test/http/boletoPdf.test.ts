@@ -16,7 +16,8 @@ const FACTS: BoletoFacts = {
   amount: toMinor(100),
   issuedAt: parseTimestamp('2026-11-21T13:00:00.000Z'),
   dueAt: parseTimestamp('2026-11-25T02:59:59.999Z'),
-  receiverName: 'Padaria São João Ltda',
+  merchantName: 'Padaria São João Ltda',
+  merchantTaxId: '12ABC34501DE35',
   payerName: 'João da Conceição',
   payerDocument: '123.456.789-09',
   transactionId: 'tx_01hzy3v7q9k2m4n6p8r0s2t4v6',
@@ -95,13 +96,14 @@ describe('boleto', () => {
   it('is one page with the numbers, the facts and the slip', async () => {
     const pdf = await boleto();
     expect(pdfPages(pdf)).to.equal(1);
+    const receiver = 'Padaria São João Ltda · CNPJ 12.ABC.345/01DE-35';
     const payer = 'João da Conceição · CPF/CNPJ ***.456.789-**';
     expect(pdfText(pdf)).to.deep.equal([
       ...['Quita', 'Boleto', 'R$ 1,00', 'Vence em 24/11/2026', 'Linha digitável', GROUPED],
-      ...['Beneficiário', 'Padaria São João Ltda', 'Pagador', payer],
+      ...['Beneficiário', receiver, 'Pagador', payer],
       ...['Emitido em', '21/11/2026', 'ID na Quita', 'tx_01hzy3v7q9k2m4n6p8r0s2t4v6'],
       ...['001-9', GROUPED, 'Local de pagamento', 'Qualquer banco, até o vencimento', 'Vencimento', '24/11/2026'],
-      ...['Beneficiário', 'Padaria São João Ltda', 'Valor do documento', 'R$ 1,00'],
+      ...['Beneficiário', receiver, 'Valor do documento', 'R$ 1,00'],
       ...['Pagador', payer, 'Número do documento', 'tx_01hzy3v7q9k2m4n6p8r0s2t4v6'],
     ]);
   });
@@ -143,7 +145,7 @@ describe('boleto', () => {
   });
 
   it('keeps long names on the page and out of the slip’s other cells', async () => {
-    const pdf = await boleto({ receiverName: '王W'.repeat(100), payerName: 'W'.repeat(200) });
+    const pdf = await boleto({ merchantName: '王W'.repeat(100), payerName: 'W'.repeat(200) });
     expect(pdfPages(pdf)).to.equal(1);
     const lines = pdfLines(pdf);
     const slipTop = lines.findIndex(({ text }) => text === '001-9');

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import { type Hit, Receiver, typeOf } from '../support/receiver.ts';
 import { type Body, Merchant } from './merchant.ts';
 import { eventTypes, expectError, openReady, rawIdOf } from './support.ts';

@@ -122,6 +122,15 @@ describe('charge body', () => {
       const answer = await rawSocket(portOf(gateway), head, (text) => text.includes('payload_too_large'));
       expect(answer).to.match(/^HTTP\/1\.1 413 /);
     });
+    it('an upload in chunks that never ends is refused as soon as it is too large', async () => {
+      const { testKey } = gateway.tenant;
+      const headers = `Host: x\r\napikey: ${testKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
+      const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
+      const head = `POST /v1/charges HTTP/1.1\r\n${headers}\r\n\r\n${chunk.repeat(3)}`;
+      const answer = await rawSocket(portOf(gateway), head, (text) => text.includes('payload_too_large'));
+      expect(answer).to.match(/^HTTP\/1\.1 413 /);
+      expect(answer).to.match(/^Connection: close\r$/m);
+    });
   });
 
   describe('media type', () => {

@@ -10,12 +10,12 @@ import {
   expectSchedule,
   failedAttempts,
   MAX_ATTEMPTS,
-  Receivers,
   refuses,
   secondsFrom,
 } from './deliveryFacts.ts';
+import { deliveryScene } from './deliveryScene.ts';
 import { type Body, type Clock, eventOf, Merchant, openHolding } from './merchant.ts';
-import { expectError, openReady } from './support.ts';
+import { expectError } from './support.ts';
 
 const DAY = 86_400;
 const YEAR = 31_536_000;
@@ -27,18 +27,9 @@ const expectNow = ({ now, offset_seconds: offset }: Clock, startedMs: number) =>
 describe('the test clock', () => {
   let gateway: TestGateway;
   let merchant: Merchant & { tenant: { liveKey: string } };
-  const receivers = new Receivers();
-
-  before(async () => {
-    gateway = await openReady();
-  });
-  after(() => gateway.close());
-  beforeEach(async () => {
-    merchant = await Merchant.open(gateway);
-  });
-  afterEach(async () => {
-    expect(gateway.faults).to.deep.equal([]);
-    await receivers.close();
+  const receivers = deliveryScene((opened, own) => {
+    gateway = opened;
+    merchant = own;
   });
   describe('reading and moving it', () => {
     it('shows real time until it is moved', async () => {

@@ -2,33 +2,17 @@
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase } from '../support/postgres.ts';
-import {
-  ALL_RETRIES_SECONDS,
-  expectSchedule,
-  gate,
-  MAX_ATTEMPTS,
-  Receivers,
-  refuses,
-  SCHEDULE_SECONDS,
-} from './deliveryFacts.ts';
+import { ALL_RETRIES_SECONDS, expectSchedule, gate, MAX_ATTEMPTS, refuses, SCHEDULE_SECONDS } from './deliveryFacts.ts';
+import { deliveryScene } from './deliveryScene.ts';
 import { type Body, eventOf, Merchant } from './merchant.ts';
 import { openReady } from './support.ts';
 
 describe('the test clock, moved', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
-  const receivers = new Receivers();
-
-  before(async () => {
-    gateway = await openReady();
-  });
-  after(() => gateway.close());
-  beforeEach(async () => {
-    merchant = await Merchant.open(gateway);
-  });
-  afterEach(async () => {
-    expect(gateway.faults).to.deep.equal([]);
-    await receivers.close();
+  const receivers = deliveryScene((opened, own) => {
+    gateway = opened;
+    merchant = own;
   });
 
   describe('at the same time', () => {

@@ -2,27 +2,21 @@
 import { expect } from 'chai';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { type Receiver, typeOf } from '../support/receiver.ts';
-import { failedAttempts, Receivers } from './deliveryFacts.ts';
-import { type Body, eventOf, Merchant } from './merchant.ts';
-import { openReady, rawIdOf } from './support.ts';
+import { failedAttempts } from './deliveryFacts.ts';
+import { deliveryScene } from './deliveryScene.ts';
+import { type Body, eventOf, type Merchant } from './merchant.ts';
+import { rawIdOf } from './support.ts';
 
 describe('the test clock, with an endpoint that is silent', () => {
   let gateway: TestGateway;
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let silent: Receiver;
-  const receivers = new Receivers();
-
-  before(async () => {
-    gateway = await openReady();
+  const receivers = deliveryScene((opened, own) => {
+    gateway = opened;
+    merchant = own;
   });
-  after(() => gateway.close());
   beforeEach(async () => {
-    merchant = await Merchant.open(gateway);
     silent = await receivers.open(() => undefined);
-  });
-  afterEach(async () => {
-    expect(gateway.faults).to.deep.equal([]);
-    await receivers.close();
   });
   const drained = async () =>
     expect(await gateway.gateway.services.whenClockDrained(merchant.tenant.accountId, 30_000)).to.equal(true);

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { type Hit, typeOf } from '../support/receiver.ts';
-import { answering, deliveryIdOf, expectSigned, gate, Receivers, refuses } from './deliveryFacts.ts';
+import { answering, deliveryIdOf, expectSigned, gate, refuses } from './deliveryFacts.ts';
+import { deliveryScene } from './deliveryScene.ts';
 import { type Body, type Delivery, Merchant } from './merchant.ts';
-import { openReady } from './support.ts';
 
 const CREATED_AND_PAID = [
   'charge.created',
@@ -18,18 +18,9 @@ const eventIdOf = ({ headers }: Hit): string => String(headers['webhook-id']);
 describe('webhook deliveries', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
-  const receivers = new Receivers();
-
-  before(async () => {
-    gateway = await openReady();
-  });
-  after(() => gateway.close());
-  beforeEach(async () => {
-    merchant = await Merchant.open(gateway);
-  });
-  afterEach(async () => {
-    expect(gateway.faults).to.deep.equal([]);
-    await receivers.close();
+  const receivers = deliveryScene((opened, own) => {
+    gateway = opened;
+    merchant = own;
   });
   describe('on the wire', () => {
     it('are signed in all three forms, with their headers, for each endpoint by its own secret', async () => {

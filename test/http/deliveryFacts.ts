@@ -19,12 +19,13 @@ export interface FailedAttempt {
   readonly nextAttemptAt: string | null;
 }
 
-/** The failed attempts of a delivery as its stream holds them. */
+/** The failed attempts of a delivery as its stream holds them, which says no number of the first. */
 export const failedAttempts = async ({ storage }: TestGateway, deliveryId: string): Promise<FailedAttempt[]> => {
   const attempts: FailedAttempt[] = [];
   const stream = streamName.webhookDelivery(rawIdOf(deliveryId) as DeliveryId);
   for await (const { type, data } of storage.store.readStream(stream))
-    if (type === 'WebhookDeliveryAttemptFailed') attempts.push(JSON.parse(data) as FailedAttempt);
+    if (type === 'WebhookDeliveryAttemptFailed')
+      attempts.push(Object.assign({ number: 1 }, JSON.parse(data) as FailedAttempt));
   return attempts;
 };
 

@@ -10,29 +10,19 @@ import {
   expectSchedule,
   failedAttempts,
   MAX_ATTEMPTS,
-  Receivers,
   refuses,
   SCHEDULE_SECONDS,
   secondsFrom,
 } from './deliveryFacts.ts';
+import { deliveryScene } from './deliveryScene.ts';
 import { type Delivery, Merchant } from './merchant.ts';
-import { openReady } from './support.ts';
 
 describe('webhook attempts', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
-  const receivers = new Receivers();
-
-  before(async () => {
-    gateway = await openReady();
-  });
-  after(() => gateway.close());
-  beforeEach(async () => {
-    merchant = await Merchant.open(gateway);
-  });
-  afterEach(async () => {
-    expect(gateway.faults).to.deep.equal([]);
-    await receivers.close();
+  const receivers = deliveryScene((opened, own) => {
+    gateway = opened;
+    merchant = own;
   });
   /** An endpoint of the merchant for one event, and a charge that it is told of, once nothing is under way. */
   const toldOf = async (script: Script): Promise<Receiver> => {

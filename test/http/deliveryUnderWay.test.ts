@@ -1,25 +1,13 @@
 // Deliveries whose attempt has begun show PROCESSING, in pages and totals alike (contract.md Webhook delivery status).
 import { expect } from 'chai';
-import type { TestGateway } from '../support/gateway.ts';
-import { deliveryIdOf, gate, Receivers } from './deliveryFacts.ts';
-import { Merchant } from './merchant.ts';
-import { openReady } from './support.ts';
+import { deliveryIdOf, gate } from './deliveryFacts.ts';
+import { deliveryScene } from './deliveryScene.ts';
+import type { Merchant } from './merchant.ts';
 
 describe('deliveries under way', () => {
-  let gateway: TestGateway;
   let merchant: Merchant;
-  const receivers = new Receivers();
-
-  before(async () => {
-    gateway = await openReady();
-  });
-  after(() => gateway.close());
-  beforeEach(async () => {
-    merchant = await Merchant.open(gateway);
-  });
-  afterEach(async () => {
-    expect(gateway.faults).to.deep.equal([]);
-    await receivers.close();
+  const receivers = deliveryScene((_, own) => {
+    merchant = own;
   });
   const totals = async (): Promise<Record<string, number>> => {
     const counted: Record<string, number> = {};

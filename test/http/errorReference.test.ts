@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { errorReference } from '../../http/kernel/errorReference.ts';
+import { errorReference } from '../docs/errorReference.ts';
 
 describe('docs/errors.md', () => {
   it('is what the error table says (node -e "…errorReference()" writes it)', async () => {

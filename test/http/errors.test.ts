@@ -82,6 +82,8 @@ describe('errors', () => {
         { code: '53200', message: 'out of memory' },
         { code: '53300', message: 'sorry, too many clients already' },
         { code: 'EPIPE' },
+        { code: '42P01', message: 'relation "rm_payments.payments" does not exist' },
+        { code: '3F000', message: 'schema "rm_payments" does not exist' },
         { message: 'Connection terminated unexpectedly' },
         { message: 'timeout exceeded when trying to connect' },
       ];

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { type Hit, type Receiver, typeOf } from '../support/receiver.ts';
-import { answering, deliveryIdOf, failedAttempts, Receivers, secondsFrom } from './deliveryFacts.ts';
+import { answering, deliveryIdOf, failedAttempts, secondsFrom } from './deliveryFacts.ts';
+import { deliveryScene } from './deliveryScene.ts';
 import { type Body, type Delivery, type Endpoint, Merchant } from './merchant.ts';
 import { ORDERS, PaymentDesk } from './paymentDesk.ts';
 import { openReady, rawIdOf } from './support.ts';
@@ -14,21 +15,14 @@ describe('an endpoint that keeps failing', () => {
   let isWell: boolean;
   let receiver: Receiver;
   let endpoint: Endpoint;
-  const receivers = new Receivers();
-
-  before(async () => {
-    gateway = await openReady();
+  const receivers = deliveryScene((opened, own) => {
+    gateway = opened;
+    merchant = own;
   });
-  after(() => gateway.close());
   beforeEach(async () => {
-    merchant = await Merchant.open(gateway);
     isWell = false;
     receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));
     endpoint = await merchant.register(receiver.url, ['charge.created']);
-  });
-  afterEach(async () => {
-    expect(gateway.faults).to.deep.equal([]);
-    await receivers.close();
   });
   const chargeOf = ({ body }: Pick<Hit, 'body'>) => (body['data'] as { object: Body }).object['id'];
   const chargesOf = (hits: readonly Hit[]) => hits.map(chargeOf);

@@ -1,4 +1,5 @@
 // What an orchestrator is told of a process.
+
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,17 +7,22 @@ import { expect } from 'chai';
 import { createApp } from '../../http/kernel/app.ts';
 import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts';
 import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
+import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { Overload } from '../../http/kernel/overload.ts';
 import type { AppServices } from '../../http/kernel/services.ts';
+import { systemRandomness } from '../../infrastructure/system/randomness.ts';
 
+const windows = new MinuteWindows({ remembered: 100, takeShares: null });
 const appOf = (operations: Operations) =>
   createApp({
     services: { operations } as AppServices,
     routes: OPERATIONS_ROUTES,
-    rateLimit: rateLimit(0),
-    addressLimit: addressLimit(),
+    rateLimit: rateLimit(windows, 0),
+    addressLimit: addressLimit(windows),
     overload: new Overload(),
+    randomness: systemRandomness,
     onSecurityEvent: () => undefined,
+    beginRequest: () => () => undefined,
     trustProxy: false,
     onFault: (error) => {
       throw error;

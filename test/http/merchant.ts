@@ -1,14 +1,15 @@
 // One account as its merchant sees it over HTTP: charges, the test clock, webhook endpoints and their deliveries.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import { newApiKey } from '../../application/accounts/newKey.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import { ACCOUNT } from '../../application/core/aggregates.ts';
 import { type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
-import { newApiKey } from '../../infrastructure/secrets/newSecrets.ts';
+import { systemRandomness } from '../../infrastructure/system/randomness.ts';
 import type { Reply, TestGateway, TestTenant } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import { rawIdOf } from './support.ts';
 
 export type Body = Record<string, unknown>;
@@ -165,7 +166,7 @@ export const openHolding = async (gateway: TestGateway, days: number): Promise<M
     { ...why, correlationId: accountId, causationId: accountId },
     { creates: true },
   );
-  const cleartext = newApiKey('test');
+  const cleartext = newApiKey('test', systemRandomness);
   await openAccountWithKeys(gateway.gateway)({
     ...opening,
     actor,

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { OVERLOAD, Overload, type Place } from '../../http/kernel/overload.ts';
 import { newKey, type TestGateway, type TestTenant } from '../support/gateway.ts';
-import { expectError, openReady, portOf } from './support.ts';
+import { expectError, openReady, portOf, rawIdOf } from './support.ts';
 
 const MANY = 400;
 
@@ -54,6 +54,11 @@ describe('overload', () => {
     expect(overload.inProgress).to.be.within(512, 600);
     expect(come(overload, 'even 0', 1)).to.have.length(0);
     expect(come(overload, 'new', 1)).to.have.length(1);
+  });
+  it('counts no account for a share that has none in progress any more', () => {
+    for (const place of Array.from({ length: 10 }, (_, i) => come(overload, `gone ${i}`, 1)).flat()) place.leave();
+    expect(come(overload, 'hog', 600)).to.have.length(512);
+    expect(come(overload, 'b', 300)).to.have.length(256); // an even share of two
   });
   it('has an end for all: 1,024', () => {
     for (let i = 0; i < 3_000; i++) come(overload, `one ${i}`, 1);
@@ -180,6 +185,18 @@ describe('overload of a small gateway', () => {
       expect((await wallets()).status).to.equal(200);
       expect((await gateway.charge()).status).to.equal(201);
     });
+  it('by payers’ pages, which have the share of one account together, is 503 for one page more and for no merchant', async () => {
+    const { body } = await gateway.charge<{ id: string }>();
+    const page = () => gateway.get(`/pay/${rawIdOf(body.id)}`);
+    const all = Array.from({ length: SMALL }, page);
+    await isFull.promise;
+    expectError(await page(), 503, 'service_unavailable');
+    const merchant = wallets(other.testKey);
+    gate.resolve();
+    expect((await merchant).status).to.equal(200);
+    expect((await Promise.all(all)).map(({ status }) => status)).to.deep.equal(Array(SMALL).fill(200));
+    expect((await page()).status).to.equal(200);
+  });
   it('is not made by clients that send slowly', async () => {
     gate.resolve();
     const { accounts } = gateway.gateway.services;

@@ -15,6 +15,28 @@ describe('payer’s page', () => {
   });
   const open = (path: string) => gateway.get(path, { key: null });
 
+  it('has no other page or method that lacks its headers', async () => {
+    const names = ['referrer-policy', 'x-frame-options', 'x-content-type-options', 'cross-origin-opener-policy'];
+    const told = (headers: Headers) => names.map((name) => headers.get(name));
+    const page = told((await open(`/pay/${raw}`)).headers);
+    expect(page).to.deep.equal(['no-referrer', 'SAMEORIGIN', 'nosniff', 'same-origin']);
+    for (const path of ['/pay', `/pay/${raw}/nothing`, '/pay/a/b/c/d']) {
+      const { status, headers } = await open(path);
+      expect([status, ...told(headers)], path).to.deep.equal([404, ...page]);
+    }
+    const { status, headers } = await gateway.call('DELETE', `/pay/${raw}`, { key: null });
+    expect([status, ...told(headers)]).to.deep.equal([405, ...page]);
+  });
+  it('counts what is no page against its address, with the pages and not beside them', async () => {
+    const few = await openReady({ addressPerMinute: 2 });
+    const status = async (path: string) => (await few.get(path, { key: null })).status;
+    expect([await status('/pay/x/nothing'), await status('/pay/x'), await status('/pay/x/nothing')]).to.deep.equal([
+      404, 404, 429,
+    ]);
+    expect(await status('/pay/x')).to.equal(429);
+    expect(await status('/nothing')).to.equal(404);
+    await few.close();
+  });
   it('is HTML without personal data, under a strict policy', async () => {
     const { status, headers, text } = await open(`/pay/${raw}`);
     expect([status, headers.get('content-type'), headers.get('cache-control')]).to.deep.equal([
@@ -88,8 +110,12 @@ describe('payer’s page', () => {
     expect(text).to.include('Cobrança não encontrada');
   });
   it('is 404 for what is no charge', async () => {
+    const help = `<${gateway.baseUrl}/docs/errors#not_found>; rel="help"`;
     for (const id of ['0'.repeat(26), 'x', `ch_${raw}`]) {
-      for (const page of ['', '/card']) expect((await open(`/pay/${id}${page}`)).status).to.equal(404);
+      for (const page of ['', '/card']) {
+        const { status, headers } = await open(`/pay/${id}${page}`);
+        expect([status, headers.get('link')]).to.deep.equal([404, help]);
+      }
       for (const part of ['qr.png', 'crypto.png', 'boleto.pdf', 'public/boleto.pdf', 'receipt.pdf', 'status', 'events'])
         expectError(await open(`/pay/${id}/${part}`), 404, 'not_found');
     }

@@ -1,8 +1,8 @@
 // One merchant's payments over HTTP, in the test mode of an account of its own, and what acquirers do with them.
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import type { Hit, Receiver } from '../support/receiver.ts';
 import { typeOf } from '../support/receiver.ts';
 import type { Body } from './merchant.ts';

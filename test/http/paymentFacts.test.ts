@@ -28,14 +28,17 @@ const termsOf = (metadata: ChargeTerms['metadata'] = {}): ChargeTerms => ({
 
 describe('facts for the payer’s pages', () => {
   it('of a boleto: its own numbers and due time, the rest from the charge', () => {
-    expect(boletoFactsOf(termsOf(), OTHERS.boleto, 'Padaria São João')).to.deep.equal({
+    expect(
+      boletoFactsOf(termsOf(), OTHERS.boleto, { merchantName: 'Padaria São João', taxId: '12ABC34501DE35' }),
+    ).to.deep.equal({
       mode: 'test',
       line: OTHERS.boleto.line,
       barcode: OTHERS.boleto.barcode,
       amount: 100,
       issuedAt: '2026-11-21T13:00:00.000Z',
       dueAt: OTHERS.boleto.expiresAt,
-      receiverName: 'Padaria São João',
+      merchantName: 'Padaria São João',
+      merchantTaxId: '12ABC34501DE35',
       payerName: 'Ana Souza',
       payerDocument: '123.456.789-09',
       transactionId: 'tx_01hzy3v7q9k2m4n6p8r0s2t4v6',

@@ -8,8 +8,8 @@ import { addMillis, DAY_MS, HOUR_MS, MINUTE_MS, parseTimestamp } from '../../dom
 import { barcodeOfLine, isBoletoBarcode, isBoletoLine } from '../../domain/methods/boleto.ts';
 import { isMultibancoReference } from '../../domain/methods/multibanco.ts';
 import { parseBrCode } from '../../domain/pix/brCodeParse.ts';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';
 import type { Body } from './merchant.ts';
 import { ORDERS, type Payment, PaymentDesk, PHONE } from './paymentDesk.ts';

@@ -6,10 +6,12 @@ import { expect } from 'chai';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import type { Stopwatch } from '../../application/ports/clock.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import { route } from '../../http/kernel/route.ts';
 import { listen } from '../../infrastructure/boot/httpServer.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
+import { Merchant } from './merchant.ts';
 import { RefundDesk } from './refundDesk.ts';
 import { openReady, rawIdOf, rawSocket } from './support.ts';
 
@@ -42,7 +44,7 @@ const secondLiveCharge =
   async () => {
     const live = await openReady({ liveProvider: new FakeProvider() });
     const { tenant, gateway } = live;
-    await changeAccountSettings(gateway)(tenant.accountId, { velocity }, 'operator:test');
+    await changeAccountSettings(gateway)(tenant.accountId, { velocity }, { actor: 'operator:test', requestId: null });
     const charge = () => live.charge({ customer: { document: CPF } }, { key: tenant.liveKey });
     const first = await charge();
     expect(first.status, first.text).to.equal(201);
@@ -50,6 +52,18 @@ const secondLiveCharge =
     await live.close();
     return second;
   };
+
+const FOR_OPERATORS = route({
+  method: 'GET',
+  path: '/ops',
+  operationId: 'operate',
+  summary: 'Operate the platform',
+  tag: 'Operations',
+  principal: 'operator',
+  responses: { 204: { kind: 'empty', description: 'Done.' } },
+  errors: [],
+  handle: async () => ({ status: 204 }),
+});
 
 /** One way to each code, with the status that contract.md and rules E give it, and its param. */
 export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke, string?] } = {
@@ -83,6 +97,18 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
         gateway.post('/v1/webhooks/endpoints', { url: 'https://example.com', events: ['*'] }, { key });
       for (let i = 0; i < 16; i++) expect((await register()).status).to.equal(201);
       return register();
+    },
+  ],
+  endpoint_not_active: [
+    400,
+    async (gateway) => {
+      const merchant = await Merchant.open(gateway);
+      const registered = await merchant.register('http://127.0.0.1:1024/', ['charge.created']);
+      await merchant.charge();
+      await merchant.flushed();
+      const { id } = await merchant.delivery();
+      await merchant.delete(registered);
+      return gateway.post(`/v1/webhooks/deliveries/${id}/retry`, {}, merchant);
     },
   ],
   refund_limit_reached: [
@@ -128,6 +154,19 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
   'fraud.customer_velocity_exceeded': [403, secondLiveCharge({ customerPerHour: 1 })],
   'fraud.account_velocity_exceeded': [403, secondLiveCharge({ accountPerHour: 1 })],
   unauthorized: [401, (gateway) => gateway.charge({}, { key: null })],
+  role_required: [
+    403,
+    async () => {
+      const operators = await openReady({ moreRoutes: [FOR_OPERATORS] });
+      const reply = await operators.get<unknown>('/ops', { key: null, headers: await operators.logIn('OWNER') });
+      await operators.close();
+      return reply;
+    },
+  ],
+  API_KEY_ROLE_REQUIRED: [
+    403,
+    async (gateway) => gateway.post('/v1/api-keys', {}, { key: null, headers: await gateway.logIn('MEMBER') }),
+  ],
   mode_not_allowed: [403, (gateway) => gateway.get('/v1/sandbox/clock', { key: gateway.tenant.liveKey })],
   not_found: [404, (gateway) => gateway.get('/v1/charges/none')],
   method_not_allowed: [405, (gateway) => gateway.call('DELETE', '/v1/wallets')],

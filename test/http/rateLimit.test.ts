@@ -1,10 +1,15 @@
 // Requests a minute for each key (rule E8).
 import { expect } from 'chai';
+import type express from 'express';
 import { ACCOUNT } from '../../application/core/aggregates.ts';
 import { metadataForProcess } from '../../application/core/eventMetadata.ts';
 import { changeSettings } from '../../domain/account/settings.ts';
 import { streamName } from '../../domain/kernel/event.ts';
+import { rateLimit } from '../../http/kernel/limits.ts';
+import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
+import type { Caller } from '../../http/kernel/route.ts';
 import { newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { expectError, openReady } from './support.ts';
 
 const PER_MINUTE = 5;
@@ -158,6 +163,82 @@ describe('rate limit', () => {
       await agree(null);
       expect(limits(await look('live'))[0]).to.equal('5');
     });
+  });
+});
+
+describe('rate limit of an account', () => {
+  const RECORDED = new Map<string, string>();
+  const res = { setHeader: (name: string, value: string) => RECORDED.set(name, value) } as unknown as express.Response;
+  const callerOf = (key: number, accountId: string, mode: 'test' | 'live') =>
+    ({
+      account: { settings: { rateLimitPerMinute: 2 }, sandbox: { rateLimitPerMinute: 0 } },
+      tenant: { accountId, mode },
+      actor: `key:${key}`,
+    }) as unknown as Caller;
+
+  it('is ten times that of a key, for all keys of a mode together: each refused request of a key counts for the key alone', async () => {
+    const windows = new MinuteWindows({ remembered: 100, takeShares: null });
+    const limit = rateLimit(windows, 600);
+    const ask = async (key: number, accountId = 'a', mode: 'test' | 'live' = 'live') =>
+      (await limit(callerOf(key, accountId, mode), { limit: 'key' }, res))?.perMinute ?? null;
+    for (let i = 0; i < 30; i++) expect(await ask(0)).to.equal(i < 2 ? null : 2);
+    for (let key = 1; key < 10; key++)
+      expect([await ask(key), await ask(key), await ask(key)]).to.deep.equal([null, null, 2]);
+    expect([await ask(10), await ask(11), await ask(10), await ask(10)]).to.deep.equal([20, 20, 20, 2]);
+    expect(await ask(12, 'a', 'test')).to.equal(null);
+    expect(await ask(13, 'b')).to.equal(null);
+    await ask(14);
+    expect(RECORDED.get('X-RateLimit-Limit-Minute')).to.equal('20');
+    expect(RECORDED.get('X-RateLimit-Remaining-Minute')).to.equal('0');
+  });
+});
+
+describe('rate limit of several processes', () => {
+  let database: TestDatabase;
+  let gateways: readonly TestGateway[];
+  before(async () => {
+    database = await migratedDatabase();
+    // No time passes: an answer of the database is never late, and the minute does not end.
+    const options = { database, perMinute: 600, addressPerMinute: 60, isAlone: false, limitsNow: () => 0 } as const;
+    const first = await openReady(options);
+    gateways = [first, await openReady({ ...options, roles: { serves: true, projects: false, works: false } })];
+  });
+  after(async () => {
+    for (const gateway of gateways.toReversed()) await gateway.close();
+    await database.drop();
+  });
+
+  it('each process knows of what the others let in, and no request asks the database', async () => {
+    const [first] = gateways as readonly [TestGateway];
+    const tenant = await first.newTenant();
+    let statements = 0;
+    for (const { storage } of gateways) {
+      const { operations } = storage;
+      const query = operations.query.bind(operations);
+      operations.query = ((...statement: Parameters<typeof query>) => {
+        if (JSON.stringify(statement).includes('take_request_shares')) statements += 1;
+        return query(...statement);
+      }) as typeof operations.query;
+    }
+    const lefts: number[] = [];
+    for (let i = 0; i < 15; i++)
+      for (const gateway of gateways) {
+        const ask = () => gateway.get('/v1/wallets', { key: tenant.testKey });
+        const replies = await Promise.all(Array.from({ length: 8 }, ask));
+        for (const reply of replies) {
+          expect(reply.status, reply.text).to.equal(200);
+          lefts.push(Number(limits(reply)[1]));
+        }
+      }
+    expect(lefts).to.have.length(240);
+    expect(Math.max(...lefts)).to.equal(599);
+    expect(lefts.at(-1)).to.be.within(240, 479); // each has let in 120, and holds shares ahead
+    expect(statements).to.be.below(120);
+  });
+  it('an address has one limit, beyond what each process lets in before it shares', async () => {
+    const ask = (gateway: TestGateway) => gateway.get('/v1/webhooks/event-catalog', { key: null });
+    const all = await Promise.all(gateways.flatMap((gateway) => Array.from({ length: 70 }, () => ask(gateway))));
+    expect(all.filter(({ status }) => status === 200).length).to.be.within(60, 62);
   });
 });
 

@@ -1,8 +1,8 @@
 // GET /v1/payments/{id}/receipt (contract.md Payments): a PDF of a settled payment.
 import { expect } from 'chai';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
 import { pdfText } from '../support/pdfText.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import { type Body, Merchant } from './merchant.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';
 

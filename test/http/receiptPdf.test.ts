@@ -12,7 +12,9 @@ import { pdfLines, pdfPages, pdfRectangles, pdfText } from '../support/pdfText.t
 const URL_ = 'https://pay.example/pay/01hzy3v7q9k2m4n6p8r0s2t4v6';
 const FACTS: ReceiptFacts = {
   mode: 'live',
-  receiverName: 'Padaria São João Ltda',
+  merchantName: 'Padaria São João Ltda',
+  merchantTaxId: '12ABC34501DE35',
+  logo: null,
   amount: toMinor(123_456),
   currency: 'BRL',
   method: 'PIX',
@@ -43,6 +45,8 @@ describe('receipt', () => {
       'Pagamento confirmado',
       'Recebedor',
       'Padaria São João Ltda',
+      'CNPJ do recebedor',
+      '12.ABC.345/01DE-35',
       'Pagador',
       'João da Conceição Araújo',
       'CPF ou CNPJ do pagador',
@@ -126,15 +130,22 @@ describe('receipt', () => {
     for (const name of [null, '', '🎉', ' \u200b']) expect(await factOf('Pagador', { payerName: name })).to.equal(null);
   });
 
-  it('never shows a whole tax id', async () => {
+  it('shows the receiver’s CNPJ in full and a CPF masked; nothing where none is known', async () => {
+    expect(await factOf('CNPJ do recebedor', { merchantTaxId: '99991111000174' })).to.equal('99.991.111/0001-74');
+    expect(await factOf('CPF do recebedor', { merchantTaxId: '99991111140' })).to.equal('***.911.111-**');
+    const text = (await textOf({ merchantTaxId: null })).join('\n');
+    expect(text).to.not.contain('do recebedor');
+  });
+
+  it('never shows a whole tax id of a person, nor the payer’s', async () => {
     for (const document of ['12345678909', '123.456.789-09', '12ABC34501DE35', '12.ABC.345/01DE-35']) {
-      const text = (await textOf({ payerDocument: document })).join('\n');
+      const text = (await textOf({ payerDocument: document, merchantTaxId: '12345678909' })).join('\n');
       expect(text.replace(/[^0-9A-Z\n]/g, '')).to.not.include(document.replace(/[^0-9A-Z]/g, ''));
     }
   });
 
   it('stays on the page and cuts at three lines, whatever is long', async () => {
-    const long = { receiverName: 'W'.repeat(200), payerName: 'Maria '.repeat(100), reference: 'x'.repeat(255) };
+    const long = { merchantName: 'W'.repeat(200), payerName: 'Maria '.repeat(100), reference: 'x'.repeat(255) };
     const pdf = await receipt({ ...long, amount: toMinor(AMOUNT_MAX), refunded: toMinor(1), currency: 'USDT' });
     expect(pdfPages(pdf)).to.equal(1);
     const lines = pdfLines(pdf);
@@ -150,8 +161,8 @@ describe('receipt', () => {
   it('takes any name', async () => {
     const names = fc.string({ unit: anyCharacter, maxLength: 200 });
     await fc.assert(
-      fc.asyncProperty(names, names, async (receiverName, payerName) => {
-        expect(pdfPages(await receipt({ receiverName, payerName }))).to.equal(1);
+      fc.asyncProperty(names, names, async (merchantName, payerName) => {
+        expect(pdfPages(await receipt({ merchantName, payerName }))).to.equal(1);
       }),
       { numRuns: 40 },
     );

@@ -1,7 +1,7 @@
 // One merchant's refunds over HTTP, and the bank that decides them.
 import { expect } from 'chai';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import { type Body, Merchant } from './merchant.ts';
 import { rawIdOf } from './support.ts';
 

@@ -1,7 +1,7 @@
 // Refunds of payments by other methods than Pix (contract.md Refund body; rules E4, M3, M9).
 import { expect } from 'chai';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import { Receivers } from './deliveryFacts.ts';
 import { expectLedgerBalances } from './ledgerFacts.ts';
 import type { Body } from './merchant.ts';

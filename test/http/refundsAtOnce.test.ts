@@ -1,10 +1,10 @@
 // Many refunds of one payment at once: their sum never exceeds it (architecture §4, E4).
 import { expect } from 'chai';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { newKey, TestGateway } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { expectLedgerBalances } from './ledgerFacts.ts';
 import { netOf, RefundDesk } from './refundDesk.ts';

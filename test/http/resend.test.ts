@@ -52,9 +52,11 @@ describe('resending webhooks', () => {
     expect(await resend(id)).to.deep.equal({ resent: true, status: 'PAID' });
     const second = await again(first);
     expect(types(second)).to.deep.equal(['charge.paid', 'payment.completed']);
+    expect(first.map(({ headers }) => Number(headers['x-acme-sequence'])).toSorted()).to.deep.equal([1, 2, 3, 4, 5]);
     for (const hit of second) {
       const original = first.find((one) => typeOf(one) === typeOf(hit)) as Hit;
       expect(hit.rawBody).to.equal(original.rawBody);
+      expect(hit.headers['x-acme-sequence']).to.equal(original.headers['x-acme-sequence']);
       expect(hit.headers['webhook-id']).to.equal(original.headers['webhook-id']);
       expect(deliveryIdOf(hit)).to.match(/^wd_[0-9a-z]{26}$/);
       expect(deliveryIdOf(hit)).to.not.equal(deliveryIdOf(original));

@@ -10,12 +10,12 @@ import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
-import { createMetrics } from '../../infrastructure/boot/metrics.ts';
+import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
 import { providerNotifications } from '../../infrastructure/operations/providerNotifications.ts';
 import { heldMoney, listHeld } from '../../projections/payments/held.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import type { TestGateway, TestTenant } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import { expectLedgerBalances } from './ledgerFacts.ts';
 import { eventTypes, openReady, rawIdOf } from './support.ts';
 

@@ -1,8 +1,16 @@
 // An example of every route of the table, and what of a tenant's it names.
+import { hash } from 'node:crypto';
 import { expect } from 'chai';
+import type { CheckedLogo } from '../../application/ports/logos.ts';
+import { PREFIX } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import type { AccountRole } from '../../domain/user/user.ts';
 import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../http/kernel/route.ts';
-import { newKey, type TestGateway } from '../support/gateway.ts';
+import { logos } from '../../infrastructure/logos/logos.ts';
+import { newKey, type TestGateway, type TestUser } from '../support/gateway.ts';
+import { pngImage } from '../support/images.ts';
+import { Merchant } from './merchant.ts';
 import { rawIdOf } from './support.ts';
 
 /** Made once: asked for again, each route answers the same. */
@@ -31,22 +39,37 @@ interface Instruments {
 
 /** What a tenant owns that routes can name. */
 export interface Owned extends Refunds, Cards, Instruments {
+  readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;
+  /** A key that no test uses to call. */
+  readonly keyId: string;
+  readonly deliveryId: string;
 }
 
 export interface Example {
   readonly path?: (owned: Owned) => string;
   readonly body?: unknown;
+  /** Instead of JSON. */
+  readonly upload?: { readonly contentType: string; readonly bytes: Buffer };
   /** What a live key gets that names only what is its own; routes for test keys aside. */
   readonly live: number;
+  /** Roles of an account that may ask for it, where not every one may. */
+  readonly roles?: readonly AccountRole[];
   /** The path of a resource that never was; only routes that name one. */
   readonly absent?: string;
 }
 
 export const NO_ID = '0'.repeat(26);
 const CHARGE = { amount: 500, payment_method: 'pix' };
-export const URL = 'https://example.com/hook';
+const URL = 'https://example.com/hook';
+/** Where the tenant's own endpoint is: nothing listens there, and nothing is sent outside. */
+export const OWN_URL = 'http://127.0.0.1:1024/hook';
+/** The user who logs in. */
+export const USER = { email: 'rotas@example.com', password: 'a senha das rotas' };
+const MANAGERS = ['OWNER', 'ADMIN'] as const;
+const IMAGE = pngImage();
+const LOGO: CheckedLogo = { contentType: 'image/png', bytes: IMAGE, sha256: hash('sha256', IMAGE, 'hex') };
 const PAYMENT = { amount: 500, paymentMethods: ['CREDIT_CARD'] };
 
 const acquirer = (act: Act): Example => ({
@@ -118,7 +141,36 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
     absent: `/v1/webhooks/endpoints/we_${NO_ID}`,
     live: 404,
   },
+  changeWebhookEndpoint: {
+    path: (owned) => `/v1/webhooks/endpoints/${owned.endpointId}`,
+    body: { url: URL, events: ['charge.paid'], status: 'INACTIVE' },
+    absent: `/v1/webhooks/endpoints/we_${NO_ID}`,
+    live: 404,
+  },
+  rotateWebhookSecret: {
+    path: (owned) => `/v1/webhooks/endpoints/${owned.endpointId}/rotate-secret`,
+    body: {},
+    absent: `/v1/webhooks/endpoints/we_${NO_ID}/rotate-secret`,
+    live: 404,
+  },
+  pingWebhookEndpoint: {
+    path: (owned) => `/v1/webhooks/endpoints/${owned.endpointId}/ping`,
+    absent: `/v1/webhooks/endpoints/we_${NO_ID}/ping`,
+    live: 404,
+  },
   listWebhookDeliveries: { live: 200 },
+  getWebhookDelivery: {
+    path: (owned) => `/v1/webhooks/deliveries/${owned.deliveryId}`,
+    absent: `/v1/webhooks/deliveries/wd_${NO_ID}`,
+    live: 404,
+  },
+  retryWebhookDelivery: {
+    path: (owned) => `/v1/webhooks/deliveries/${owned.deliveryId}/retry`,
+    absent: `/v1/webhooks/deliveries/wd_${NO_ID}/retry`,
+    live: 404,
+  },
+  redriveWebhookDeliveries: { body: { status: 'FAILED', dryRun: true }, live: 202 },
+  getWebhookStats: { live: 200 },
   listEventCatalogue: { live: 200 },
   sandboxPay: {
     path: (owned) => `/v1/sandbox/charges/${owned.chargeId}/pay`,
@@ -147,6 +199,39 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   getSandboxClock: { live: 403 },
   advanceSandboxClock: { body: { seconds: 1 }, live: 403 },
   flushSandboxDeliveries: { body: {}, live: 403 },
+  listRequestLogs: { live: 401 },
+  logIn: { body: { email: USER.email, password: USER.password }, live: 200 },
+  logOut: { live: 401 },
+  changePassword: { body: { current_password: USER.password, new_password: USER.password }, live: 401 },
+  issueApiKey: { body: { label: 'till', test: true }, roles: MANAGERS, live: 401 },
+  listApiKeys: { live: 401 },
+  rotateApiKey: {
+    path: ({ keyId }) => `/v1/api-keys/${keyId}/rotate`,
+    body: {},
+    absent: `/v1/api-keys/key_${NO_ID}/rotate`,
+    roles: MANAGERS,
+    live: 401,
+  },
+  revokeApiKey: {
+    path: ({ keyId }) => `/v1/api-keys/${keyId}`,
+    absent: `/v1/api-keys/key_${NO_ID}`,
+    roles: MANAGERS,
+    live: 401,
+  },
+  requestPasswordReset: { body: { email: 'ninguem@example.com' }, live: 202 },
+  getAccountAsset: {
+    path: () => '/account/assets/password.css',
+    absent: `/account/assets/${NO_ID}`,
+    live: 200,
+  },
+  showPasswordPage: { live: 200 },
+  setPassword: { body: { token: 'none', password: USER.password }, live: 400 },
+  getAccount: { live: 401 },
+  changeAccountSettings: { body: { color: '#1a7f5c' }, roles: MANAGERS, live: 401 },
+  uploadLogo: { upload: LOGO, roles: MANAGERS, live: 401 },
+  removeLogo: { roles: MANAGERS, live: 401 },
+  getCheckoutColor: { path: () => '/pay/colors/1a7f5c.css', absent: `/pay/colors/${NO_ID}`, live: 200 },
+  getLogo: { path: () => `/pay/logos/${LOGO.sha256}`, absent: `/pay/logos/${'0'.repeat(64)}`, live: 200 },
   getCheckoutAsset: { path: () => '/pay/assets/checkout.css', absent: `/pay/assets/${NO_ID}`, live: 200 },
   showCheckout: ofPage(({ chargeId }) => chargeId),
   showCardPage: ofPage(({ cardIds }) => cardIds.authorize, '/card'),
@@ -215,10 +300,37 @@ export const answerSchemaOf = ({ responses }: Route, status: number): JsonSchema
 
 export const exampleOf = ({ operationId }: Route): Example => EXAMPLES[operationId] as Example;
 
+/** A message to the URL of a payment's own, where nothing listens. */
+const makeDelivery = async (gateway: TestGateway): Promise<{ readonly deliveryId: string }> => {
+  const body = { ...PAYMENT, idempotencyKey: newKey(), webhookUrl: OWN_URL };
+  expect((await gateway.post('/v1/payments', body)).status).to.equal(201);
+  // The message is written when the card has its instrument, which a job brings.
+  const [delivery] = await new Merchant(gateway, gateway.tenant.testKey).untilDeliveries((all) => all.length > 0);
+  return { deliveryId: delivery?.id ?? '' };
+};
+
+/** An image that is served, of an account whose logo no route changes. */
+const makeLogo = async (gateway: TestGateway): Promise<object> => {
+  await logos(gateway.storage.operations).put((await gateway.newTenant()).accountId, LOGO);
+  return {};
+};
+
+/** Issues a key to the first tenant, which is used for nothing. Returns its id. */
+export const makeKey = async ({ gateway, tenant }: TestGateway): Promise<string> => {
+  const wish = { mode: 'test', label: 'spare' } as const;
+  const by = { actor: 'operator:test', requestId: null };
+  const issued = await gateway.services.issueApiKey(tenant.accountId, wish, by);
+  if (isRejection(issued)) throw new Error(issued.message);
+  return PREFIX.key + issued.key.keyId;
+};
+
 /** What all tests share. */
-export type Made = Omit<Owned, 'chargeId' | 'endpointId'>;
+export type Made = Omit<Owned, 'chargeId' | 'endpointId' | 'keyId'>;
 export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
+  user: await gateway.addUser('OWNER', USER),
   ...(await makeRefunds(gateway)),
   ...(await makeCards(gateway)),
   ...(await makeInstruments(gateway)),
+  ...(await makeDelivery(gateway)),
+  ...(await makeLogo(gateway)),
 });

@@ -1,9 +1,19 @@
 import { expect } from 'chai';
+import { ACCOUNT_ROLES, ROLES, type Role } from '../../domain/user/user.ts';
 import { ROUTES } from '../../http/api/routes.ts';
-import type { Route } from '../../http/kernel/route.ts';
-import { type CallOptions, newKey, type Reply, type TestGateway, type TestTenant } from '../support/gateway.ts';
-import { EXAMPLES, exampleOf, type Made, makeOnce, NO_ID, type Owned, URL } from './routeExamples.ts';
+import { isOfSession, type Route } from '../../http/kernel/route.ts';
+import {
+  type CallOptions,
+  newKey,
+  type Reply,
+  type TestGateway,
+  type TestTenant,
+  type TestUser,
+} from '../support/gateway.ts';
+import { EXAMPLES, exampleOf, type Made, makeKey, makeOnce, NO_ID, OWN_URL, type Owned } from './routeExamples.ts';
 import { type ErrorReply, expectError, openReady } from './support.ts';
+
+const KEY_ROLE = 'API_KEY_ROLE_REQUIRED';
 
 /** A page where the route shows one, else the error body. */
 const expectAbsent = (route: Route, reply: Reply<unknown>): void => {
@@ -17,13 +27,20 @@ describe('every route of the table', () => {
   let stranger: TestTenant;
   let owned: Owned;
   let made: Made;
+  /** Of the first tenant's account, and of the platform. */
+  let people: ReadonlyMap<Role, TestUser>;
+  /** The token of the other account's owner. */
+  let strangersToken: { readonly authorization: string };
 
   const call = (route: Route, path: string, options: CallOptions = {}) => {
-    const { body } = exampleOf(route);
+    const { body, upload } = exampleOf(route);
+    const { headers, ...others } = options;
     return gateway.call<unknown>(route.method, path, {
       ...(body !== undefined && { body }),
       ...(Object.hasOwn(route.headers, 'Idempotency-Key') && { idempotencyKey: newKey() }),
-      ...options,
+      ...(upload && { raw: upload.bytes }),
+      headers: { ...(upload && { 'content-type': upload.contentType }), ...headers },
+      ...others,
     });
   };
   const pathOf = (route: Route) => exampleOf(route).path?.(owned) ?? route.path;
@@ -32,15 +49,19 @@ describe('every route of the table', () => {
     gateway = await openReady();
     stranger = await gateway.newTenant();
     made = await makeOnce(gateway);
+    const { password } = made.user;
+    const users = ROLES.map(async (role) => [role, await gateway.addUser(role, { password })] as const);
+    people = new Map(await Promise.all(users));
+    strangersToken = await gateway.logIn('OWNER', await gateway.addUser('OWNER', { tenant: stranger }));
   });
   after(() => gateway.close());
   beforeEach(async () => {
     const charge = await gateway.charge<{ id: string }>();
     const endpoint = await gateway.post<{ id: string }>('/v1/webhooks/endpoints', {
-      url: URL,
+      url: OWN_URL,
       events: ['charge.failed'],
     });
-    owned = { ...made, chargeId: charge.body.id, endpointId: endpoint.body.id };
+    owned = { ...made, chargeId: charge.body.id, endpointId: endpoint.body.id, keyId: await makeKey(gateway) };
   });
   afterEach(async () => {
     await gateway.call('DELETE', `/v1/webhooks/endpoints/${owned.endpointId}`);
@@ -61,18 +82,23 @@ describe('every route of the table', () => {
       expect(Object.keys(params), path).to.deep.equal([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
   });
 
-  it('that asks for a key can be 401 and 429', () => {
+  it('that asks for a key or a token can be 401 and 429', () => {
     for (const { principal, errors, operationId } of ROUTES)
-      if (principal === 'apiKey' || principal === 'testKey')
+      if (principal === 'apiKey' || principal === 'testKey' || isOfSession(principal))
         expect(errors, operationId).to.include.members(['unauthorized', 'rate_limited']);
   });
 
   for (const route of ROUTES) {
     const needsKey = route.principal === 'apiKey' || route.principal === 'testKey';
+    const ofSession = isOfSession(route.principal);
     describe(`${route.method} ${route.path}`, () => {
-      it('answers a test key as declared, with a request id', async () => {
-        const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1' } });
-        expect(Object.keys(route.responses).map(Number), reply.text).to.include(reply.status);
+      it('answers whom it is for as declared, with a request id', async () => {
+        const session = ofSession ? await gateway.logIn('OWNER', owned.user) : {};
+        const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1', ...session } });
+        const declared = Object.keys(route.responses).map(Number);
+        // What anybody may ask for is answered as its example says, which may be a refusal.
+        if (needsKey || ofSession) expect(declared, reply.text).to.include(reply.status);
+        else expect(reply.status, reply.text).to.equal(exampleOf(route).live);
         expect(reply.headers.get('x-request-id')).to.equal('mine-1');
       });
 
@@ -85,7 +111,7 @@ describe('every route of the table', () => {
           await gateway.call('DELETE', `${route.path}/${made.id}`, { key: gateway.tenant.liveKey });
       });
 
-      if (!needsKey)
+      if (!needsKey && !ofSession)
         it('needs no key, and minds no wrong one', async () => {
           for (const key of [null, 'nonsense']) {
             const reply = await call(route, pathOf(route), { key });
@@ -120,6 +146,51 @@ describe('every route of the table', () => {
           expectError(asBearer, 401, 'unauthorized');
         });
 
+      if (ofSession)
+        it('is 401 without a token, and with a key or a letter more in its place', async () => {
+          const { authorization } = await gateway.logIn('OWNER', owned.user);
+          const { testKey, liveKey } = gateway.tenant;
+          const wrong = ['', `Bearer ${testKey}`, `Bearer ${liveKey}`, `${authorization}x`, authorization.slice(7)];
+          for (const sent of wrong) {
+            const reply = await call(route, pathOf(route), { headers: sent === '' ? {} : { authorization: sent } });
+            expectError(reply, 401, 'unauthorized');
+            expect(reply.headers.get('www-authenticate')).to.equal('Bearer');
+          }
+        });
+
+      if (ofSession)
+        it('answers each role as declared, and nobody of another account', async () => {
+          const { roles = ACCOUNT_ROLES } = exampleOf(route);
+          for (const role of ACCOUNT_ROLES) {
+            owned = { ...owned, keyId: await makeKey(gateway) };
+            const headers = await gateway.logIn(role, people.get(role));
+            const reply = await call(route, pathOf(route), { key: null, headers });
+            if (roles.includes(role)) expect([role, reply.status < 300]).to.deep.equal([role, true]);
+            else expectError(reply, 403, route.errors.includes(KEY_ROLE) ? KEY_ROLE : 'role_required');
+          }
+          const headers = await gateway.logIn('OPERATOR', people.get('OPERATOR'));
+          const reply = await call(route, pathOf(route), { key: null, headers });
+          if (route.principal === 'session') expectError(reply, 403, 'role_required');
+          else expect(reply.status).to.be.below(300);
+        });
+      if (ofSession && exampleOf(route).absent)
+        it('is the same 404 for what never was and for another account’s, which stays', async () => {
+          const headers = { ...strangersToken, 'x-request-id': 'same' };
+          const never = await call(route, exampleOf(route).absent as string, { key: null, headers });
+          expectError(never, 404, 'not_found');
+          const others = await call(route, pathOf(route), { key: null, headers });
+          expect([others.status, others.text]).to.deep.equal([404, never.text]);
+          const owner = await gateway.logIn('OWNER', owned.user);
+          const keys = await gateway.get<{ data: { id: string }[] }>('/v1/api-keys', { key: null, headers: owner });
+          expect(keys.body.data.map(({ id }) => id)).to.include(owned.keyId);
+        });
+      if (needsKey)
+        it('is 401 with a token in place of a key', async () => {
+          expectError(await call(route, pathOf(route), { key: null, headers: strangersToken }), 401, 'unauthorized');
+          const asKey = await call(route, pathOf(route), { key: strangersToken.authorization.slice('Bearer '.length) });
+          expectError(asKey, 401, 'unauthorized');
+        });
+
       it('is 405 for other methods, with Allow', async () => {
         const there = ROUTES.filter(({ path }) => path === route.path).map(({ method }) => method);
         const allow = there.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
@@ -131,12 +202,13 @@ describe('every route of the table', () => {
           expect(reply.headers.get('allow')).to.equal(allow.join(', '));
         }
         const head = await gateway.call('HEAD', pathOf(route));
-        expect(head.status).to.equal(there.includes('GET') ? (needsKey ? 200 : exampleOf(route).live) : 405);
+        const read = ROUTES.find(({ path, method }) => path === route.path && method === 'GET');
+        expect(head.status).to.equal(read ? (needsKey ? 200 : exampleOf(read).live) : 405);
         expect(head.text).to.equal('');
       });
 
       const { path, absent } = exampleOf(route);
-      if (!needsKey && absent)
+      if (!needsKey && !ofSession && absent)
         it('is 404 for what never was', async () => expectAbsent(route, await call(route, absent)));
 
       if (needsKey && path && absent)
@@ -161,7 +233,8 @@ describe('every route of the table', () => {
 
       if (absent)
         it('is 404 for what is no id', async () => {
-          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf)_$/, '');
+          const headers = ofSession ? await gateway.logIn('OWNER', owned.user) : {};
+          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key)_$/, '');
           const tail = absent.slice(absent.indexOf(NO_ID) + NO_ID.length);
           const rubbish = [
             'x',
@@ -176,7 +249,7 @@ describe('every route of the table', () => {
             '%F0%9F%92%A9',
           ];
           for (const text of rubbish) {
-            const reply = await call(route, `${head}${text}${tail}`);
+            const reply = await call(route, `${head}${text}${tail}`, { headers });
             if (text === '%ED%A0%80') expectError(reply, 400, 'invalid_request');
             else expectAbsent(route, reply);
           }

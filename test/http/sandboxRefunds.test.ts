@@ -1,7 +1,7 @@
 // How the sandbox's bank decides refunds, by itself and when it is told to (rules X3, X5).
 import { expect } from 'chai';
-import { pollUntil } from '../../http/kernel/pollUntil.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import { Merchant } from './merchant.ts';
 import { netOf, type Refund, RefundDesk } from './refundDesk.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';

@@ -34,6 +34,7 @@ describe('the pages for developers', () => {
       for (const accept of ['application/json', '*/*', 'application/json, text/html;q=0.5']) {
         const { status, headers, body } = await open('/', { accept });
         expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/json; charset=utf-8']);
+        expect(headers.get('vary')).to.equal('Accept, Accept-Language');
         const at = gateway.baseUrl;
         expect(body['name']).to.equal('Quita');
         expect(body['version']).to.match(/^\d+\.\d+\.\d+/);
@@ -82,7 +83,7 @@ describe('the pages for developers', () => {
       const page = homePage('en', { ...facts, demoFile: '/srv/quita/.data/demo.json' });
       for (const part of ['/srv/quita/.data/demo.json', 'http://127.0.0.1:3000/v1/charges', 'data-copy'])
         expect(page).to.include(part);
-      expect(homePage('en', facts)).to.not.include('demo.json');
+      expect(homePage('en', facts)).to.not.match(/demo\.json|demo account|testApiKey/);
     });
   });
 
@@ -102,6 +103,13 @@ describe('the pages for developers', () => {
         expect(from).to.match(/^\/docs\/assets\/[\w.-]+\?v=[0-9a-f]{16}$/);
     });
 
+  it('load the sheet of the house first: what a page adds to it wins', async () => {
+    const { text } = await open('/docs');
+    const sheets = [...text.matchAll(/<link rel="stylesheet" href="\/docs\/assets\/([\w.-]+)/g)].map(
+      ([, name]) => name,
+    );
+    expect(sheets).to.deep.equal(['preferences.css', 'docs.css', 'swagger-ui.css', 'reference.css']);
+  });
   it('lead to what there is', async () => {
     const linked = new Set<string>();
     for (const path of ['/', ...PAGES])

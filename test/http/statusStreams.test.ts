@@ -9,7 +9,8 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addressOf } from '../../http/kernel/address.ts';
 import { sendError } from '../../http/kernel/errors.ts';
 import { sendResult } from '../../http/kernel/send.ts';
-import { type LiveStatus, StatusStreams, type StreamBounds } from '../../http/site/statusStreams.ts';
+import type { LiveStatus } from '../../http/kernel/services.ts';
+import { StatusStreams, type StreamBounds } from '../../http/site/statusStreams.ts';
 
 const ID = '01hzy3v7q9k2m4n6p8r0s2t4v6' as PaymentId;
 const NOW = '2026-11-21T13:00:00.000Z';
@@ -36,7 +37,7 @@ const openPages = (bounds: Partial<StreamBounds> = {}) => {
     return new Map(answer ? ids.map((id) => [id, answer]) : []);
   };
   const streams = new StatusStreams(progress, find, bounds);
-  const open = (id: PaymentId = ID, ip = '203.0.113.1', status = pending(DUE)) => {
+  const open = (id: PaymentId = ID, ip = '203.0.113.1', status = pending(DUE), method = 'GET') => {
     const told: LiveStatus[] = [];
     let heard = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
@@ -63,7 +64,7 @@ const openPages = (bounds: Partial<StreamBounds> = {}) => {
       },
     });
     const app = { get: () => 'https://quita.test' };
-    const req = { method: 'GET', ip, socket: {}, app } as unknown as Request;
+    const req = { method, ip, socket: {}, app } as unknown as Request;
     const answer = streams.answer(id, addressOf(req), status);
     if (isRejection(answer)) sendError(req, res as unknown as Response, answer);
     else sendResult(req, res as unknown as Response, answer);
@@ -150,6 +151,15 @@ describe('status streams', () => {
     const { streams, open } = openPages({ inAll: 3 });
     const codes = [1, 2, 3, 4].map((i) => open(paymentId(i), `203.0.113.${i}`).res.statusCode);
     expect(codes).to.deep.equal([200, 200, 200, 503]);
+    streams.close();
+  });
+
+  it('are not opened by HEAD, which takes no place', async () => {
+    const { streams, open } = openPages({ inAll: 1 });
+    const head = open(ID, '203.0.113.1', pending(DUE), 'HEAD');
+    await head.ended;
+    expect([head.res.statusCode, head.res.text, head.told]).to.deep.equal([200, '', []]);
+    expect(open().res.statusCode).to.equal(200);
     streams.close();
   });
 

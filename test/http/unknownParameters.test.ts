@@ -13,8 +13,11 @@ const LISTS = {
 
 describe('unknown query parameters', () => {
   let gateway: TestGateway;
+  /** Of a user who may call what keys may not. */
+  let headers: { readonly authorization: string };
   before(async () => {
     gateway = await openReady();
+    headers = await gateway.logIn();
     expect((await gateway.charge()).status).to.equal(201);
   });
   after(() => gateway.close());
@@ -44,7 +47,7 @@ describe('unknown query parameters', () => {
       for (const [query, param] of UNKNOWN)
         it(`${query.slice(0, 40)} is refused by its name`, async () => {
           for (const text of [query, `${known}&${query}`, `${query}&${known}`])
-            expectError(await gateway.get(`${path}?${text}`), 400, 'invalid_filter', param);
+            expectError(await gateway.get(`${path}?${text}`, { headers }), 400, 'invalid_filter', param);
         });
       it('are all told, after the known ones', async () => {
         const details = expectError(await gateway.get(`${path}?b=1&limit=0&a=2`), 400, 'invalid_filter');
@@ -58,7 +61,7 @@ describe('unknown query parameters', () => {
       it('known ones given twice are refused too, the same or another', async () => {
         const [name = '', value = ''] = known.split('=');
         for (const text of [`${known}&${known}`, `${known}&${name}=other`, `${name}=other&${known}&${name}=${value}`])
-          expectError(await gateway.get(`${path}?${text}`), 400, 'invalid_filter', name);
+          expectError(await gateway.get(`${path}?${text}`, { headers }), 400, 'invalid_filter', name);
       });
       it('an empty query is none', async () => {
         const all = await gateway.get(path);
@@ -71,15 +74,22 @@ describe('unknown query parameters', () => {
         expectError(await gateway.get(`/v1/charges?${param}=${value}`), 400, 'invalid_filter', param);
   });
 
+  it('every list that filters or pages is tried here, and that of requests, which grows as it is asked', async () => {
+    const lists = ROUTES.filter(({ refusesUnknownQuery }) => refusesUnknownQuery).map(({ path }) => path);
+    expect(lists.sort()).to.deep.equal([...Object.keys(LISTS), '/v1/request-logs'].sort());
+    for (const [query, param] of UNKNOWN)
+      expectError(await gateway.get(`/v1/request-logs?${query}`, { headers }), 400, 'invalid_filter', param);
+  });
+
   const others = ROUTES.filter(
-    ({ method, path }) => method === 'GET' && !path.includes('{') && !Object.hasOwn(LISTS, path),
+    ({ method, path, refusesUnknownQuery }) => method === 'GET' && !path.includes('{') && !refusesUnknownQuery,
   );
   for (const { path, query } of others)
     it(`${path} ignores them`, async () => {
-      const statusOf = async (text: string) => (await gateway.get(`${path}?${text}`)).status;
+      const statusOf = async (text: string) => (await gateway.get(`${path}?${text}`, { headers })).status;
       for (const text of ['colour=red', 'page=x&offset=-1', 'status[]=a', '__proto__=1', '=1', 'a=1&a=2'])
         expect(await statusOf(text)).to.equal(200);
       for (const [param, { code }] of Object.entries(query))
-        expectError(await gateway.get(`${path}?${param}=1&${param}=2`), 400, code, param);
+        expectError(await gateway.get(`${path}?${param}=1&${param}=2`, { headers }), 400, code, param);
     });
 });

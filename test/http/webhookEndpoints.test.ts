@@ -1,7 +1,9 @@
-// Registering, listing and deleting webhook endpoints (rules W5, W6).
+// Registering, listing, changing and deleting webhook endpoints (rules W5, W6).
 import { expect } from 'chai';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { EndpointId } from '../../domain/kernel/ids.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { expectError, openReady } from './support.ts';
+import { expectError, openReady, rawIdOf } from './support.ts';
 
 const URL = 'https://example.com/hook';
 interface Endpoint {
@@ -23,6 +25,8 @@ describe('webhook endpoints', () => {
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
   const register = (body: unknown, as = key) => gateway.post<Endpoint>('/v1/webhooks/endpoints', body, { key: as });
+  const change = (id: string, body: unknown, as = key) =>
+    gateway.call('PATCH', `/v1/webhooks/endpoints/${id}`, { body, key: as });
   const list = async (as = key) =>
     (await gateway.get<{ data: Endpoint[] }>('/v1/webhooks/endpoints', { key: as })).body.data;
 
@@ -39,7 +43,8 @@ describe('webhook endpoints', () => {
       .and.not.equal(b.body.secret);
     const listed = await list();
     expect(listed.map((endpoint) => endpoint.id)).to.deep.equal([id, b.body.id]);
-    expect(Object.keys(listed[0]!)).to.deep.equal(['id', 'url', 'events', 'status', 'createdAt', 'updatedAt']);
+    const shown = ['id', 'url', 'events', 'status', 'health', 'createdAt', 'updatedAt'];
+    expect(Object.keys(listed[0]!)).to.deep.equal(shown);
     expect(listed[1]).to.deep.include({ events: ['charge.paid'] });
   });
 
@@ -98,5 +103,94 @@ describe('webhook endpoints', () => {
     expectError(await gateway.call('DELETE', path, { key }), 404, 'not_found');
     expect((await register({ url: URL, events: ['*'] })).status).to.equal(201);
     expectError(await register({ url: URL, events: ['*'] }), 400, 'endpoint_limit_reached');
+    // An inactive one counts too.
+    expect((await change(all[1]!.id, { status: 'INACTIVE' })).status).to.equal(200);
+    expectError(await register({ url: URL, events: ['*'] }), 400, 'endpoint_limit_reached');
+    expect((await list()).length).to.equal(16);
+  });
+
+  describe('changed', () => {
+    const OTHER = 'https://other.example.com/hook';
+    let id: string;
+    beforeEach(async () => {
+      id = (await register({ url: URL, events: ['charge.paid'] })).body.id;
+    });
+    const listed = async () => {
+      const [{ url, events, status }] = (await list()) as unknown as [Record<string, unknown>];
+      return { url, events, status };
+    };
+    const eventsOf = async () => {
+      const types: string[] = [];
+      const stream = streamName.webhookEndpoint(rawIdOf(id) as EndpointId);
+      for await (const { type } of gateway.storage.store.readStream(stream)) types.push(type);
+      return types;
+    };
+
+    for (const [wish, after] of [
+      [{ url: OTHER }, { url: OTHER }],
+      [{ events: ['*', 'charge.paid', '*'] }, { events: ['*', 'charge.paid'] }],
+      [{ status: 'INACTIVE' }, { status: 'INACTIVE' }],
+      [
+        { url: OTHER, events: ['*'], status: 'INACTIVE', secret: 'x', id: 'we_x' },
+        { url: OTHER, events: ['*'], status: 'INACTIVE' },
+      ],
+    ] as const)
+      it(`by ${JSON.stringify(wish)}, once`, async () => {
+        const expected = { url: URL, events: ['charge.paid'], status: 'ACTIVE', ...after };
+        for (let n = 0; n < 2; n++) {
+          const reply = await change(id, wish);
+          expect([reply.status, reply.body]).to.deep.equal([200, { id, ...expected }]);
+          expect(await listed()).to.deep.equal(expected);
+        }
+        expect(await eventsOf()).to.deep.equal(['WebhookEndpointRegistered', 'WebhookEndpointChanged']);
+      });
+    for (const wish of [undefined, {}, { url: URL }, { events: ['charge.paid'], status: 'ACTIVE' }, { other: 1 }])
+      it(`by ${JSON.stringify(wish)} to what it is: nothing`, async () => {
+        const reply = await change(id, wish);
+        const same = { id, url: URL, events: ['charge.paid'], status: 'ACTIVE' };
+        expect([reply.status, reply.body]).to.deep.equal([200, same]);
+        expect(await eventsOf()).to.deep.equal(['WebhookEndpointRegistered']);
+      });
+    for (const [wish, code, param] of [
+      [{ url: 'ftp://example.com' }, 'invalid_url', 'url'],
+      [{ url: 'http://169.254.169.254' }, 'invalid_url', 'url'],
+      [{ url: '' }, 'invalid_url', 'url'],
+      [{ url: null }, 'invalid_url', 'url'],
+      [{ events: [] }, 'invalid_event', 'events'],
+      [{ events: ['nothing'] }, 'invalid_event', 'events'],
+      [{ events: null }, 'invalid_event', 'events'],
+      [{ status: 'active' }, 'invalid_request', 'status'],
+      [{ status: 'DELETED' }, 'invalid_request', 'status'],
+      [{ status: null }, 'invalid_request', 'status'],
+      [{ url: 5, status: 'ACTIVE' }, 'invalid_url', 'url'],
+      [{ url: 5, events: [] }, 'invalid_request', undefined],
+      [[], 'invalid_request', undefined],
+    ] as const)
+      it(`by ${JSON.stringify(wish)} is ${code}, and nothing is changed`, async () => {
+        expectError(await change(id, wish), 400, code, param);
+        expect(await eventsOf()).to.deep.equal(['WebhookEndpointRegistered']);
+      });
+    it('by a live key only to what a live endpoint may be', async () => {
+      const live = (await register({ url: URL, events: ['*'] }, liveKey)).body.id;
+      expectError(await change(live, { url: 'http://example.com' }, liveKey), 400, 'invalid_url', 'url');
+    });
+    it('of another account, of the other mode, deleted, or never made: not there', async () => {
+      const stranger = await gateway.newTenant();
+      for (const other of [stranger.testKey, liveKey])
+        expectError(await change(id, { status: 'INACTIVE' }, other), 404, 'not_found');
+      expectError(await change(`we_${'0'.repeat(26)}`, {}), 404, 'not_found');
+      expectError(await change('we_x', {}), 404, 'not_found');
+      await gateway.call('DELETE', `/v1/webhooks/endpoints/${id}`, { key });
+      for (const wish of [{ status: 'INACTIVE' }, {}]) expectError(await change(id, wish), 404, 'not_found');
+      // What is wrong with the body is told first.
+      expectError(await change(id, { url: 'x' }), 400, 'invalid_url', 'url');
+    });
+    it('by ten at once: each change that differs, in one order, and the last one stands', async () => {
+      const replies = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => change(id, { url: `https://example.com/${n}` })),
+      );
+      expect(replies.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
+      expect((await eventsOf()).length).to.equal(11);
+    });
   });
 });

@@ -4,19 +4,20 @@ import { expect } from 'chai';
 import { PROCESSES } from '../../application/capabilities.ts';
 import { SERDE } from '../../domain/events.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
-import { createMetrics } from '../../infrastructure/boot/metrics.ts';
-import { unreadiness } from '../../infrastructure/boot/readiness.ts';
 import { parkedCommands } from '../../infrastructure/cli/parked.ts';
+import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
+import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
 import { rebuild } from '../../projections/engine/rebuild.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectError, openReady, rawIdOf } from '../http/support.ts';
 import { runWords } from '../support/cli.ts';
 import { TestGateway, type TestTenant } from '../support/gateway.ts';
+import { loseFacts } from '../support/lostFacts.ts';
 import { paymentStream, playPoisoned, poison, UNKNOWN } from '../support/poison.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 
-const FOLLOWERS = [
+const CONSUMERS = [
   ...PROJECTIONS.filter(({ categories }) => categories.includes('payment')).map(({ name }) => name),
   ...PROCESSES.filter(({ categories }) => categories.includes('payment')).map(({ name }) => `process/${name}`),
 ].toSorted();
@@ -25,7 +26,8 @@ const FOLLOWERS = [
 const mend = (): (() => void) => {
   const serde = SERDE.payment as { -readonly [K in keyof typeof SERDE.payment]: (typeof SERDE.payment)[K] };
   const { decode } = serde;
-  serde.decode = (stored) => decode(stored.type === UNKNOWN ? { ...stored, type: 'ChargeExpired' } : stored);
+  serde.decode = (stored, around) =>
+    decode(stored.type === UNKNOWN ? { ...stored, type: 'ChargeExpired' } : stored, around);
   return () => {
     serde.decode = decode;
   };
@@ -75,10 +77,10 @@ describe('a poisoned payment', function suite() {
     await poison(api, sick, stream); // as a write of that process: its next read waits for it
     expect((await api.get(`/v1/charges/${chargeId}`, { key: sick.testKey })).status).to.equal(503);
     expect(await gateway.gateway.reacted.caughtUp(5_000)).to.equal(true);
-    expect(await parkedFor()).to.deep.equal(FOLLOWERS);
+    expect(await parkedFor()).to.deep.equal(CONSUMERS);
   };
   const skipAll = async () => {
-    const words = ['parked', 'skip', chargeId, '--reason', 'the end of the test', '--force', FOLLOWERS.join(',')];
+    const words = ['parked', 'skip', chargeId, '--reason', 'the end of the test', '--force', CONSUMERS.join(',')];
     expect((await run(...words)).code).to.equal(0);
   };
 
@@ -132,7 +134,7 @@ describe('a poisoned payment', function suite() {
       expect(await unreadiness(storage, told)).to.equal(null);
       expect(told.parked.streams).to.equal(1);
       const text = await createMetrics(told).registry.metrics();
-      for (const name of FOLLOWERS) expect(text).to.contain(`quita_parked_streams{consumer="${name}"} 1`);
+      for (const name of CONSUMERS) expect(text).to.contain(`quita_parked_streams{consumer="${name}"} 1`);
       expect(text).to.contain('quita_parked_streams{consumer="accounts"} 0');
     }
     const { json, code } = await run<{ findings: { check: string; isGood: boolean; says: string }[] }>(
@@ -163,7 +165,7 @@ describe('a poisoned payment', function suite() {
     expect(new Set(early.json.results.map(({ outcome, error }) => `${outcome} ${error}`))).to.deep.equal(
       new Set([`parked MalformedEvent: ${UNKNOWN}: expected a known event type`]),
     );
-    expect(await parkedFor()).to.deep.equal(FOLLOWERS);
+    expect(await parkedFor()).to.deep.equal(CONSUMERS);
     const forget = mend();
     try {
       const { code, json } = await run<{ results: { outcome: string }[] }>('parked', 'retry', '--all', '--json');
@@ -184,14 +186,14 @@ describe('a poisoned payment', function suite() {
     // What was read once is not readable any more: the comparison says so instead of dying.
     const after = await verify();
     expect([after.code, after.differences.length > 0]).to.deep.equal([1, true]);
-    await gateway.storage.operations.query('DELETE FROM event_store.events WHERE type = $1', [UNKNOWN]);
+    await loseFacts(gateway.storage.operations, 'DELETE FROM event_store.events WHERE type = $1', [UNKNOWN]);
   });
 
   it('is parked in a copy built beside too, and stays parked when the copy is swapped in', async () => {
     await poisoned();
     const { storage } = gateway;
     for (const projection of PROJECTIONS) await rebuild(projection, storage, storage.openSession);
-    expect(await parkedFor()).to.deep.equal(FOLLOWERS);
+    expect(await parkedFor()).to.deep.equal(CONSUMERS);
     expect((await api.get(`/v1/charges/${chargeId}`, { key: sick.testKey })).status).to.equal(503);
     const next = await api.charge({}, { key: sick.testKey });
     expect((await api.get(`/v1/charges/${next.body['id']}`, { key: sick.testKey })).status).to.equal(200);
@@ -215,14 +217,14 @@ describe('a poisoned payment', function suite() {
       .and.contain('payments')
       .and.contain('process/refundExecution');
     expect(refused.err).to.not.contain('webhookFanOut');
-    expect(await parkedFor()).to.deep.equal(FOLLOWERS);
+    expect(await parkedFor()).to.deep.equal(CONSUMERS);
     const fanOut = 'process/webhookFanOut';
     expect((await skip(...reason, '--consumer', 'payments')).code, 'read models too').to.equal(2);
     const done = await skip(...reason, '--consumer', fanOut);
     expect(done.code, done.err).to.equal(0);
     expect(JSON.parse(done.err)).to.include({ security: 'operator_command', command: 'parked skip', outcome: 'done' });
     expect((await skip(...reason, '--consumer', fanOut)).code, 'it is not parked any more').to.equal(2);
-    expect(await parkedFor()).to.deep.equal(FOLLOWERS.filter((name) => name !== fanOut));
+    expect(await parkedFor()).to.deep.equal(CONSUMERS.filter((name) => name !== fanOut));
     const { json } = await run<{ type: string; data: Record<string, unknown>; metadata: Record<string, unknown> }[]>(
       'events',
       'show',
@@ -273,7 +275,7 @@ describe('a poisoned payment', function suite() {
       chargeId,
       '--json',
     );
-    expect(shown.json.parked).to.have.length(FOLLOWERS.length);
+    expect(shown.json.parked).to.have.length(CONSUMERS.length);
     expect(shown.json.events.map(({ type, revision }) => `${type}@${revision}`)).to.deep.equal([`${UNKNOWN}@2`]);
     await skipAll();
     expect((await run('parked', 'list')).out).to.equal('nothing is parked\n');

@@ -1,7 +1,7 @@
 // A read model that stands still, seen from outside: its reads are 503 and no others, and every role says which one it is.
 import { expect } from 'chai';
-import { createMetrics } from '../../infrastructure/boot/metrics.ts';
-import { unreadiness } from '../../infrastructure/boot/readiness.ts';
+import { createMetrics } from '../../infrastructure/monitoring/metrics.ts';
+import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { expectError, openReady } from '../http/support.ts';
 import { runWords } from '../support/cli.ts';
 import { TestGateway } from '../support/gateway.ts';

@@ -7,6 +7,7 @@ import {
   LOG_CONSUMER,
   PAYMENT,
   REFUND,
+  USER,
   WEBHOOK_DELIVERY,
   WEBHOOK_ENDPOINT,
 } from '../../application/core/aggregates.ts';
@@ -15,6 +16,7 @@ import type { Decider } from '../../domain/kernel/decider.ts';
 import { fold } from '../../domain/kernel/decider.ts';
 import { CATEGORIES, type Category } from '../../domain/kernel/event.ts';
 import type { Serde } from '../../domain/kernel/serde.ts';
+import type { Surroundings } from '../../domain/kernel/unsaid.ts';
 import { journalEntry } from '../../domain/ledger/postings.ts';
 import { ANY_DATA, anyEventOf } from '../support/arbitraries.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
@@ -26,7 +28,19 @@ const DECIDERS: { readonly [C in Category]: unknown } = {
   webhookEndpoint: WEBHOOK_ENDPOINT.decider,
   keyring: KEYRING.decider,
   account: ACCOUNT.decider,
+  user: USER.decider,
   logConsumer: LOG_CONSUMER.decider,
+};
+
+/** Texts of an event that may be told beside it too. */
+const textsOf = (data: unknown): readonly string[] => {
+  if (typeof data === 'string') return [data];
+  return typeof data === 'object' && data !== null ? Object.values(data).flatMap(textsOf) : [];
+};
+/** Some of them the same as in the event, some not. */
+const surroundingsLike = (texts: readonly string[]): fc.Arbitrary<Surroundings> => {
+  const text = fc.constantFrom('another', ...texts);
+  return fc.record({ subject: text, account: text, mode: text, correlationId: text });
 };
 
 for (const category of CATEGORIES) {
@@ -62,6 +76,20 @@ for (const category of CATEGORIES) {
             const back = serde.decode(stored);
             expect(back).to.deep.equal(event);
             expect(serde.encode(back)).to.deep.equal(stored);
+          }),
+        );
+      });
+    for (const type of serde.types)
+      it(`${type} comes back from its stored data, whatever surrounds it`, () => {
+        const surrounded = anyEventOf([type]).chain((event) =>
+          fc.tuple(fc.constant(event), surroundingsLike(textsOf(event.data))),
+        );
+        fc.assert(
+          fc.property(surrounded, ([event, around]) => {
+            const form = serde.encode(event as AnyEvent);
+            const data: unknown = JSON.parse(JSON.stringify(serde.storedData(form, around)));
+            const back = serde.decode({ ...form, data }, around);
+            expect(JSON.stringify(back.data)).to.equal(JSON.stringify(form.data));
           }),
         );
       });

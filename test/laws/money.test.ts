@@ -124,12 +124,19 @@ describe('laws of money', () => {
         const rest = { amount: null, reason: null, strategy: null, passFeeToTenant: false };
         const asking = (hash: string) =>
           reserveRefund(
-            { ...rest, refundId, fingerprint: hash, destinationKey: null, allowedDestinations: [] },
+            {
+              ...rest,
+              refundId,
+              fingerprintUnder: () => hash,
+              fingerprintVersion: 1,
+              destinationKey: null,
+              allowedDestinations: [],
+            },
             at('23:00:00'),
           )(state);
         const other = asking('other');
         expect(isRejection(other) && other.code).to.equal('idempotency_key_reused');
-        expect(asking(fingerprint)).to.deep.equal({
+        expect(asking(fingerprint.hash)).to.deep.equal({
           events: [],
           reply: { refund: { ...refund, outcome: { status: 'reserved' } }, replayed: true },
         });

@@ -35,12 +35,13 @@ const kindsOf = (value: unknown, path: string, into: Map<string, Set<string>>): 
   } else if (typeof value === 'string' && DISCRIMINATORS.includes(path.split('.').at(-1) as string)) add(`"${value}"`);
   else add(value === null ? 'null' : typeof value);
 };
-/** Follows every state that shows something new, by every event. */
-const statesShape = ({ category, decider }: AggregateRows): Shape => {
+/** States that each show something new, by every event after every other. */
+export function* statesOf({ category, decider }: AggregateRows): Generator<unknown> {
   const events = goldenEvents(SERDE[category].types);
   const kinds = new Map<string, Set<string>>();
   const size = () => [...kinds.values()].reduce((sum, set) => sum + set.size, 0);
-  for (let fresh: readonly unknown[] = [decider.initial]; fresh.length > 0; )
+  for (let fresh: readonly unknown[] = [decider.initial]; fresh.length > 0; ) {
+    yield* fresh;
     fresh = fresh
       .flatMap((state) => events.map((event) => decider.evolve(state, event)))
       .filter((state) => {
@@ -48,6 +49,12 @@ const statesShape = ({ category, decider }: AggregateRows): Shape => {
         kindsOf(JSON.parse(JSON.stringify(state)), '', kinds);
         return size() > before;
       });
+  }
+}
+const statesShape = (rows: AggregateRows): Shape => {
+  const kinds = new Map<string, Set<string>>();
+  const [, ...states] = statesOf(rows);
+  for (const state of states) kindsOf(JSON.parse(JSON.stringify(state)), '', kinds);
   return Object.fromEntries(
     [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([path, set]) => [path, [...set].sort().join(' | ')]),
   );

@@ -6,21 +6,14 @@ import type { AcquirerInstrument } from '../../domain/charge/instruments.ts';
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import type { AnyEvent, EventOf } from '../../domain/events.ts';
 import type { Category } from '../../domain/kernel/event.ts';
-import type {
-  AccountId,
-  DeliveryId,
-  EndpointId,
-  EventId,
-  KeyId,
-  PaymentId,
-  RefundId,
-} from '../../domain/kernel/ids.ts';
+import type { AccountId, EndpointId, KeyId, PasswordId, PaymentId, RefundId, UserId } from '../../domain/kernel/ids.ts';
 import { encodeRawId } from '../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, toMinor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
+import { ROLES } from '../../domain/user/user.ts';
 import { anyCharacter } from './anyCharacter.ts';
 
 const YEAR_2100_MS = Date.parse('2100-01-01T00:00:00.000Z');
@@ -60,13 +53,27 @@ const fee: fc.Arbitrary<Fee> = fc.record({ percentBps: fc.integer({ min: 0, max:
 const pair: fc.Arbitrary<FeePair> = fc.record({ provider: fee, platform: fee });
 const perMethod = <T>(each: fc.Arbitrary<T>) =>
   fc.record({ PIX: each, CREDIT_CARD: each, MBWAY: each, MULTIBANCO: each, BOLETO: each, CRYPTO: each });
+const apiKey = fc.record({
+  keyId: rawId<KeyId>(),
+  accountId: rawId<AccountId>(),
+  mode,
+  fingerprint: anyText,
+  prefix: anyText,
+  label: optional,
+  issuedAt: anyTime,
+});
 const settings: fc.Arbitrary<AccountSettings> = fc.record({
   fees: perMethod(pair),
   holdDays: perMethod(count),
   chargeWindowSeconds: count,
+  merchantName: anyText,
+  taxId: orNull(anyText),
   receiverName: anyText,
   receiverCity: anyText,
+  logo: orNull(anyText),
+  color: orNull(anyText),
   velocity: fc.record({ customerPerHour: count, accountPerHour: count }),
+  refundVelocity: fc.record({ countPerHour: orNull(count), sumPerHour: orNull(share) }),
   rateLimitPerMinute: orNull(count),
   cashoutDestinations: orNull(fc.array(anyText, { maxLength: 3 })),
 });
@@ -89,6 +96,19 @@ const instrument: fc.Arbitrary<AcquirerInstrument> = fc.oneof(
 const refundId = fc.constantFrom('r1' as RefundId, 'r2' as RefundId);
 const refundFee = { fee: share, feePaidBy: fc.constantFrom('merchant' as const, 'platform' as const) };
 const strategy = fc.constantFrom('devolution' as const, 'cashout' as const, 'reversal' as const);
+/** What the first event of a delivery's stream names. */
+const delivery = orNull(
+  fc.record({
+    paymentId: rawId<PaymentId>(),
+    revision: count,
+    eventType: anyText,
+    endpointId: orNull(rawId<EndpointId>()),
+    resend: count,
+    scheduledAt: anyTime,
+    form: count,
+  }),
+);
+
 const moved = { amount: anyAmount, currency: anyText, at: anyTime };
 
 type DataOf = { readonly [T in AnyEvent['type']]: fc.Arbitrary<Extract<AnyEvent, { type: T }>['data']> };
@@ -184,7 +204,7 @@ export const ANY_DATA: DataOf = {
     destination: optional,
     namedByMerchant: fc.boolean(),
     ...refundFee,
-    fingerprint: anyText,
+    fingerprint: fc.record({ version: count, hash: anyText }),
   }),
   TransactionRefundCompleted: fc.record({ refundId, ...moved, ...refundFee, endToEndId: optional }),
   TransactionRefundReleased: fc.record({ refundId, ...moved, ...refundFee, reason: anyText }),
@@ -203,26 +223,13 @@ export const ANY_DATA: DataOf = {
     method,
     strategy,
     destination: optional,
-    originalId: anyText,
+    providerPaymentId: anyText,
     at: anyTime,
   }),
   RefundSubmitted: fc.record({ at: anyTime }),
   RefundOutcomeUnknown: fc.record({ at: anyTime }),
   RefundCompleted: fc.record({ endToEndId: optional, at: anyTime }),
   RefundFailed: fc.record({ reason: anyText, at: anyTime }),
-  WebhookDeliveryScheduled: fc.record({
-    deliveryId: rawId<DeliveryId>(),
-    accountId: rawId<AccountId>(),
-    mode,
-    endpointId: orNull(rawId<EndpointId>()),
-    url: optional,
-    eventId: rawId<EventId>(),
-    eventType: anyText,
-    family: fc.constantFrom('canonical' as const, 'legacy' as const),
-    body: anyText,
-    maxAttempts: count,
-    at: anyTime,
-  }),
   WebhookDeliveryAttemptFailed: fc.record({
     number: count,
     target: anyText,
@@ -232,10 +239,12 @@ export const ANY_DATA: DataOf = {
     responseBody: optional,
     durationMs: count,
     nextAttemptAt: orNull(anyTime),
+    delivery,
   }),
-  WebhookDeliverySucceeded: fc.record({ number: count, at: anyTime, statusCode: count, durationMs: count }),
+  WebhookDeliverySucceeded: fc.record({ number: count, at: anyTime, statusCode: count, durationMs: count, delivery }),
   WebhookDeliveryDeadLettered: fc.record({ at: anyTime }),
-  WebhookDeliveryCancelled: fc.record({ reason: anyText, at: anyTime }),
+  WebhookDeliveryCancelled: fc.record({ reason: anyText, at: anyTime, delivery }),
+  WebhookDeliveryRetryRequested: fc.record({ target: anyText, isProbe: fc.boolean(), at: anyTime, delivery }),
   WebhookEndpointRegistered: fc.record({
     endpointId: rawId<EndpointId>(),
     accountId: rawId<AccountId>(),
@@ -245,16 +254,17 @@ export const ANY_DATA: DataOf = {
     secretVersion: count,
     at: anyTime,
   }),
-  WebhookEndpointDeleted: fc.record({ at: anyTime }),
-  ApiKeyIssued: fc.record({
-    keyId: rawId<KeyId>(),
-    accountId: rawId<AccountId>(),
-    mode,
-    fingerprint: anyText,
-    prefix: anyText,
-    label: optional,
-    issuedAt: anyTime,
+  WebhookEndpointChanged: fc.record({
+    url: orNull(anyText),
+    events: orNull(fc.array(anyText, { maxLength: 3 })),
+    status: orNull(fc.constantFrom('active' as const, 'inactive' as const)),
+    at: anyTime,
   }),
+  WebhookEndpointSecretRotated: fc.record({ secretVersion: count, at: anyTime }),
+  WebhookEndpointDeleted: fc.record({ at: anyTime }),
+  ApiKeyIssued: apiKey,
+  ApiKeyRotated: fc.record({ replaced: rawId<KeyId>(), key: apiKey }),
+  ApiKeyRevoked: fc.record({ keyId: rawId<KeyId>(), at: anyTime }),
   AccountOpened: fc.record({
     accountId: rawId<AccountId>(),
     name: anyText,
@@ -273,7 +283,21 @@ export const ANY_DATA: DataOf = {
     at: anyTime,
   }),
   AccountOverrideSecretRotated: fc.record({ mode, version: count, at: anyTime }),
+  AccountSuspended: fc.record({ at: anyTime }),
+  AccountReopened: fc.record({ at: anyTime }),
   AccountTestClockAdvanced: fc.record({ seconds: count, from: anyTime, to: anyTime }),
+  UserAdded: fc.record({
+    userId: rawId<UserId>(),
+    accountId: orNull(rawId<AccountId>()),
+    email: anyText,
+    name: anyText,
+    role: fc.constantFrom(...ROLES),
+    passwordId: orNull(rawId<PasswordId>()),
+    at: anyTime,
+  }),
+  UserPasswordChanged: fc.record({ passwordId: rawId<PasswordId>(), at: anyTime }),
+  UserDisabled: fc.record({ at: anyTime }),
+  UserEnabled: fc.record({ at: anyTime }),
   LogConsumerEventSkipped: fc.record({
     consumer: anyText,
     stream: anyText,

@@ -11,8 +11,12 @@ export interface CliRun<T> {
 }
 
 /** Words as an operator types them: `held list --json`. */
-export const runWords = async <T = Record<string, unknown>>(
-  databaseUrl: string,
+export const runWords = <T = Record<string, unknown>>(databaseUrl: string, ...words: string[]): Promise<CliRun<T>> =>
+  runWordsIn<T>({ DATABASE_URL: databaseUrl }, ...words);
+
+/** The same in another environment. */
+export const runWordsIn = async <T = Record<string, unknown>>(
+  env: Readonly<Record<string, string>>,
   ...words: string[]
 ): Promise<CliRun<T>> => {
   let [out, err] = ['', ''];
@@ -20,7 +24,7 @@ export const runWords = async <T = Record<string, unknown>>(
   const code = await runCli(
     COMMANDS,
     words,
-    { DATABASE_URL: databaseUrl },
+    { ...env },
     to((text) => {
       out += text;
     }),

@@ -4,11 +4,12 @@ import { Accounts } from '../../application/core/accounts.ts';
 import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { JsonEventCodec } from '../../application/core/eventCodec.ts';
+import { UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { EventStore, NewEvent, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../application/ports/loggedEvent.ts';
 import { type OpenAccount, openAccount } from '../../domain/account/account.ts';
-import { type AnyEvent, SERDE } from '../../domain/events.ts';
-import { type Category, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
+import type { AnyEvent } from '../../domain/events.ts';
+import { type StreamName, streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
 import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
 import { createCharge } from '../../domain/payment/create.ts';
@@ -47,13 +48,10 @@ export interface Core {
 }
 
 /** From the stored bytes, past every cache. */
-const stored = ({ stream, type, data, metadata }: RecordedEvent): AnyEvent => {
-  const { v: version } = JSON.parse(metadata) as { v: number };
-  return SERDE[readStreamName(stream).category as Category].decode({
-    type,
-    version,
-    data: JSON.parse(data) as unknown,
-  });
+const stored = async (recorded: RecordedEvent): Promise<AnyEvent> => {
+  const [decoded] = await new JsonEventCodec().decode([recorded]);
+  if (decoded === undefined || decoded instanceof UnreadableEvent) throw decoded?.reason ?? new Error('nothing');
+  return decoded.event;
 };
 
 let ids = 0;
@@ -111,7 +109,7 @@ export const openCore = async (): Promise<Core> => {
     anotherProcess: () => new CommandHandler({ store, codec: new JsonEventCodec(), ...system }),
     eventsOf: async (stream) => {
       const events: AnyEvent[] = [];
-      for await (const recorded of store.readStream(stream)) events.push(stored(recorded));
+      for await (const recorded of store.readStream(stream)) events.push(await stored(recorded));
       return events;
     },
     openCharge: async (over = {}, expiresAt = EXPIRES_AT) => {

@@ -3,25 +3,28 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { addUser } from '../../application/accounts/addUser.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { EventCodec } from '../../application/ports/eventCodec.ts';
+import type { MailSender } from '../../application/ports/mail.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
-import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
-import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
+import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
+import { type AccountId, encodeRawId, type UserId } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import type { Role } from '../../domain/user/user.ts';
 import type { Admission } from '../../http/kernel/admission.ts';
-import { createApp } from '../../http/kernel/app.ts';
 import type { Operations } from '../../http/kernel/health.ts';
-import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
-import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
+import type { OverloadOptions } from '../../http/kernel/overload.ts';
 import type { Route } from '../../http/kernel/route.ts';
-import type { SecurityEvent } from '../../http/kernel/securityEvents.ts';
-import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
-import { docsRoutes } from '../../http/site/docsRoutes.ts';
+import { allRoutes, openApp } from '../../infrastructure/boot/app.ts';
 import { type Gateway, type GatewayOptions, openGateway, type Roles } from '../../infrastructure/boot/composition.ts';
-import { migrate } from '../../infrastructure/boot/migrate.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
+import type { RequestLog } from '../../infrastructure/monitoring/requestLog.ts';
+import { migrate } from '../../infrastructure/postgres/migrate.ts';
+import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
+import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectDeclared } from './declaredAnswers.ts';
@@ -57,22 +60,47 @@ const OPERATIONS: Operations = {
   metricsOnLoopback: true,
 };
 
+/** Argon2id at its least. */
+const CHEAP: HashParameters = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+const NO_MAIL: MailSender = { send: async () => undefined, close: () => undefined };
+
+export interface TestUser {
+  readonly userId: UserId;
+  readonly email: string;
+  readonly password: string;
+}
+
 interface TestGatewayOptions {
   /** Default: a fresh one. */
   database?: TestDatabase;
   perMinute?: number;
   /** Requests a minute of each address without a key; default: none is refused. */
   addressPerMinute?: number;
+  /** By which minutes of limits are measured. */
+  limitsNow?: () => number;
+  /** Logins a minute of each address; default: none is refused. */
+  loginsPerMinute?: number;
   overload?: Partial<OverloadOptions>;
   trustProxy?: number | string;
-  secretsKey?: Buffer;
+  /** The first one seals, all of them open. */
+  secretsKeys?: readonly [Buffer, ...Buffer[]];
   isAlone?: boolean;
   roles?: Roles;
   eventStoreUrl?: string;
   clock?: Clock;
   clockFault?: () => string | null;
+  /** Default: hashes that cost next to nothing. */
+  passwordParameters?: HashParameters;
+  /** Default: whatever is sent is taken, and lost. */
+  mail?: MailSender;
   /** Silent by default. */
   log?: Log;
+  /** Default: webhooks of the test mode may go to loopback. */
+  webhookAllowPrivate?: boolean;
+  webhookSender?: GatewayOptions['webhookSender'];
+  /** Default: deliveries are kept whatever the clock says. */
+  webhookRetentionDays?: number;
   /** The bank of live mode; none by default. */
   liveProvider?: PaymentProvider;
   /** Instead of the product's. */
@@ -96,6 +124,7 @@ export class TestGateway {
   /** Every 5xx that was answered, with its cause: must be empty unless the test wanted one. */
   readonly faults: unknown[];
   readonly securityEvents: readonly SecurityEvent[];
+  readonly #requestLog: RequestLog;
   readonly #close: () => Promise<void>;
 
   private constructor(parts: {
@@ -105,6 +134,7 @@ export class TestGateway {
     tenant: TestTenant;
     faults: unknown[];
     securityEvents: readonly SecurityEvent[];
+    requestLog: RequestLog;
     close: () => Promise<void>;
   }) {
     this.baseUrl = parts.baseUrl;
@@ -113,7 +143,13 @@ export class TestGateway {
     this.tenant = parts.tenant;
     this.faults = parts.faults;
     this.securityEvents = parts.securityEvents;
+    this.#requestLog = parts.requestLog;
     this.#close = parts.close;
+  }
+
+  /** Brings what was asked so far into the request log. */
+  writeRequests(): Promise<void> {
+    return this.#requestLog.flush();
   }
 
   /** `database`: use this one (and leave it) instead of a fresh one; `perMinute`: rate limit, none by default. */
@@ -126,18 +162,24 @@ export class TestGateway {
     const faults: unknown[] = [];
     const gateway = await gatewayOn(storage, baseUrl, options, faults);
     await untilReadModelsExist(storage.reads, options.projections ?? PROJECTIONS);
-    const statusStreams = openStatusStreams(gateway.services);
     const securityEvents: SecurityEvent[] = [];
-    // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
-    const overload = new Overload({ ...OVERLOAD, lagMsMax: Number.POSITIVE_INFINITY, ...options.overload });
     const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
-    const app = createApp({
-      // The same object: a test that changes a service changes it for the routes.
-      services: Object.assign(gateway.services, { operations: OPERATIONS, statusStreams }),
-      routes: [...ROUTES, ...docsRoutes(API_ROUTES, site), ...(options.moreRoutes ?? [])],
-      rateLimit: rateLimit(options.perMinute ?? 0),
-      addressLimit: addressLimit(options.addressPerMinute ?? Number.POSITIVE_INFINITY),
-      overload,
+    const {
+      app,
+      close: closeApp,
+      requestLog,
+    } = openApp(gateway, {
+      operations: OPERATIONS,
+      routes: [...allRoutes(site), ...(options.moreRoutes ?? [])],
+      storage,
+      log: options.log ?? openLog('silent'),
+      limits: {
+        perMinute: options.perMinute ?? 0,
+        ofAddress: { perMinute: options.addressPerMinute ?? 0, loginsPerMinute: options.loginsPerMinute ?? 0 },
+        ...(options.limitsNow && { now: options.limitsNow }),
+      },
+      // The test runs in the same loop, and the machine may be slow: lag is no overload here unless a test says so.
+      overload: { lagMsMax: Number.POSITIVE_INFINITY, ...options.overload },
       onSecurityEvent: (event) => securityEvents.push(event),
       ...(options.authenticators && { authenticators: options.authenticators }),
       trustProxy: options.trustProxy ?? false,
@@ -146,20 +188,42 @@ export class TestGateway {
     server.on('request', app);
     const tenant = await newTenant(gateway, options.tenantSeed);
     const close = async () => {
-      statusStreams.close();
-      overload.close();
+      closeApp();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      await requestLog.close();
       await gateway.stop(2_000);
       await storage.close();
       if (!options.database) await database.drop();
     };
-    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, close });
+    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, requestLog, close });
   }
 
   /** Another account of the same gateway. */
   newTenant(): Promise<TestTenant> {
     return newTenant(this.gateway);
+  }
+
+  /** Adds a user: an OPERATOR to the platform, others to the first tenant's account unless another one is given. */
+  async addUser(
+    role: Role = 'OWNER',
+    { tenant = this.tenant, ...wish }: { tenant?: TestTenant; email?: string; password?: string | null } = {},
+  ): Promise<TestUser> {
+    const fresh = `user-${randomBytes(6).toString('hex')}@example.com`;
+    const { email = fresh, password = 'uma senha de teste' } = wish;
+    const accountId = role === 'OPERATOR' ? null : tenant.accountId;
+    const by = { actor: 'operator:test', requestId: null };
+    const added = await addUser(this.gateway.needs)({ accountId, email, name: 'Ana Souza', role, password }, by);
+    if (isRejection(added)) throw new Error(added.message);
+    return { userId: added, email, password: password ?? '' };
+  }
+
+  /** Logs a user in: a new one of the role unless one is given. Returns the header of its token. */
+  async logIn(role: Role = 'OWNER', user?: TestUser): Promise<{ readonly authorization: string }> {
+    const { email, password } = user ?? (await this.addUser(role));
+    const reply = await this.post<{ token: string }>('/v1/auth/login', { email, password }, { key: null });
+    if (reply.status !== 200) throw new Error(reply.text);
+    return { authorization: `Bearer ${reply.body.token}` };
   }
 
   close(): Promise<void> {
@@ -221,9 +285,11 @@ const gatewayOn = (
 ): Promise<Gateway> =>
   openGateway({
     storage,
-    secretsKey: options.secretsKey ?? Buffer.alloc(32, 7),
+    keyring: new SecretsKeyring(options.secretsKeys ?? [Buffer.alloc(32, 7)]),
     publicUrl: options.publicUrl ?? baseUrl,
-    webhookAllowPrivate: true,
+    webhookAllowPrivate: options.webhookAllowPrivate ?? true,
+    webhookRetentionDays: options.webhookRetentionDays ?? 36_500,
+    ...(options.webhookSender && { webhookSender: options.webhookSender }),
     log: options.log ?? openLog('silent'),
     clock: options.clock ?? { now: Date.now },
     ...(options.clockFault && { clockFault: options.clockFault }),
@@ -232,6 +298,8 @@ const gatewayOn = (
     liveProvider: options.liveProvider ?? null,
     ...(options.capabilities && { capabilities: options.capabilities }),
     ...(options.projections && { projections: options.projections }),
+    passwordParameters: options.passwordParameters ?? CHEAP,
+    mail: options.mail ?? NO_MAIL,
     roles: options.roles ?? { serves: true, projects: true, works: true },
   });
 

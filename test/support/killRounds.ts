@@ -1,12 +1,11 @@
 // 40 clients create and pay while the whole process group is killed with kill -9, again and again. What must hold afterwards is in
 // the returned report, to be asserted by whoever calls it.
 import { randomBytes } from 'node:crypto';
-import { request } from 'undici';
 import { add, toMinor } from '../../domain/kernel/money.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
-import { cli, freePort, newDataDir, Program, removeDataDir } from './program.ts';
+import { KillableGateway } from './killableGateway.ts';
 import { Receiver, typeOf } from './receiver.ts';
 
 const CLIENTS = 40;
@@ -35,57 +34,16 @@ export interface KillReport {
   readonly ledger: { readonly sums: readonly { readonly sum: number }[] };
 }
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly replayed: boolean;
-}
-
 export const killRounds = async (
   kills: number,
   chargesPerRound: number,
   env: Readonly<Record<string, string>> = {},
 ): Promise<KillReport> => {
-  const dataDir = await newDataDir();
-  const port = await freePort();
-  const base = `http://127.0.0.1:${port}`;
   const receiver = await Receiver.open();
-  let program = await new Program({ dataDir, port, env }).ready();
-  const { testApiKey: apikey } = await program.demo();
-  let up: Promise<unknown> = Promise.resolve();
-
-  const once = async (method: 'GET' | 'POST', path: string, body?: unknown, key?: string): Promise<Answer> => {
-    const headers = {
-      apikey,
-      ...(key && { 'idempotency-key': key }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    };
-    const answer = await request(base + path, {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      bodyTimeout: 20_000,
-      headersTimeout: 20_000,
-    });
-    return {
-      status: answer.statusCode,
-      text: await answer.body.text(),
-      replayed: answer.headers['idempotent-replayed'] === 'true',
-    };
-  };
-  /** As a merchant does: repeats the same request until it is answered. */
-  const beganAtMs = performance.now();
-  const insist = async (...args: Parameters<typeof once>): Promise<Answer> => {
-    for (;;) {
-      if (performance.now() - beganAtMs > GIVE_UP_MS * (kills + 2)) throw new Error('the rounds took too long');
-      const answer = await once(...args).catch(() => null);
-      if (answer && answer.status < 500) return answer;
-      await up; // the next start, or at once when it is up and the connection was an old one
-    }
-  };
-
+  const gateway = await KillableGateway.open(GIVE_UP_MS * (kills + 2), env);
   try {
-    await insist('POST', '/v1/webhooks/endpoints', { url: receiver.url, events: ['charge.created', 'charge.paid'] });
+    const endpoint = { url: receiver.url, events: ['charge.created', 'charge.paid'] };
+    await gateway.insist('POST', '/v1/webhooks/endpoints', endpoint);
     const acknowledged: Acknowledged[] = [];
     let wanted = chargesPerRound;
     let reached: () => void = () => undefined;
@@ -94,7 +52,7 @@ export const killRounds = async (
       while (!isOver) {
         const key = `kill-${randomBytes(9).toString('hex')}`;
         const amount = 1_000 + Math.floor(Math.random() * 9_000);
-        const created = await insist('POST', '/v1/charges', { amount, payment_method: 'pix' }, key);
+        const created = await gateway.insist('POST', '/v1/charges', { amount, payment_method: 'pix' }, key);
         if (created.status !== 201) throw new Error(`a charge was refused: ${created.status} ${created.text}`);
         const { id } = JSON.parse(created.text) as { id: string };
         const endToEndId = makeEndToEndId({
@@ -102,7 +60,7 @@ export const killRounds = async (
           at: fromMillis(Date.now()),
           suffix: randomBytes(6).toString('hex').slice(0, 11),
         });
-        const paid = await insist('POST', `/v1/sandbox/charges/${id}/pay`, { end_to_end_id: endToEndId });
+        const paid = await gateway.insist('POST', `/v1/sandbox/charges/${id}/pay`, { end_to_end_id: endToEndId });
         if (paid.status > 202) throw new Error(`a payment was refused: ${paid.status} ${paid.text}`);
         acknowledged.push({ key, amount, text: created.text, id, endToEndId });
         if (acknowledged.length >= wanted) reached();
@@ -115,49 +73,37 @@ export const killRounds = async (
       });
       wanted = acknowledged.length + chargesPerRound;
       await Promise.race([enough, Promise.all(clients)]);
-      if (n === kills) break;
-      let isUp: (value: unknown) => void = () => undefined;
-      up = new Promise((resolve) => {
-        isUp = resolve;
-      });
-      await program.kill9();
-      program = await new Program({ dataDir, port, env }).ready();
-      isUp(null);
+      if (n < kills) await gateway.killAndRestart();
     }
     isOver = true;
     await Promise.all(clients);
-    return await report({ acknowledged, receiver, insist, dataDir, kills, env });
+    return await report({ acknowledged, receiver, gateway, kills });
   } finally {
-    await program.stop();
+    await gateway.close();
     await receiver.close();
-    await removeDataDir(dataDir);
   }
 };
 
 const report = async (world: {
   acknowledged: readonly Acknowledged[];
   receiver: Receiver;
-  insist: (method: 'GET' | 'POST', path: string, body?: unknown, key?: string) => Promise<Answer>;
-  dataDir: string;
+  gateway: KillableGateway;
   kills: number;
-  env: Readonly<Record<string, string>>;
 }): Promise<KillReport> => {
-  const { acknowledged, receiver, insist, dataDir, kills, env } = world;
+  const { acknowledged, receiver, gateway, kills } = world;
   const otherReplays: string[] = [];
   const unpaid: string[] = [];
   for (const { key, amount, text, id, endToEndId } of acknowledged) {
-    const again = await insist('POST', '/v1/charges', { amount, payment_method: 'pix' }, key);
+    const again = await gateway.insist('POST', '/v1/charges', { amount, payment_method: 'pix' }, key);
     if (again.text !== text || !again.replayed || again.status !== 201) otherReplays.push(`${id}: ${again.text}`);
-    const read = JSON.parse((await insist('GET', `/v1/charges/${id}`)).text) as {
+    const read = JSON.parse((await gateway.insist('GET', `/v1/charges/${id}`)).text) as {
       status: string;
       settlement: { end_to_end_id?: string };
     };
     if (read.status !== 'paid' || read.settlement.end_to_end_id !== endToEndId)
       unpaid.push(`${id}: ${JSON.stringify(read)}`);
   }
-  for (let pending = 1; pending > 0; )
-    pending = (JSON.parse((await insist('POST', '/v1/sandbox/deliveries/flush', {})).text) as { pending: number })
-      .pending;
+  await gateway.flushDeliveries();
   const got = new Set(
     receiver.got.map((hit) => `${typeOf(hit)} ${(hit.body['data'] as { object: { id: string } }).object.id}`),
   );
@@ -168,7 +114,7 @@ const report = async (world: {
     (sum, { amount }) => add(sum, chargeFees(toMinor(amount), DEFAULT_FEES.PIX).netAmount),
     toMinor(0),
   );
-  const { available } = JSON.parse((await insist('GET', '/v1/wallets/balance')).text) as { available: number };
+  const { available } = JSON.parse((await gateway.insist('GET', '/v1/wallets/balance')).text) as { available: number };
   return {
     charges: acknowledged.length,
     kills,
@@ -176,7 +122,7 @@ const report = async (world: {
     unpaid,
     undelivered,
     wallet: { available, expected },
-    verify: (await cli(dataDir, ['projections', 'verify'], env)) as KillReport['verify'],
-    ledger: (await cli(dataDir, ['ledger', 'check'], env)) as KillReport['ledger'],
+    verify: (await gateway.cli(['projections', 'verify'])) as KillReport['verify'],
+    ledger: (await gateway.cli(['ledger', 'check'])) as KillReport['ledger'],
   };
 };

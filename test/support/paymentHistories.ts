@@ -95,11 +95,11 @@ const wish = fc
   })
   .map((one): ReserveRefund => {
     const destination = { destinationKey: LOCKED_TO, allowedDestinations: null };
-    return { ...one, ...destination, reason: null, fingerprint: JSON.stringify(one) };
+    return { ...one, ...destination, reason: null, fingerprintUnder: () => JSON.stringify(one), fingerprintVersion: 1 };
   });
 const reserve = fc
   .tuple(wish, when)
-  .map(([one, at]): Step => ({ name: `reserve ${one.fingerprint}`, decide: reserveRefund(one, at) }));
+  .map(([one, at]): Step => ({ name: `reserve ${one.fingerprintUnder(1)}`, decide: reserveRefund(one, at) }));
 const end = fc
   .tuple(refundId, fc.boolean(), when)
   .map(

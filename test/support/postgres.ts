@@ -6,8 +6,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { migrate } from '../../infrastructure/boot/migrate.ts';
 import { startEmbeddedPostgres } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { migrate } from '../../infrastructure/postgres/migrate.ts';
 import { openToSuperuser, postmasterPidIn } from './embeddedPostgres.ts';
 
 export interface TestDatabase {
@@ -45,6 +45,8 @@ const SETTINGS: Readonly<Record<string, string>> =
         max_wal_size: '256MB',
         shared_buffers: '64MB',
         max_connections: '200',
+        // It is shared out among all databases of the server, of which there are many here.
+        autovacuum_naptime: '15s',
       };
 
 let server: Promise<Server> | null = null;

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { EventStore } from '../../application/ports/eventStore.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
+import { connectionConfig, PgSession } from '../../infrastructure/postgres/session.ts';
 import type { EventStoreHarness, LogUnderTest } from '../conformance/eventStore.ts';
 import { migratedDatabase } from './postgres.ts';
 
@@ -35,6 +36,14 @@ export const createPostgresEventLog = async (): Promise<PostgresEventLog> => {
       const store = await openPostgresEventStore({ connectionString });
       stores.push(store);
       return store;
+    },
+    async transaction(work) {
+      const session = await PgSession.open(connectionConfig(connectionString, own));
+      try {
+        return await session.transaction(work);
+      } finally {
+        await session.close();
+      }
     },
     async cutConnections() {
       await sql.query(

@@ -1,10 +1,11 @@
 // One payment and its surroundings, as tests of the domain tell stories about it. Every part can be changed where a test needs it.
 import type { AccountSettings } from '../../domain/account/account.ts';
 import { defaultSettings } from '../../domain/account/account.ts';
-import type { ChargeTerms, Fingerprint } from '../../domain/charge/charge.ts';
+import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import type { PixInstrument } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { fold } from '../../domain/kernel/decider.ts';
+import type { Fingerprint } from '../../domain/kernel/fingerprint.ts';
 import type { AccountId, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { parseTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
@@ -26,6 +27,7 @@ export const LOCKED_TO = '99991111140';
 export const SOMEBODY_ELSE = '99992222263';
 
 export const FINGERPRINT: Fingerprint = { version: 1, hash: 'hash-of-the-request' };
+export const REFUND_FINGERPRINT: Fingerprint = { version: 1, hash: 'hash-of-the-refund' };
 export const SETTINGS: AccountSettings = defaultSettings('Loja de Teste');
 
 export const CREATED_AT = at('13:00:00');
@@ -204,9 +206,9 @@ export const refundTerms = (over: Partial<RefundTerms> = {}): RefundTerms => ({
   feePaidBy: 'platform',
   ...over,
 });
-export const refundReserved = (over: Partial<RefundTerms> = {}, fingerprint = 'hash-of-the-refund'): PaymentEvent => ({
+export const refundReserved = (over: Partial<RefundTerms> = {}): PaymentEvent => ({
   type: 'TransactionRefundReserved',
-  data: { ...refundTerms(over), fingerprint, at: REFUND_REQUESTED_AT },
+  data: { ...refundTerms(over), fingerprint: REFUND_FINGERPRINT, at: REFUND_REQUESTED_AT },
 });
 type OfRefund = Partial<Pick<RefundTerms, 'refundId' | 'amount' | 'currency' | 'fee' | 'feePaidBy'>>;
 const ofRefund = (over: OfRefund) => {

@@ -1,7 +1,7 @@
 // EventStoreDB away, silent or cut while the program runs: requests that can't be stored get 503 and succeed when repeated with the
 // same key, readiness tells the truth meanwhile, and the program goes on by itself.
 import { expect } from 'chai';
-import { unreadiness } from '../../infrastructure/boot/readiness.ts';
+import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 import { newKey, type Reply, TestGateway } from '../support/gateway.ts';
 
@@ -47,6 +47,9 @@ describe('the program without its event store', function suite() {
     expect(taken.status).to.equal(201);
     expect((await insist(key)).body).to.deep.equal(taken.body);
     expect(await payAndRead(taken.body.id)).to.equal('paid');
+    // Consumers that the payment does not wait for may come back a little later.
+    const { projected, reacted } = test.gateway;
+    expect(await Promise.all([projected.caughtUp(60_000), reacted.caughtUp(60_000)])).to.deep.equal([true, true]);
     expect(await unreadiness(test.storage, test.gateway)).to.equal(null);
   });
 

@@ -98,6 +98,6 @@ describe('the guides', () => {
           .join('\n');
         expectShown(JSON.parse(onThisMachine(text)), JSON.parse(answer), name);
       });
-      if (name === 'webhooks') expect(stdout).to.match(/signature valid: charge\.paid of ch_/);
+      if (name === 'webhooks') expect(stdout).to.match(/signature valid: charge\.paid evt_/);
     });
 });

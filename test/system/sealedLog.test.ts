@@ -1,10 +1,10 @@
 // A program whose log is sealed while it runs: it serves what it knows, takes nothing, and goes on when the seal is broken.
 import { expect } from 'chai';
-import { unreadiness } from '../../infrastructure/boot/readiness.ts';
 import { openMigratableEventStoreDbLog } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
 import type { MigratableLog } from '../../infrastructure/eventStore/logState.ts';
 import { IN_USE } from '../../infrastructure/eventStore/logState.ts';
 import { openMigratablePostgresLog } from '../../infrastructure/eventStore/postgres/migratableLog.ts';
+import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { migratedDatabase } from '../support/postgres.ts';

@@ -1,4 +1,4 @@
-// What the read models show to be overdue, of all tenants: what the watchdog looks for (architecture §7).
+// Overdue work of all tenants, as the read models show it, for the watchdog (architecture §7).
 import type { DeliveryId, PaymentId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
@@ -13,11 +13,12 @@ export interface OverdueDelivery {
   readonly tenant: Tenant;
   readonly deliveryId: DeliveryId;
   readonly target: string;
+  readonly dueAt: Timestamp;
 }
 
 /**
- * Both yield all that there is, `page` rows at a time: what was due before `before`, by the clock of the account. While a test clock is
- * being drained, what is due by it is the drain's.
+ * Both yield everything that was due before `before` by the account's clock, `page` rows at a time. While a test clock is being drained,
+ * what is due by it is left to the drain.
  */
 export interface OverdueWork {
   payments(before: Timestamp, page: number): AsyncIterable<readonly OverduePayment[]>;

@@ -71,7 +71,7 @@ export interface PagePart {
 export interface PaymentViews {
   /** Returns the tenant's payment; null when it has none of this id. */
   find(tenant: Tenant, id: PaymentId): Promise<ExistingPayment | null>;
-  /** For the payer's page: returns those of `ids` that there are, whose ever; who holds the raw id may look. */
+  /** For the payer's page: returns those of `ids` that exist, of any tenant, because knowing the raw id is the permission. */
   findForPayer(ids: readonly PaymentId[]): Promise<ReadonlyMap<PaymentId, ExistingPayment>>;
   /** Returns at most `limit` payments, newest first, then by id: those after the cursor. */
   listAfter(
@@ -89,8 +89,6 @@ export interface PaymentViews {
   ): Promise<readonly ExistingPayment[]>;
   /** Returns how many payments there are of these statuses and this span. */
   count(tenant: Tenant, filter: Pick<PaymentFilter, 'statuses' | 'from' | 'to'>): Promise<number>;
-  /** Returns payments of all tenants of which something waits for an operator, longest first; `total` counts those beyond `limit` too. */
-  listHeld(limit: number): Promise<{ readonly held: readonly ExistingPayment[]; readonly total: number }>;
 }
 
 /** What commands and processes ask. */
@@ -99,6 +97,8 @@ export interface PaymentReads {
   byTxid(tenant: Tenant, txids: readonly string[]): Promise<ReadonlyMap<string, PaymentId>>;
   /** Returns who created payments on `day` (`yyyy-mm-dd`, UTC, account time) or later. */
   tenantsSince(day: string): Promise<readonly Tenant[]>;
+  /** Returns how many payments there are, of all tenants, of which something waits for an operator. */
+  countHeld(): Promise<number>;
   /**
    * Returns, of `ids`, those that expired, were cancelled or failed without having been paid, and those that were never created: none,
    * where the read model could not catch up in time.

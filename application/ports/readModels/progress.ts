@@ -11,21 +11,22 @@ export type ReadModelName =
   | 'webhookEndpoints'
   | 'webhookDeliveries'
   | 'keyring'
-  | 'accounts';
+  | 'accounts'
+  | 'users';
 
-/** What must be counted or read exactly could not be in time. A repeat may succeed. */
+/** A read model that must be up to date did not catch up in time. A repeat may succeed. */
 export class ReadModelsBehind extends Error {
   override name = 'ReadModelsBehind';
 }
-/** The read model shows what is asked for as it last stood: an operator was told, and has to do something about it. */
+/** The read model does not take the stream any further, and shows it as it last stood. An operator has to act. */
 export class StreamParked extends ReadModelsBehind {
   override name = 'StreamParked';
 }
 
 export interface Progress<Name extends string = ReadModelName> {
   /**
-   * Resolves when what this process knew to be in the log at the call has been passed by these, or after `timeoutMs`; default: by all.
-   * Holds no connection. True: passed.
+   * Waits at most `timeoutMs` until these read models (default: all) have passed the newest event that this process knew of at the call.
+   * Returns whether they have. Holds no connection.
    */
   caughtUp(timeoutMs: number, names?: readonly Name[]): Promise<boolean>;
   /** Called whenever one of them moved. Returns the undo. */
@@ -34,7 +35,7 @@ export interface Progress<Name extends string = ReadModelName> {
 
 /** Which streams read models do not follow any more, because of an event that they could not take (architecture §7). */
 export interface ParkedStreams {
-  /** `tenant`: who asks; a stream that is known to be another's is none of theirs. null: whoever knows its id. */
+  /** Returns whether the stream is parked. `tenant`: who asks; false for a stream of another tenant. null: anybody who knows its id. */
   has(model: ReadModelName, stream: StreamName, tenant: Tenant | null): boolean;
   /** Whether any stream of the tenant is parked there. */
   hasAnyOf(model: ReadModelName, tenant: Tenant): boolean;
@@ -48,3 +49,11 @@ export type CaughtUp = (
   model: ReadModelName,
   timeoutMs: number,
 ) => Promise<{ readonly head: Position | null; readonly isCaughtUp: boolean }>;
+
+/** Twice the worst case of a read model. */
+const COUNTED_MS = 2_000;
+
+/** Waits until a count of the read model's rows can miss none. Throws ReadModelsBehind, with `failure` as its message, after 2 s. */
+export const assertCountable = async (caughtUp: CaughtUp, model: ReadModelName, failure: string): Promise<void> => {
+  if (!(await caughtUp(model, COUNTED_MS)).isCaughtUp) throw new ReadModelsBehind(failure);
+};

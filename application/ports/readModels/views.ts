@@ -1,12 +1,21 @@
 // What routes and operators are shown of the read models, always of one account and mode but where it is said.
-import type { AccountId, EndpointId, KeyId, Mode, PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
+import type {
+  AccountId,
+  DeliveryId,
+  EndpointId,
+  KeyId,
+  Mode,
+  PaymentId,
+  RefundId,
+} from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { LedgerAccount } from '../../../domain/ledger/postings.ts';
 import type { DayRow } from '../../../domain/presentation/dayCounts.ts';
 import type { DeliveryNow, DeliveryStatus, ExistingDelivery } from '../../../domain/presentation/delivery.ts';
 import type { MetricsWindow, TimeToPay } from '../../../domain/presentation/metrics.ts';
 import type { refundView } from '../../../domain/presentation/refund.ts';
-import type { WebhookEndpointState } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
+import type { KnownUser } from '../../../domain/user/user.ts';
+import type { ExistingEndpoint } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Tenant } from '../paymentProvider.ts';
 import type { PaymentViews } from './payments.ts';
 
@@ -64,8 +73,9 @@ export interface DeliveryFilter {
 }
 
 export interface ListedDelivery {
+  readonly id: DeliveryId;
   readonly state: ExistingDelivery;
-  readonly now: Pick<DeliveryNow, 'isUnderWay' | 'dueAt'>;
+  readonly now: DeliveryNow;
 }
 
 export interface DeliveryViews {
@@ -75,13 +85,15 @@ export interface DeliveryViews {
     filter: DeliveryFilter,
     running: readonly string[],
   ): Promise<{ readonly deliveries: readonly ListedDelivery[]; readonly total: number }>;
+  /** Returns one; null when the tenant has none such. */
+  find(tenant: Tenant, id: DeliveryId, running: readonly string[]): Promise<ListedDelivery | null>;
+  /** Counts all of the tenant's. */
+  stats(tenant: Tenant, running: readonly string[]): Promise<Readonly<Record<DeliveryStatus, number>>>;
 }
 
-export type ActiveEndpoint = Extract<WebhookEndpointState, { status: 'active' }>;
-
 export interface EndpointViews {
-  /** Returns the active endpoints, oldest first. */
-  list(tenant: Tenant): Promise<readonly ActiveEndpoint[]>;
+  /** Returns the endpoints that were not deleted, oldest first. */
+  list(tenant: Tenant): Promise<readonly ExistingEndpoint[]>;
 }
 
 export interface KnownKey {
@@ -108,6 +120,15 @@ export interface ListedAccount {
 export interface AccountViews {
   /** Returns all accounts in the order of their opening. */
   list(): Promise<readonly ListedAccount[]>;
+}
+
+export interface ListedUser extends Pick<KnownUser, 'userId' | 'accountId' | 'email' | 'name' | 'role' | 'status'> {
+  readonly addedAt: Timestamp;
+}
+
+export interface UserViews {
+  /** Returns the users of the account, or all there are, in the order in which they were added. */
+  list(accountId: AccountId | null): Promise<readonly ListedUser[]>;
 }
 
 export interface Views {

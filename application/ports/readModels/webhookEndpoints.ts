@@ -2,7 +2,7 @@
 import type { Tenant } from '../paymentProvider.ts';
 
 export interface EndpointReads {
-  /** Returns how many active endpoints the tenant has, missing none that was registered before the call. Throws ReadModelsBehind. */
+  /** Returns how many endpoints the tenant has, inactive ones included. It misses none that is registered. Throws ReadModelsBehind. */
   count(tenant: Tenant): Promise<number>;
   /** Returns the event names that each active endpoint of the tenant wants. */
   subscriptions(tenant: Tenant): Promise<readonly (readonly string[])[]>;

@@ -121,7 +121,7 @@ const providerStatusSchema = exactly({
   ),
 });
 
-const NOWHERE = {
+const NOT_AT_PROVIDER = {
   provider: null,
   providerTransactionId: null,
   providerStatus: null,
@@ -143,8 +143,8 @@ export const providerStatusRoute = route({
   handle: async (context) => {
     const payment = await paymentAsked(context);
     if (!payment) return NO_PAYMENT;
-    const told = await context.services.providerStatus(payment);
-    return { status: 200, body: { localStatus: transactionStatus(payment), ...(told ?? NOWHERE) } };
+    const bound = await context.services.providerStatus(payment);
+    return { status: 200, body: { localStatus: transactionStatus(payment), ...(bound ?? NOT_AT_PROVIDER) } };
   },
 });
 
@@ -171,9 +171,10 @@ export const getReceiptRoute = route({
   errors: ['not_found'],
   handle: async (context) => {
     const { caller, services } = context;
+    const { settings } = caller.account;
     const payment = await paymentAsked(context);
     if (!payment) return NO_PAYMENT;
-    const facts = receiptFactsOf(payment, caller.account.settings.receiverName);
+    const facts = receiptFactsOf(payment, settings, await services.findLogo(settings.logo));
     if (facts === null || !services.exposesReceipts(caller.tenant.mode)) return NO_RECEIPT;
     const pdf = await renderReceipt(facts);
     return { status: 200, body: { contentType: 'application/pdf' as const, base64: pdf.toString('base64') } };

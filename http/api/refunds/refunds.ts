@@ -37,6 +37,7 @@ export const refundPaymentRoute = route({
     'refund_limit_reached',
     'refund_amount_exceeds_remaining',
     'REFUND_NOT_SUPPORTED',
+    'fraud.account_velocity_exceeded',
   ],
   handle: async ({ caller, params, body, requestId, services }) => {
     const { id: paymentId } = params;

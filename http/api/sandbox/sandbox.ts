@@ -7,7 +7,6 @@ import type { ExistingPayment } from '../../../domain/payment/payment.ts';
 import type { SettleOutcome } from '../../../domain/payment/settle.ts';
 import { isEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { chargeView } from '../../../domain/presentation/charge.ts';
-import { pollUntil } from '../../kernel/pollUntil.ts';
 import { actorOf, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { chargeParam } from '../payments/charges.ts';
@@ -44,7 +43,7 @@ const payOnceFinalised = async (
   { services, caller, params: { id } }: KeyContext<typeof chargeParam>,
   payment: SandboxPayment,
 ): Promise<Exclude<SandboxPayResult, { kind: 'notFinalised' }> | Rejection> => {
-  const sent = await pollUntil(services.progress, VISIBLE_MS, async () => {
+  const sent = await services.untilSeen(VISIBLE_MS, async () => {
     const result = await services.payInSandbox(caller.tenant, id, payment);
     return !isRejection(result) && result.kind === 'notFinalised' ? null : result;
   });
@@ -75,7 +74,7 @@ const pay = async (context: KeyContext<typeof chargeParam>, paying: SandboxPayme
     },
   });
   if (sent.kind !== 'sent') return answer(await read(), sent.kind);
-  const seen = await pollUntil(services.progress, VISIBLE_MS, async () => {
+  const seen = await services.untilSeen(VISIBLE_MS, async () => {
     const payment = await services.views.payments.find(caller.tenant, id);
     const outcome = payment && outcomeOf(payment, sent.endToEndId);
     return payment && outcome ? { payment, outcome } : null;

@@ -3,7 +3,6 @@
 import { NOT_FINALISED, type SandboxAct } from '../../../application/sandbox/actInSandbox.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../../domain/payment/payment.ts';
-import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { paymentParam, transactionBody } from '../payments/payment.ts';
@@ -20,18 +19,18 @@ const perform = async (context: KeyContext<typeof paymentParam>, act: SandboxAct
     services,
   } = context;
   assertFollowed(context, id);
-  const told = await pollUntil(services.progress, VISIBLE_MS, async () => {
+  const done = await services.untilSeen(VISIBLE_MS, async () => {
     const result = await services.actInSandbox(caller.tenant, id, act);
-    return isRejection(result) || result.kind === 'told' ? result : null;
+    return isRejection(result) || result.kind === 'reported' ? result : null;
   });
-  if (told === null) return NOT_FINALISED;
-  if (isRejection(told)) return told;
+  if (done === null) return NOT_FINALISED;
+  if (isRejection(done)) return done;
   let seen: ExistingPayment | null = null;
-  const isVisible = await pollUntil(services.progress, VISIBLE_MS, async () => {
+  const isVisible = await services.untilSeen(VISIBLE_MS, async () => {
     seen = await services.views.payments.find(caller.tenant, id);
-    return seen !== null && told.isVisible(seen) ? true : null;
+    return seen !== null && done.isVisible(seen) ? true : null;
   });
-  return { status: isVisible ? (200 as const) : (202 as const), body: await transactionBody(seen ?? told.payment) };
+  return { status: isVisible ? (200 as const) : (202 as const), body: await transactionBody(seen ?? done.payment) };
 };
 
 const acting = (name: string, summary: string) =>

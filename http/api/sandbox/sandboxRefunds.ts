@@ -4,7 +4,6 @@ import type { RefundView } from '../../../application/ports/readModels/views.ts'
 import { NO_REFUND } from '../../../application/sandbox/decideSandboxRefund.ts';
 import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { pollUntil } from '../../kernel/pollUntil.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { refundSchema } from '../refunds/refundSchema.ts';
 import { failRefundBody, noBody } from './sandboxSchema.ts';
@@ -42,7 +41,7 @@ const decide = async ({ caller, params: { id }, services }: KeyContext<typeof re
     const refund = await services.views.refunds.find(tenant, id);
     return refund && isEnded(refund) ? refund : null;
   };
-  const seen = await pollUntil(services.progress, VISIBLE_MS, look);
+  const seen = await services.untilSeen(VISIBLE_MS, look);
   if (isRejection(seen)) return seen;
   if (seen !== null) return { status: 200 as const, body: seen };
   const sofar = await services.views.refunds.find(tenant, id);

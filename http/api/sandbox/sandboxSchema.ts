@@ -23,7 +23,7 @@ export const payBody = accepting({
       'Who pays. Default: the customer.',
       accepting({
         name: optional(described('Name of the payer.', string(200))),
-        // As a bank may tell it: masked, empty or wrong too (M5).
+        // As a bank may send it: masked, empty or wrong too (M5).
         document: optional(orNull(described('As the bank tells it; null: it tells none.', string(32)))),
       }),
     ),
@@ -63,7 +63,7 @@ export const flushSchema = exactly({ pending: described('Deliveries that are due
 /** Requests a minute that a sandbox can be limited to. */
 const RATE_LIMIT_MAX = 1_000_000;
 const confirms = described('Whether the bank pays refunds by itself.', boolean);
-const notifies = described('Whether disputes are told by webhook.', boolean);
+const notifies = described('Whether disputes lead to webhooks.', boolean);
 export const sandboxSettingsBody = accepting({
   auto_confirm_refunds: optional(confirms),
   rate_limit_per_minute: optional(

@@ -1,6 +1,6 @@
 // Amounts as a Brazilian reads them.
 import { CURRENCY_DECIMALS } from '../../../domain/charge/methods.ts';
-import { decimalText } from '../../../domain/kernel/decimalText.ts';
+import { decimalText } from '../../../domain/kernel/money.ts';
 
 /** Symbol shown to the payer; a currency without one shows its code. */
 const SYMBOL: Readonly<Record<string, string>> = { BRL: 'R$', EUR: '€', USD: 'US$' };

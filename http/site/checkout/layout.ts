@@ -3,6 +3,10 @@
 import { html, type Markup } from '../html.ts';
 import { ICON, LOGO } from '../icons.ts';
 import { checkoutAssetUrl } from './assets.ts';
+import { colorUrl } from './brandColor.ts';
+import { type CheckoutView, logoPath } from './view.ts';
+
+type Brand = Pick<CheckoutView, 'merchantName' | 'logo' | 'color'>;
 
 interface Layout {
   readonly title: string;
@@ -13,15 +17,25 @@ interface Layout {
   readonly methods: boolean;
   /** Attributes of the body, with a leading space: the state, and what checkout.js needs to know. */
   readonly attributes: Markup;
+  /** How the merchant looks; null: of no merchant, or none that is known. */
+  readonly brand: Brand | null;
   readonly main: Markup;
   readonly footnote: Markup;
 }
+
+const colorSheet = (brand: Brand | null): Markup | null =>
+  brand?.color ? html`<link rel="stylesheet" href="${colorUrl(brand.color)}">\n` : null;
+
+const masthead = (brand: Brand | null): Markup =>
+  brand?.logo
+    ? html`<span class="merchant"><img src="${logoPath(brand.logo)}" alt="${brand.merchantName}"></span>`
+    : html`<span class="brand">${LOGO}Quita</span>`;
 
 /**
  * A whole document. The page's address is a capability, so it is neither indexed nor sent as a referrer; digits are not
  * made into phone links and nothing is zoom-locked.
  */
-export const layout = ({ title, testMode, script, methods, attributes, main, footnote }: Layout): string =>
+export const layout = ({ title, testMode, script, methods, attributes, brand, main, footnote }: Layout): string =>
   html`<!doctype html>
 <html lang="pt-BR">
 <head>
@@ -37,9 +51,9 @@ export const layout = ({ title, testMode, script, methods, attributes, main, foo
 <link rel="icon" type="image/svg+xml" href="${checkoutAssetUrl('favicon.svg')}">
 <link rel="stylesheet" href="${checkoutAssetUrl('preferences.css')}">
 <link rel="stylesheet" href="${checkoutAssetUrl('checkout.css')}">
-${methods ? html`<link rel="stylesheet" href="${checkoutAssetUrl('methods.css')}">\n` : null}${script ? html`<script type="module" src="${checkoutAssetUrl('checkout.js')}"></script>\n` : null}</head>
+${colorSheet(brand)}${methods ? html`<link rel="stylesheet" href="${checkoutAssetUrl('methods.css')}">\n` : null}${script ? html`<script type="module" src="${checkoutAssetUrl('checkout.js')}"></script>\n` : null}</head>
 <body${attributes}>
-<header><span class="brand">${LOGO}Quita</span>${testMode ? html`<span class="badge">Ambiente de teste</span>` : null}</header>
+<header>${masthead(brand)}${testMode ? html`<span class="badge">Ambiente de teste</span>` : null}</header>
 <main>
 ${main}</main>
 <footer>${ICON.lock}<p>${footnote}</p></footer>

@@ -10,6 +10,7 @@ export const renderCheckoutNotFound = (): string =>
     script: false,
     methods: false,
     attributes: html` data-state="missing"`,
+    brand: null,
     main: html`<div class="summary"><div class="panel"><span class="mark">${ICON.search}</span><h1>Cobrança não encontrada</h1>
 <p>Confira se o endereço está completo ou peça um novo link à loja.</p></div></div>
 `,

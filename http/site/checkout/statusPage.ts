@@ -26,7 +26,7 @@ const panelFacts = (view: CheckoutView, amount: string): PanelFacts => ({
 });
 
 export const statusPage = (view: CheckoutView, { heading, pay, after }: Parts): string => {
-  const { status, instruments, now, receiverName, description } = view;
+  const { status, instruments, now, merchantName, description } = view;
   const expiresAt = lastExpiry(instruments);
   const state = pageState(status, expiresAt, now);
   const amount = formatAmount(view.amount, view.currency);
@@ -39,9 +39,10 @@ export const statusPage = (view: CheckoutView, { heading, pay, after }: Parts): 
     script: live,
     methods: !facts.isPixOnly,
     attributes: html` data-state="${state}"${live ? watch : null}`,
+    brand: view,
     main: html`<div class="summary"><h1>${heading}</h1>
 <p class="amount${amount.length > 13 ? ' long' : ''}">${amount}</p>
-<p class="receiver">para <b>${receiverName}</b></p>
+<p class="receiver">para <b>${merchantName}</b></p>
 ${description === null ? null : html`<p class="description">${description}</p>\n`}<div class="panel" role="status" tabindex="-1" data-panel>${statePanel(state, facts, false)}</div>${live ? watchNotes : null}</div>
 ${pay}${after}${live ? stateTemplates(facts) : null}`,
     footnote: html`Pagamento processado pela Quita. Identificador: <span class="id">${view.rawId}</span>`,

@@ -16,7 +16,11 @@ export interface CheckoutView {
   readonly now: string;
   readonly testMode: boolean;
   /** Who is paid. */
-  readonly receiverName: string;
+  readonly merchantName: string;
+  /** SHA-256 of the merchant's image; null: none. */
+  readonly logo: string | null;
+  /** `#rrggbb` of buttons and links; null: Quita's. */
+  readonly color: string | null;
   /** What for, as the merchant described it; null: not said. */
   readonly description: string | null;
   /** Which number of the payer the merchant named, when only its holder may pay; the number itself is never shown (I7). */
@@ -28,6 +32,9 @@ export interface CheckoutView {
   /** Whether the payer can have a receipt once it is paid. */
   readonly givesReceipt: boolean;
 }
+
+/** Host-relative URL of a logo, whose content never changes. */
+export const logoPath = (sha256: string): string => `/pay/logos/${sha256}`;
 
 /** Path of the payment's page; never throws, whatever the id. */
 export const pagePath = (rawId: string): string => `/pay/${encodeURIComponent(rawId.toWellFormed())}`;

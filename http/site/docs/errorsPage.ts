@@ -11,9 +11,9 @@ const BODY = `{
   "error": {
     "type": "invalid_request_error",
     "code": "invalid_amount",
-    "message": "amount must be >= 1",
+    "message": "amount must be at least 1.",
     "param": "amount",
-    "details": [{ "param": "amount", "message": "must be >= 1" }]
+    "details": [{ "param": "amount", "message": "must be at least 1" }]
   },
   "request_id": "req_6m2v8k4c1q9x7z5d3f0b8n2h4j"
 }`;

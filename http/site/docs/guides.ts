@@ -28,7 +28,12 @@ export const GUIDES: readonly Guide[] = [
 
 export const GUIDE_LINKS: readonly Link[] = GUIDES.map(({ path, title }) => ({ href: path, text: title }));
 
-const LANGUAGES: { readonly [name: string]: string } = { sh: 'Shell', json: 'JSON' };
+const LANGUAGES: { readonly [name: string]: string } = {
+  sh: 'Shell',
+  json: 'JSON',
+  js: 'JavaScript',
+  python: 'Python',
+};
 
 /** Returns a block of code that can be copied with one click, where scripts run. */
 export const codeBlock = (text: string, language: string, copy = 'Copy', copied = 'Copied'): Markup =>

@@ -27,6 +27,7 @@ interface Page {
   readonly lang: 'en' | 'pt-BR';
   readonly title: string;
   readonly description: string;
+  /** What the page needs beside the house's own sheet, which comes before it: a page's sheet wins. */
   readonly head?: Markup;
   /** A class of the body, which the style sheet goes by. */
   readonly kind: 'home' | 'docs';
@@ -56,8 +57,8 @@ export const layout = ({ lang, title, description, head, kind, skip, top, main, 
 <title>${title}</title>
 <link rel="icon" type="image/svg+xml" href="${asset('favicon.svg')}">
 ${styleSheet('preferences.css')}
-${head ?? null}${styleSheet('docs.css')}
-${script('docs.js')}
+${styleSheet('docs.css')}
+${head ?? null}${script('docs.js')}
 </head>
 <body class="${kind}">
 <a class="skip" href="#content">${skip}</a>

@@ -51,13 +51,23 @@ export const bytesOf = (pdf: Pdf): Promise<Buffer> =>
     pdf.end();
   });
 
-/** Brand at the left, as in favicon.svg; in test mode a badge at the right. `y` is the upper edge; 24 points high. */
-export const drawHead = (pdf: Pdf, y: number, isTest: boolean): void => {
+const drawMark = (pdf: Pdf, y: number): void => {
   pdf.roundedRect(MARGIN, y, 24, 24, 7).fill(COLOR.accent);
   pdf.save().translate(MARGIN, y).lineWidth(2.6).lineCap('round').lineJoin('round');
   pdf.moveTo(6.5, 12.4).lineTo(10.3, 16.2).lineTo(17.5, 8.2).stroke('#ffffff').restore();
   pdf.font(BOLD).fontSize(16).fillColor(COLOR.text);
   pdf.text('Quita', MARGIN + 32, y + 6, { lineBreak: false });
+};
+
+const LOGO_BOX = [170, 40] as const;
+
+/**
+ * At the left the merchant's image, where there is one, else the brand as in favicon.svg; in test mode a badge at the right. `y` is the
+ * upper edge of a brand 24 points high, and an image stands around its middle. Throws for an image that is none.
+ */
+export const drawHead = (pdf: Pdf, y: number, isTest: boolean, logo: Buffer | null = null): void => {
+  if (logo === null) drawMark(pdf, y);
+  else pdf.image(logo, MARGIN, y + 12 - LOGO_BOX[1] / 2, { fit: [...LOGO_BOX], valign: 'center' });
   if (!isTest) return;
   pdf.font(BOLD).fontSize(9);
   const label = 'AMBIENTE DE TESTE';

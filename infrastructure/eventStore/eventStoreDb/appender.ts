@@ -7,9 +7,11 @@ import type { ClientDuplexStream } from '@grpc/grpc-js';
 import {
   AppendOutcomeUnknown,
   type AppendResult,
+  EMPTY_STREAM,
   EventStoreUnavailable,
   InvalidAppend,
 } from '../../../application/ports/eventStore.ts';
+import { readStreamName } from '../../../domain/kernel/event.ts';
 import { withTimeout } from '../../waiting.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
 import { type Connection, type Connector, ReplaceableConnection, type SharedConnection } from './connection.ts';
@@ -36,6 +38,8 @@ interface AppenderOptions {
 const IN_FLIGHT_BYTES_MAX = 64_000_000;
 /** The look into the stream must leave time for another try. */
 const LOOK_MS = 1_000;
+
+const isDelivery = (stream: string): boolean => readStreamName(stream).category === 'webhookDelivery';
 
 const resultOf = (answer: AppendAnswer): AppendResult =>
   answer.kind === 'written'
@@ -94,7 +98,10 @@ export class Appender {
         failure = translated(error, true);
       }
       onError(failure);
-      if (failure.kind === 'invalid') throw new InvalidAppend(failure.message, { cause: failure });
+      // Deliveries alone are deleted: whoever still knew of one finds it gone, as in an empty stream (ADR 0008).
+      if (failure.kind === 'streamDeleted' && isDelivery(append.stream)) return { ok: false, actual: EMPTY_STREAM };
+      if (failure.kind === 'invalid' || failure.kind === 'streamDeleted')
+        throw new InvalidAppend(failure.message, { cause: failure });
       outcomeUnknown ||= failure.kind === 'outcomeUnknown';
       if (outcomeUnknown) {
         const found = await this.#find(append);
@@ -120,7 +127,7 @@ export class Appender {
       return await stream.append(append, Math.max(1, Math.min(timings.attemptMs, remainingMs)));
     } catch (error) {
       const failure = translated(error, true);
-      if (failure.kind !== 'invalid') this.#streams.replace(stream);
+      if (failure.kind !== 'invalid' && failure.kind !== 'streamDeleted') this.#streams.replace(stream);
       if (failure.leader !== null) connector.redirect(failure.leader);
       throw failure;
     }

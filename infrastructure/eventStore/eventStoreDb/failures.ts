@@ -8,9 +8,10 @@ export interface Endpoint {
 
 /**
  * `notSent`: nothing was written, and another try may succeed. `outcomeUnknown`: it may or may not have been written. `refused`:
- * nothing was written, and another try soon fails alike (access, version). `invalid`: the same request fails for ever.
+ * nothing was written, and another try soon fails alike (access, version). `invalid`: the same request fails for ever. `streamDeleted`:
+ * the stream was, for good. `wrongRevision`: it does not end where the request says.
  */
-type FailureKind = 'notSent' | 'outcomeUnknown' | 'refused' | 'invalid';
+type FailureKind = 'notSent' | 'outcomeUnknown' | 'refused' | 'invalid' | 'streamDeleted' | 'wrongRevision';
 
 export class StoreFailure extends Error {
   override name = 'StoreFailure';
@@ -38,7 +39,8 @@ const trailer = (error: ServiceError, key: string): string => error.metadata?.ge
 const BY_EXCEPTION: Readonly<Record<string, FailureKind>> = {
   'not-leader': 'notSent',
   'access-denied': 'refused',
-  'stream-deleted': 'invalid',
+  'stream-deleted': 'streamDeleted',
+  'wrong-expected-version': 'wrongRevision',
   'maximum-append-size-exceeded': 'invalid',
   'maximum-append-event-size-exceeded': 'invalid',
 };

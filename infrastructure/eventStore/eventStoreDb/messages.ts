@@ -23,7 +23,7 @@ export const {
   UUID,
   WrongExpectedVersion,
 } = shared;
-export const { BatchAppendReq, BatchAppendResp, ReadReq, ReadResp } = streams;
+export const { BatchAppendReq, BatchAppendResp, ReadReq, ReadResp, TombstoneReq } = streams;
 export const { StreamsClient } = streamsService;
 
 export type StreamsStub = InstanceType<typeof streamsService.StreamsClient>;
@@ -139,6 +139,16 @@ export const appendRequest = ({ stream, expected, events }: CheckedAppend, corre
   return request;
 };
 
+/** Deletes the stream for good while its last event is the one of that revision. */
+export const tombstoneRequest = (stream: string, revision: number): InstanceType<typeof TombstoneReq> => {
+  const options = new TombstoneReq.Options();
+  options.setStreamIdentifier(streamIdentifier(stream));
+  options.setRevision(String(revision));
+  const request = new TombstoneReq();
+  request.setOptions(options);
+  return request;
+};
+
 const readRequest = (fill: (options: InstanceType<typeof ReadReq.Options>) => void): ReadRequest => {
   const options = new ReadReq.Options();
   const uuids = new UUIDOption();
@@ -173,7 +183,7 @@ const byPrefix = (prefixes: readonly string[]): InstanceType<typeof FilterOption
   return filter;
 };
 
-/** The newest event of the streams whose names begin so. */
+/** The newest record, tombstones included, of the streams whose names begin so. */
 export const newestRequest = (prefixes: readonly string[]): ReadRequest =>
   readRequest((options) => {
     const all = new AllOptions();
@@ -229,7 +239,10 @@ const refusal = (status: Status, afterMs: number): AppendAnswer => {
       };
     }
     case `${PACKAGE}StreamDeleted`:
-      throw new StoreFailure('invalid', 'the stream was deleted from EventStoreDB: streams of facts must never be');
+      throw new StoreFailure(
+        'streamDeleted',
+        'the stream was deleted from EventStoreDB: streams of facts must never be',
+      );
     case `${PACKAGE}MaximumAppendSizeExceeded`: {
       const most = details?.unpack(MaximumAppendSizeExceeded.deserializeBinary, name)?.getMaxappendsize();
       throw new StoreFailure('invalid', `the append is above ${most ?? '?'} bytes, the server's --max-append-size`);
@@ -278,6 +291,15 @@ const textOf = (bytes: Uint8Array): string =>
 /** `created` counts 100 ns since 1970. */
 const timeOf = (ticks: string | undefined): string =>
   new Date(Number(BigInt(ticks ?? '0') / TICKS_PER_MS)).toISOString();
+
+const TOMBSTONE = '$streamDeleted';
+
+/** Where the record stands that says that its stream was deleted; null: the answer is something else. */
+export const tombstoneOf = (response: ReadResponse): Position | null => {
+  const record = response.getEvent()?.getEvent();
+  if (record?.getMetadataMap().get('type') !== TOMBSTONE) return null;
+  return positionOf(record.getCommitPosition(), record.getPreparePosition());
+};
 
 /** null: no event in it, or one that the server wrote by itself (a tombstone). */
 export const eventOf = (response: ReadResponse): RecordedEvent | null => {

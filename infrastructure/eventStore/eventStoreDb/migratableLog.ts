@@ -6,11 +6,14 @@ import type { LogName } from '../logState.ts';
 import { type MigratableLog, runsOf } from '../logState.ts';
 import { Appender } from './appender.ts';
 import { Connector } from './connection.ts';
+import { Deletion } from './deletion.ts';
 import { withOriginalTimestamp } from './originalTimestamp.ts';
 import { readState, writeState } from './ownStreams.ts';
 import { Reader } from './reader.ts';
 import { readConnectionString, TIMINGS } from './settings.ts';
 import { openEventStoreDb } from './store.ts';
+
+const DELETED_AT_ONCE = 64;
 
 const inOneStream = (before: RecordedEvent, event: RecordedEvent): boolean =>
   before.stream === event.stream && before.revision + 1 === event.revision;
@@ -47,6 +50,7 @@ export const openMigratableEventStoreDbLog = async (
   const connector = new Connector(readConnectionString(connectionString));
   const reader = new Reader({ connector, timings: TIMINGS, onError });
   const appender = new Appender({ connector, reader, timings: TIMINGS, onError });
+  const deletion = new Deletion({ connector, reader, appender, timings: TIMINGS });
   const name: LogName = { storeId: store.storeId, address: addressOf(connectionString) };
   return {
     name,
@@ -65,7 +69,12 @@ export const openMigratableEventStoreDbLog = async (
         onWritten(run.length);
       }
     },
+    async deleteDeliveries(ended, recordedBefore) {
+      for (let at = 0; at < ended.length; at += DELETED_AT_ONCE)
+        await deletion.delete(ended.slice(at, at + DELETED_AT_ONCE), recordedBefore);
+    },
     async close() {
+      deletion.close();
       await store.close();
       await appender.close();
       reader.close();

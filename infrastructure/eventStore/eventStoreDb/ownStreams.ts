@@ -1,7 +1,8 @@
-// What the adapter keeps in the log itself, in two streams of a category that no stream of the domain can have:
+// What the adapter keeps in the log itself, in streams of a category that no stream of the domain can have:
 // - the log's identity, written once by whoever comes first; it lives and dies with the log, so that a checkpoint of another log is
 //   recognised;
-// - the log's state (in use, sealed, moved, a copy): the last event counts.
+// - the log's state (in use, sealed, moved, a copy): the last event counts;
+// - the day before which deliveries were deleted (deletion.ts): the last event counts.
 import { randomUUID } from 'node:crypto';
 import {
   AppendOutcomeUnknown,

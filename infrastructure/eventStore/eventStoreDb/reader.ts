@@ -6,7 +6,7 @@ import type { Connection, Connector } from './connection.ts';
 import { ReplaceableConnection, type SharedConnection } from './connection.ts';
 import { StoreFailure, translated } from './failures.ts';
 import type { ReadRequest, ReadResponse } from './messages.ts';
-import { eventOf, newestRequest, streamPageRequest } from './messages.ts';
+import { eventOf, newestRequest, streamPageRequest, tombstoneOf } from './messages.ts';
 import type { Timings } from './settings.ts';
 
 interface ReaderOptions {
@@ -15,7 +15,8 @@ interface ReaderOptions {
   readonly onError: (error: Error) => void;
 }
 
-class ReadConnection implements SharedConnection {
+/** A connection for calls that have an end of their own. */
+export class CallConnection implements SharedConnection {
   readonly connection: Connection;
   #running = 0;
   #retired = false;
@@ -44,10 +45,17 @@ class ReadConnection implements SharedConnection {
   }
 }
 
-/** All events of one read. `silenceMs`: the longest time between two of them. Rejects with whatever the call ends with. */
-const collect = (stream: ClientReadableStream<ReadResponse>, silenceMs: number): Promise<RecordedEvent[]> =>
+/**
+ * What `of` finds in the answers of one read, null left out. `silenceMs`: the longest time between two of them. Rejects with whatever the
+ * call ends with.
+ */
+const collect = <T>(
+  stream: ClientReadableStream<ReadResponse>,
+  silenceMs: number,
+  of: (response: ReadResponse) => T | null,
+): Promise<T[]> =>
   new Promise((resolve, reject) => {
-    const events: RecordedEvent[] = [];
+    const found: T[] = [];
     const fail = (error: unknown): void => {
       clearTimeout(timer);
       stream.cancel();
@@ -60,8 +68,8 @@ const collect = (stream: ClientReadableStream<ReadResponse>, silenceMs: number):
     stream.on('data', (response: ReadResponse) => {
       timer.refresh();
       try {
-        const event = eventOf(response);
-        if (event !== null) events.push(event);
+        const one = of(response);
+        if (one !== null) found.push(one);
       } catch (error) {
         fail(error);
       }
@@ -69,42 +77,48 @@ const collect = (stream: ClientReadableStream<ReadResponse>, silenceMs: number):
     stream.on('error', fail); // stays after the end: what follows a cancel is of no interest
     stream.on('end', () => {
       clearTimeout(timer);
-      resolve(events);
+      resolve(found);
     });
   });
 
 export class Reader {
   readonly #options: ReaderOptions;
-  readonly #connections: ReplaceableConnection<ReadConnection>;
+  readonly #connections: ReplaceableConnection<CallConnection>;
   #closed = false;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
     const { connector, timings } = options;
     this.#connections = new ReplaceableConnection(
-      async () => new ReadConnection(await connector.connect(timings.connectMs)),
+      async () => new CallConnection(await connector.connect(timings.connectMs)),
     );
   }
 
-  /** At most `count` events of the stream from revision `from` on, once. Throws StoreFailure. */
+  /** At most `count` events of the stream from revision `from` on, once; none of one that was deleted. Throws StoreFailure. */
   async page(
     stream: string,
     from: number,
     count: number,
     withinMs = this.#options.timings.readMs,
   ): Promise<RecordedEvent[]> {
-    return await this.#once(streamPageRequest(stream, from, count), withinMs);
+    return await this.#once(streamPageRequest(stream, from, count), withinMs, eventOf);
   }
 
   /** The same, repeated for a while when the server is away. Throws EventStoreUnavailable. */
   async pageSoon(stream: string, from: number, count: number): Promise<RecordedEvent[]> {
-    return await this.#soon(() => streamPageRequest(stream, from, count));
+    return await this.#soon(() => streamPageRequest(stream, from, count), eventOf);
   }
 
-  /** Position of the newest event of the streams whose names begin so; null when there is none. Throws EventStoreUnavailable. */
+  /**
+   * Position of the newest event, or tombstone, of the streams whose names begin so; null when there is none. A tombstone outlives what it
+   * deletes, so that this never goes back. Throws EventStoreUnavailable.
+   */
   async newest(prefixes: readonly string[]): Promise<Position | null> {
-    const [event] = await this.#soon(() => newestRequest(prefixes));
-    return event?.position ?? null;
+    const [position] = await this.#soon(
+      () => newestRequest(prefixes),
+      (response) => tombstoneOf(response) ?? eventOf(response)?.position ?? null,
+    );
+    return position ?? null;
   }
 
   close(): void {
@@ -112,27 +126,28 @@ export class Reader {
     this.#connections.close();
   }
 
-  async #once(request: ReadRequest, silenceMs: number): Promise<RecordedEvent[]> {
+  async #once<T>(request: ReadRequest, silenceMs: number, of: (response: ReadResponse) => T | null): Promise<T[]> {
     const shared = await this.#connections.get();
     try {
       return await shared.run(({ stub, metadata }) =>
-        collect(stub.read(request, metadata({ requiresLeader: true })), silenceMs),
+        collect(stub.read(request, metadata({ requiresLeader: true })), silenceMs, of),
       );
     } catch (error) {
       const failure = translated(error, false);
+      if (failure.kind === 'streamDeleted') return [];
       this.#connections.replace(shared);
       if (failure.leader !== null) this.#options.connector.redirect(failure.leader);
       throw failure;
     }
   }
 
-  async #soon(request: () => ReadRequest): Promise<RecordedEvent[]> {
+  async #soon<T>(request: () => ReadRequest, of: (response: ReadResponse) => T | null): Promise<T[]> {
     const { timings, onError } = this.#options;
     const beganAtMs = performance.now();
     for (let attempt = 0; ; attempt++) {
       let failure: StoreFailure;
       try {
-        return await this.#once(request(), timings.readMs);
+        return await this.#once(request(), timings.readMs, of);
       } catch (error) {
         failure = translated(error, false);
       }

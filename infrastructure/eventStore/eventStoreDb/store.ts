@@ -1,5 +1,6 @@
 // The event store port on EventStoreDB (architecture §5, README.md). Connections: one for appends, one for reads, one that watches for
 // what other processes append, one for each subscription.
+import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -10,11 +11,12 @@ import {
 } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
 import { checkAppend } from '../checkAppend.ts';
+import { KnownHead } from '../knownHead.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize, checkCategories } from '../subscribeOptions.ts';
 import { Appender } from './appender.ts';
 import { Connector } from './connection.ts';
-import { KnownHead } from './knownHead.ts';
+import { Deletion } from './deletion.ts';
 import { logPositionOf } from './messages.ts';
 import { identityOf, type KnownState, OWN_CATEGORY, readState, STATE_STREAM, stateOf } from './ownStreams.ts';
 import { Reader } from './reader.ts';
@@ -37,7 +39,7 @@ const OWN_PREFIXES = CATEGORIES.map((category) => `${category}-`);
 const isOwn = (stream: string): boolean => CATEGORIES.some((category) => category === readStreamName(stream).category);
 
 /** Opens the log. Throws BadConnectionString, EventStoreUnavailable, LogNotInUse. */
-export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore> {
+export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore & DeletesDeliveries> {
   const settings = readConnectionString(options.connectionString);
   const timings = { ...TIMINGS, ...options.timings };
   const onError = (error: Error): void => options.onError?.(error);
@@ -45,9 +47,10 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   const connector = new Connector(settings);
   const reader = new Reader({ connector, timings, onError });
   const appender = new Appender({ connector, reader, timings, onError });
+  const deletion = new Deletion({ connector, reader, appender, timings });
   try {
     const storeId = await identityOf(reader, appender);
-    const head = new KnownHead(await reader.newest(OWN_PREFIXES), (error) => onError(error as Error));
+    const head = new KnownHead<Position | null>(await reader.newest(OWN_PREFIXES), (error) => onError(error as Error));
     // After the head, from which on the state is followed.
     const state = await readState(reader);
     const refusal = options.inAnyState ? null : refusalOf(state.state);
@@ -57,8 +60,8 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
       head.learn(position);
       return position;
     };
-    const log: LogSources = { connector: new Connector(settings), head, readHead, timings, onError };
-    return startStore({ storeId, state, reader, appender, log });
+    const log: LogSources = { connector: new Connector(settings), head, readHead, deletion, timings, onError };
+    return startStore({ storeId, state, reader, appender, deletion, log });
   } catch (error) {
     await appender.close();
     reader.close();
@@ -71,13 +74,14 @@ interface Parts {
   readonly state: KnownState;
   readonly reader: Reader;
   readonly appender: Appender;
+  readonly deletion: Deletion;
   readonly log: LogSources;
 }
 
 /** Learns of what any process appends, and of what becomes of the log, until the signal. */
 const watchLog = async (log: LogSources, onState: (state: KnownState) => void, signal: AbortSignal): Promise<void> => {
   const categories = [...CATEGORIES, OWN_CATEGORY];
-  for await (const batch of follow(log, { after: log.head.position, categories, batchSize: BATCH_DEFAULT, signal })) {
+  for await (const batch of follow(log, { after: log.head.known, categories, batchSize: BATCH_DEFAULT, signal })) {
     if (batch.kind !== 'events') continue;
     for (const event of batch.events) if (event.stream === STATE_STREAM) onState(stateOf(event));
     // Not the batch's position, which may be that of an event of the adapter's own.
@@ -85,7 +89,14 @@ const watchLog = async (log: LogSources, onState: (state: KnownState) => void, s
   }
 };
 
-const startStore = ({ storeId, state: stateAtFirst, reader, appender, log }: Parts): EventStore => {
+const startStore = ({
+  storeId,
+  state: stateAtFirst,
+  reader,
+  appender,
+  deletion,
+  log,
+}: Parts): EventStore & DeletesDeliveries => {
   const { head } = log;
   const ended = new AbortController();
   let known = stateAtFirst;
@@ -108,6 +119,7 @@ const startStore = ({ storeId, state: stateAtFirst, reader, appender, log }: Par
     await appender.close();
     ended.abort();
     await watching;
+    deletion.close();
     reader.close();
   };
 
@@ -120,6 +132,12 @@ const startStore = ({ storeId, state: stateAtFirst, reader, appender, log }: Par
       const result = await appender.append(checkAppend(stream, expected, events));
       if (result.ok && isOwn(stream)) head.learn(result.position);
       return result;
+    },
+    async deleteDeliveries(ended, recordedBefore) {
+      refuseWhenClosed();
+      const refusal = refusalOf(known.state);
+      if (refusal !== null) throw refusal;
+      return await deletion.delete(ended, recordedBefore);
     },
     async *readStream(stream, { from = 0 }: ReadOptions = {}): AsyncGenerator<RecordedEvent, void> {
       if (!Number.isSafeInteger(from) || from < 0) throw new RangeError(`bad revision ${from}`);

@@ -14,17 +14,19 @@ import {
 } from '../../../application/ports/eventStore.ts';
 import { readStreamName } from '../../../domain/kernel/event.ts';
 import { raceAbort, whenLate } from '../../waiting.ts';
+import type { KnownHead } from '../knownHead.ts';
 import type { Connection, Connector } from './connection.ts';
+import type { Deletion } from './deletion.ts';
 import { isUnknownPosition, StoreFailure, translated } from './failures.ts';
-import type { KnownHead } from './knownHead.ts';
-import { checkpointOf, eventOf, later, type ReadResponse, subscriptionRequest } from './messages.ts';
+import { checkpointOf, eventOf, later, type ReadResponse, subscriptionRequest, tombstoneOf } from './messages.ts';
 import type { Timings } from './settings.ts';
 
 export interface LogSources {
   readonly connector: Connector;
-  readonly head: KnownHead;
+  readonly head: KnownHead<Position | null>;
   /** The newest position of our own streams, asked of the server. */
   readonly readHead: () => Promise<Position | null>;
+  readonly deletion: Pick<Deletion, 'deletedBefore' | 'withoutDeleted'>;
   readonly timings: Timings;
   readonly onError: (error: Error) => void;
 }
@@ -39,15 +41,15 @@ interface Following {
 
 /** Where a subscription stands. */
 class Progress {
-  /** Everything up to here was given or is of no category asked for, as far as the consumer was told. */
-  told: Position | null;
-  /** The same, as far as the filter has looked. Never behind `told`. */
+  /** The newest position that the consumer has got: everything up to it was given, or is of no category asked for. */
+  reported: Position | null;
+  /** The newest position that the filter has passed. Never behind `reported`. */
   seen: Position | null;
   isLive = false;
   readonly #categories: ReadonlySet<string>;
 
   constructor({ after, categories }: Following) {
-    this.told = after;
+    this.reported = after;
     this.seen = after;
     this.#categories = new Set(categories);
   }
@@ -56,14 +58,14 @@ class Progress {
   take(step: LogStep, head: Position | null, target: Position | null | undefined): SubscriptionSignal[] {
     const signals: SubscriptionSignal[] = [];
     if (step.kind === 'events') signals.push(...this.#events(step.events));
-    if (step.kind === 'checkpoint') this.seen = later(this.seen, step.position);
+    if (step.kind === 'checkpoint' || step.kind === 'deleted') this.seen = later(this.seen, step.position);
     if (step.kind === 'fellBehind') this.isLive = false;
     signals.push(...this.#checkpoint(head));
     // Servers before 23.10 never say that a subscription has caught up: it has when it passed what was there when it began.
     const passed = target === null || (target !== undefined && this.seen !== null && this.seen >= target);
     if (!this.isLive && (step.kind === 'caughtUp' || (passed && step.kind !== 'fellBehind'))) {
       this.isLive = true;
-      signals.push({ kind: 'caughtUp', position: this.told });
+      signals.push({ kind: 'caughtUp', position: this.reported });
     }
     return signals;
   }
@@ -75,15 +77,15 @@ class Progress {
     );
     const last = events.at(-1);
     if (last === undefined) return [];
-    this.told = last.position;
+    this.reported = last.position;
     this.seen = last.position;
     return [{ kind: 'events', events, position: last.position }];
   }
 
   #checkpoint(head: Position | null): SubscriptionSignal[] {
     const position = head === null || this.seen === null || this.seen < head ? this.seen : head;
-    if (position === null || head === null || (this.told !== null && position <= this.told)) return [];
-    this.told = position;
+    if (position === null || head === null || (this.reported !== null && position <= this.reported)) return [];
+    this.reported = position;
     return [{ kind: 'checkpoint', position }];
   }
 }
@@ -159,6 +161,7 @@ async function* once(
   progress: Progress,
 ): AsyncGenerator<SubscriptionSignal, void> {
   const { signal, batchSize } = asked;
+  const deletedBefore = await sources.deletion.deletedBefore();
   const stream = await openStream(sources, asked, progress.seen);
   if (stream === null) return;
   const wake = (): void => stream.wake();
@@ -170,13 +173,18 @@ async function* once(
     },
     () => undefined, // newer servers say it themselves
   );
-  const hasLooked = (): boolean => progress.seen !== progress.told;
+  const hasLooked = (): boolean => progress.seen !== progress.reported;
   const undo = sources.head.onHead(() => {
     if (hasLooked()) wake();
   });
   signal.addEventListener('abort', wake);
   try {
-    while (!signal.aborted) yield* progress.take(await stream.next(batchSize), sources.head.position, target);
+    while (!signal.aborted) {
+      const step = await stream.next(batchSize);
+      if (step.kind === 'deleted') sources.head.learn(step.position);
+      for (const given of progress.take(step, sources.head.known, target))
+        yield given.kind === 'events' ? await withoutDeleted(sources, given, deletedBefore) : given;
+    }
   } finally {
     signal.removeEventListener('abort', wake);
     undo();
@@ -184,10 +192,21 @@ async function* once(
   }
 }
 
+const withoutDeleted = async (
+  { deletion }: LogSources,
+  { events: given, position }: Extract<SubscriptionSignal, { kind: 'events' }>,
+  deletedBefore: string,
+): Promise<SubscriptionSignal> => {
+  const events = await deletion.withoutDeleted(given, deletedBefore);
+  return events.length === 0 ? { kind: 'checkpoint', position } : { kind: 'events', events, position };
+};
+
 // One subscription call, pulled: at most what the consumer asks for leaves the connection's buffers, and the server waits behind them.
 
 type Mark =
   | { readonly kind: 'checkpoint'; readonly position: Position }
+  /** A stream was deleted, which stands in the log like an event: the last of several. */
+  | { readonly kind: 'deleted'; readonly position: Position }
   | { readonly kind: 'caughtUp' }
   | { readonly kind: 'fellBehind' };
 type Item = Mark | { readonly kind: 'event'; readonly event: RecordedEvent };
@@ -241,6 +260,7 @@ class LogStream {
       this.#woken = false;
       return { kind: 'woken' };
     }
+    if (first.kind === 'deleted') return this.#lastDeleted(first);
     if (first.kind !== 'event') return first;
     const events = [first.event];
     while (events.length < batchSize) {
@@ -253,6 +273,12 @@ class LogStream {
       events.push(following.event);
     }
     return { kind: 'events', events };
+  }
+
+  #lastDeleted(first: LogStep & { readonly kind: 'deleted' }): LogStep {
+    let last = first;
+    for (this.#held = this.#pull(); this.#held?.kind === 'deleted'; this.#held = this.#pull()) last = this.#held;
+    return last;
   }
 
   /** `next` gives `woken` as soon as there is nothing else to give. */
@@ -296,6 +322,8 @@ class LogStream {
 const itemOf = (response: ReadResponse): Item | null => {
   const event = eventOf(response);
   if (event !== null) return { kind: 'event', event };
+  const tombstone = tombstoneOf(response);
+  if (tombstone !== null) return { kind: 'deleted', position: tombstone };
   const position = checkpointOf(response);
   if (position !== null) return { kind: 'checkpoint', position };
   if (response.hasCaughtUp()) return { kind: 'caughtUp' };

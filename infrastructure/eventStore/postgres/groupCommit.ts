@@ -1,5 +1,5 @@
 // Group commit. The appends of all requests of this process wait in one queue and go to the database together: one call of
-// event_store.append (migration 0001_events), one transaction, one commit for up to 256 of them.
+// event_store.append (migration 0001_event_log), one transaction, one commit for up to 256 of them.
 //
 // From top to bottom: an append on its way to its one answer; the queue, which decides what goes together and when somebody has waited
 // long enough; the flusher, which sends a flush, repeats it while its outcome is unknown, and answers every member; the call itself.
@@ -253,7 +253,7 @@ export class Flusher {
     } catch (error) {
       return error; // nothing was sent
     }
-    // Connecting took time: whoever was told meanwhile that nothing was written must not be sent any more.
+    // Connecting took time: an append that was answered meanwhile as not written must not be sent any more.
     const open = members.filter((member) => !member.settled);
     if (open.length === 0) return null;
     const mayBeWrittenBefore = new Set(open.filter((member) => member.mayBeWritten));

@@ -5,6 +5,7 @@ import { int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts'
 import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import type { LogName, LogState } from '../logState.ts';
 import { type MigratableLog, runsOf } from '../logState.ts';
+import { deletion } from './deletion.ts';
 import { WRITER_SETTINGS } from './groupCommit.ts';
 import { Reader } from './reader.ts';
 import { closeSession, openSession } from './session.ts';
@@ -13,9 +14,11 @@ import { openPostgresEventStore } from './store.ts';
 /** The lock of event_store.append: who holds it is the only writer. */
 const LOCK = 'SELECT pg_advisory_xact_lock(5860930411590117)';
 
+const DELETED_AT_ONCE = 1_000;
+
 const SET_STATE = 'UPDATE event_store.store SET use = $1, other_id = $2, other_address = $3';
 
-/** Positions go on from the head in the order of the arrays. The head is read by a statement after the lock (0001_events). */
+/** Positions go on from the head in the order of the arrays. The head is read by a statement after the lock (0001_event_log). */
 const COPY = `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
   SELECT head.place + n.number, n.revision, n.recorded_at::timestamptz, n.id, n.stream, n.type, n.data, n.metadata
   FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head,
@@ -86,6 +89,14 @@ export const openMigratablePostgresLog = async (
         await underLock(session, [says, copyStatement(run)]);
         onWritten(run.length);
       }
+    },
+    async deleteDeliveries(ended) {
+      const current = await state();
+      if (current.kind !== 'copy')
+        throw new Error(`only a copy is corrected like this, and the log is ${current.kind}`);
+      const says = { text: "SELECT set_config('quita.copy_of', $1, true)", values: [current.other.storeId] };
+      for (let at = 0; at < ended.length; at += DELETED_AT_ONCE)
+        await underLock(session, [says, deletion(ended.slice(at, at + DELETED_AT_ONCE))]);
     },
     async close() {
       await Promise.all([store.close(), reader.close(), closeSession(session)]);

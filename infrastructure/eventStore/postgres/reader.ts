@@ -258,15 +258,15 @@ export const HEAD_TEXT = 'SELECT coalesce(max(position), 0) FROM event_store.eve
 const STORE_TEXT = 'SELECT id, use, other_id, other_address FROM event_store.store';
 
 /** $1 stream, $2 first revision, $3 events at most. */
-const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.events
-  WHERE stream = $1 AND revision >= $2 ORDER BY revision LIMIT $3`;
+export const STREAM_PAGE_TEXT = `SELECT ${COLUMNS} FROM event_store.of_stream($1)
+  WHERE revision >= $2 ORDER BY revision LIMIT $3`;
 
 /** $1 streams, $2 first revisions, $3 events of a stream at most. A row: the number of the stream in $1, from 1, and an event. */
-const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
+export const STREAM_PAGES_TEXT = `SELECT wanted.number, page.*
   FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY wanted(stream, first, number)
   CROSS JOIN LATERAL (
-    SELECT ${COLUMNS} FROM event_store.events e
-    WHERE e.stream = wanted.stream AND e.revision >= wanted.first ORDER BY e.revision LIMIT $3
+    SELECT ${COLUMNS} FROM event_store.of_stream(wanted.stream) e
+    WHERE e.revision >= wanted.first ORDER BY e.revision LIMIT $3
   ) page
   ORDER BY wanted.number, page.revision`;
 
@@ -284,7 +284,7 @@ export const filteredPageText = ({ literals, windowPlaces }: CategoryFilter, lim
     FROM (SELECT coalesce(max(position), 0) AS place FROM event_store.events) head
     LEFT JOIN LATERAL (
       SELECT ${COLUMNS} FROM event_store.events
-      WHERE position > $1::bigint ${window} AND category IN (${literals}) ORDER BY position LIMIT ${limit}
+      WHERE position > $1::bigint ${window} AND split_part(stream, '-', 1) IN (${literals}) ORDER BY position LIMIT ${limit}
     ) page ON true
     ORDER BY page.position`;
 };

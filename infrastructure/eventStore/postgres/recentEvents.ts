@@ -9,6 +9,9 @@ interface RecentEventsBounds {
 }
 const BOUNDS: RecentEventsBounds = { eventsMax: 4_096, lengthMax: 8_000_000 };
 
+/** Older ones may have been deleted (ADR 0008): no delivery is before it is a day old. */
+const AGE_MS_MAX = 3_600_000;
+
 const lengthOf = (event: RecordedEvent): number => event.data.length + event.metadata.length;
 
 /**
@@ -40,12 +43,13 @@ export class RecentEvents {
     this.#trim();
   }
 
-  /** The events directly behind that place, at most `limit`; null when the first of them is not here. */
+  /** The events directly behind that place, at most `limit`; null when the first of them is not here, or is old. */
   after(place: number, limit: number): readonly RecordedEvent[] | null {
     const count = this.#events.length - this.#begin;
     const oldest = this.#last - count + 1;
     if (place + 1 < oldest || place >= this.#last) return null;
     const from = this.#begin + (place + 1 - oldest);
+    if (Date.parse(this.#events[from]!.recordedAt) < Date.now() - AGE_MS_MAX) return null;
     return this.#events.slice(from, from + limit);
   }
 

@@ -1,4 +1,5 @@
 // The event store port on Postgres (design.md §5). At most 2 + poolSize connections: appends, announcements, reads.
+import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -10,6 +11,7 @@ import { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { checkAppend } from '../checkAppend.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
+import { deleteDeliveries } from './deletion.ts';
 import { AppendQueue, Flusher } from './groupCommit.ts';
 import { followHeadAnnouncements, HeadWatch } from './head.ts';
 import { placeOf, positionOf, positionOrNull } from './position.ts';
@@ -33,7 +35,9 @@ interface PostgresEventStoreOptions {
 const POOL_SIZE_MAX = 3;
 
 /** Opens the log in a migrated database. Throws EventStoreUnavailable when it cannot be read, LogNotInUse when it must not be. */
-export async function openPostgresEventStore(options: PostgresEventStoreOptions): Promise<EventStore> {
+export async function openPostgresEventStore(
+  options: PostgresEventStoreOptions,
+): Promise<EventStore & DeletesDeliveries> {
   const { connectionString, poolSize = POOL_SIZE_MAX } = options;
   const { watch = new SessionWatch({ connectionString, application_name: 'quita event store: watch' }) } = options;
   const onError = (error: unknown): void => options.onError?.(asError(error));
@@ -64,7 +68,14 @@ interface Parts {
   readonly head: HeadWatch;
 }
 
-const startStore = ({ connectionString, watch, onError, reader, storeId, head }: Parts): EventStore => {
+const startStore = ({
+  connectionString,
+  watch,
+  onError,
+  reader,
+  storeId,
+  head,
+}: Parts): EventStore & DeletesDeliveries => {
   const tail = new RecentEvents();
   const ended = new AbortController();
   const flusher = new Flusher({
@@ -134,6 +145,7 @@ const startStore = ({ connectionString, watch, onError, reader, storeId, head }:
       refuseWhenClosed();
       return refusalOf((await reader.store()).state);
     },
+    deleteDeliveries,
     onHead: (listener) => {
       refuseWhenClosed();
       return head.onHead((place) => listener(positionOf(place)));

@@ -93,11 +93,11 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
   const following = { ...asked, signal: AbortSignal.any([asked.signal, left.signal]) };
   const { signal } = following;
   let at = following.after;
-  let told = { place: at, atMs: performance.now() };
+  let reported = { place: at, atMs: performance.now() };
   let live = false;
   let ahead: Ahead = null;
-  const tell = (): void => {
-    told = { place: at, atMs: performance.now() };
+  const report = (): void => {
+    reported = { place: at, atMs: performance.now() };
   };
 
   try {
@@ -112,16 +112,16 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
 
       if (page.events.length > 0) {
         yield { kind: 'events', events: page.events, position: positionOf(at) };
-        tell();
-      } else if (isWorthStoring(at - told.place, performance.now() - told.atMs)) {
-        tell();
+        report();
+      } else if (isWorthStoring(at - reported.place, performance.now() - reported.atMs)) {
+        report();
         yield { kind: 'checkpoint', position: positionOf(at) };
       }
       if (signal.aborted) return;
       if (!page.atHead) continue;
       if (!live) {
         live = true;
-        tell();
+        report();
         yield { kind: 'caughtUp', position: positionOrNull(at) };
       }
       // Known before the page was read, so the page showed it, unless the log was put back to an older state under us.

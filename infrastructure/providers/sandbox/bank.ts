@@ -15,8 +15,7 @@ import { payerTaxIdOf } from '../../../domain/pix/taxId.ts';
 import type { RefundOrder } from '../../../domain/refund/refund.ts';
 import { factsOf, findPayment, isCancelled, paymentsBetween, paymentsOf } from './books.ts';
 import { cancelInstrument } from './cancel.ts';
-import { sandboxInstrument } from './instrument.ts';
-import { sandboxAcquirerInstrument } from './otherInstruments.ts';
+import { sandboxAcquirerInstrument, sandboxInstrument } from './instruments.ts';
 import { findRefund, takeRefund } from './refunds.ts';
 import { standardStatus } from './status.ts';
 

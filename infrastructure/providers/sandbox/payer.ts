@@ -1,4 +1,5 @@
-// Payers and acquirers of the sandbox: what they do is booked and the gateway told of it in one transaction, so that nothing goes untold.
+// Payers and acquirers of the sandbox: what they do is booked and the gateway is notified in the same transaction, so that no notification
+// is lost.
 import type { AcquirerFact, Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
 import type { PayResult, SandboxBankPort } from '../../../application/ports/sandboxBank.ts';
@@ -21,7 +22,7 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
     notifications.wake(tenant, 'settlement');
     return result;
   },
-  tell: async (tenant, paymentId, txid, fact) => {
+  report: async (tenant, paymentId, txid, fact) => {
     const isNew = await db.transaction(async (tx) => {
       const number = await note(tx, tenant, txid, fact);
       if (number === null) return false;
@@ -53,7 +54,7 @@ const book = async (tx: Sql, { accountId }: Tenant, txid: string, incoming: Inco
   return rowCount === 1;
 };
 
-/** The number of what is told; null when the same was told before. */
+/** Returns the number of the fact; null when the same one was booked before. */
 const note = async (
   tx: Sql,
   { accountId }: Tenant,

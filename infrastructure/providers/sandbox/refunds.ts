@@ -12,11 +12,11 @@ type KnownOutcome = Exclude<RefundOutcome, { kind: 'unknown' }>;
 
 /** Takes the refund; taken before: what became of it. */
 export const takeRefund = async (db: Sql, order: RefundOrder): Promise<RefundOutcome> => {
-  const { accountId, refundId, originalId, strategy, destination, amount } = order;
+  const { accountId, refundId, providerPaymentId, strategy, destination, amount } = order;
   await db.query(
-    `INSERT INTO sandbox_bank.refunds (account_id, refund_id, original_id, strategy, destination, amount, status)
+    `INSERT INTO sandbox_bank.refunds (account_id, refund_id, provider_payment_id, strategy, destination, amount, status)
      VALUES ($1, $2, $3, $4, $5, $6, 'processing') ON CONFLICT DO NOTHING`,
-    [accountId, refundId, originalId, strategy, destination, amount],
+    [accountId, refundId, providerPaymentId, strategy, destination, amount],
   );
   return (await readRefund(db, order)) ?? { kind: 'unknown' };
 };

@@ -39,6 +39,7 @@ describe('the capabilities', () => {
       clock: { now: () => Date.parse('2026-11-21T14:00:00.000Z') },
       notifications: { unhandled: none },
       testTimers: { draining: async () => [] },
+      redrives: { stalled: none },
       overdue: {
         deliveries: none,
         payments: async function* () {
@@ -76,6 +77,30 @@ describe('the capabilities', () => {
     const skippable = PROCESSES.filter(({ name }) => maySkip(PROCESSES, `process/${name}`)).map(({ name }) => name);
     expect(skippable.toSorted()).to.deep.equal(['testClock', 'webhookDelivery', 'webhookFanOut']);
     for (const other of ['payments', 'testClock', 'process/none']) expect(maySkip(PROCESSES, other)).to.equal(false);
+  });
+
+  it('share out their places: one endpoint has a few of many, and what lists or jumps over days is done one at a time', () => {
+    const places = jobsOf(CAPABILITIES).map(({ kind, places: { places: all, perTarget } }) => [
+      kind.name,
+      all,
+      perTarget,
+    ]);
+    expect(places).to.deep.equal([
+      ['settle', 24, 24],
+      ['returnPayment', 24, 24],
+      ['issueInstruments', 24, 24],
+      ['resumeIssuing', 24, 24],
+      ['expire', 24, 24],
+      ['releaseFunds', 24, 24],
+      ['cancel', 24, 24],
+      ['reconcile', 6, 1],
+      ['refund', 24, 24],
+      ['fanOut', 24, 24],
+      ['deliver', 256, 4],
+      ['redrive', 2, 1],
+      ['passwordLink', 4, 4],
+      ['drainClock', 12, 1],
+    ]);
   });
 
   it('have no job without the query of what it owes: it does not compile', () => {

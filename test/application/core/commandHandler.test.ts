@@ -73,7 +73,7 @@ describe('the command handler, on Postgres', () => {
     const done = await core.commands.execute(KEYRING, streamName.keyring(accountId), issueKey(key), why(accountId));
     if (isRejection(done)) throw new Error(done.message);
     const { position, ...rest } = done;
-    expect(rest).to.deep.equal({ state: { keys: [key] }, revision: 0, reply: key, appended: 1 });
+    expect(rest).to.deep.equal({ state: { keys: [key], ended: [] }, revision: 0, reply: key, appended: 1 });
     expect(position).to.equal(await core.store.head());
     expect(await core.eventsOf(streamName.keyring(accountId))).to.deep.equal([{ type: 'ApiKeyIssued', data: key }]);
   });

@@ -3,10 +3,13 @@
 import { expect } from 'chai';
 import {
   deliveryIdOf,
+  documentTokenOf,
   eventIdOf,
   overrideSecretIdOf,
   paymentIds,
+  refundIdOf,
   returnIdOf,
+  sandboxPaymentIdOf,
 } from '../../../application/core/derivedIds.ts';
 import { signatureHeaders } from '../../../application/webhooks/webhookSignature.ts';
 import type { EndpointId, EventId } from '../../../domain/kernel/ids.ts';
@@ -53,13 +56,32 @@ describe('derived ids', () => {
   it('of a return, by payment and Pix', () => {
     expect(returnIdOf(PAYMENT_ID, END_TO_END_ID)).to.equal('aba7b444fc55b57ff09e2dddca64b6aa');
   });
+  it('of a return that was refused before, by the number of refusals too', () => {
+    expect(returnIdOf(PAYMENT_ID, END_TO_END_ID, 1)).to.equal('2b6ebfc896b969f46bf2d5efdeb3ab68');
+    expect(returnIdOf(PAYMENT_ID, END_TO_END_ID, 2)).to.equal('96e9e3d04a6c524da7ca0cb9a86edd18');
+  });
+  it('of a payment of the other creation route are others', () => {
+    const { paymentId } = paymentIds(SEED, 'test', 'payments.create', 'order-0001');
+    expect(paymentId).to.equal('1mp20wt69nwqgzkkxvd1cvphq6');
+  });
+  it('of a refund, by mode, payment and key (K1)', () => {
+    expect(refundIdOf(SEED, 'test', PAYMENT_ID, 'refund-0001')).to.equal('515pbq3nxa3mqjm7v2wv2y4gs0');
+    expect(refundIdOf(SEED, 'live', PAYMENT_ID, 'refund-0001')).to.equal('4e1srrd4aa7abnr4mnewz3qbp8');
+  });
+  it('of what opens a payment’s document, by payment', () => {
+    expect(documentTokenOf(SEED, PAYMENT_ID)).to.equal('7dq4gn857tzph96xp51gawd447');
+  });
+  it('of the sandbox acquirer’s payment, by payment and method (X2)', () => {
+    expect(sandboxPaymentIdOf(PAYMENT_ID, 'PIX')).to.equal('sbx_pay_50b5ec40f639096ff675793ffa2b9003');
+    expect(sandboxPaymentIdOf(PAYMENT_ID, 'BOLETO')).to.equal('sbx_pay_6ab6868cc8956ccfde82344289be88a7');
+  });
 });
 
 describe('signatureHeaders (W1)', () => {
   const base = {
     secret: 'ab'.repeat(32),
     body: '{"a":"é"}',
-    eventId: '00000000000000000000000005' as EventId,
+    id: 'evt_00000000000000000000000005',
     atMs: 1_795_266_000_999,
   };
   const standard = {

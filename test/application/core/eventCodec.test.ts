@@ -5,11 +5,13 @@ import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
 import { type EventsToEncode, UnreadableEvent } from '../../../application/ports/eventCodec.ts';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
-import { type AnyEvent, SERDE } from '../../../domain/events.ts';
-import { CATEGORIES, type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import type { ChargeTerms } from '../../../domain/charge/charge.ts';
+import { type AnyEvent, type EventOf, SERDE } from '../../../domain/events.ts';
+import { CATEGORIES, type Category, type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import type { AccountId, DeliveryId, PaymentId } from '../../../domain/kernel/ids.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
-import { ACCOUNT_ID, at, expired, failed, issued, PAYMENT_ID } from '../../support/samples.ts';
+import { ACCOUNT_ID, at, expired, failed, issued, PAYMENT_ID, terms } from '../../support/samples.ts';
 
 const why: EventMetadata = {
   account: ACCOUNT_ID,
@@ -46,7 +48,7 @@ describe('what the event codec writes', () => {
         id: '7ec5d65f-3af3-80c6-a44d-2d76cea3d4f8',
         type: 'ChargeExpired',
         data: '{"at":"2026-11-21T14:00:00.000Z"}',
-        metadata: `{"account":"${ACCOUNT_ID}","mode":"test","actor":"process:expiry","requestId":null,"$correlationId":"c","$causationId":"d","v":1}`,
+        metadata: `{"account":"${ACCOUNT_ID}","mode":"test","actor":"process:expiry","$correlationId":"c","$causationId":"d"}`,
       },
     ]);
   });
@@ -56,6 +58,87 @@ describe('what the event codec writes', () => {
     expect(await idsOf('command-2', expired())).to.deep.equal(['d9a67c6d-d5c0-80d1-ab80-ef0abc28d77f']);
     expect((await idsOf('command-1', failed(), expired()))[1]).to.equal('31295cc4-ee23-8837-a42b-909a57be3291');
     expect(await idsOf('command-1', expired(at('14:00:01')))).to.not.deep.equal(await idsOf('command-1', expired()));
+  });
+});
+
+describe('what the event codec leaves out', () => {
+  const stored = async <C extends Category>(
+    category: C,
+    stream: StreamName,
+    event: EventOf[C],
+    metadata: EventMetadata,
+  ) => {
+    const append = { category, stream, after: -1, events: [event], commandId: 'command', metadata };
+    const [encoded] = await new JsonEventCodec().encode(append);
+    const { data, metadata: text } = encoded as NewEvent;
+    return { data: JSON.parse(data) as unknown, metadata: JSON.parse(text) as unknown };
+  };
+  const request: EventMetadata = {
+    ...why,
+    actor: 'key:1',
+    requestId: 'req_1',
+    correlationId: PAYMENT_ID,
+    causationId: 'req_1',
+  };
+
+  const creation = (over: Partial<ChargeTerms> = {}) =>
+    ({ type: 'ChargeCreated', data: { ...terms(over), fingerprint: { version: 1, hash: 'hash' } } }) as const;
+
+  it('of a charge: its ids, the mode and what is null; of its metadata: the stream’s subject and the request twice', async () => {
+    const event = creation();
+    const { paymentId: _, accountId: __, mode: ___, customerId, expectedPayerTaxId, webhookUrl, ...said } = event.data;
+    const { phone, ...customer } = event.data.customer;
+    expect([customerId, expectedPayerTaxId, webhookUrl, phone]).to.deep.equal([null, null, null, null]);
+    expect(await stored('payment', STREAM, event, request)).to.deep.equal({
+      data: { ...said, customer },
+      metadata: { account: ACCOUNT_ID, mode: 'test', actor: 'key:1', $causationId: 'req_1' },
+    });
+  });
+
+  it('nothing of a charge in the stream and account of another that says all there is to say', async () => {
+    const filled = { customerId: 'c', expectedPayerTaxId: 't', webhookUrl: 'https://a.example/' };
+    const event = creation({ ...filled, customer: { name: 'n', document: null, email: null, phone: 'p' } });
+    const elsewhere = { ...request, account: 'other' as AccountId, mode: 'live', requestId: 'req_2' } as const;
+    expect(await stored('payment', streamName.payment('another' as PaymentId), event, elsewhere)).to.deep.equal({
+      data: event.data,
+      metadata: {
+        account: 'other',
+        mode: 'live',
+        actor: 'key:1',
+        requestId: 'req_2',
+        $correlationId: PAYMENT_ID,
+        $causationId: 'req_1',
+      },
+    });
+  });
+
+  it('of a delivery that is taken at once: its payment, whose id correlates, and what is so of nearly all', async () => {
+    const delivery = {
+      paymentId: PAYMENT_ID,
+      revision: 2,
+      eventType: 'charge.paid',
+      endpointId: null,
+      resend: 0,
+      scheduledAt: at('13:00:00'),
+      form: 1,
+    };
+    const taken = { number: 1, at: at('13:00:01'), statusCode: 200, durationMs: 5 };
+    const metadata = { ...why, correlationId: PAYMENT_ID, causationId: PAYMENT_ID };
+    const stream = streamName.webhookDelivery('1'.repeat(26) as DeliveryId);
+    const event = { type: 'WebhookDeliverySucceeded', data: { ...taken, delivery } } as const;
+    const { number: _, statusCode: __, ...saidOfAttempt } = taken;
+    const { paymentId: ___, resend: ____, form: _____, ...said } = delivery;
+    expect(await stored('webhookDelivery', stream, event, metadata)).to.deep.equal({
+      data: { ...saidOfAttempt, delivery: said },
+      metadata: { account: ACCOUNT_ID, mode: 'test', actor: 'process:expiry', $correlationId: PAYMENT_ID },
+    });
+    const others = { number: 2, statusCode: 204 };
+    const resent = { ...event, data: { ...taken, ...others, delivery: { ...delivery, resend: 3, form: 2 } } };
+    expect((await stored('webhookDelivery', stream, resent, metadata)).data).to.deep.equal({
+      ...saidOfAttempt,
+      ...others,
+      delivery: { ...said, resend: 3, form: 2 },
+    });
   });
 });
 
@@ -90,6 +173,16 @@ describe('what the event codec reads', () => {
     const [again, copy] = await codec.decode([recorded, { ...recorded }]);
     expect([again === first, copy === first]).to.deep.equal([true, false]);
     expect(copy).to.deep.equal(first);
+  });
+
+  it('is not parsed again where it was encoded', async () => {
+    const codec = new JsonEventCodec();
+    const [encoded] = await codec.encode(appendOf('command-1', issued()));
+    const withoutText = { ...recordedAs(encoded as NewEvent), data: '' };
+    const [known] = await codec.decode([withoutText]);
+    expect(known instanceof UnreadableEvent ? known.reason.message : known?.event).to.deep.equal(issued());
+    const [elsewhere] = await new JsonEventCodec().decode([withoutText]);
+    expect(elsewhere).to.be.instanceOf(UnreadableEvent);
   });
 
   it('says which events of a batch can’t be read and why, without quoting them, and gives the others', async () => {

@@ -191,7 +191,7 @@ describe('what acquirers tell, on Postgres', () => {
       };
       const notifications = {
         store: async () => true,
-        untold: async (_tenant: unknown, references: readonly string[]) => new Set(references),
+        unreported: async (_tenant: unknown, references: readonly string[]) => new Set(references),
         find: async () => notification,
         refundMoved: async () => undefined,
         wake: () => undefined,
@@ -209,7 +209,7 @@ describe('what acquirers tell, on Postgres', () => {
       })({ ...notification.tenant, reference: notification.reference });
     };
 
-    it('of a fact applies what the acquirer told, and looks for no payment', async () => {
+    it('of a fact applies what the acquirer reported, and looks for no payment', async () => {
       const one = await open();
       core.provider.facts.set(one.txid, [fact('processing')]);
       await notify(one, {});

@@ -33,7 +33,7 @@ class Told implements ProviderNotifications {
     if (isNew) this.rows.set(notification.reference, notification);
     return isNew;
   }
-  async untold(_tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>> {
+  async unreported(_tenant: Tenant, references: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(references.filter((reference) => !this.rows.has(reference)));
   }
   async find({ reference }: NotificationKey): Promise<ProviderNotification | null> {

@@ -42,7 +42,7 @@ class Surroundings {
       accounts: { now: async () => this.now },
       providers: { of: (mode: Mode) => (mode === 'live' && !this.hasLive ? null : this.provider) },
       notifications: {
-        untold: async (of, references) => new Set(references.filter((reference) => !isStored(of, reference))),
+        unreported: async (of, references) => new Set(references.filter((reference) => !isStored(of, reference))),
         store: async (notification, raw) => {
           if (isStored(notification.tenant, notification.reference)) return false;
           this.stored.push({ notification, raw: JSON.parse(raw) });

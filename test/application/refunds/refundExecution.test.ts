@@ -1,18 +1,21 @@
 // A refund on its way through a provider that does not answer, and when we are killed at the worst moment (architecture §7; K7, M7).
 import { expect } from 'chai';
 import { Accounts } from '../../../application/core/accounts.ts';
+import { ACCOUNT } from '../../../application/core/aggregates.ts';
 import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import type { RefundGuard } from '../../../application/ports/refundGuard.ts';
 import type { Timer } from '../../../application/ports/timers.ts';
 import { RefundExecutor } from '../../../application/refunds/refundExecution.ts';
 import { requestRefund } from '../../../application/refunds/requestRefund.ts';
+import { type AccountState, reopenAccount, suspendAccount } from '../../../domain/account/account.ts';
 import type { Fact } from '../../../domain/kernel/event.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
 import type { RefundBody } from '../../../domain/refund/request.ts';
-import { type Core, openCore } from '../../support/core.ts';
+import { type Core, openCore, why } from '../../support/core.ts';
 import { incoming, SETTLED_AT } from '../../support/samples.ts';
 
 const KEY = 'refund-key';
@@ -45,11 +48,12 @@ describe('the refund process, on Postgres', () => {
   });
   afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
 
+  const refundGuard: RefundGuard = { reserve: async () => 'reserved' };
   const ask = async (paymentId: PaymentId, body: Partial<RefundBody> = {}, { commands, accounts } = core) => {
     const { account } = core;
     const by = { account, mode: 'test', actor: 'key:test', requestId: 'req_1' } as const;
     const asked = { ...by, paymentId, body: { idempotencyKey: KEY, ...body } };
-    const done = await requestRefund({ commands, accounts })(asked);
+    const done = await requestRefund({ commands, accounts, refundGuard })(asked);
     if (isRejection(done)) throw new Error(done.code);
     return done;
   };
@@ -94,7 +98,7 @@ describe('the refund process, on Postgres', () => {
       method: 'PIX',
       strategy: 'cashout',
       destination: '99991111140',
-      originalId: `E${pixes}`,
+      providerPaymentId: `E${pixes}`,
     });
     core.provider.refunds.set(refundId, { order, outcome: { kind: 'confirmed', endToEndId: 'D1' } });
     core.clock.nowMs += 1_000;
@@ -107,6 +111,53 @@ describe('the refund process, on Postgres', () => {
       addSeconds(SETTLED_AT, 1),
       [],
     ]);
+  });
+
+  describe('of a suspended account', () => {
+    const change = async (decide: Parameters<typeof core.commands.record<'account', AccountState, unknown>>[2]) => {
+      const { accountId } = core.account;
+      await core.commands.record(ACCOUNT, streamName.account(accountId), decide, why(accountId));
+    };
+    beforeEach(() => change(suspendAccount(SETTLED_AT)));
+    afterEach(() => change(reopenAccount(SETTLED_AT)));
+
+    it('waits with a cash-out until the account is reopened, and then gives it to the provider once', async () => {
+      const { refundId, which } = await reserved();
+      await refunds.run(which);
+      await refunds.run(which);
+      expect(await typesOf(refundId)).to.deep.equal(['RefundRequested']);
+      expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.deep.equal([]);
+      expect(timers.map(({ kind, key, group }) => ({ kind, key, group }))).to.deep.equal(
+        Array(2).fill({ kind: 'refund', key: refundId, group: core.account.accountId }),
+      );
+      await change(reopenAccount(SETTLED_AT));
+      await refunds.run(which);
+      expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.deep.equal([`refund ${refundId}`]);
+      expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
+    });
+    it('goes on at once when the account was reopened before the timer was set', async () => {
+      const { refundId, which } = await reserved();
+      const { provider: providers, commands, accounts } = core;
+      const set = () => change(reopenAccount(SETTLED_AT));
+      await new RefundExecutor({ commands, accounts, providers, timers: { set } }).run(which);
+      expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
+    });
+    it('records what the provider has, given to it by a process that was killed', async () => {
+      const { refundId, which } = await reserved();
+      await change(reopenAccount(SETTLED_AT));
+      killedOn('RefundSubmitted');
+      await thrown(refunds.run(which));
+      revived();
+      await change(suspendAccount(SETTLED_AT));
+      await refunds.run(which);
+      expect(core.provider.calls).to.deep.equal([`findRefund ${refundId}`]);
+      expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
+    });
+    it('gives back to the payer what is no cash-out', async () => {
+      const { refundId, which } = await reserved({ strategy: 'devolution' });
+      await refunds.run(which);
+      expect(await typesOf(refundId)).to.deep.equal(['RefundRequested', 'RefundSubmitted']);
+    });
   });
 
   it('does nothing for what was never reserved', async () => {

@@ -34,6 +34,7 @@ describe('endpoint health (W3)', () => {
         asked.push(`${target} recovered at ${then}`);
         failures = 0;
       },
+      failing: async () => new Map(),
       forgetOld: async () => undefined,
     };
     health = new EndpointHealth(targets, () => nowMs);

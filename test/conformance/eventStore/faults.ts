@@ -8,12 +8,12 @@ import {
   appendUntilAnswered,
   brief,
   collect,
-  Follower,
   idsOf,
   type LogUnderTest,
   newEvent,
   newEvents,
   newStream,
+  TestSubscription,
 } from './harness.ts';
 
 const WRITERS = 16;
@@ -81,9 +81,9 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
       const after = await store().head();
       const streams = Array.from({ length: STREAMS }, () => newStream());
       const readers = [
-        new Follower(store(), { after }),
-        new Follower(other, { after, batchSize: 10 }),
-        new Follower(other, { after, categories: ['payment'] }),
+        new TestSubscription(store(), { after }),
+        new TestSubscription(other, { after, batchSize: 10 }),
+        new TestSubscription(other, { after, categories: ['payment'] }),
       ];
       const writers = Array.from({ length: WRITERS }, (_, seed) =>
         writeOptimistically(seed % 2 === 0 ? store() : other, streams, seed),
@@ -119,18 +119,18 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
     });
 
     it('a subscription that was cut while it waited goes on by itself', async () => {
-      const follower = new Follower(store(), { after: await store().head() });
-      await follower.until(({ caughtUp }) => caughtUp.length === 1);
+      const subscription = new TestSubscription(store(), { after: await store().head() });
+      await subscription.until(({ caughtUp }) => caughtUp.length === 1);
       const ids: string[] = [];
       for (let cut = 0; cut < 3; cut++) {
         await log().cutConnections();
         const event = newEvent();
         await appendUntilAnswered(store(), newStream(), -1, [event]);
         ids.push(event.id);
-        await follower.untilIds(ids);
+        await subscription.untilIds(ids);
       }
-      await follower.stop();
-      expect(idsOf(follower.events)).to.deep.equal(ids);
+      await subscription.stop();
+      expect(idsOf(subscription.events)).to.deep.equal(ids);
     });
 
     it('a read that was cut half-way goes on', async () => {
@@ -147,22 +147,22 @@ export const faults = (log: () => LogUnderTest, store: () => EventStore): void =
 
     it('an append under way elsewhere is not skipped by those who read meanwhile', async () => {
       const after = await store().head();
-      const reader = new Follower(store(), { after });
+      const reader = new TestSubscription(store(), { after });
       await reader.until(({ caughtUp }) => caughtUp.length === 1);
       const slow = newEvent();
       const held = await log().holdAppend(newStream(), slow);
       const quick: NewEvent[] = newEvents(20);
       const answers = quick.map((event) => appendUntilAnswered(store(), newStream(), -1, [event]));
-      const meanwhile = new Follower(store(), { after });
+      const meanwhile = new TestSubscription(store(), { after });
       await meanwhile.until(({ caughtUp }) => caughtUp.length === 1);
       await held.release();
       await Promise.all(answers);
       const all = idsOf([slow, ...quick]).sort();
-      for (const follower of [reader, meanwhile]) {
-        await follower.until(({ events }) => events.length === all.length);
-        await follower.stop();
-        expect(idsOf(follower.events).sort()).to.deep.equal(all);
-        const positions = follower.events.map(({ position }) => position);
+      for (const subscription of [reader, meanwhile]) {
+        await subscription.until(({ events }) => events.length === all.length);
+        await subscription.stop();
+        expect(idsOf(subscription.events).sort()).to.deep.equal(all);
+        const positions = subscription.events.map(({ position }) => position);
         expect(positions).to.deep.equal([...positions].sort());
       }
       expect(idsOf(reader.events)).to.deep.equal(idsOf(meanwhile.events));

@@ -1,5 +1,6 @@
 // What the suite asks of an adapter, and the vocabulary of its tests.
 import { randomUUID } from 'node:crypto';
+import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import type {
   AppendResult,
   EventStore,
@@ -10,6 +11,7 @@ import type {
   SubscriptionSignal,
 } from '../../../application/ports/eventStore.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 
 /** An append that another process has begun: its outcome is decided when it is released. */
@@ -19,7 +21,9 @@ export interface HeldAppend {
 
 export interface LogUnderTest {
   /** A further instance on the same log, as another process would open it. */
-  connect(): Promise<EventStore>;
+  connect(): Promise<EventStore & DeletesDeliveries>;
+  /** A transaction of the database that deletes deliveries; of an engine that is no such database it takes no statements. */
+  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** Cuts every connection of every instance, at once and without a goodbye. */
   cutConnections(): Promise<void>;
   /** Begins an append of one event to an empty stream and keeps it from ending (an engine without such a state begins at the release). */
@@ -90,12 +94,12 @@ export const appendUntilAnswered = async (
 };
 
 /** A subscription that is consumed in the background and can be waited for. */
-export class Follower {
+export class TestSubscription {
   readonly signals: SubscriptionSignal[] = [];
   readonly events: RecordedEvent[] = [];
   readonly ended: Promise<void>;
   readonly #abort = new AbortController();
-  #waiting: { readonly condition: (follower: Follower) => boolean; readonly resolve: () => void }[] = [];
+  #waiting: { readonly condition: (subscription: TestSubscription) => boolean; readonly resolve: () => void }[] = [];
 
   constructor(store: EventStore, options: Partial<Omit<SubscribeOptions, 'signal'>> = {}) {
     this.ended = this.#consume(
@@ -113,7 +117,7 @@ export class Follower {
   }
 
   /** Resolves as soon as the condition holds; rejects when the subscription ends without it. */
-  async until(condition: (follower: Follower) => boolean): Promise<void> {
+  async until(condition: (subscription: TestSubscription) => boolean): Promise<void> {
     if (condition(this)) return;
     const met = new Promise<void>((resolve) => this.#waiting.push({ condition, resolve }));
     const over = this.ended.then(() => {

@@ -1,7 +1,16 @@
 // readStream, head, onHead, storeId, close.
 import { expect } from 'chai';
 import type { EventStore, Position } from '../../../application/ports/eventStore.ts';
-import { collect, Follower, failureOf, idsOf, type LogUnderTest, newEvent, newEvents, newStream } from './harness.ts';
+import {
+  collect,
+  failureOf,
+  idsOf,
+  type LogUnderTest,
+  newEvent,
+  newEvents,
+  newStream,
+  TestSubscription,
+} from './harness.ts';
 
 const HISTORY_EVENTS = 20_000;
 
@@ -90,9 +99,9 @@ export const reading = (log: () => LogUnderTest, store: () => EventStore): void 
       undo();
       undo();
       await one.append(newStream(), -1, newEvents(2));
-      const follower = new Follower(one);
-      await follower.until(({ caughtUp }) => caughtUp.length === 1);
-      await follower.stop();
+      const subscription = new TestSubscription(one);
+      await subscription.until(({ caughtUp }) => caughtUp.length === 1);
+      await subscription.stop();
       expect(heads).to.have.length(known);
     });
 
@@ -118,13 +127,13 @@ export const reading = (log: () => LogUnderTest, store: () => EventStore): void 
   describe('close', () => {
     it('finishes appends in flight, ends subscriptions, and refuses everything afterwards', async () => {
       const closing = await log().connect();
-      const follower = new Follower(closing);
-      await follower.until(({ caughtUp }) => caughtUp.length === 1);
+      const subscription = new TestSubscription(closing);
+      await subscription.until(({ caughtUp }) => caughtUp.length === 1);
       const jobs = Array.from({ length: 20 }, () => ({ stream: newStream(), event: newEvent() }));
       const answers = jobs.map(({ stream, event }) => closing.append(stream, -1, [event]));
       await closing.close();
       expect((await Promise.all(answers)).map(({ ok }) => ok)).to.deep.equal(jobs.map(() => true));
-      await follower.ended;
+      await subscription.ended;
       const stored = await Promise.all(jobs.map(({ stream }) => collect(store().readStream(stream))));
       expect(stored.map(idsOf)).to.deep.equal(jobs.map(({ event }) => [event.id]));
 

@@ -1,7 +1,7 @@
 // subscribe: catch-up, live, filters, signals, resuming.
 import { expect } from 'chai';
 import type { EventStore, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
-import { collect, Follower, idsOf, type LogUnderTest, newEvent, newEvents, newStream } from './harness.ts';
+import { collect, idsOf, type LogUnderTest, newEvent, newEvents, newStream, TestSubscription } from './harness.ts';
 
 export const subscribing = (log: () => LogUnderTest, store: () => EventStore): void => {
   /** One event to each of `count` streams, one after the other: their order in the log is known. */
@@ -20,53 +20,53 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
     it('gives what is there, says once that it is caught up, then gives what comes', async () => {
       const after = await headNow();
       const old = await write(7);
-      const follower = new Follower(store(), { after });
-      await follower.until(({ caughtUp }) => caughtUp.length === 1);
-      expect(idsOf(follower.events)).to.deep.equal(old);
-      expect(follower.caughtUp).to.deep.equal([await headNow()]);
+      const subscription = new TestSubscription(store(), { after });
+      await subscription.until(({ caughtUp }) => caughtUp.length === 1);
+      expect(idsOf(subscription.events)).to.deep.equal(old);
+      expect(subscription.caughtUp).to.deep.equal([await headNow()]);
       const fresh = await write(7);
-      await follower.untilIds(fresh);
-      await follower.stop();
-      expect(idsOf(follower.events)).to.deep.equal([...old, ...fresh]);
-      expect(follower.caughtUp).to.have.length(1);
+      await subscription.untilIds(fresh);
+      await subscription.stop();
+      expect(idsOf(subscription.events)).to.deep.equal([...old, ...fresh]);
+      expect(subscription.caughtUp).to.have.length(1);
     });
 
     it('gives the same events as readStream, all fields', async () => {
       const after = await headNow();
       const stream = newStream();
-      const follower = new Follower(store(), { after });
+      const subscription = new TestSubscription(store(), { after });
       await store().append(stream, -1, [newEvent({ data: '{"a":"é👍"}' }), newEvent({ type: 'Other' })]);
-      await follower.until(({ events }) => events.length === 2);
-      const again = new Follower(store(), { after });
+      await subscription.until(({ events }) => events.length === 2);
+      const again = new TestSubscription(store(), { after });
       await again.until(({ events }) => events.length === 2);
-      await Promise.all([follower.stop(), again.stop()]);
+      await Promise.all([subscription.stop(), again.stop()]);
       const recorded = await collect(store().readStream(stream));
-      expect(follower.events).to.deep.equal(recorded);
+      expect(subscription.events).to.deep.equal(recorded);
       expect(again.events).to.deep.equal(recorded);
     });
 
     it('twice gives everything to both', async () => {
       const after = await headNow();
-      const followers = [new Follower(store(), { after }), new Follower(store(), { after })];
+      const subscriptions = [new TestSubscription(store(), { after }), new TestSubscription(store(), { after })];
       const ids = await write(10);
-      for (const follower of followers) {
-        await follower.untilIds(ids);
-        await follower.stop();
-        expect(idsOf(follower.events)).to.deep.equal(ids);
+      for (const subscription of subscriptions) {
+        await subscription.untilIds(ids);
+        await subscription.stop();
+        expect(idsOf(subscription.events)).to.deep.equal(ids);
       }
     });
 
     it('resumes behind any position without gap or repeat', async () => {
       const after = await headNow();
       const ids = await write(12);
-      const whole = new Follower(store(), { after, batchSize: 1 });
+      const whole = new TestSubscription(store(), { after, batchSize: 1 });
       await whole.untilIds(ids);
       await whole.stop();
       const positions = whole.signals.filter(({ kind }) => kind === 'events').map(({ position }) => position);
       expect(positions).to.deep.equal(whole.events.map(({ position }) => position));
       expect(positions).to.deep.equal([...positions].sort());
       for (const [n, position] of positions.entries()) {
-        const resumed = new Follower(store(), { after: position, batchSize: 5 });
+        const resumed = new TestSubscription(store(), { after: position, batchSize: 5 });
         await resumed.until(({ caughtUp }) => caughtUp.length === 1);
         await resumed.stop();
         expect(idsOf(resumed.events), `behind event ${n}`).to.deep.equal(ids.slice(n + 1));
@@ -78,12 +78,12 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       const stream = newStream();
       const events = newEvents(23);
       await store().append(stream, -1, events);
-      const follower = new Follower(store(), { after, batchSize: 5 });
-      await follower.untilIds(idsOf(events));
-      await follower.stop();
-      const sizes = follower.signals.flatMap((signal) => (signal.kind === 'events' ? [signal.events.length] : []));
+      const subscription = new TestSubscription(store(), { after, batchSize: 5 });
+      await subscription.untilIds(idsOf(events));
+      await subscription.stop();
+      const sizes = subscription.signals.flatMap((signal) => (signal.kind === 'events' ? [signal.events.length] : []));
       expect(Math.max(...sizes)).to.be.at.most(5);
-      expect(idsOf(follower.events)).to.deep.equal(idsOf(events));
+      expect(idsOf(subscription.events)).to.deep.equal(idsOf(events));
     });
 
     it('gives only the categories asked for, and not those whose name begins alike', async () => {
@@ -95,14 +95,14 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
         await write(2, 'payment');
       }
       const categories = ['account', 'keyring'];
-      const follower = new Follower(store(), { after, categories, batchSize: 4 });
-      await follower.until(({ caughtUp }) => caughtUp.length === 1);
+      const subscription = new TestSubscription(store(), { after, categories, batchSize: 4 });
+      await subscription.until(({ caughtUp }) => caughtUp.length === 1);
       const live = await write(1, 'keyring');
       await write(1, 'accountant');
       wanted.push(...live, ...(await write(1, 'account')));
-      await follower.untilIds(wanted);
-      await follower.stop();
-      expect(idsOf(follower.events)).to.deep.equal(wanted);
+      await subscription.untilIds(wanted);
+      await subscription.stop();
+      expect(idsOf(subscription.events)).to.deep.equal(wanted);
     });
 
     it('every position it gives with a filter is safe to resume from', async () => {
@@ -114,13 +114,13 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       }
       await write(2, 'payment');
       const categories = ['webhookEndpoint'];
-      const whole = new Follower(store(), { after, categories, batchSize: 1 });
+      const whole = new TestSubscription(store(), { after, categories, batchSize: 1 });
       await whole.until(({ caughtUp }) => caughtUp.length === 1);
       await whole.stop();
       let given = 0;
       for (const signal of whole.signals) {
         if (signal.kind === 'events') given += signal.events.length;
-        const resumed = new Follower(store(), { after: signal.position, categories });
+        const resumed = new TestSubscription(store(), { after: signal.position, categories });
         await resumed.until(({ caughtUp }) => caughtUp.length === 1);
         await resumed.stop();
         expect(idsOf(resumed.events), `behind ${signal.kind} after ${given}`).to.deep.equal(wanted.slice(given));
@@ -130,23 +130,23 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
 
     it('tells a filter that gives nothing how far it is', async () => {
       const silent = `silent${newStream().slice(8, 14)}`;
-      const follower = new Follower(store(), { after: await headNow(), categories: [silent] });
-      await follower.until(({ caughtUp }) => caughtUp.length === 1);
+      const subscription = new TestSubscription(store(), { after: await headNow(), categories: [silent] });
+      await subscription.until(({ caughtUp }) => caughtUp.length === 1);
       const stream = newStream();
       for (let written = 0; written < 3_000; written += 1_000) {
         await store().append(stream, written - 1, newEvents(1_000));
       }
-      await follower.until(({ checkpoints }) => checkpoints.length > 0);
-      const position = follower.checkpoints.at(-1)!;
+      await subscription.until(({ checkpoints }) => checkpoints.length > 0);
+      const position = subscription.checkpoints.at(-1)!;
       const ids = await write(2, silent);
-      await follower.untilIds(ids);
-      await follower.stop();
-      const resumed = new Follower(store(), { after: position, categories: [silent] });
+      await subscription.untilIds(ids);
+      await subscription.stop();
+      const resumed = new TestSubscription(store(), { after: position, categories: [silent] });
       await resumed.untilIds(ids);
       await resumed.stop();
       expect(idsOf(resumed.events)).to.deep.equal(ids);
-      expect(idsOf(follower.events)).to.deep.equal(ids);
-      expect(position > follower.caughtUp[0]!).to.equal(true);
+      expect(idsOf(subscription.events)).to.deep.equal(ids);
+      expect(position > subscription.caughtUp[0]!).to.equal(true);
     });
 
     it('waits for a slow consumer and drops nothing', async () => {
@@ -177,7 +177,7 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       const before = await collect(store().subscribe({ after, categories: null, signal: AbortSignal.abort() }));
       expect(before).to.deep.equal([]);
 
-      const waiting = new Follower(store(), { after });
+      const waiting = new TestSubscription(store(), { after });
       await waiting.until(({ caughtUp }) => caughtUp.length === 1);
       await waiting.stop();
 
@@ -195,26 +195,29 @@ export const subscribing = (log: () => LogUnderTest, store: () => EventStore): v
       const ids = await write(3);
       const { signal } = new AbortController();
       for await (const _ of store().subscribe({ after, categories: null, batchSize: 1, signal })) break;
-      const follower = new Follower(store(), { after });
-      await follower.untilIds(ids);
-      await follower.stop();
-      expect(idsOf(follower.events)).to.deep.equal(ids);
+      const subscription = new TestSubscription(store(), { after });
+      await subscription.untilIds(ids);
+      await subscription.stop();
+      expect(idsOf(subscription.events)).to.deep.equal(ids);
     });
 
     it('on two instances gives both the same log while both write', async () => {
       const [one, other] = [await log().connect(), await log().connect()];
       const after = await headNow();
-      const followers = [new Follower(one, { after }), new Follower(other, { after, batchSize: 7 })];
+      const subscriptions = [
+        new TestSubscription(one, { after }),
+        new TestSubscription(other, { after, batchSize: 7 }),
+      ];
       const [left, right] = await Promise.all([write(120, 'payment', one), write(120, 'account', other)]);
-      for (const follower of followers) {
-        await follower.until(({ events }) => events.length === 240);
-        await follower.stop();
+      for (const subscription of subscriptions) {
+        await subscription.until(({ events }) => events.length === 240);
+        await subscription.stop();
       }
-      const order = idsOf(followers[0]!.events);
-      expect(idsOf(followers[1]!.events)).to.deep.equal(order);
+      const order = idsOf(subscriptions[0]!.events);
+      expect(idsOf(subscriptions[1]!.events)).to.deep.equal(order);
       expect(order.filter((id) => left.includes(id))).to.deep.equal(left);
       expect(order.filter((id) => right.includes(id))).to.deep.equal(right);
-      expect(followers[0]!.events).to.deep.equal(followers[1]!.events);
+      expect(subscriptions[0]!.events).to.deep.equal(subscriptions[1]!.events);
     });
   });
 };

@@ -4,11 +4,11 @@ import type { EventStore } from '../../../application/ports/eventStore.ts';
 import {
   collect,
   type EventStoreHarness,
-  Follower,
   idsOf,
   type LogUnderTest,
   newEvents,
   newStream,
+  TestSubscription,
 } from './harness.ts';
 
 export const untouched = (harness: EventStoreHarness): void => {
@@ -26,19 +26,19 @@ export const untouched = (harness: EventStoreHarness): void => {
 
     it('has no head, is caught up at once, and gives its very first event', async () => {
       expect(await store.head()).to.equal(null);
-      const followers = [new Follower(store), new Follower(store, { categories: ['account'] })];
-      for (const follower of followers) await follower.until(({ signals }) => signals.length === 1);
-      expect(followers.map(({ signals }) => signals)).to.deep.equal([
+      const subscriptions = [new TestSubscription(store), new TestSubscription(store, { categories: ['account'] })];
+      for (const subscription of subscriptions) await subscription.until(({ signals }) => signals.length === 1);
+      expect(subscriptions.map(({ signals }) => signals)).to.deep.equal([
         [{ kind: 'caughtUp', position: null }],
         [{ kind: 'caughtUp', position: null }],
       ]);
       const events = newEvents(2);
       const stream = newStream('account');
       await store.append(stream, -1, events);
-      for (const follower of followers) {
-        await follower.untilIds(idsOf(events));
-        await follower.stop();
-        expect(idsOf(follower.events)).to.deep.equal(idsOf(events));
+      for (const subscription of subscriptions) {
+        await subscription.untilIds(idsOf(events));
+        await subscription.stop();
+        expect(idsOf(subscription.events)).to.deep.equal(idsOf(events));
       }
       const [, last] = await collect(store.readStream(stream));
       expect(await store.head()).to.equal(last!.position);

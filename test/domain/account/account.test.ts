@@ -5,6 +5,7 @@ import {
   accountTime,
   actingTime,
   advanceTestClock,
+  defaultSettings,
   type OpenAccount,
   openAccount,
   TEST_CLOCK_OFFSET_SECONDS_MAX,
@@ -35,9 +36,14 @@ const settings = {
   },
   holdDays: { PIX: 0, CREDIT_CARD: 2, MBWAY: 1, MULTIBANCO: 1, BOLETO: 1, CRYPTO: 1 },
   chargeWindowSeconds: 3600,
+  merchantName: 'Loja',
+  taxId: null,
   receiverName: 'Loja',
   receiverCity: 'SAO PAULO',
+  logo: null,
+  color: null,
   velocity: { customerPerHour: 20, accountPerHour: 1_000 },
+  refundVelocity: { countPerHour: null, sumPerHour: null },
   rateLimitPerMinute: null,
   cashoutDestinations: null,
 };
@@ -51,6 +57,15 @@ const open = (...events: AccountEvent[]): OpenAccount => given(account, opened, 
 describe('openAccount', () => {
   it('opens with the default settings, once', () => {
     given(account).when(openAccount(opening)).then(opened, 'opened').again('already_open');
+  });
+  it('cuts a long or foreign name to what a Pix code can hold', () => {
+    const namesOf = (name: string) => {
+      const { merchantName, receiverName } = defaultSettings(name);
+      return [merchantName, receiverName];
+    };
+    const long = 'Padaria e Confeitaria São João Ltda.';
+    expect(namesOf(long)).to.deep.equal([long, 'Padaria e Confeitaria Sao']);
+    expect(namesOf('株式会社')).to.deep.equal(['株式会社', 'N']);
   });
   it('again with other content keeps seed and settings of the first time', () => {
     const other = { ...opening, name: 'Outra', idSeed: 'b3RoZXI=', at: at('13:00:00') };

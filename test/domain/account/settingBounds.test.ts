@@ -1,12 +1,17 @@
 // Bounds of what an account may agree, and whose rate limit counts (rules E6, E8, M2, M7a, X3).
 import { expect } from 'chai';
-import { type AccountEvent, account, type OpenAccount } from '../../../domain/account/account.ts';
+import { type AccountEvent, type AccountSettings, account, type OpenAccount } from '../../../domain/account/account.ts';
 import {
   changeSettings,
   requestsPerMinute,
   type SettingsChange,
   sandboxRequestsPerMinute,
 } from '../../../domain/account/settings.ts';
+import type { PaymentMethod } from '../../../domain/charge/methods.ts';
+import { SERDE } from '../../../domain/events.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import type { FeePair } from '../../../domain/transaction/fees.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at, SETTINGS } from '../../support/samples.ts';
 
@@ -22,6 +27,13 @@ const opened: AccountEvent = {
     at: at('12:00:00'),
   },
 };
+const fee = (percentBps: number, fixed: number) => ({ percentBps, fixed: toMinor(fixed) });
+const feesWith = (change: SettingsChange['fees'] = {}): AccountSettings['fees'] => {
+  const fees = { ...SETTINGS.fees };
+  for (const [method, sides] of Object.entries(change) as [PaymentMethod, Partial<FeePair>][])
+    fees[method] = { ...fees[method], ...sides };
+  return fees;
+};
 const keys = (count: number) => Array.from({ length: count }, (_, i) => `loja${i}@example.com`);
 
 describe('bounds of settings', () => {
@@ -32,7 +44,20 @@ describe('bounds of settings', () => {
     { holdDays: { PIX: 365 } },
     { chargeWindowSeconds: 60 },
     { chargeWindowSeconds: 86_400 },
-    { cashoutDestinations: keys(1_000) },
+    { cashoutDestinations: keys(300) },
+    { fees: { PIX: { provider: fee(0, 0), platform: fee(10_000, 10_000_000) } } },
+    { fees: { CRYPTO: { platform: fee(0, 1) } } },
+    { merchantName: 'M' },
+    { merchantName: 'Padaria São João 🥐'.padEnd(200, '.') },
+    { taxId: '99991111140' },
+    { taxId: '12ABC34501DE35' },
+    { receiverName: 'São João Pães & Cia. Ltda' },
+    { receiverCity: 'S. José R Preto' },
+    { receiverName: 'a\u0301'.repeat(25) },
+    { color: '#000000' },
+    { color: '#1a7f5c' },
+    { refundVelocity: { countPerHour: 0 } },
+    { refundVelocity: { countPerHour: 100_000, sumPerHour: toMinor(99_999_999_999) } },
   ];
   const BAD: readonly (readonly [string, SettingsChange])[] = [
     ['velocity.customerPerHour', { velocity: { customerPerHour: 0 } }],
@@ -45,7 +70,32 @@ describe('bounds of settings', () => {
     ['chargeWindowSeconds', { chargeWindowSeconds: 59 }],
     ['chargeWindowSeconds', { chargeWindowSeconds: 86_401 }],
     ['chargeWindowSeconds', { chargeWindowSeconds: Number.NaN }],
-    ['cashoutDestinations', { cashoutDestinations: keys(1_001) }],
+    ['cashoutDestinations', { cashoutDestinations: keys(301) }],
+    ['fees.PIX.provider.percentBps', { fees: { PIX: { provider: fee(10_001, 0) } } }],
+    ['fees.PIX.provider.percentBps', { fees: { PIX: { provider: fee(0.5, 0) } } }],
+    ['fees.BOLETO.platform.percentBps', { fees: { BOLETO: { platform: fee(-1, 0) } } }],
+    ['fees.BOLETO.platform.fixed', { fees: { BOLETO: { platform: fee(0, 10_000_001) } } }],
+    ['fees.MBWAY.provider.fixed', { fees: { MBWAY: { provider: fee(0, -1) } } }],
+    ['merchantName', { merchantName: '' }],
+    ['merchantName', { merchantName: 'x'.repeat(201) }],
+    ['merchantName', { merchantName: ' Loja' }],
+    ['merchantName', { merchantName: 'Loja\nde Teste' }],
+    ['merchantName', { merchantName: 'Loja \u202eetseT' }],
+    ['merchantName', { merchantName: 'Loja \ud800' }],
+    ['taxId', { taxId: '99991111141' }],
+    ['taxId', { taxId: '999.911.111-40' }],
+    ['taxId', { taxId: '' }],
+    ['receiverName', { receiverName: 'x'.repeat(26) }],
+    ['receiverName', { receiverName: '株式会社' }],
+    ['receiverName', { receiverName: `Loja${'é'.repeat(200)}` }],
+    ['receiverCity', { receiverCity: 'São José do Rio Preto' }],
+    ['receiverCity', { receiverCity: '' }],
+    ['color', { color: '#1A7F5C' }],
+    ['color', { color: '#fff' }],
+    ['color', { color: 'red' }],
+    ['refundVelocity.countPerHour', { refundVelocity: { countPerHour: -1 } }],
+    ['refundVelocity.countPerHour', { refundVelocity: { countPerHour: 100_001 } }],
+    ['refundVelocity.sumPerHour', { refundVelocity: { sumPerHour: toMinor(100_000_000_000) } }],
     ['cashoutDestinations', { cashoutDestinations: ['99991111140', '999.911.111-40'] }],
   ];
   for (const change of GOOD)
@@ -54,7 +104,9 @@ describe('bounds of settings', () => {
         ...SETTINGS,
         ...change,
         velocity: { ...SETTINGS.velocity, ...change.velocity },
+        refundVelocity: { ...SETTINGS.refundVelocity, ...change.refundVelocity },
         holdDays: { ...SETTINGS.holdDays, ...change.holdDays },
+        fees: feesWith(change.fees),
       };
       given(account, opened)
         .when(changeSettings(change, NOW))
@@ -64,6 +116,29 @@ describe('bounds of settings', () => {
   for (const [param, change] of BAD)
     it(`${JSON.stringify(change).slice(0, 60)} is refused`, () =>
       given(account, opened).when(changeSettings(change, NOW)).rejected('invalid_request', param));
+
+  it('the largest settings that can be are an event below 32 kB', () => {
+    const change: SettingsChange = {
+      merchantName: '王'.repeat(200),
+      taxId: '12ABC34501DE35',
+      receiverName: `${'王'.repeat(199)}x`,
+      receiverCity: `${'王'.repeat(199)}x`,
+      cashoutDestinations: Array.from({ length: 300 }, (_, i) => `${String(i).padEnd(73, 'a')}@b.c`),
+      logo: '0'.repeat(64),
+    };
+    const decided = changeSettings(change, NOW)(given(account, opened).state);
+    if (isRejection(decided)) throw new Error(decided.message);
+    const { data } = SERDE.account.encode(decided.events[0] as AccountEvent);
+    expect(Buffer.byteLength(JSON.stringify(data))).to.be.within(25_000, 32_000);
+  });
+
+  it('the order of the fields in a change does not make a change', () => {
+    const { provider, platform } = SETTINGS.fees.PIX;
+    const same: SettingsChange = {
+      fees: { PIX: { platform: { fixed: platform.fixed, percentBps: platform.percentBps }, provider } },
+    };
+    given(account, opened).when(changeSettings(same, NOW)).then(SETTINGS);
+  });
 });
 
 describe('requests a minute (E8)', () => {

@@ -7,6 +7,7 @@ import {
   type SandboxSettings,
 } from '../../../domain/account/account.ts';
 import { changeSandboxSettings, changeSettings } from '../../../domain/account/settings.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at, SETTINGS } from '../../support/samples.ts';
 
@@ -34,6 +35,18 @@ describe('changeSettings', () => {
     { holdDays: twoDays.holdDays },
     { velocity: { customerPerHour: 5, accountPerHour: 50 } },
     { rateLimitPerMinute: 0 },
+    {
+      fees: {
+        ...SETTINGS.fees,
+        PIX: { provider: SETTINGS.fees.PIX.provider, platform: SETTINGS.fees.BOLETO.provider },
+      },
+    },
+    { merchantName: 'Padaria São João' },
+    { taxId: '99991111140' },
+    { receiverName: 'PADARIA SAO JOAO', receiverCity: 'RECIFE' },
+    { color: '#1a7f5c' },
+    { logo: 'a'.repeat(64) },
+    { refundVelocity: { countPerHour: 10, sumPerHour: toMinor(500_000) } },
     { cashoutDestinations: [] },
     { cashoutDestinations: ['99991111140'], chargeWindowSeconds: 600 },
   ];

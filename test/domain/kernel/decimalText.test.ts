@@ -1,7 +1,8 @@
 // Every amount that anybody reads is made here: exact to the last digit, whatever its size and sign.
+
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decimalText } from '../../../domain/kernel/decimalText.ts';
+import { decimalText } from '../../../domain/kernel/money.ts';
 import { formatAmount } from '../../../http/site/checkout/amount.ts';
 import { amountText } from '../../../infrastructure/cli/output.ts';
 

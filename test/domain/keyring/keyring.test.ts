@@ -1,11 +1,20 @@
 import { expect } from 'chai';
 import type { KeyId } from '../../../domain/kernel/ids.ts';
-import { type ApiKey, issueKey, type KeyringEvent, keyring } from '../../../domain/keyring/keyring.ts';
+import {
+  type ApiKey,
+  findKey,
+  issueKey,
+  type KeyringEvent,
+  keyring,
+  revokeKey,
+  rotateKey,
+} from '../../../domain/keyring/keyring.ts';
 import { given } from '../../support/given.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
 
+const [FIRST, SECOND, THIRD] = [1, 2, 3].map((n) => String(n).padStart(26, '0')) as [KeyId, KeyId, KeyId];
 const key = (over: Partial<ApiKey> = {}): ApiKey => ({
-  keyId: '00000000000000000000000001' as KeyId,
+  keyId: FIRST,
   accountId: ACCOUNT_ID,
   mode: 'test',
   fingerprint: 'a'.repeat(64),
@@ -15,12 +24,10 @@ const key = (over: Partial<ApiKey> = {}): ApiKey => ({
   ...over,
 });
 const issued = (data: ApiKey): KeyringEvent => ({ type: 'ApiKeyIssued', data });
-const live = key({
-  keyId: '00000000000000000000000002' as KeyId,
-  mode: 'live',
-  fingerprint: 'b'.repeat(64),
-  label: null,
-});
+const rotated = (replaced: KeyId, to: ApiKey): KeyringEvent => ({ type: 'ApiKeyRotated', data: { replaced, key: to } });
+const revoked = (keyId: KeyId): KeyringEvent => ({ type: 'ApiKeyRevoked', data: { keyId, at: at('13:00:00') } });
+const live = key({ keyId: SECOND, mode: 'live', fingerprint: 'b'.repeat(64), label: null });
+const fresh = key({ keyId: THIRD, fingerprint: 'c'.repeat(64), issuedAt: at('13:00:00') });
 
 describe('issueKey', () => {
   it('issues a key, once', () => given(keyring).when(issueKey(key())).then(issued(key()), key()).again(key()));
@@ -31,6 +38,94 @@ describe('issueKey', () => {
   });
   it('keeps the keys of an account in order of issue', () => {
     const after = given(keyring, issued(key())).when(issueKey(live)).then(issued(live), live).and();
-    expect(after.state).to.deep.equal({ keys: [key(), live] });
+    expect(after.state).to.deep.equal({ keys: [key(), live], ended: [] });
+  });
+  it('never brings back a key that was revoked, or rotated away', () => {
+    given(keyring, issued(key()), revoked(FIRST)).when(issueKey(key())).then(null);
+    given(keyring, issued(key()), rotated(FIRST, fresh)).when(issueKey(key())).then(null);
+  });
+  it('takes a label of 64 characters, and no longer one', () => {
+    const longest = key({ label: 'x'.repeat(64) });
+    given(keyring).when(issueKey(longest)).then(issued(longest), longest);
+    given(keyring)
+      .when(issueKey(key({ label: 'x'.repeat(65) })))
+      .rejected('invalid_request', 'label');
+  });
+});
+
+describe('rotateKey', () => {
+  it('ends the old key and issues the new one in one event; label and mode stay', () => {
+    const { label: _, ...unlabelled } = fresh;
+    const after = given(keyring, issued(key()), issued(live))
+      .when(rotateKey(FIRST, unlabelled, undefined))
+      .then(rotated(FIRST, fresh), fresh)
+      .and();
+    expect(after.state).to.deep.equal({ keys: [live, fresh], ended: [key().fingerprint] });
+  });
+  it('takes a new label, and an empty one', () => {
+    for (const label of ['counter', '']) {
+      const relabelled = { ...fresh, label };
+      given(keyring, issued(key()))
+        .when(rotateKey(FIRST, fresh, label))
+        .then(rotated(FIRST, relabelled), relabelled);
+    }
+  });
+  it('twice is not_found, and the key of the first time goes on', () => {
+    const once = given(keyring, issued(key()), rotated(FIRST, fresh));
+    once
+      .when(rotateKey(FIRST, { ...fresh, keyId: SECOND, fingerprint: 'd'.repeat(64) }, undefined))
+      .rejected('not_found');
+    expect(once.state.keys).to.deep.equal([fresh]);
+  });
+  it('of a revoked key, or of one that the account never had, is not_found', () => {
+    given(keyring, issued(key()), revoked(FIRST))
+      .when(rotateKey(FIRST, fresh, undefined))
+      .rejected('not_found');
+    given(keyring, issued(key()))
+      .when(rotateKey(SECOND, fresh, undefined))
+      .rejected('not_found');
+    given(keyring)
+      .when(rotateKey(FIRST, fresh, undefined))
+      .rejected('not_found');
+  });
+  it('judges the label first', () => {
+    given(keyring)
+      .when(rotateKey(FIRST, fresh, 'x'.repeat(65)))
+      .rejected('invalid_request', 'label');
+  });
+  it('to a key of another mode is a broken invariant', () => {
+    given(keyring, issued(key()))
+      .when(rotateKey(FIRST, live, undefined))
+      .throws(/of test mode was to be rotated to live/);
+  });
+});
+
+describe('revokeKey', () => {
+  it('ends the key and no other', () => {
+    const after = given(keyring, issued(key()), issued(live))
+      .when(revokeKey(FIRST, at('13:00:00')))
+      .then(revoked(FIRST), 'revoked')
+      .and();
+    expect(after.state).to.deep.equal({ keys: [live], ended: [key().fingerprint] });
+  });
+  it('twice, after a rotation, or of a key that the account never had, is not_found', () => {
+    for (const events of [[issued(key()), revoked(FIRST)], [issued(key()), rotated(FIRST, fresh)], [issued(live)], []])
+      given(keyring, ...events)
+        .when(revokeKey(FIRST, at('14:00:00')))
+        .rejected('not_found');
+  });
+});
+
+describe('findKey', () => {
+  it('finds a key that works, and none that was ended', () => {
+    const { state } = given(keyring, issued(key()), issued(live), revoked(SECOND));
+    expect(findKey(state, FIRST)).to.deep.equal(key());
+    expect(findKey(state, SECOND)).to.include({ code: 'not_found' });
+  });
+});
+
+describe('the fold of a keyring', () => {
+  it('passes over the end of a key that is not there', () => {
+    expect(given(keyring, issued(key()), revoked(SECOND)).state).to.deep.equal({ keys: [key()], ended: [] });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { journalEntry, LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
+import { journalEntry, LEDGER_ACCOUNTS, trancheChange } from '../../../domain/ledger/postings.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { card, otherIssued } from '../../support/instruments.ts';
 import {
@@ -225,5 +225,17 @@ describe('journalEntry', () => {
       'platform_fees',
       'payer_returns',
     ]);
+  });
+});
+
+describe('what of a settlement waits for its release', () => {
+  it('is its net amount until its date, and nothing where it is available at once', () => {
+    const later = settled();
+    if (later.type !== 'TransactionSettled') throw new Error('no settlement');
+    const availableAt = at('13:00:00');
+    const waiting = { ...later, data: { ...later.data, availableAt } };
+    const { currency, netAmount: amount } = later.data;
+    expect(trancheChange(waiting)).to.deep.equal({ kind: 'held', currency, amount, releaseAt: availableAt });
+    expect(trancheChange({ ...later, data: { ...later.data, availableAt: null } })).to.equal(null);
   });
 });

@@ -25,6 +25,7 @@ import {
   LOCKED_TO,
   OTHER_REFUND_ID,
   processing,
+  REFUND_FINGERPRINT,
   REFUND_ID,
   REFUND_REQUESTED_AT,
   REFUNDED_AT,
@@ -52,7 +53,8 @@ const BOLETO = [
 
 const wish = (over: Partial<ReserveRefund> = {}): ReserveRefund => ({
   refundId: REFUND_ID,
-  fingerprint: 'hash-of-the-refund',
+  fingerprintUnder: () => REFUND_FINGERPRINT.hash,
+  fingerprintVersion: 1,
   amount: null,
   reason: null,
   strategy: null,
@@ -71,9 +73,9 @@ const hundred = Array.from({ length: REFUNDS_MAX }, (_, i) => ({
 }));
 const late = addMillis(SETTLED_AT, 90 * DAY_MS + 1);
 
-const record = (over: Partial<RefundTerms> = {}, fingerprint = 'hash-of-the-refund'): RefundRecord => ({
+const record = (over: Partial<RefundTerms> = {}): RefundRecord => ({
   ...refundTerms(over),
-  fingerprint,
+  fingerprint: REFUND_FINGERPRINT,
   requestedAt: REFUND_REQUESTED_AT,
   outcome: { status: 'reserved' },
 });
@@ -89,14 +91,14 @@ const ORDER: readonly (readonly [
   [
     '1 the key was used with other content, disputed',
     [...APPROVED, refundReserved({ amount: toMinor(5) }), disputeOpened('CHARGEBACK', 12_340)],
-    { ...tooMuch, strategy: 'devolution', fingerprint: 'another' },
+    { ...tooMuch, strategy: 'devolution', fingerprintUnder: () => 'another' },
     'idempotency_key_reused',
     'idempotencyKey',
   ],
   [
     '1 the key was used with other content, fully refunded',
     [...PAID, refundReserved(), refundCompleted()],
-    { ...tooMuch, strategy: 'devolution', fingerprint: 'another' },
+    { ...tooMuch, strategy: 'devolution', fingerprintUnder: () => 'another' },
     'idempotency_key_reused',
     'idempotencyKey',
   ],
@@ -280,7 +282,7 @@ describe('reserveRefund', () => {
     given(payment, ...PAID)
       .when(reserve({ strategy: 'devolution' }, last))
       .then(
-        { type: 'TransactionRefundReserved', data: { ...terms, fingerprint: 'hash-of-the-refund', at: last } },
+        { type: 'TransactionRefundReserved', data: { ...terms, fingerprint: REFUND_FINGERPRINT, at: last } },
         { refund, replayed: false },
       );
   });

@@ -1,33 +1,34 @@
 import { expect } from 'chai';
 import { fold } from '../../../domain/kernel/decider.ts';
-import type { DeliveryId, EndpointId, EventId } from '../../../domain/kernel/ids.ts';
+import type { DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../../domain/kernel/time.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryNow,
   deliveryView,
   type ExistingDelivery,
-  endpointView,
 } from '../../../domain/presentation/delivery.ts';
-import { type WebhookDeliveryEvent, webhookDelivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { ACCOUNT_ID, at } from '../../support/samples.ts';
+import {
+  type Delivery,
+  scheduled,
+  type WebhookDeliveryEvent,
+  webhookDelivery,
+} from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { ACCOUNT_ID, at, PAYMENT_ID } from '../../support/samples.ts';
 
 const endpointId = '00000000000000000000000003' as EndpointId;
-const scheduled: WebhookDeliveryEvent = {
-  type: 'WebhookDeliveryScheduled',
-  data: {
-    deliveryId: '00000000000000000000000004' as DeliveryId,
-    accountId: ACCOUNT_ID,
-    mode: 'test',
-    endpointId,
-    url: null,
-    eventId: '00000000000000000000000005' as EventId,
-    eventType: 'charge.paid',
-    family: 'canonical',
-    body: '{"z":1,"a":{"y":[2]}}',
-    maxAttempts: 15,
-    at: at('13:00:00'),
-  },
+const deliveryId = '00000000000000000000000004' as DeliveryId;
+const delivery: Delivery = {
+  paymentId: PAYMENT_ID,
+  revision: 1,
+  eventType: 'charge.paid',
+  endpointId,
+  resend: 0,
+  scheduledAt: at('13:00:00'),
+  form: 1,
 };
+const BODY = '{"z":1,"a":{"y":[2]}}';
+const untried = scheduled(delivery, endpointId);
 const attempt = (responseBody: string | null): WebhookDeliveryEvent => ({
   type: 'WebhookDeliveryAttemptFailed',
   data: {
@@ -39,15 +40,17 @@ const attempt = (responseBody: string | null): WebhookDeliveryEvent => ({
     responseBody,
     durationMs: 9,
     nextAttemptAt: at('13:00:06'),
+    delivery,
   },
 });
 const delivered: WebhookDeliveryEvent = {
   type: 'WebhookDeliverySucceeded',
-  data: { number: 2, at: at('13:00:06'), statusCode: 204, durationMs: 3 },
+  data: { number: 2, at: at('13:00:06'), statusCode: 204, durationMs: 3, delivery: null },
 };
 const stateAfter = (...events: WebhookDeliveryEvent[]) => fold(webhookDelivery, events) as ExistingDelivery;
-const viewAfter = (...events: WebhookDeliveryEvent[]) =>
-  deliveryView(stateAfter(...events), { isUnderWay: false, dueAt: null, now: at('13:00:00') });
+const viewOf = (state: ExistingDelivery) =>
+  deliveryView(deliveryId, state, { isUnderWay: false, isPaused: false, dueAt: null }, BODY, at('13:00:00'));
+const viewAfter = (...events: WebhookDeliveryEvent[]) => viewOf(stateAfter(...events));
 
 const pending = {
   id: 'wd_00000000000000000000000004',
@@ -67,45 +70,57 @@ const pending = {
 const failing = { attempts: 1, lastStatusCode: 500, lastError: 'status: 500', updatedAt: '2026-11-21T13:00:01.000Z' };
 
 describe('deliveryView', () => {
-  it('PENDING, never tried', () => expect(viewAfter(scheduled)).to.deep.equal(pending));
+  it('PENDING, never tried', () => expect(viewOf(untried)).to.deep.equal(pending));
   it('to a payment’s own URL: without an endpoint', () => {
-    const url = 'https://shop.example/hook';
-    const toUrl = { ...scheduled, data: { ...scheduled.data, endpointId: null, url } } as WebhookDeliveryEvent;
-    expect(viewAfter(toUrl)).to.deep.equal({ ...pending, endpointId: null });
+    const toUrl = scheduled({ ...delivery, endpointId: null }, `${ACCOUNT_ID}/test/shop.example`);
+    expect(viewOf(toUrl)).to.deep.equal({ ...pending, endpointId: null });
   });
   it('PENDING, failed once', () => {
     const next = '2026-11-21T13:00:06.000Z';
-    expect(viewAfter(scheduled, attempt('oops'))).to.deep.equal({
+    expect(viewAfter(attempt('oops'))).to.deep.equal({
       ...pending,
       ...failing,
       lastResponseBody: 'oops',
       nextRetryAt: next,
     });
-    expect(viewAfter(scheduled, attempt(null))).to.deep.equal({ ...pending, ...failing, nextRetryAt: next });
+    expect(viewAfter(attempt(null))).to.deep.equal({ ...pending, ...failing, nextRetryAt: next });
   });
   describe('with what its stream does not tell', () => {
     const [due, now] = [at('13:00:06'), at('13:00:02')];
-    const viewAt = (state: ExistingDelivery, more: Partial<DeliveryNow>) => {
-      const { status, nextRetryAt } = deliveryView(state, { isUnderWay: false, dueAt: null, now, ...more });
+    const viewAt = (
+      state: ExistingDelivery,
+      { now: when = now, ...more }: Partial<DeliveryNow & { now: Timestamp }>,
+    ) => {
+      const { status, nextRetryAt } = deliveryView(
+        deliveryId,
+        state,
+        { isUnderWay: false, isPaused: false, dueAt: null, ...more },
+        BODY,
+        when,
+      );
       return [status, nextRetryAt];
     };
     it('under way: PROCESSING, and no next attempt', () => {
-      for (const state of [stateAfter(scheduled), stateAfter(scheduled, attempt(null))])
+      for (const state of [untried, stateAfter(attempt(null))])
         expect(viewAt(state, { isUnderWay: true, dueAt: due })).to.deep.equal(['PROCESSING', null]);
     });
     it('the next attempt is when its timer says, and never in the past', () => {
-      const [never, once] = [stateAfter(scheduled), stateAfter(scheduled, attempt(null))];
+      const [never, once] = [untried, stateAfter(attempt(null))];
       expect(viewAt(never, {})).to.deep.equal(['PENDING', now]);
       expect(viewAt(never, { dueAt: at('13:01:00') })).to.deep.equal(['PENDING', at('13:01:00')]);
       expect(viewAt(once, {})).to.deep.equal(['PENDING', due]);
       expect(viewAt(once, { dueAt: at('13:00:01') })).to.deep.equal(['PENDING', now]);
       expect(viewAt(once, { now: at('13:00:07') })).to.deep.equal(['PENDING', at('13:00:07')]);
     });
+    it('paused, because its endpoint is inactive: no next attempt', () => {
+      for (const state of [untried, stateAfter(attempt(null))])
+        expect(viewAt(state, { isPaused: true, dueAt: due })).to.deep.equal(['PENDING', null]);
+    });
     it('an ended one is not tried again, whatever is left of its timer', () =>
-      expect(viewAt(stateAfter(scheduled, delivered), { dueAt: due })).to.deep.equal(['DELIVERED', null]));
+      expect(viewAt(stateAfter(attempt(null), delivered), { dueAt: due })).to.deep.equal(['DELIVERED', null]));
   });
   it('DELIVERED', () => {
-    expect(viewAfter(scheduled, attempt('oops'), delivered)).to.deep.equal({
+    expect(viewAfter(attempt('oops'), delivered)).to.deep.equal({
       ...pending,
       status: 'DELIVERED',
       attempts: 2,
@@ -117,7 +132,7 @@ describe('deliveryView', () => {
   });
   it('FAILED once it is dead-lettered', () => {
     const dead: WebhookDeliveryEvent = { type: 'WebhookDeliveryDeadLettered', data: { at: at('13:00:01') } };
-    expect(viewAfter(scheduled, attempt('oops'), dead)).to.deep.equal({
+    expect(viewAfter(attempt('oops'), dead)).to.deep.equal({
       ...pending,
       ...failing,
       status: 'FAILED',
@@ -128,34 +143,15 @@ describe('deliveryView', () => {
   it('CANCELLED', () => {
     const cancelled: WebhookDeliveryEvent = {
       type: 'WebhookDeliveryCancelled',
-      data: { reason: 'gone', at: at('13:00:02') },
+      data: { reason: 'gone', at: at('13:00:02'), delivery },
     };
     const view = { ...pending, status: 'CANCELLED', nextRetryAt: null, updatedAt: '2026-11-21T13:00:02.000Z' };
-    expect(viewAfter(scheduled, cancelled)).to.deep.equal(view);
+    expect(viewAfter(cancelled)).to.deep.equal(view);
   });
   it('shows the payload with its key order', () => {
-    expect(JSON.stringify(viewAfter(scheduled).payload)).to.equal('{"z":1,"a":{"y":[2]}}');
+    expect(JSON.stringify(viewOf(untried).payload)).to.equal('{"z":1,"a":{"y":[2]}}');
   });
   it('knows the five statuses of the interface', () => {
     expect(DELIVERY_STATUSES).to.deep.equal(['PENDING', 'PROCESSING', 'DELIVERED', 'FAILED', 'CANCELLED']);
-  });
-});
-
-describe('endpointView', () => {
-  it('shows what is public, never a secret or its version', () => {
-    const endpoint = {
-      endpointId,
-      accountId: ACCOUNT_ID,
-      mode: 'test' as const,
-      url: 'https://a.example',
-      events: ['*'],
-      secretVersion: 3,
-    };
-    expect(endpointView(endpoint)).to.deep.equal({
-      id: 'we_00000000000000000000000003',
-      url: 'https://a.example',
-      events: ['*'],
-      status: 'ACTIVE',
-    });
   });
 });

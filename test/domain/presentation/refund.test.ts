@@ -14,7 +14,7 @@ import {
 
 const record = (over: Partial<RefundRecord> = {}): RefundRecord => ({
   ...refundTerms({ amount: toMinor(5_000), reason: 'sold out' }),
-  fingerprint: 'f',
+  fingerprint: { version: 1, hash: 'f' },
   requestedAt: REFUND_REQUESTED_AT,
   outcome: { status: 'reserved' },
   ...over,

@@ -30,7 +30,7 @@ const ORDER: RefundOrder = {
   method: 'PIX',
   strategy: 'cashout',
   destination: LOCKED_TO,
-  originalId: END_TO_END_ID,
+  providerPaymentId: END_TO_END_ID,
 };
 const requested: RefundEvent = { type: 'RefundRequested', data: { ...ORDER, at: REFUND_REQUESTED_AT } };
 const submitted: RefundEvent = { type: 'RefundSubmitted', data: { at: REFUNDED_AT } };

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
 import { AMOUNT_MAX, toMinor } from '../../../domain/kernel/money.ts';
 import { chargeFees, DEFAULT_FEES, type FeePair } from '../../../domain/transaction/fees.ts';
 
@@ -47,7 +48,7 @@ describe('chargeFees', () => {
   });
   it('is exact: the same in whole numbers without bounds', () => {
     const bps = fc.integer({ min: 0, max: 10_000 });
-    const fixed = fc.integer({ min: 0, max: 100_000 });
+    const fixed = fc.integer({ min: SETTING_BOUNDS.feeFixed[0], max: SETTING_BOUNDS.feeFixed[1] });
     const exact = (amount: bigint, percent: number, flat: number) =>
       (amount * BigInt(percent) * 2n + 10_000n) / 20_000n + BigInt(flat);
     const least = (a: bigint, b: bigint) => (a < b ? a : b);

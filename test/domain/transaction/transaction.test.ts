@@ -20,6 +20,7 @@ import {
   OTHER_END_TO_END_ID,
   OTHER_REFUND_ID,
   processing,
+  REFUND_FINGERPRINT,
   REFUND_REQUESTED_AT,
   REFUNDED_AT,
   refundCompleted,
@@ -196,7 +197,7 @@ describe('the state of a transaction without money', () => {
 
 const refund = (over: object = {}) => ({
   ...refundTerms(),
-  fingerprint: 'hash-of-the-refund',
+  fingerprint: REFUND_FINGERPRINT,
   requestedAt: REFUND_REQUESTED_AT,
   outcome: { status: 'reserved' },
   ...over,

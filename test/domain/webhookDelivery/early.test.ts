@@ -1,50 +1,44 @@
 // A retry comes before its time only because its target is well again, and by at most one step of the schedule (W3).
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { DeliveryId, EndpointId, EventId } from '../../../domain/kernel/ids.ts';
+import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import { addMillis, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import {
   mayComeEarly,
+  type PendingDelivery,
   recordAttempt,
-  scheduleDelivery,
-  type WebhookDeliveryState,
+  scheduled,
   webhookDelivery,
 } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { ACCOUNT_ID, at } from '../../support/samples.ts';
+import { at, PAYMENT_ID } from '../../support/samples.ts';
 
 /** W3, written out: seconds after attempt 1, 2, … 14. */
 const W3_SECONDS = [5, 30, 120, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200];
 const START = at('13:00:00');
 const HALF = 0.5; // no jitter
-type Pending = Extract<WebhookDeliveryState, { status: 'pending' }>;
-
-const fresh = (): Pending => {
-  const delivery = {
-    deliveryId: 'd' as DeliveryId,
-    accountId: ACCOUNT_ID,
-    mode: 'test' as const,
-    endpointId: 'e' as EndpointId,
-    url: null,
-    eventId: 'v' as EventId,
-    eventType: 'charge.paid',
-    family: 'canonical' as const,
-    body: '{}',
-  };
-  return fold(webhookDelivery.initial, scheduleDelivery(delivery, START));
+const TARGET = '00000000000000000000000003' as EndpointId;
+const delivery = {
+  paymentId: PAYMENT_ID,
+  revision: 1,
+  eventType: 'charge.paid',
+  endpointId: TARGET,
+  resend: 0,
+  scheduledAt: START,
+  form: 1,
 };
-const fold = (
-  state: WebhookDeliveryState,
-  decide: ReturnType<typeof scheduleDelivery> | ReturnType<typeof recordAttempt>,
-): Pending => {
-  const decided = decide(state);
-  if (!('events' in decided)) throw new Error('refused');
-  return decided.events.reduce(webhookDelivery.evolve, state) as Pending;
-};
-const refused = (state: Pending, when: Timestamp, random = HALF, retryAfterMs: number | null = null): Pending => {
+const fresh = (): PendingDelivery => scheduled(delivery, TARGET);
+const refused = (
+  state: PendingDelivery,
+  when: Timestamp,
+  random = HALF,
+  retryAfterMs: number | null = null,
+): PendingDelivery => {
   const result = { ok: false, statusCode: 503, error: 'status: 503', responseBody: null, durationMs: 1, retryAfterMs };
-  return fold(state, recordAttempt(state.attempts + 1, result, when, random));
+  const decided = recordAttempt({ delivery, target: TARGET }, state.attempts + 1, result, when, random)(state);
+  if (!('events' in decided)) throw new Error('refused');
+  return decided.events.reduce(webhookDelivery.evolve, state) as PendingDelivery;
 };
-const onSchedule = (attempts: number, random = HALF): Pending => {
+const onSchedule = (attempts: number, random = HALF): PendingDelivery => {
   let state = fresh();
   while (state.attempts < attempts) state = refused(state, state.nextAttemptAt, random);
   return state;

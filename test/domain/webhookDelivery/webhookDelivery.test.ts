@@ -1,36 +1,36 @@
 import { expect } from 'chai';
-import type { DeliveryId, EndpointId, EventId } from '../../../domain/kernel/ids.ts';
+import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import { addMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import {
   type AttemptResult,
   cancelDelivery,
+  type Delivery,
   recordAttempt,
-  scheduleDelivery,
+  scheduled,
   type WebhookDeliveryEvent,
   type WebhookDeliveryState,
   webhookDelivery,
 } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import { type Given, given } from '../../support/given.ts';
-import { ACCOUNT_ID, at } from '../../support/samples.ts';
+import { at, PAYMENT_ID } from '../../support/samples.ts';
 
 const HALF = 0.5; // no jitter
 const ENDPOINT_ID = '00000000000000000000000003' as EndpointId;
-const message = {
-  deliveryId: '00000000000000000000000004' as DeliveryId,
-  accountId: ACCOUNT_ID,
-  mode: 'test' as const,
-  endpointId: ENDPOINT_ID,
-  url: null,
-  eventId: '00000000000000000000000005' as EventId,
-  eventType: 'charge.paid',
-  family: 'canonical' as const,
-  body: '{"a":1}',
-};
 const START = at('13:00:00');
-const scheduled: WebhookDeliveryEvent = {
-  type: 'WebhookDeliveryScheduled',
-  data: { ...message, maxAttempts: 15, at: START },
+const delivery: Delivery = {
+  paymentId: PAYMENT_ID,
+  revision: 1,
+  eventType: 'charge.paid',
+  endpointId: ENDPOINT_ID,
+  resend: 0,
+  scheduledAt: START,
+  form: 1,
 };
+/** The round that every delivery begins with. */
+const FIRST = { earlierAttempts: 0, begunAt: START };
+const OF = { delivery, target: ENDPOINT_ID };
+/** Told of another message: the stream knows better. */
+const OTHER = { delivery: { ...delivery, eventType: 'charge.expired', form: 2 }, target: ENDPOINT_ID };
 const ok: AttemptResult = {
   ok: true,
   statusCode: 204,
@@ -47,11 +47,13 @@ const bad: AttemptResult = {
   durationMs: 30,
   retryAfterMs: null,
 };
+/** `of`: null where it is not the first event of the stream. */
 const attemptFailed = (
   number: number,
   when: Timestamp,
   nextAttemptAt: Timestamp | null,
   over: Partial<AttemptResult> = {},
+  of: Delivery | null = number === 1 ? delivery : null,
 ): WebhookDeliveryEvent => {
   const { statusCode, error, responseBody, durationMs } = { ...bad, ...over };
   return {
@@ -65,131 +67,141 @@ const attemptFailed = (
       responseBody,
       durationMs,
       nextAttemptAt,
+      delivery: of,
     },
   };
 };
 const succeeded = (number: number, when: Timestamp): WebhookDeliveryEvent => ({
   type: 'WebhookDeliverySucceeded',
-  data: { number, at: when, statusCode: 204, durationMs: 12 },
+  data: { number, at: when, statusCode: 204, durationMs: 12, delivery: number === 1 ? delivery : null },
 });
 const deadLettered = (when: Timestamp): WebhookDeliveryEvent => ({
   type: 'WebhookDeliveryDeadLettered',
   data: { at: when },
 });
-const cancelled: WebhookDeliveryEvent = {
+const cancelled = (of: Delivery | null): WebhookDeliveryEvent => ({
   type: 'WebhookDeliveryCancelled',
-  data: { reason: 'the endpoint was deleted', at: at('13:01:00') },
-};
+  data: { reason: 'the endpoint was deleted', at: at('13:01:00'), delivery: of },
+});
 const firstFailure = attemptFailed(1, START, at('13:00:05'));
 const ENDS: readonly (readonly [string, readonly WebhookDeliveryEvent[]])[] = [
-  ['delivered', [scheduled, succeeded(1, START)]],
-  ['dead-lettered', [scheduled, attemptFailed(1, START, null), deadLettered(START)]],
-  ['cancelled', [scheduled, cancelled]],
+  ['delivered', [succeeded(1, START)]],
+  ['delivered after a failure', [firstFailure, succeeded(2, at('13:00:05'))]],
+  ['dead-lettered', [attemptFailed(1, START, null), deadLettered(START)]],
+  ['cancelled', [cancelled(delivery)]],
 ];
 
-describe('scheduleDelivery', () => {
-  it('freezes the payload, due at once, once', () => {
-    const after = given(webhookDelivery)
-      .when(scheduleDelivery(message, START))
-      .then(scheduled, 'scheduled')
-      .again('scheduled');
-    expect(after.and().state).to.deep.equal({
+describe('a delivery that was scheduled', () => {
+  it('is pending and due at once, without an event', () => {
+    expect(scheduled(delivery, ENDPOINT_ID)).to.deep.equal({
       status: 'pending',
-      delivery: { ...message, maxAttempts: 15 },
-      createdAt: START,
+      delivery,
+      round: FIRST,
       updatedAt: START,
       attempts: 0,
       lastStatusCode: null,
       lastError: null,
       lastResponseBody: null,
+      target: ENDPOINT_ID,
       nextAttemptAt: START,
+      isProbe: false,
     });
   });
-  it('again with other content keeps the frozen payload', () => {
-    given(webhookDelivery, scheduled)
-      .when(scheduleDelivery({ ...message, body: '{"a":2}' }, at('14:00:00')))
-      .then('scheduled');
+  it('is named by the first event of its stream, and by no other', () => {
+    const after = given(webhookDelivery)
+      .when(recordAttempt(OF, 1, bad, START, HALF))
+      .then(firstFailure, 'recorded')
+      .and();
+    expect(after.state).to.include({ status: 'pending', attempts: 1, delivery });
+    const ended = after
+      .when(recordAttempt(OTHER, 2, ok, at('13:00:05'), HALF))
+      .then(succeeded(2, at('13:00:05')), 'recorded');
+    expect(ended.and().state).to.include({ status: 'delivered', delivery });
   });
-  for (const [end, history] of ENDS)
-    it(`does not bring a ${end} one back`, () =>
-      given(webhookDelivery, ...history)
-        .when(scheduleDelivery(message, START))
-        .then('scheduled'));
+  it('is not known where the beginning of its stream is gone', () => {
+    for (const remainder of [
+      [succeeded(2, START)],
+      [attemptFailed(2, START, at('13:00:35')), succeeded(3, at('13:00:35'))],
+      [attemptFailed(15, START, null), deadLettered(START)],
+      [deadLettered(START)],
+      [cancelled(null)],
+    ])
+      expect(given(webhookDelivery, ...remainder).state).to.deep.equal({ status: 'absent' });
+  });
 });
 
 describe('recordAttempt', () => {
   it('a 2xx ends it, once', () => {
-    given(webhookDelivery, scheduled)
-      .when(recordAttempt(1, ok, START, HALF))
+    given(webhookDelivery)
+      .when(recordAttempt(OF, 1, ok, START, HALF))
       .then(succeeded(1, START), 'recorded')
       .again('nothing');
   });
   it('a failure is tried again by the schedule, and told once', () => {
-    given(webhookDelivery, scheduled)
-      .when(recordAttempt(1, bad, START, HALF))
+    given(webhookDelivery)
+      .when(recordAttempt(OF, 1, bad, START, HALF))
       .then(firstFailure, 'recorded')
       .again('nothing');
   });
   it('again with other content: the first outcome stands', () => {
-    given(webhookDelivery, scheduled, firstFailure)
-      .when(recordAttempt(1, ok, START, HALF))
+    given(webhookDelivery, firstFailure)
+      .when(recordAttempt(OF, 1, ok, START, HALF))
       .then('nothing');
   });
   it('out of turn is nothing', () =>
-    given(webhookDelivery, scheduled)
-      .when(recordAttempt(2, ok, START, HALF))
+    given(webhookDelivery)
+      .when(recordAttempt(OF, 2, ok, START, HALF))
       .then('nothing'));
   it('takes the Retry-After', () => {
-    given(webhookDelivery, scheduled)
-      .when(recordAttempt(1, { ...bad, statusCode: 429, retryAfterMs: 90_000 }, START, 0))
+    given(webhookDelivery)
+      .when(recordAttempt(OF, 1, { ...bad, statusCode: 429, retryAfterMs: 90_000 }, START, 0))
       .then(attemptFailed(1, START, at('13:01:30'), { statusCode: 429 }), 'recorded');
   });
   it('without a status line has none', () => {
     const dropped = { statusCode: null, error: 'connection: reset', responseBody: null };
-    given(webhookDelivery, scheduled)
-      .when(recordAttempt(1, { ...bad, ...dropped }, START, HALF))
+    given(webhookDelivery)
+      .when(recordAttempt(OF, 1, { ...bad, ...dropped }, START, HALF))
       .then(attemptFailed(1, START, at('13:00:05'), dropped), 'recorded');
   });
   it('a success after failures forgets the last error', () => {
     const when = at('13:00:05');
-    const after = given(webhookDelivery, scheduled, firstFailure)
-      .when(recordAttempt(2, ok, when, HALF))
+    const after = given(webhookDelivery, firstFailure)
+      .when(recordAttempt(OF, 2, ok, when, HALF))
       .then(succeeded(2, when), 'recorded')
       .and();
     expect(after.state).to.deep.equal({
       status: 'delivered',
-      delivery: { ...message, maxAttempts: 15 },
-      createdAt: START,
+      delivery,
+      round: FIRST,
       updatedAt: when,
       attempts: 2,
       lastStatusCode: 204,
       lastError: null,
       lastResponseBody: null,
-      deliveredAt: when,
     });
   });
 
   it('fails fifteen times by the schedule of W3, then it is dead-lettered', () => {
     const seconds = [5, 30, 120, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200];
-    let story: Given<WebhookDeliveryState, WebhookDeliveryEvent> = given(webhookDelivery, scheduled);
+    let story: Given<WebhookDeliveryState, WebhookDeliveryEvent> = given(webhookDelivery);
     let when = START;
     for (const [i, delay] of seconds.entries()) {
       const next = addMillis(when, delay * 1000);
       story = story
-        .when(recordAttempt(i + 1, bad, when, HALF))
+        .when(recordAttempt(OF, i + 1, bad, when, HALF))
         .then(attemptFailed(i + 1, when, next), 'recorded')
         .again('nothing')
         .and();
       when = next;
     }
     const end = story
-      .when(recordAttempt(15, bad, when, HALF))
+      .when(recordAttempt(OF, 15, bad, when, HALF))
       .then(attemptFailed(15, when, null), deadLettered(when), 'recorded')
       .again('nothing');
     expect(end.and().state).to.deep.equal({
       status: 'deadLettered',
-      delivery: { ...message, maxAttempts: 15 },
-      createdAt: START,
+      delivery,
+      round: FIRST,
       updatedAt: when,
       attempts: 15,
       lastStatusCode: 500,
@@ -198,47 +210,39 @@ describe('recordAttempt', () => {
     });
     end
       .and()
-      .when(recordAttempt(16, ok, when, HALF))
+      .when(recordAttempt(OF, 16, ok, when, HALF))
       .then('nothing');
   });
 
   for (const [end, history] of ENDS)
     it(`after it was ${end} is nothing`, () => {
       given(webhookDelivery, ...history)
-        .when(recordAttempt(1, ok, START, HALF))
+        .when(recordAttempt(OF, 1, ok, START, HALF))
         .then('nothing');
       given(webhookDelivery, ...history)
-        .when(recordAttempt(2, bad, START, HALF))
+        .when(recordAttempt(OF, 2, bad, START, HALF))
         .then('nothing');
     });
-  it('of one that was never scheduled is nothing', () =>
-    given(webhookDelivery)
-      .when(recordAttempt(1, ok, START, HALF))
-      .then('nothing'));
 });
 
 describe('cancelDelivery', () => {
-  const cancel = cancelDelivery('the endpoint was deleted', at('13:01:00'));
+  const cancel = cancelDelivery(OF, 'the endpoint was deleted', at('13:01:00'));
   it('ends a pending one, once', () => {
-    const after = given(webhookDelivery, scheduled, firstFailure)
-      .when(cancel)
-      .then(cancelled, 'recorded')
-      .again('nothing');
+    const after = given(webhookDelivery, firstFailure).when(cancel).then(cancelled(null), 'recorded').again('nothing');
     expect(after.and().state).to.deep.equal({
       status: 'cancelled',
-      delivery: { ...message, maxAttempts: 15 },
-      createdAt: START,
+      delivery,
+      round: FIRST,
       updatedAt: at('13:01:00'),
       attempts: 1,
       lastStatusCode: 500,
       lastError: 'status: 500',
       lastResponseBody: 'oops',
-      reason: 'the endpoint was deleted',
     });
   });
   it('again with other content keeps the first reason', () => {
-    given(webhookDelivery, scheduled, cancelled)
-      .when(cancelDelivery('other', at('14:00:00')))
+    given(webhookDelivery, cancelled(delivery))
+      .when(cancelDelivery(OF, 'other', at('14:00:00')))
       .then('nothing');
   });
   for (const [end, history] of ENDS)
@@ -246,5 +250,17 @@ describe('cancelDelivery', () => {
       given(webhookDelivery, ...history)
         .when(cancel)
         .then('nothing'));
-  it('of one that was never scheduled is nothing', () => given(webhookDelivery).when(cancel).then('nothing'));
+  it('ends one that was never attempted, once', () => {
+    const after = given(webhookDelivery).when(cancel).then(cancelled(delivery), 'recorded').again('nothing');
+    expect(after.and().state).to.deep.equal({
+      status: 'cancelled',
+      delivery,
+      round: FIRST,
+      updatedAt: at('13:01:00'),
+      attempts: 0,
+      lastStatusCode: null,
+      lastError: null,
+      lastResponseBody: null,
+    });
+  });
 });

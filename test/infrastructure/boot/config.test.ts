@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { type Config, ConfigError, loadConfig, loadToolConfig } from '../../../infrastructure/boot/config.ts';
 
+const OTHER = Buffer.from(Array.from({ length: 32 }, (_, n) => n * 3));
 const KEY = Buffer.from(Array.from({ length: 32 }, (_, n) => n * 7));
 const DEFAULTS: Config = {
   host: '127.0.0.1',
@@ -16,10 +17,15 @@ const DEFAULTS: Config = {
   eventStoreUrl: null,
   logLevel: 'info',
   rateLimitPerMinute: 600,
+  webhookRetentionDays: 90,
   webhookAllowPrivate: true,
   trustProxy: false,
   metricsToken: null,
+  smtpUrl: null,
+  mailFrom: 'quita@localhost',
+  apiKey: null,
   secretsKey: null,
+  secretsKeyFallbacks: [],
 };
 const SECRETS_KEY = KEY.toString('base64');
 const DATABASE_URL = 'postgres://quita@db.example.com/quita?sslmode=verify-full';
@@ -48,6 +54,14 @@ const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
   ],
   [{ ALLOW_PLAIN_CONNECTIONS: 'true' }, { allowPlainConnections: true }],
   [{ SECRETS_KEY }, { secretsKey: KEY }],
+  [
+    { SECRETS_KEY, SECRETS_KEY_FALLBACKS: OTHER.toString('base64') },
+    { secretsKey: KEY, secretsKeyFallbacks: [OTHER] },
+  ],
+  [
+    { SECRETS_KEY, SECRETS_KEY_FALLBACKS: `${OTHER.toString('base64')}, ${SECRETS_KEY}` },
+    { secretsKey: KEY, secretsKeyFallbacks: [OTHER, KEY] },
+  ],
   [IN_PRODUCTION, PRODUCTION],
   [{ NODE_ENV: 'test' }, {}],
   ...(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const).map(
@@ -55,12 +69,15 @@ const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
   ),
   [{ RATE_LIMIT_PER_MINUTE: '0' }, { rateLimitPerMinute: 0 }],
   [{ RATE_LIMIT_PER_MINUTE: '1000000000' }, { rateLimitPerMinute: 1_000_000_000 }],
+  [{ WEBHOOK_RETENTION_DAYS: '1' }, { webhookRetentionDays: 1 }],
+  [{ WEBHOOK_RETENTION_DAYS: '36500' }, { webhookRetentionDays: 36_500 }],
   [{ WEBHOOK_ALLOW_PRIVATE: 'false' }, { webhookAllowPrivate: false }],
   [{ TRUST_PROXY: 'false' }, { trustProxy: false }],
   [{ TRUST_PROXY: '1' }, { trustProxy: 1 }],
   [{ TRUST_PROXY: '99' }, { trustProxy: 99 }],
   [{ TRUST_PROXY: 'loopback, 10.0.0.0/8,fd00::/8' }, { trustProxy: 'loopback, 10.0.0.0/8,fd00::/8' }],
   [{ METRICS_TOKEN: '0123456789abcdef' }, { metricsToken: '0123456789abcdef' }],
+  [{ API_KEY: `ak_test_${'aB3-_678'.repeat(4)}` }, { apiKey: `ak_test_${'aB3-_678'.repeat(4)}` }],
 ];
 
 const WRONG: { readonly [name: string]: readonly string[] } = {
@@ -72,6 +89,7 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
   LOG_LEVEL: ['loud', 'INFO', 'constructor'],
   RATE_LIMIT_PER_MINUTE: ['-1', '1.5', '1000000001', 'none', '1e3'],
   ALLOW_PLAIN_CONNECTIONS: ['yes', '1', 'TRUE', '0'],
+  WEBHOOK_RETENTION_DAYS: ['0', '-1', '36501', '1.5', 'forever'],
   WEBHOOK_ALLOW_PRIVATE: ['yes', '1', 'TRUE', '0'],
   TRUST_PROXY: [
     'true',
@@ -88,6 +106,13 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
     '-1',
   ],
   METRICS_TOKEN: ['short', '0123456789abcde'],
+  API_KEY: [
+    'x',
+    `ak_test_${'a'.repeat(31)}`,
+    `ak_test_${'a'.repeat(33)}`,
+    `ak_prod_${'a'.repeat(32)}`,
+    ` ak_test_${'a'.repeat(32)}`,
+  ],
   SECRETS_KEY: [
     'c2hvcnQ=',
     Buffer.alloc(31, 3).toString('base64'),
@@ -98,6 +123,7 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
     Buffer.from('abcdabcdabcdabcdabcdabcdabcdabcd').toString('base64'),
     'x'.repeat(43),
   ],
+  SECRETS_KEY_FALLBACKS: [SECRETS_KEY],
 };
 
 const failureOf = (env: Env): unknown => {
@@ -128,6 +154,13 @@ describe('configuration', () => {
         expect(error).to.be.instanceOf(ConfigError);
         expect((error as Error).message).to.match(new RegExp(`^${name} (must|is) [^\\n]+$`));
       });
+
+  it('refuses fallbacks of which one is no key', () => {
+    for (const text of ['x', `${SECRETS_KEY},`, `${SECRETS_KEY},c2hvcnQ=`, Buffer.alloc(32).toString('base64')])
+      expect((failureOf({ SECRETS_KEY, SECRETS_KEY_FALLBACKS: text }) as Error).message).to.match(
+        /^SECRETS_KEY_FALLBACKS (must|is) /,
+      );
+  });
 
   it('never shows a secret in what it says', () => {
     const secret = 'Zm9vYmFy0123456789';

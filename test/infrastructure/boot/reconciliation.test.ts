@@ -1,5 +1,4 @@
 // Payments whose notification was lost, from the provider's books to the end, in a whole gateway.
-
 import { expect } from 'chai';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../../application/capabilities.ts';
 import { type Job, jobsOf } from '../../../application/core/capability.ts';
@@ -9,15 +8,15 @@ import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
-import { pollUntil } from '../../../http/kernel/pollUntil.ts';
 import { openLog } from '../../../infrastructure/log/log.ts';
 import { providerNotifications } from '../../../infrastructure/operations/providerNotifications.ts';
-import { caughtUp } from '../../../infrastructure/subscriptions/caughtUp.ts';
+import { caughtUp } from '../../../infrastructure/subscriptions/progress.ts';
 import { paymentReads } from '../../../projections/payments/queries.ts';
 import { Merchant } from '../../http/merchant.ts';
 import { openReady, rawIdOf } from '../../http/support.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
 import { TestGateway } from '../../support/gateway.ts';
+import { pollUntil } from '../../support/pollUntil.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { incoming } from '../../support/samples.ts';
 

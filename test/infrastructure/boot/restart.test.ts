@@ -81,27 +81,31 @@ describe('npm start on a directory that was used before', function suite() {
 
   it('says that the log was written by another version (S4)', async () => {
     await inDatabase(
-      'UPDATE event_store.events SET metadata = replace(metadata, \'"v":1\', \'"v":2\') WHERE position = 1',
+      'UPDATE event_store.events SET metadata = replace(metadata, \'{"account"\', \'{"v":2,"account"\') WHERE position = 1',
     );
     expect(await start().exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
       "quita: the event store holds a log of another version: its first event can't be read " +
         '(AccountOpened: expected a version from 1 to 1, not 2); start the version that wrote it, or set EVENTSTORE_URL to an empty event store and DATABASE_URL to an empty database\n',
     );
-    await inDatabase(
-      'UPDATE event_store.events SET metadata = replace(metadata, \'"v":2\', \'"v":1\') WHERE position = 1',
-    );
+    await inDatabase("UPDATE event_store.events SET metadata = replace(metadata, '\"v\":2,', '') WHERE position = 1");
   });
 
-  it('says that the data directory is of a build before the first release (S4)', async () => {
-    await inDatabase("UPDATE schema_migrations SET name = '0001_events' WHERE name = '0001_event_store'");
-    expect(await start().exited).to.deep.equal({ code: 2, signal: null });
-    expect(program.output).to.equal(
-      'quita: the database was made by a build before the first release, whose events this version does not read: ' +
-        'of the embedded database, remove the data directory or set DATA_DIR to another folder; otherwise set DATABASE_URL to an empty database\n',
-    );
-    await inDatabase("UPDATE schema_migrations SET name = '0001_event_store' WHERE name = '0001_events'");
-  });
+  for (const [now, before] of [
+    ['0001_event_log', '0001_events'],
+    ['0001_event_log', '0001_event_store'],
+    ['0004_sandbox_provider', '0004_sandbox_bank'],
+    ['0004_sandbox_provider', '0004_sandbox'],
+  ])
+    it(`says that the data directory is of a build before the first release (S4): ${before}`, async () => {
+      await inDatabase(`UPDATE schema_migrations SET name = '${before}' WHERE name = '${now}'`);
+      expect(await start().exited).to.deep.equal({ code: 2, signal: null });
+      expect(program.output).to.equal(
+        'quita: the database was made by a build before the first release, whose events this version does not read: ' +
+          'of the embedded database, remove the data directory or set DATA_DIR to another folder; otherwise set DATABASE_URL to an empty database\n',
+      );
+      await inDatabase(`UPDATE schema_migrations SET name = '${now}' WHERE name = '${before}'`);
+    });
 
   it('says that the database is of a newer version (S4)', async () => {
     await inDatabase("INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999_future', 99, now())");

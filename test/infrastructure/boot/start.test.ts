@@ -1,6 +1,6 @@
 // Starting and stopping as an operator does (rules S1–S6).
 
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -117,7 +117,10 @@ describe('npm start', function suite() {
       ['account', 'create', '--name', 'Loja', '--email', 'loja@example.com'],
       env,
     )) as Record<string, string>;
-    expect(Object.keys(account)).to.deep.equal(['accountId', 'email', 'testApiKey', 'liveApiKey']);
+    expect(Object.keys(account)).to.deep.equal([
+      ...['accountId', 'userId', 'email', 'password', 'testApiKey', 'liveApiKey'],
+    ]);
+    expect(await loginOf(program.baseUrl, account)).to.deep.equal([200, 'OWNER', 'Loja']);
     const wallets = await fetch(`${program.baseUrl}/v1/wallets`, {
       headers: { apikey: account['testApiKey'] as string },
     });
@@ -135,6 +138,8 @@ describe('npm start', function suite() {
     }
     const program = await start().ready();
     expect((await fetch(`${program.baseUrl}/health/ready`)).status).to.equal(200);
+    const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Record<string, string>;
+    expect(await loginOf(program.baseUrl, demo)).to.deep.equal([200, 'OWNER', 'Loja Demo']);
   });
 
   if (process.getuid?.() === 0)
@@ -147,6 +152,17 @@ describe('npm start', function suite() {
       expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
     });
 });
+
+/** Logs in: the status, the role and the account's name. */
+const loginOf = async (baseUrl: string, { email, password }: Record<string, string>): Promise<readonly unknown[]> => {
+  const reply = await fetch(`${baseUrl}/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  const { user, account } = (await reply.json()) as { user?: { role: string }; account?: { name: string } };
+  return [reply.status, user?.role, account?.name];
+};
 
 /** Resolves as soon as the directory has an entry of that name. */
 const appears = async (dir: string, name: string): Promise<void> => {

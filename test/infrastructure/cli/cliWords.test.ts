@@ -52,7 +52,9 @@ describe('words at the command line', () => {
   it('a group of commands is explained, and nothing else with it', async () => {
     const { code, out } = await typed('account -h');
     expect(code).to.equal(0);
-    expect(out.match(/^ {2}\w+ \w+/gm)).to.deep.equal(['  account create', '  account list', '  account settings']);
+    expect(out.match(/^ {2}\w+ \w+/gm)).to.deep.equal(
+      ['create', 'list', 'settings', 'suspend', 'reopen'].map((name) => `  account ${name}`),
+    );
   });
   it('--version names the version, everywhere', async () => {
     const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
@@ -65,12 +67,13 @@ describe('words at the command line', () => {
     expect(out).to.match(/^Usage: /);
   });
 
-  const GROUP = '"account create" or "account list" or "account settings"';
+  const GROUP = ['create', 'list', 'settings', 'suspend', 'reopen'].map((name) => `"account ${name}"`).join(' or ');
   const MEANT: readonly (readonly [string, string])[] = [
     ['acount create', 'there is no command "acount create"; did you mean "account create"?'],
     ['account creat', 'there is no command "account creat"; did you mean "account create"?'],
     ['account craete --name x', 'there is no command "account craete"; did you mean "account create"?'],
     ['create account', 'there is no command "create account"; did you mean "account create"?'],
+    ['list jobs', 'there is no command "list jobs"; did you mean "jobs list"?'],
     ['craete acount', 'there is no command "craete acount"; did you mean "account create"?'],
     ['account-create', 'there is no command "account-create"; did you mean "account create"?'],
     ['ACCOUNT CREATE', 'there is no command "ACCOUNT CREATE"; did you mean "account create"?'],
@@ -206,7 +209,7 @@ describe('the database of the programs beside the command line', () => {
     expect(await finding({})).to.deep.equal([true, 'SECRETS_KEY is not set here: not compared with the database']);
     expect(await finding({ SECRETS_KEY })).to.deep.equal([true, 'nothing is sealed yet']);
     expect(await query('SELECT FROM operations.secrets_key_check')).to.deep.equal([]);
-    await query("INSERT INTO operations.secrets_key_check (sealed) VALUES ('\\x00')");
+    await query("INSERT INTO operations.secrets_key_check (key_id, sealed) VALUES ('0', '\\x00')");
     expect((await finding({ SECRETS_KEY }))[0]).to.equal(false);
   });
   it('is not made where there is none, nor a key for it', async () => {

@@ -45,9 +45,12 @@ describe('the completion of the shell', () => {
 
   it('takes half words, values behind "=", and options that stand before', () => {
     const CASES: readonly (readonly [string, string])[] = [
-      ['', 'account held jobs projections parked events ledger doctor listen demo completion help'],
+      [
+        '',
+        'account key user held jobs projections parked events requests ledger doctor secrets listen trigger deliveries dlq demo completion help',
+      ],
       ['acc', 'account'],
-      ['account ', 'create list settings'],
+      ['account ', 'create list settings suspend reopen'],
       ['help projections v', 'verify'],
       ['account create --name Loja --e', '--email'],
       ['account settings acct_1 --rate-limit 5 --ch', '--charge-window'],

@@ -1,16 +1,20 @@
 // `npm run cli -- doctor` as an operator runs it, on EventStoreDB.
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { migrate } from '../../../infrastructure/boot/migrate.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import type { Diagnosis } from '../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
+import { migrate } from '../../../infrastructure/postgres/migrate.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
+import { isRightKeyring } from '../../../infrastructure/secrets/secretsKey.ts';
 import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
 import { RECEIVER } from '../../support/tls/certificates.ts';
 
@@ -44,9 +48,11 @@ describe('doctor on EventStoreDB', function suite() {
   });
   afterEach(() => server.stop());
 
-  const doctor = (user: string, ...args: readonly string[]): Promise<Ended> =>
+  const doctor = (user: string, ...args: readonly string[]): Promise<Ended> => doctorWith({}, user, ...args);
+  const doctorWith = (more: NodeJS.ProcessEnv, user: string, ...args: readonly string[]): Promise<Ended> =>
     new Promise((resolve) => {
       const env = {
+        ...more,
         PATH: process.env['PATH'] ?? '',
         DATABASE_URL: database.connectionString,
         EVENTSTORE_URL: `${server.connectionString.replace('://127.0.0.1', `://${user}:secret@localhost`)}&tlsCAFile=${CERTIFICATE}`,
@@ -70,6 +76,22 @@ describe('doctor on EventStoreDB', function suite() {
       ['event store clock', true],
       ['event store appends', true],
     ]);
+  });
+
+  it('compares the secrets key with what it has sealed: nothing yet, with it, or with another one', async () => {
+    const [key, other] = [randomBytes(32), randomBytes(32)];
+    const said = async (secretsKey: Buffer) => {
+      const ended = await doctorWith({ SECRETS_KEY: secretsKey.toString('base64') }, 'ana', '--json');
+      const found = findingsOf(ended).find(({ check }) => check === 'secrets key');
+      return [ended.code, found?.isGood, found?.says.split(':')[0]];
+    };
+    expect(await said(key)).to.deep.equal([0, true, 'nothing is sealed yet']);
+    const pool = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
+    expect(await isRightKeyring(pool, new SecretsKeyring([key]))).to.equal(true);
+    await pool.close();
+    expect(await said(key)).to.deep.equal([0, true, 'it opens what is sealed in the database']);
+    const wrong = 'SECRETS_KEY is not the key that this database’s secrets were sealed with';
+    expect(await said(other)).to.deep.equal([1, false, wrong]);
   });
 
   it('exits with 1 and one line for a clock that is off', async () => {

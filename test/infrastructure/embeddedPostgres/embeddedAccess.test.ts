@@ -4,10 +4,10 @@ import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writ
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { migrate } from '../../../infrastructure/boot/migrate.ts';
 import { attachToEmbeddedPostgres } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { EmbeddedPostgresError } from '../../../infrastructure/embeddedPostgres/error.ts';
 import { firstUnreachable } from '../../../infrastructure/embeddedPostgres/osUser.ts';
+import { migrate } from '../../../infrastructure/postgres/migrate.ts';
 import {
   isOver,
   isRoot,

@@ -35,8 +35,14 @@ const compare = (
 
 describe('comparing a copy with its source', () => {
   it('finds how far the copy goes', async () => {
-    expect(await compare([], [])).to.deep.equal({ events: 0, source: null, positions: new Map() });
-    expect(await compare(movedEvents(8), [])).to.deep.equal({ events: 0, source: null, positions: new Map() });
+    const nothing = {
+      events: 0,
+      source: null,
+      positions: new Map(),
+      deleted: { deliveries: [], recordedBefore: null },
+    };
+    expect(await compare([], [])).to.deep.equal(nothing);
+    expect(await compare(movedEvents(8), [])).to.deep.equal(nothing);
     expect(await compare(movedEvents(8), movedEvents(5))).to.include({ events: 5, source: at(50) });
     expect(await compare(movedEvents(8), movedEvents(8))).to.include({ events: 8, source: at(80) });
   });

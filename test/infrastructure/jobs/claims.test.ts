@@ -179,6 +179,17 @@ describe('claims of jobs', () => {
     expect(test.failures).to.deep.equal([{ queue: QUEUE, failures, isFinal: false }]);
   });
 
+  it('of several items, of work that is owed by row: those that were done are owed no more, those that failed are', async () => {
+    const jobs = await test.open();
+    const worked = new Worked(() => {
+      throw new PayloadsFailed([{ payload: { id: 'b' }, error: new Error('no b') }]);
+    });
+    jobs.work('fanOut', worked, PLACES);
+    await jobs.enqueue(['a', 'b', 'c'].map((item) => request(item, { queue: 'fanOut' })));
+    await test.backends.until(async () => (await test.rows('SELECT FROM operations.owed')).length === 1);
+    expect(await test.rows('SELECT payload FROM operations.owed')).to.deep.equal([{ payload: '{"id": "b"}' }]);
+  });
+
   it('name all items of a job that failed as a whole, and say when it failed for good', async () => {
     const jobs = await test.open();
     jobs.work(QUEUE, new Worked(() => Promise.reject(new Error('x'.repeat(600)))), PLACES);
@@ -225,9 +236,7 @@ describe('claims of jobs', () => {
     jobs.work(QUEUE, worked, PLACES);
     await jobs.enqueue([request('good'), { ...request('bad'), payload: { id: 7 } }]);
     await worked.count(2);
-    await test.backends.until(
-      async () => (await test.rows("SELECT FROM jobs.job WHERE state = 'failed'")).length === 1,
-    );
+    await test.backends.until(async () => test.failures.length === 2);
     expect(worked.items).to.deep.equal(['good', 'good']);
     expect(test.failures.map(({ isFinal }) => isFinal)).to.deep.equal([false, true]);
     expect(await test.rows('SELECT data FROM jobs.job')).to.deep.equal([{ data: { payloads: [{ id: 7 }] } }]);

@@ -92,6 +92,18 @@ describe('work that is owed', () => {
     expect(await owed()).to.deep.equal([rows[1]]);
   });
 
+  it('by row is found whole, page by page, the oldest first, and only what is older than asked for', async () => {
+    for (const n of [3, 1, 5, 2, 4]) await jobs.enqueue([request(`${n}`, { queue: 'fanOut' })]);
+    await test.rows("UPDATE operations.owed SET since = now() - (payload::jsonb->>'id')::int * interval '1 minute'");
+    const pagesOf = async (ageMs: number, page: number) => {
+      const found: (readonly string[])[] = [];
+      for await (const requests of jobs.owedByRow('fanOut', ageMs, page)) found.push(itemsOf(requests));
+      return found;
+    };
+    expect(await pagesOf(30_000, 2)).to.deep.equal([['5', '4'], ['3', '2'], ['1']]);
+    expect(await pagesOf(210_000, 10)).to.deep.equal([['5', '4']]);
+  });
+
   it('is not taken for done by a worker that lost its claim', async () => {
     const gate = new Gate();
     jobs.work('fanOut', new Worked(() => gate.pass()), PLACES);

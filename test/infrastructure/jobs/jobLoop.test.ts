@@ -126,10 +126,11 @@ describe('the job loop', () => {
     queue.waiting = [job('a')];
     queue.losing = 3;
     const { loop, ended } = start(queue, async () => undefined);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate); // far shorter than the pause between two polls
+    expect(queue.rooms.length).to.be.at.least(4);
     await ended(1);
     await loop.stop(1_000);
     expect(queue.calls).to.deep.equal(['claimed a', 'done a']);
-    expect(queue.rooms.length).to.be.at.least(4);
   });
 
   it('gives up what hangs: it fails, its place is free, and what it comes to is nobody’s', async () => {

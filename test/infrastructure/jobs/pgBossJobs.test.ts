@@ -64,6 +64,15 @@ describe('the job queue on pg-boss', () => {
     }));
   const rest = (jobs: PgBossJobs) => backends.until(async () => (await jobs.open(QUEUE)) === 0);
 
+  it('carries as many items in a job as its kind says', async () => {
+    const jobs = await open();
+    const worked = new Worked();
+    jobs.work('expire', worked, LIMITS);
+    await jobs.enqueue(requests(7, { queue: 'expire' }));
+    await worked.count(7);
+    expect(worked.runs.map(({ items }) => items.length).toSorted()).to.deep.equal([1, 3, 3]);
+  });
+
   it('runs what is enqueued, in jobs of at most 20 items, each of one target, and is empty afterwards', async () => {
     const jobs = await open();
     const worked = new Worked();

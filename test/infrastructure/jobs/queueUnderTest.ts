@@ -19,9 +19,9 @@ export const kindOf = (name: string): JobKind => ({
   subjectOf: ({ id }) => String(id).replace(/@.*$/, ''),
   timer: null,
 });
-/** `fanOut`: what is owed of it is written down with its jobs. */
+/** `fanOut`: what is owed of it is written down with its jobs. `expire`: its kind says how many payloads a job carries at most. */
 export const QUEUES_UNDER_TEST = ['settle', 'refund', 'expire', 'deliver', 'fanOut'].map((name) => ({
-  kind: kindOf(name),
+  kind: { ...kindOf(name), ...(name === 'expire' && { payloadsPerJob: 3 }) },
   isOwedByRow: name === 'fanOut',
 }));
 

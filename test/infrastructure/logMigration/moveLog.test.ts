@@ -23,19 +23,19 @@ describe('moving an event log', function suite() {
   beforeEach(() => world.reset());
   after(() => world.close());
 
-  /** A log with followers at its beginning, in its middle and at its end. */
+  /** A log with consumers at its beginning, in its middle and at its end. */
   const prepare = (direction: Direction) =>
     world.with(async (logs) => {
       const [source, target] = sourceAndTarget(direction, logs);
       positions = await world.fill(source, 0, EVENTS);
       names = { source: source.name.storeId, target: target.name.storeId };
-      const followers: readonly [string, Position | null][] = [
+      const consumers: readonly [string, Position | null][] = [
         ['payments', positions.at(-1) ?? null],
         ['process/settlement', positions[4] ?? null],
         ['wallet', null],
         ['wallet/next', positions[0] ?? null],
       ];
-      for (const [name, position] of followers)
+      for (const [name, position] of consumers)
         await createCheckpoint(world.session, { name, version: 3, storeId: names.source, position });
     });
   const uses = (direction: Direction) =>
@@ -49,7 +49,7 @@ describe('moving an event log', function suite() {
   const dieAfterCopying = (events: number) => (progress: MoveProgress) => {
     if (progress.kind === 'copied' && progress.events >= events) throw killed;
   };
-  /** Source and target hold the same, and the followers stand at the same events. */
+  /** Source and target hold the same, and the consumers stand at the same events. */
   const expectMoved = (direction: Direction) =>
     world.with(async (logs) => {
       const [source, target] = sourceAndTarget(direction, logs);
@@ -229,7 +229,7 @@ describe('moving an event log', function suite() {
     }
   });
 
-  it('does not go when the followers of this database follow another log, or a longer one', async () => {
+  it('does not go when the consumers of this database follow another log, or a longer one', async () => {
     await prepare('to');
     await createCheckpoint(world.session, { name: 'stats', version: 1, storeId: 'third', position: null });
     expect(await rejection(world.run('to'))).to.be.instanceOf(CheckpointMismatch);

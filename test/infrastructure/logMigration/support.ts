@@ -10,6 +10,7 @@ import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.t
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { readAllCheckpoints } from '../../../projections/engine/checkpoints.ts';
 import { EventStoreDbServer } from '../../support/eventStoreDb/server.ts';
+import { loseFacts } from '../../support/lostFacts.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { movedEvent } from '../eventStore/movedEvents.ts';
 
@@ -55,7 +56,7 @@ export class MovingWorld {
     await this.leave();
     await this.#server.stop();
     this.#server = await EventStoreDbServer.start();
-    await this.session.query('TRUNCATE event_store.events, subscriptions.checkpoints');
+    await loseFacts(this.session, 'TRUNCATE event_store.events, subscriptions.checkpoints');
     await this.session.query(
       "UPDATE event_store.store SET id = gen_random_uuid()::text, use = 'inUse', other_id = NULL, other_address = NULL",
     );

@@ -68,6 +68,21 @@ describe('failing targets', () => {
       },
     ]);
   });
+  it('are named from the third failure in a row on, with the first of them, the last error and how many wait', async () => {
+    await fail([0, 1]);
+    await fail([0, 1, 2], 'else');
+    const failing = async (...targets: string[]) => [...(await one.failing(targets))];
+    expect(await failing('we', 'never')).to.deep.equal([]);
+    await fail([5]);
+    const known = { failingSince: at(0), lastError: 'status: 5' };
+    expect(await failing('we')).to.deep.equal([['we', { ...known, waiting: 0 }]]);
+    for (const key of ['a', 'b']) await other.hold(attempt(key, 10));
+    await setTimers(pool, [row('retry', 20)]); // a retry is not held back
+    expect(await failing('never', 'we')).to.deep.equal([['we', { ...known, waiting: 2 }]]);
+    await one.recovered('we', at(30));
+    expect(await failing('we')).to.deep.equal([]);
+    expect(await failing()).to.deep.equal([]);
+  });
   it('hold nothing back below three failures, nor one that was never heard of', async () => {
     await fail([0, 1]);
     expect([await one.hold(attempt('a', 2)), await one.hold(attempt('b', 2, 'else'))]).to.deep.equal([null, null]);

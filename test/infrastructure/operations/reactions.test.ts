@@ -1,5 +1,6 @@
 // What one batch of reactions comes to in the database, and what is told after its commit.
 import { expect } from 'chai';
+import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ProcessManager, Reaction, Subscriptions } from '../../../application/ports/processManager.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
@@ -109,6 +110,17 @@ describe('reactions', () => {
     expect(nudges).to.deep.equal([LATE, '']);
   });
 
+  it('forget the failures of targets, of those that have none too, and no others', async () => {
+    await session.query(
+      `INSERT INTO operations.failing_targets (target, account_id, mode, failures, failing_since, next_probe_at, last_error)
+       SELECT target, 'acct', 'test', 3, now(), now(), 'timeout' FROM unnest(ARRAY['a', 'b', 'c']) AS target`,
+    );
+    const forget = (target: string): Reaction => ({ kind: 'forgetFailures', target });
+    await apply(forget('c'), forget('none'), forget('a'), forget('a'));
+    const { rows } = await session.query('SELECT target FROM operations.failing_targets');
+    expect(rows).to.deep.equal([{ target: 'b' }]);
+  });
+
   it('advance clocks by the sum, each time they are told to', async () => {
     const drain = (offsetSeconds: number): Reaction => ({
       kind: 'drainClock',
@@ -143,6 +155,7 @@ describe('reactions', () => {
   });
 
   describe('that decide on endpoints', () => {
+    const ENDPOINT_A = { category: 'webhookEndpoint', subject: 'a' } as const;
     const endpoint = (id: string, type: 'WebhookEndpointRegistered' | 'WebhookEndpointDeleted') =>
       logged(type, { events: ['*'] }, { category: 'webhookEndpoint', subject: id });
     const seen: string[][] = [];
@@ -154,6 +167,18 @@ describe('reactions', () => {
       return new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined });
     };
     beforeEach(() => void seen.splice(0));
+    const change = (data: object) =>
+      logged('WebhookEndpointChanged', { url: null, events: null, status: null, ...data }, ENDPOINT_A);
+    const rotated = logged('WebhookEndpointSecretRotated', { secretVersion: 2 }, ENDPOINT_A);
+    /** Makes reactors, and notes the event types that each endpoint subscribes to, at each event. */
+    const watching = (): [(readonly string[])[][], () => Reactor] => {
+      const noted: (readonly string[])[][] = [];
+      const react = (_: unknown, { endpoints }: Subscriptions) => {
+        noted.push(endpoints(account('acct'), 'test').map(({ events }) => events));
+        return [];
+      };
+      return [noted, () => new Reactor(processOf(react, 'subscriptions'), { jobs, onTimers: () => undefined })];
+    };
 
     it('see them as of the event, and the same after a new leadership', async () => {
       const one = keeper();
@@ -169,6 +194,40 @@ describe('reactions', () => {
       await next.reset(session);
       await next.apply([logged('E')], session);
       expect(seen.at(-1)).to.deep.equal(['b']);
+    });
+
+    it('see active ones only, with the events that they have as of the event', async () => {
+      const [on, off] = ['active', 'inactive'].map((status) => change({ status }));
+      const [seenEvents, watcher] = watching();
+      const one = watcher();
+      await one.reset(session);
+      const told = change({ events: ['charge.paid', 'charge.expired'] });
+      const batch = [
+        endpoint('a', 'WebhookEndpointRegistered'),
+        off,
+        off,
+        told,
+        on,
+        on,
+        change({ url: 'https://b.example' }),
+      ];
+      await one.apply(batch as LoggedEvent[], session);
+      const [all, two] = [['*'], ['charge.paid', 'charge.expired']];
+      expect(seenEvents.splice(0)).to.deep.equal([[all], [], [], [], [two], [two], [two]]);
+      await one.apply([off as LoggedEvent], session);
+      const next = watcher();
+      await next.reset(session);
+      await next.apply([logged('E'), on as LoggedEvent], session);
+      expect(seenEvents).to.deep.equal([[], [], [two]]);
+    });
+    it('leave the change of an endpoint alone that they do not know', async () => {
+      const [seenEvents, watcher] = watching();
+      const one = watcher();
+      await one.reset(session);
+      const gone = endpoint('a', 'WebhookEndpointDeleted');
+      const batch = [endpoint('a', 'WebhookEndpointRegistered'), gone, change({ status: 'active' }), rotated];
+      await one.apply(batch as LoggedEvent[], session);
+      expect(seenEvents).to.deep.equal([[['*']], [], [], []]);
     });
 
     it('see whose payments have a webhookUrl as of the event, and the same after a new leadership', async () => {

@@ -56,21 +56,21 @@ describe('reconciliation in Postgres', () => {
     await told(LIVE, 'E2');
     await told(OTHER, 'E3');
     const references = ['E1', 'E2', 'E3', 'pay/"7",{a}', 'E4', 'E4', 'e1'];
-    expect(await notifications.untold(TENANT, references)).to.deep.equal(new Set(['E2', 'E3', 'E4', 'e1']));
-    expect(await notifications.untold(LIVE, ['E1', 'E2'])).to.deep.equal(new Set(['E1']));
-    expect(await notifications.untold(TENANT, [])).to.deep.equal(new Set());
+    expect(await notifications.unreported(TENANT, references)).to.deep.equal(new Set(['E2', 'E3', 'E4', 'e1']));
+    expect(await notifications.unreported(LIVE, ['E1', 'E2'])).to.deep.equal(new Set(['E1']));
+    expect(await notifications.unreported(TENANT, [])).to.deep.equal(new Set());
   });
 
   it('takes up again what the provider did not know of, and nothing else', async () => {
     const jobs = new RecordingJobs();
-    const { store, untold, markHandled, find } = providerNotifications(pool, jobs, NOTIFIED_WORK);
+    const { store, unreported, markHandled, find } = providerNotifications(pool, jobs, NOTIFIED_WORK);
     const told = (reference: string, paymentId = 'p') =>
       store({ tenant: TENANT, kind: 'payment', reference, paymentId: paymentId as PaymentId }, 'raw');
     for (const reference of ['unknown', 'settled', 'waiting']) expect(await told(reference)).to.equal(true);
     const [unknown, settled] = ['unknown', 'settled'].map((reference) => ({ tenant: TENANT, reference })) as [Key, Key];
     await markHandled(unknown, 'not_confirmed');
     await markHandled(settled, 'settled');
-    expect(await untold(TENANT, ['unknown', 'settled', 'waiting'])).to.deep.equal(new Set(['unknown']));
+    expect(await unreported(TENANT, ['unknown', 'settled', 'waiting'])).to.deep.equal(new Set(['unknown']));
     jobs.enqueued.length = 0;
     expect([await told('settled', 'q'), await told('waiting', 'q'), await told('unknown', 'q')]).to.deep.equal([
       false,
@@ -82,6 +82,6 @@ describe('reconciliation in Postgres', () => {
     ]);
     expect([(await find(unknown))?.paymentId, (await find(settled))?.paymentId]).to.deep.equal(['q', 'p']);
     expect(await told('unknown')).to.equal(false);
-    expect(await untold(TENANT, ['unknown'])).to.deep.equal(new Set());
+    expect(await unreported(TENANT, ['unknown'])).to.deep.equal(new Set());
   });
 });

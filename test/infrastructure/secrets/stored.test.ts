@@ -2,12 +2,15 @@
 import { expect } from 'chai';
 import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { isRightSecretsKey } from '../../../infrastructure/secrets/secretsKey.ts';
+import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
+import { checkedKeyId, countSealed, resealSecrets } from '../../../infrastructure/secrets/resealing.ts';
+import { isRightKeyring, opensWhatIsSealed } from '../../../infrastructure/secrets/secretsKey.ts';
 import { webhookSecrets } from '../../../infrastructure/secrets/webhookSecrets.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 
-const KEY = Buffer.alloc(32, 1);
-const OTHER_KEY = Buffer.alloc(32, 2);
+const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
+const KEY = new SecretsKeyring([OLD]);
+const OTHER_KEY = new SecretsKeyring([NEW]);
 const ENDPOINT = '0123456789abcdefghjkmnpqrs' as EndpointId;
 const OTHER_ENDPOINT = '1123456789abcdefghjkmnpqrs' as EndpointId;
 const [FIRST, SECOND] = ['1'.repeat(64), '2'.repeat(64)] as const;
@@ -25,18 +28,18 @@ describe('secrets in the database', () => {
   });
 
   it('has the first key as the right one, and no other, ever after', async () => {
-    expect(await isRightSecretsKey(pool, KEY)).to.equal(true);
-    expect(await isRightSecretsKey(pool, KEY)).to.equal(true);
-    expect(await isRightSecretsKey(pool, OTHER_KEY)).to.equal(false);
-    expect(await isRightSecretsKey(pool, KEY)).to.equal(true);
+    expect(await isRightKeyring(pool, KEY)).to.equal(true);
+    expect(await isRightKeyring(pool, KEY)).to.equal(true);
+    expect(await isRightKeyring(pool, OTHER_KEY)).to.equal(false);
+    expect(await isRightKeyring(pool, KEY)).to.equal(true);
     const { rows } = await pool.query<{ count: number }>('SELECT count(*) AS count FROM operations.secrets_key_check');
     expect(rows).to.deep.equal([{ count: 1 }]);
   });
 
   it('has one right key when two processes start at once with different ones', async () => {
-    const answers = await Promise.all([isRightSecretsKey(pool, KEY), isRightSecretsKey(pool, OTHER_KEY)]);
+    const answers = await Promise.all([isRightKeyring(pool, KEY), isRightKeyring(pool, OTHER_KEY)]);
     expect(answers.toSorted()).to.deep.equal([false, true]);
-    expect(await isRightSecretsKey(pool, KEY)).to.equal(answers[0]);
+    expect(await isRightKeyring(pool, KEY)).to.equal(answers[0]);
   });
 
   it('finds what was kept, by endpoint and version', async () => {
@@ -87,5 +90,77 @@ describe('secrets in the database', () => {
     await pool.query('UPDATE operations.webhook_secrets SET endpoint_id = $1', [OTHER_ENDPOINT]);
     const found = webhookSecrets(pool, KEY).find(OTHER_ENDPOINT, 1);
     expect(await found.catch((error: Error) => error.message)).to.match(/unable to authenticate/);
+  });
+
+  describe('while the secrets key is rotated', () => {
+    const BOTH = new SecretsKeyring([NEW, OLD]);
+    const NEW_ID = OTHER_KEY.sealingId;
+    const idOf = (n: number) => String(n).padStart(26, '0') as EndpointId;
+    const keepUnder = async (keyring: SecretsKeyring, from: number, to: number) => {
+      const secrets = webhookSecrets(pool, keyring);
+      for (let n = from; n < to; n++) await secrets.keep(idOf(n), 1, String(n).padStart(64, '0'));
+    };
+    const counts = async () => Object.fromEntries(await countSealed(pool));
+    const expectAllReadBy = async (keyring: SecretsKeyring, count: number) => {
+      const secrets = webhookSecrets(pool, keyring);
+      for (let n = 0; n < count; n++) expect(await secrets.find(idOf(n), 1)).to.equal(String(n).padStart(64, '0'));
+    };
+
+    it('reads what either key sealed, and writes with the first', async () => {
+      await keepUnder(KEY, 0, 2);
+      await keepUnder(BOTH, 2, 3);
+      expect(await counts()).to.deep.equal({ [KEY.sealingId]: 2, [OTHER_KEY.sealingId]: 1 });
+      for (const keyring of [BOTH, new SecretsKeyring([OLD, NEW])]) await expectAllReadBy(keyring, 3);
+      const unknown = webhookSecrets(pool, KEY).find(idOf(2), 1);
+      expect(await unknown.catch((error: Error) => error.message)).to.contain(
+        `sealed under the secrets key ${OTHER_KEY.sealingId}`,
+      );
+    });
+    it('seals all of it anew, in batches, and then starts without the old key', async () => {
+      expect(await isRightKeyring(pool, KEY)).to.equal(true);
+      await keepUnder(KEY, 0, 250);
+      await keepUnder(BOTH, 250, 253);
+      expect([await isRightKeyring(pool, BOTH), await isRightKeyring(pool, OTHER_KEY)]).to.deep.equal([true, false]);
+      expect(await resealSecrets(pool, BOTH)).to.equal(250);
+      expect([await counts(), await checkedKeyId(pool)]).to.deep.equal([{ [NEW_ID]: 253 }, NEW_ID]);
+      expect([await isRightKeyring(pool, OTHER_KEY), await isRightKeyring(pool, KEY)]).to.deep.equal([true, false]);
+      await expectAllReadBy(OTHER_KEY, 253);
+      expect(await resealSecrets(pool, BOTH)).to.equal(0);
+    });
+    it('stopped on the way goes on where it was, and the old key stays needed until then', async () => {
+      expect(await isRightKeyring(pool, KEY)).to.equal(true);
+      await keepUnder(KEY, 0, 150);
+      const stopping = new AbortController();
+      const stopsAfterOne: typeof pool.query = async (...args) => {
+        const result = await pool.query(...(args as Parameters<typeof pool.query>));
+        if (String(args[0]).startsWith('UPDATE')) stopping.abort();
+        return result as never;
+      };
+      expect(await resealSecrets({ query: stopsAfterOne }, BOTH, stopping.signal)).to.equal(100);
+      expect([await counts(), await checkedKeyId(pool)]).to.deep.equal([
+        { [KEY.sealingId]: 50, [NEW_ID]: 100 },
+        KEY.sealingId,
+      ]);
+      expect(await opensWhatIsSealed(pool, OTHER_KEY)).to.equal(false);
+      expect(await resealSecrets(pool, BOTH)).to.equal(50);
+      expect(await checkedKeyId(pool)).to.equal(NEW_ID);
+    });
+    it('twice at once, beside whoever keeps new ones, loses none', async () => {
+      await keepUnder(KEY, 0, 150);
+      const [one, two] = await Promise.all([
+        resealSecrets(pool, BOTH),
+        resealSecrets(pool, BOTH),
+        keepUnder(BOTH, 150, 180),
+      ]);
+      expect((one ?? 0) + (two ?? 0)).to.equal(150);
+      await expectAllReadBy(OTHER_KEY, 180);
+    });
+    it('seals nothing anew whose key is not there, and keeps the check under the old one', async () => {
+      expect(await isRightKeyring(pool, KEY)).to.equal(true);
+      await keepUnder(KEY, 0, 1);
+      const done = resealSecrets(pool, OTHER_KEY);
+      expect(await done.catch((error: Error) => error.name)).to.equal('UnknownSecretsKey');
+      expect([await counts(), await checkedKeyId(pool)]).to.deep.equal([{ [KEY.sealingId]: 1 }, KEY.sealingId]);
+    });
   });
 });

@@ -7,7 +7,7 @@ import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 
 const LONG_MS = 60_000;
 
-describe('progress of followers', () => {
+describe('progress of consumers', () => {
   let now: number;
   let progress: LogProgress;
   /** Both. */
@@ -17,7 +17,7 @@ describe('progress of followers', () => {
     progress = new LogProgress(() => now, ['a', 'b']);
   });
 
-  it('is level with an empty log, before anything moved', async () => {
+  it('has caught up with an empty log, before anything moved', async () => {
     expect(await progress.caughtUp(LONG_MS)).to.equal(true);
     expect([progress.head, progress.position, progress.stuckMs()]).to.deep.equal([null, null, 0]);
   });
@@ -53,6 +53,13 @@ describe('progress of followers', () => {
     for (const place of [5, 4, 5]) progress.sawHead(at(place));
     for (const place of [3, 2, 3]) moved(at(place));
     expect([progress.head, progress.position]).to.deep.equal([at(5), at(3)]);
+  });
+
+  it('does not forget the newest head for an older one that is heard of late', async () => {
+    for (const place of [5, 4]) progress.sawHead(at(place));
+    moved(at(4));
+    expect([progress.head, progress.behind()]).to.deep.equal([at(5), ['a', 'b']]);
+    expect(await progress.caughtUp(1)).to.equal(false);
   });
 
   it('tells each move once, until the listener is undone', () => {

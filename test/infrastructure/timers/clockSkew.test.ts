@@ -1,6 +1,6 @@
 // Workers on hosts whose clocks are seconds apart: timers go by the database's clock, and who is off does not work.
 import { expect } from 'chai';
-import { unreadiness } from '../../../infrastructure/boot/readiness.ts';
+import { unreadiness } from '../../../infrastructure/monitoring/readiness.ts';
 import { DatabaseClock } from '../../../infrastructure/postgres/databaseClock.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { TimerScan } from '../../../infrastructure/timers/timerScan.ts';

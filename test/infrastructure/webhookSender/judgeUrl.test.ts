@@ -9,7 +9,9 @@ const USERINFO = { message: 'url must not contain a user name or password' };
 const SCHEME = { message: 'url must be https: live events are sent over https only' };
 const PORT = { message: 'url must use the default port of its scheme or one from 1024 up' };
 const HOST = { message: 'url must have a valid host name' };
-const address = (addressClass: string) => ({ message: `url must not point to a ${addressClass} address` });
+const address = (addressClass: string) => ({
+  message: `url must not point to ${addressClass === 'embedded IPv4' ? 'an' : 'a'} ${addressClass} address`,
+});
 
 const dotted = (bytes: readonly number[]): string => bytes.join('.');
 const asNumber = (bytes: readonly number[]): number => bytes.reduce((value, byte) => value * 256 + byte, 0);

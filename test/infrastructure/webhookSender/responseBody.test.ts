@@ -120,6 +120,24 @@ describe('body reader', () => {
     expect(await read('identity', [Buffer.from('as it came')])).to.equal('as it came');
   });
 
+  it('decodes two brotli bodies at a time, and leaves others as they come: each may take 16 MiB before it gives out a byte', async () => {
+    const bytes = brotliCompressSync(text);
+    const open = () => {
+      const reader = openBodyReader('br', () => undefined);
+      reader.push(bytes.subarray(0, 1));
+      return reader;
+    };
+    const closed = [open(), open()];
+    expect(await read('br', [bytes])).to.equal(bodyText(bytes));
+    expect(await readEndless('br', [Buffer.alloc(20_000, 'b')])).to.equal('b'.repeat(KEPT));
+    expect(await read('gzip', [gzipSync(text)])).to.equal(text);
+    for (const reader of closed) reader.close();
+    // Their places are free once they are gone.
+    while ((await read('br', [bytes])) !== text) await new Promise((resolve) => setImmediate(resolve));
+    const [first, second] = await Promise.all([read('br', [bytes]), read('br', inParts(bytes, 7))]);
+    expect([first, second]).to.deep.equal([text, text]);
+  });
+
   it('is done once, at more than 16 KiB and not at 16 KiB', () => {
     let done = 0;
     const reader = openBodyReader(undefined, () => {

@@ -300,6 +300,18 @@ describe('webhook sender over http', () => {
     expect(receiver.requests.map(({ path }) => path)).to.deep.equal(['/silent', '/silent', '/answered']);
   });
 
+  it('has at most 16 attempts at once at one origin', async () => {
+    await open((response, { path }) => {
+      if (path === '/answered') response.end('ok');
+    });
+    let over = 0;
+    const silent = Array.from({ length: 16 }, () => send(`${receiver.url}silent`).finally(() => over++));
+    expect(await send(`${receiver.url}answered`)).to.deep.equal({ ...OK, responseBody: 'ok' });
+    expect(over).to.be.above(0);
+    await Promise.all(silent);
+    expect(receiver.requests.length).to.equal(17);
+  });
+
   it('holds up no account by what another one has under way at the same silent host', async () => {
     await sender.close();
     sender = openWebhookSender({ allowPrivate: true, deadlineMs: DEADLINE_MS, connections: 1 });

@@ -2,8 +2,9 @@
 // Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import type { AccountId, EndpointId, PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, DeliveryId, EndpointId, PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
@@ -12,7 +13,9 @@ import { endedPayments, overduePayments } from '../../../projections/payments/qu
 import { findRefund, listRefunds } from '../../../projections/refunds/queries.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
 import { findBalances } from '../../../projections/wallet/queries.ts';
-import { deliveryReads, listDeliveries, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
+import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
+import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
+import { deliveryReads, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
 import { jobOf, RecordingJobs } from '../../infrastructure/operations/support.ts';
 import { Scene } from './scene.ts';
 
@@ -20,16 +23,26 @@ const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
 const TENANT: Tenant = { accountId: 'account-7' as AccountId, mode: 'test' };
 const ROWS = 100_000;
 
+const ANY_DEAD_LETTER = { endpointId: null, eventType: null, createdFrom: null, createdTo: null };
+
 /** 100 accounts of 1,000 rows each; one delivery and one payment in a hundred still waits for something. */
 const FILL = `
-  INSERT INTO rm_payments.payments (id, account_id, mode, revision, state, awaits_at, held_since)
-    SELECT 'p' || n, 'account-' || n % 100, 'test', 0, '{}',
+  INSERT INTO rm_payments.payments (id, account_id, mode, revision, awaits_at, held_since)
+    SELECT 'p' || n, 'account-' || n % 100, 'test', 0,
       CASE WHEN n % 100 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END,
       CASE WHEN n % 1000 = 1 THEN timestamptz '${NOW}' + n * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
-  INSERT INTO rm_webhook_deliveries.deliveries
-    (id, account_id, mode, revision, state, endpoint_id, event_type, status, created_at, next_attempt_at)
-    SELECT 'd' || n, 'account-' || n % 100, 'test', 0, '{}', 'endpoint-' || n % 100, 'charge.paid', 'DELIVERED', timestamptz '${NOW}' - n * interval '1 second',
+  INSERT INTO rm_payments.payments_apart SELECT 'p' || n, 0, '[null, {}]' FROM generate_series(1, ${ROWS}) n;
+  INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, payment_id, payment_revision, resend, form, event_type,
+      endpoint_id, status, attempts, target, scheduled_at, updated_at, next_attempt_at)
+    SELECT 'd' || n, 'account-' || n % 100, 'test', 0, 'p' || n, 2, 0, 1, 'charge.paid', 'endpoint-' || n % 100, CASE WHEN n / 100 % 10 = 0 THEN 'FAILED' ELSE 'DELIVERED' END, 1,
+      'endpoint-' || n % 100, timestamptz '${NOW}' - n * interval '1 second', timestamptz '${NOW}',
       CASE WHEN n % 103 = 0 THEN timestamptz '${NOW}' + (n - 500) * interval '1 second' END FROM generate_series(1, ${ROWS}) n;
+  INSERT INTO rm_webhook_deliveries.delivery_counts
+    SELECT account_id, mode, endpoint_id, event_type, status, count(*) FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5;
+  INSERT INTO operations.scheduled_deliveries
+    (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend, scheduled_at)
+    SELECT 's' || n, 'account-' || n % 100, 'test', 'endpoint-' || n % 100, 'p' || n, 2, 'charge.paid', 'endpoint-' || n % 100, 0,
+      timestamptz '${NOW}' + (n - 500) * interval '1 second' FROM generate_series(1, ${ROWS}) n;
   INSERT INTO rm_refunds.refunds (id, account_id, mode, revision, state, payment_id, status)
     SELECT 'r' || n, 'account-' || n % 100, 'test', 0, '{}', 'p' || n, 'completed' FROM generate_series(1, ${ROWS}) n;
   INSERT INTO operations.timers (kind, key, payload, account_id, mode, group_id, due_at)
@@ -79,15 +92,35 @@ describe('at 100,000 rows', function suite() {
 
   const endpointId = 'endpoint-7' as EndpointId;
   const account = TENANT.accountId;
-  const BIG = new Set(['payments', 'deliveries', 'timers', 'balances', 'held_tranches', 'refunds']);
+  const BIG = new Set([
+    'payments',
+    'payments_apart',
+    'deliveries',
+    'scheduled_deliveries',
+    'timers',
+    'balances',
+    'held_tranches',
+    'refunds',
+  ]);
+  const pageOf = (filter: Pick<DeliveryFilter, 'status' | 'eventType' | 'endpointId'>) => (db: Sql) =>
+    listDeliveries(db, TENANT, { ...filter, limit: 100, offset: 200 }, ['d7']);
   for (const [name, work] of Object.entries<(db: Sql) => Promise<unknown>>({
     'the first page of deliveries': (db) => listDeliveries(db, TENANT, { limit: 20, offset: 0 }, ['d7', 'd107']),
-    'a page of deliveries of one endpoint, status and event': (db) =>
-      listDeliveries(db, TENANT, { endpointId, status: 'FAILED', eventType: 'charge.paid', limit: 100, offset: 200 }, [
-        'd7',
-      ]),
+    'a page of deliveries in one status': pageOf({ status: 'DELIVERED' }),
+    'a page of deliveries of one event': pageOf({ eventType: 'charge.paid' }),
+    'a page of deliveries of one endpoint': pageOf({ endpointId }),
+    'a page of deliveries of one endpoint and event': pageOf({ endpointId, eventType: 'charge.paid' }),
+    'a page of deliveries of one endpoint, status and event': pageOf({
+      endpointId,
+      status: 'FAILED',
+      eventType: 'charge.paid',
+    }),
     'the deliveries of an account that are under way': (db) =>
       listDeliveries(db, TENANT, { status: 'PROCESSING', limit: 100, offset: 0 }, ['d7', 'd107']),
+    'counting dead-lettered deliveries': (db) => deadLetterReads(db).count(TENANT, ANY_DEAD_LETTER, NOW),
+    'a page of dead-lettered deliveries': (db) => deadLetterReads(db).page(TENANT, ANY_DEAD_LETTER, NOW, null, 100),
+    'one delivery': (db) => findDelivery(db, TENANT, 'd7' as DeliveryId, ['d7']),
+    'the numbers of an account’s deliveries': (db) => countDeliveries(db, TENANT, ['d7', 'd107']),
     'counting an account’s due deliveries': (db) => deliveryReads(db).countDue(TENANT, NOW, ['d7']),
     'an account’s deliveries on their way': (db) => deliveryReads(db).underWay(TENANT, NOW, ['d7'], 1_000),
     'deliveries overdue in all accounts': (db) => overdueDeliveries(db, NOW, 1_000).next(),

@@ -10,7 +10,7 @@ import { Followed, Gate, Scene, taker } from './scene.ts';
 
 const SWIFT = { renewMs: 100, leaseMs: 500, lookMs: 50 };
 
-describe('followers of the log, two of which lead', () => {
+describe('subscriptions to the log in two processes that both lead', () => {
   let scene: Scene;
   let started: Followed[];
   const follow = (...args: ConstructorParameters<typeof Followed> extends [unknown, ...infer Rest] ? Rest : never) => {
@@ -82,10 +82,10 @@ describe('followers of the log, two of which lead', () => {
     await standby.caughtUp();
     expect(await scene.taken('a')).to.deep.equal(await scene.positions());
     gate.open();
-    await scene.backends.until(async () => frozen.restarts.length > 0 && !frozen.followers.isLeading);
+    await scene.backends.until(async () => frozen.restarts.length > 0 && !frozen.subscriptions.isLeading);
     await scene.appendPayments(1);
     await standby.caughtUp();
-    expect([frozen.followers.isLeading, standby.followers.isLeading]).to.deep.equal([false, true]);
+    expect([frozen.subscriptions.isLeading, standby.subscriptions.isLeading]).to.deep.equal([false, true]);
     expect(await scene.taken('a')).to.deep.equal(await scene.positions());
     expect([...frozen.faults, ...standby.faults]).to.deep.equal([]);
   });

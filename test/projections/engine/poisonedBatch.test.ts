@@ -3,8 +3,7 @@
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import { ConsumerFailed } from '../../../projections/engine/faults.ts';
-import { applyCarefully } from '../../../projections/engine/parking.ts';
+import { applyCarefully, ConsumerFailed } from '../../../projections/engine/parking.ts';
 
 const TX = { query: async () => ({ rows: [], rowCount: 0 }) } as unknown as Sql;
 

@@ -240,7 +240,7 @@ describe('rebuilding a read model', () => {
     const head = (await scene.positions()).at(-1);
     expect(await checkpoints()).to.deep.equal([
       { name: 'payments', version: next.version, position: head },
-      { name: 'wallet', version: 1, position: head },
+      { name: 'wallet', version: walletProjection.version, position: head },
     ]);
     expect(await schemas()).to.deep.equal(['rm_payments', 'rm_wallet']);
   });

@@ -89,7 +89,7 @@ export class Scene {
 
   /** All positions of the log, of one category or all. */
   async positions(category = '%'): Promise<string[]> {
-    const text = `SELECT lpad(position::text, 19, '0') AS position FROM event_store.events WHERE category LIKE $1 ORDER BY 1`;
+    const text = `SELECT lpad(position::text, 19, '0') AS position FROM event_store.events WHERE split_part(stream, '-', 1) LIKE $1 ORDER BY 1`;
     return (await this.log.sql.query<{ position: string }>(text, [category])).rows.map(({ position }) => position);
   }
 
@@ -125,9 +125,9 @@ export const taker = (
   },
 });
 
-/** Followers with all they tell, and waiting for it. */
+/** Subscriptions with all that they report, and waiting for it. */
 export class Followed {
-  readonly followers: Subscriptions;
+  readonly subscriptions: Subscriptions;
   readonly faults: string[] = [];
   readonly restarts: Error[] = [];
   readonly moves: Position[] = [];
@@ -148,7 +148,7 @@ export class Followed {
     this.mismatch = new Promise((resolve) => {
       mismatched = resolve;
     });
-    this.followers = new Subscriptions({
+    this.subscriptions = new Subscriptions({
       role: 'projector',
       store: scene.store,
       codec: scene.codec,
@@ -164,7 +164,7 @@ export class Followed {
       onMismatch: (error) => mismatched(error),
       ...options,
     });
-    this.followers.start();
+    this.subscriptions.start();
   }
 
   /** Rejects when they have not taken all that is in the log now within `timeoutMs`. */
@@ -176,7 +176,7 @@ export class Followed {
   }
 
   stop(): Promise<void> {
-    return this.followers.stop();
+    return this.subscriptions.stop();
   }
 }
 

@@ -6,7 +6,7 @@ import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { startTcpProxy } from '../../support/tcpProxy.ts';
 import { Followed, Gate, interceptingCommits, Scene, taker } from './scene.ts';
 
-describe('followers of the log', () => {
+describe('subscriptions to the log', () => {
   let scene: Scene;
   let started: Followed[] = [];
   const follow = (...args: ConstructorParameters<typeof Followed> extends [unknown, ...infer Rest] ? Rest : never) => {
@@ -39,7 +39,7 @@ describe('followers of the log', () => {
     expect(Math.max(...sizes)).to.equal(7);
     expect(followed.moves).to.deep.equal(followed.moves.toSorted());
     expect([await scene.checkpoint('a'), await scene.checkpoint('b')]).to.deep.equal([all.at(-1), all.at(-1)]);
-    expect(followed.followers.positions()).to.deep.equal(new Map(['a', 'b'].map((name) => [name, all.at(-1)])));
+    expect(followed.subscriptions.positions()).to.deep.equal(new Map(['a', 'b'].map((name) => [name, all.at(-1)])));
   });
 
   it('give a consumer its categories only, and move it past the others', async () => {
@@ -51,7 +51,7 @@ describe('followers of the log', () => {
     await followed.caughtUp();
     expect(await scene.taken('a')).to.deep.equal(await scene.positions('payment'));
     expect(await scene.checkpoint('a')).to.equal((await scene.positions()).at(-1));
-    expect(followed.followers.faults()).to.deep.equal([]);
+    expect(followed.subscriptions.faults()).to.deep.equal([]);
   });
 
   it('go on where they were when they start again, and take a new consumer from the first event', async () => {
@@ -75,11 +75,11 @@ describe('followers of the log', () => {
       await first.caughtUp();
       const second = follow({ consumers: [taker('a')] });
       await scene.backends.until(async () => (await scene.backends.of('quita projector')).length === 2);
-      expect([first.followers.isLeading, second.followers.isLeading]).to.deep.equal([true, false]);
+      expect([first.subscriptions.isLeading, second.subscriptions.isLeading]).to.deep.equal([true, false]);
       await first.stop();
       await scene.appendPayments(2);
       await second.caughtUp(5_000);
-      expect([first.followers.isLeading, second.followers.isLeading]).to.deep.equal([false, true]);
+      expect([first.subscriptions.isLeading, second.subscriptions.isLeading]).to.deep.equal([false, true]);
       expect(await scene.taken('a')).to.deep.equal(await scene.positions());
     });
 
@@ -89,7 +89,7 @@ describe('followers of the log', () => {
         follow({ consumers: [taker('a')], batchSize: 5 }),
       ] as const;
       for (let cut = 0; cut < 3; cut++) {
-        await scene.backends.until(async () => both.some(({ followers }) => followers.isLeading));
+        await scene.backends.until(async () => both.some(({ subscriptions }) => subscriptions.isLeading));
         const appending = scene.appendPayments(20);
         expect(await scene.cutLeader('projector')).to.equal(true);
         await appending;
@@ -195,7 +195,7 @@ describe('followers of the log', () => {
       expect(message).to.contain('another store').and.to.contain(scene.store.storeId);
       await followed.stop();
       expect([await scene.taken('a'), await scene.taken('b')]).to.deep.equal([[], []]);
-      expect(followed.followers.isLeading).to.equal(false);
+      expect(followed.subscriptions.isLeading).to.equal(false);
     });
 
     it('stop when the log has no event at the checkpoint', async () => {
@@ -222,8 +222,8 @@ describe('followers of the log', () => {
       const behind = follow({ consumers: [taker('a')] });
       expect((await behind.mismatch).message).to.contain(`up to ${ahead}, but it ends at 0000000000000000003`);
       await scene.appendPayments(1);
-      const level = follow({ consumers: [taker('a')] });
-      await level.caughtUp();
+      const leading = follow({ consumers: [taker('a')] });
+      await leading.caughtUp();
       expect(await scene.taken('a')).to.deep.equal((await scene.positions()).slice(4));
     });
   });

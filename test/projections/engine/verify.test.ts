@@ -1,15 +1,16 @@
 // The read models against a replay from zero: 0 differences is the only good answer, and whatever was changed is found (architecture §6).
 import { expect } from 'chai';
 import { liveSchema } from '../../../projections/engine/projection.ts';
-import { rebuild } from '../../../projections/engine/rebuild.ts';
+import { prepareLiveCopies, rebuild } from '../../../projections/engine/rebuild.ts';
 import { type Difference, type VerifyProgress, verify } from '../../../projections/engine/verify.ts';
 import { paymentsProjection } from '../../../projections/payments/projection.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
+import { walletProjection } from '../../../projections/wallet/projection.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { Receiver } from '../../support/receiver.ts';
-import { Gate } from './scene.ts';
+import { Gate, Scene } from './scene.ts';
 
 const CHARGES = 24;
 
@@ -85,7 +86,9 @@ describe('verify', function suite() {
 
   it('has nothing to say about a healthy system, twice, and leaves nothing behind', async () => {
     const counts = PROJECTIONS.flatMap(({ name, tables }) =>
-      tables.map((table) => `(SELECT count(*) FROM ${liveSchema(name)}.${table.name})`),
+      tables.map(
+        (table) => `(SELECT count(*) FROM ${liveSchema(name)}.${table.name} t WHERE ${table.counts ?? 'true'})`,
+      ),
     );
     const { store } = gateway.storage;
     const look = async () => {
@@ -170,38 +173,45 @@ describe('verify', function suite() {
   });
 
   it('finds an extra row', async () => {
-    const values = "('x', 0, 0, 'a', 'test', 'fees', 'BRL', 1, '2026-11-21T13:00:00Z')";
-    expect(await found(`INSERT INTO rm_wallet.postings VALUES ${values}`)).to.deep.equal([
-      { table: 'wallet.postings', live: '(x,0,0,a,test,fees,BRL,1,"2026-11-21 13:00:00+00")', replayed: null },
+    const values = "('2026-11-21T13:00:00Z', 0, 'x', 'a', 'test', 'BRL', '{platform_fees}', '{1}')";
+    expect(await found(`INSERT INTO rm_wallet.entries VALUES ${values}`)).to.deep.equal([
+      {
+        table: 'wallet.entries',
+        live: '("2026-11-21 13:00:00+00",0,x,a,test,BRL,{platform_fees},{1})',
+        replayed: null,
+      },
     ]);
   });
 
   it('finds a changed column', async () => {
-    const id = await rowOf("SELECT id AS row FROM rm_payments.listed WHERE status = 'PAID' ORDER BY id LIMIT 1");
-    const select = `SELECT t::text AS row FROM rm_payments.listed t WHERE id = '${id}'`;
+    const id = await rowOf("SELECT id AS row FROM rm_payments.payments WHERE status = 'PAID' ORDER BY id LIMIT 1");
+    const select = `SELECT t::text AS row FROM rm_payments.payments t WHERE id = '${id}'`;
     const right = await rowOf(select);
-    const [difference, ...others] = await found(`UPDATE rm_payments.listed SET status = 'EXPIRED' WHERE id = '${id}'`);
+    const [difference, ...others] = await found(
+      `UPDATE rm_payments.payments SET status = 'EXPIRED' WHERE id = '${id}'`,
+    );
     expect(others).to.deep.equal([]);
     expect(difference).to.deep.equal({
-      table: 'payments.listed',
+      table: 'payments.payments',
       live: right.replace(/,PAID,/, ',EXPIRED,'),
       replayed: right,
     });
   });
 
   it('finds a changed state, against the replay and against the fold of its stream', async () => {
+    const [rows] = PROJECTIONS.find(({ name }) => name === 'webhookDeliveries')?.aggregates ?? [];
     const id = await rowOf('SELECT id AS row FROM rm_webhook_deliveries.deliveries ORDER BY id LIMIT 1');
-    const state = await rowOf(`SELECT state AS row FROM rm_webhook_deliveries.deliveries WHERE id = '${id}'`);
-    const differences = await found(`UPDATE rm_webhook_deliveries.deliveries SET state = '{}' WHERE id = '${id}'`);
+    const state = await rowOf(`SELECT ${rows?.stored} AS row FROM rm_webhook_deliveries.deliveries WHERE id = '${id}'`);
+    const differences = await found(`UPDATE rm_webhook_deliveries.deliveries SET attempts = 99 WHERE id = '${id}'`);
     expect(differences.map(({ table }) => table)).to.deep.equal([
       'webhookDeliveries.deliveries',
       `deliveries (fold of webhookDelivery-${id})`,
     ]);
-    expect(differences[1]).to.deep.equal({
-      table: `deliveries (fold of webhookDelivery-${id})`,
-      live: '{}',
-      replayed: state,
-    });
+    const changed = JSON.parse(state) as unknown[];
+    changed[3] = 99;
+    const [, folded] = differences;
+    expect(JSON.parse(folded?.live ?? '')).to.deep.equal(changed);
+    expect(folded?.replayed).to.equal(state);
   });
 
   it('finds a changed endpoint, against the replay and against the fold of its stream', async () => {
@@ -221,12 +231,12 @@ describe('verify', function suite() {
   });
 
   it('counts all differences, and tells of the first hundred', async () => {
-    const values = `SELECT 'x' || n, 0, 0, 'a', 'test', 'fees', 'BRL', 1, '2026-11-21T13:00:00Z' FROM generate_series(1, 130) n`;
-    await backends.sql.query(`INSERT INTO rm_wallet.postings ${values}`);
+    const values = `SELECT '2026-11-21T13:00:00Z', 0, 'x' || n, 'a', 'test', 'BRL', '{platform_fees}', '{1}' FROM generate_series(1, 130) n`;
+    await backends.sql.query(`INSERT INTO rm_wallet.entries ${values}`);
     const { differences, differenceCount } = await check();
-    await backends.sql.query("DELETE FROM rm_wallet.postings WHERE account_id = 'a'");
+    await backends.sql.query("DELETE FROM rm_wallet.entries WHERE account_id = 'a'");
     expect([differences.length, differenceCount]).to.deep.equal([100, 130]);
-    expect(differences.every(({ table, replayed }) => table === 'wallet.postings' && replayed === null)).to.equal(true);
+    expect(differences.every(({ table, replayed }) => table === 'wallet.entries' && replayed === null)).to.equal(true);
   });
 
   it('refuses to run twice at once', async () => {
@@ -236,5 +246,26 @@ describe('verify', function suite() {
         .map((answer) => (answer.status === 'fulfilled' ? answer.value.differences : (answer.reason as Error).message))
         .toSorted(),
     ).to.deep.equal([[], 'another verify is running']);
+  });
+});
+
+describe('verify, of read models of which one has taken nothing', () => {
+  it('has no position at which all were compared', async () => {
+    const scene = await Scene.open();
+    const session = await scene.openSession('test');
+    try {
+      const projections = [paymentsProjection, walletProjection];
+      await scene.appendPayment();
+      await prepareLiveCopies(projections, scene, scene.openSession)(session);
+      await rebuild(paymentsProjection, scene, scene.openSession);
+      const report = await verify(projections, scene, scene.openSession);
+      expect([report.position, report.differences]).to.deep.equal([null, []]);
+      expect((await verify([paymentsProjection], scene, scene.openSession)).position).to.equal(
+        await scene.store.head(),
+      );
+    } finally {
+      await session.close();
+      await scene.close();
+    }
   });
 });

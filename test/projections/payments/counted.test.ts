@@ -91,7 +91,7 @@ describe('counting payments', function suite() {
       const writer = await tables.fresh();
       await writer.apply(logged(TENANT, mixture.batches.flat()), tables.db);
       expect(await tables.rows()).to.deep.equal(inPieces);
-      expect(inPieces['listed']).to.have.length(mixture.payments.length);
+      expect(inPieces['payments']).to.have.length(mixture.payments.length);
     }));
 
   it('counts nothing of another account or mode', async () => {

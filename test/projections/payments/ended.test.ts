@@ -1,29 +1,48 @@
 // Which charges free their places at the velocity guard (rule E6).
 import { expect } from 'chai';
 import type { PaymentId } from '../../../domain/kernel/ids.ts';
+import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { endedPayments } from '../../../projections/payments/queries.ts';
-import { PaymentTables } from './paymentTables.ts';
+import {
+  ACCOUNT_ID,
+  cancelled,
+  created,
+  expired,
+  failed,
+  incoming,
+  issued,
+  LOCKED_TO,
+  processing,
+  sentBack,
+  settled,
+} from '../../support/samples.ts';
+import { logged, PaymentTables } from './paymentTables.ts';
 
-const PAYMENTS: readonly (readonly [charge: string, transaction: string, name?: string])[] = [
-  ['expired', 'none'],
-  ['cancelled', 'processing'],
-  ['failed', 'none'],
-  ['expired', 'settled'],
-  ['open', 'none'],
-  ['open', 'settled', 'NUL \u0000 and half a pair \ud800'],
-  ['expired', 'none', '\udc00'],
+const ODD = 'NUL \u0000 and half a pair \ud800';
+const PAYMENTS: readonly (readonly PaymentEvent[])[] = [
+  [issued(), expired()],
+  [issued(), processing(), cancelled()],
+  [failed()],
+  [issued(), expired(), settled()],
+  [issued()],
+  [issued(), settled({ incoming: incoming({ payer: { name: ODD, document: LOCKED_TO } }) })],
+  [issued(), expired(), sentBack('charge_ended')],
 ];
 
 describe('charges that can bring no money any more', () => {
   let tables: PaymentTables;
   before(async () => {
     tables = await PaymentTables.open();
-    await tables.fresh();
-    for (const [n, [charge, transaction, name]] of PAYMENTS.entries())
-      await tables.db.query(
-        `INSERT INTO rm_payments.payments (id, account_id, mode, revision, state) VALUES ($1, 'a', 'test', 0, $2)`,
-        [`p${n}`, JSON.stringify({ charge: { status: charge }, transaction: { status: transaction, name } })],
-      );
+    const writer = await tables.fresh();
+    const steps = PAYMENTS.flatMap((events, n) => {
+      const paymentId = `p${n}` as PaymentId;
+      return [created({ paymentId, metadata: { odd: ODD } }), ...events].map((event, revision) => ({
+        paymentId,
+        revision,
+        event,
+      }));
+    });
+    await writer.apply(logged({ accountId: ACCOUNT_ID, mode: 'test' }, steps), tables.db);
   });
   after(() => tables.close());
 

@@ -10,8 +10,9 @@ import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { TRANSACTION_STATUSES, transactionStatusesOf } from '../../../domain/presentation/status.ts';
 import { countPayments, listAfter, listPage } from '../../../projections/payments/lists.ts';
 import { findPaymentsByTxid } from '../../../projections/payments/queries.ts';
+import { restOf } from '../../../projections/payments/rest.ts';
 import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
-import { ACCOUNT_ID } from '../../support/samples.ts';
+import { ACCOUNT_ID, created, paymentAfter } from '../../support/samples.ts';
 import { PaymentTables } from './paymentTables.ts';
 import { daysUpTo } from './recomputed.ts';
 
@@ -23,13 +24,12 @@ const DOCUMENT = '52998224725';
 
 /** Of one account: a payment a second, one in a thousand of each status but PAID; every tenth by the same customer. */
 const FILL = [
-  `INSERT INTO rm_payments.payments (id, account_id, mode, revision, state)
-    SELECT 'p' || n, '${ACCOUNT_ID}', 'test', 0, '{"charge":{"status":"open","n":' || n || '}}' FROM generate_series(1, ${ROWS}) n`,
-  `INSERT INTO rm_payments.listed (id, account_id, mode, created_at, amount, status, currency, methods, customer_document, customer_key, txid)
-    SELECT 'p' || n, '${ACCOUNT_ID}', 'test', timestamptz '${NOW}' - n * interval '1 second', n * 7919 % 10007,
+  `INSERT INTO rm_payments.payments (id, account_id, mode, revision, created_at, amount, status, currency, methods, customer_document, customer_key, txid)
+    SELECT 'p' || n, '${ACCOUNT_ID}', 'test', 0, timestamptz '${NOW}' - n * interval '1 second', n * 7919 % 10007,
       coalesce((ARRAY['${TRANSACTION_STATUSES.filter((one) => one !== 'PAID').join("','")}'])[n % 1000 + 1], 'PAID'), 'BRL', 'PIX',
       CASE WHEN n % 10 = 0 THEN '${DOCUMENT}' ELSE n::text END,
       CASE WHEN n % 10 = 0 THEN '${DOCUMENT}' ELSE n::text END, md5(n::text) FROM generate_series(1, ${ROWS}) n`,
+  `INSERT INTO rm_payments.payments_apart SELECT 'p' || n, 0, '${restOf(paymentAfter(created()))}' FROM generate_series(1, ${ROWS}) n`,
   `INSERT INTO rm_payments.status_counts SELECT 'account-' || n % 100, 'test', s, (date '2026-11-21' - n / 100)::text, 1
     FROM generate_series(1, ${ROWS / 10}) n, unnest(ARRAY['PAID', 'EXPIRED']) s`,
   `INSERT INTO rm_payments.day_counts SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '', 1,1,1,1,1,1,1,1,1,1,1,1,1,1
@@ -43,6 +43,7 @@ const txidOf = (n: number): string => createHash('md5').update(`${n}`).digest('h
 interface Plan {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
   readonly 'Actual Rows'?: number;
   readonly 'Actual Loops'?: number;
   readonly 'Rows Removed by Filter'?: number;
@@ -59,7 +60,7 @@ describe('at 100,000 payments of one account', function suite() {
   });
   after(() => tables.close());
 
-  /** Every node of the plans of all statements that `work` sends, run. What it reads is answered, but for states. */
+  /** Every node of the plans of all statements that `work` sends, run. What it reads is answered. */
   const plansOf = async (work: (db: SqlPool) => Promise<unknown>): Promise<readonly Plan[]> => {
     const nodes: Plan[] = [];
     const db: SqlPool = {
@@ -68,8 +69,7 @@ describe('at 100,000 payments of one account', function suite() {
         const explain = `EXPLAIN (ANALYZE, TIMING off, FORMAT JSON) ${text}`;
         const { rows } = await tables.db.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(explain, own ?? []);
         nodes.push(...nodesOf(rows[0]?.['QUERY PLAN'][0]?.Plan as Plan));
-        const answer = await tables.db.query<object>(text, own ?? []);
-        return { ...answer, rows: answer.rows.filter((row) => !('state' in row)) as never };
+        return tables.db.query(text, own ?? []);
       },
       transaction: (read) => read(db),
     };
@@ -89,7 +89,8 @@ describe('at 100,000 payments of one account', function suite() {
   const ALL: PaymentFilter = { statuses: null, from: null, to: null, documentKey: null };
   const newest = { by: 'createdAt', direction: 'desc' } as const;
   const cursor = { createdAt: parseTimestamp('2026-11-21T05:00:00.000Z'), id: 'p28800' as PaymentId };
-  // Bounds: 100 rows of the page, each found twice (narrow row and state), and what stands before it where pages are numbered.
+  // Bounds: 100 rows of the page, each with what is kept apart of it. Where pages are numbered they are found twice, and what stands before
+  // them once.
   for (const [name, atMost, work] of [
     ['the first page', 220, (db) => listAfter(db, TENANT, ALL, null, 101)],
     ['a page after a cursor', 220, (db) => listAfter(db, TENANT, ALL, cursor, 101)],
@@ -99,21 +100,26 @@ describe('at 100,000 payments of one account', function suite() {
       440,
       (db) => listAfter(db, TENANT, { ...ALL, statuses: transactionStatusesOf('pending') }, cursor, 101),
     ],
+    [
+      'a page of the public status that most have',
+      440,
+      (db) => listAfter(db, TENANT, { ...ALL, statuses: transactionStatusesOf('paid') }, null, 101),
+    ],
     ['a page of a customer', 320, (db) => listAfter(db, TENANT, { ...ALL, documentKey: DOCUMENT }, cursor, 101)],
     [
       'a page between two instants',
       220,
       (db) => listAfter(db, TENANT, { ...ALL, from: cursor.createdAt, to: NOW }, null, 101),
     ],
-    ['the hundredth page', 10_300, (db) => listPage(db, TENANT, ALL, newest, { page: 100, limit: 100 })],
+    ['the hundredth page', 10_400, (db) => listPage(db, TENANT, ALL, newest, { page: 100, limit: 100 })],
     [
       'the hundredth page, oldest first',
-      10_300,
+      10_400,
       (db) => listPage(db, TENANT, ALL, { by: 'createdAt', direction: 'asc' }, { page: 100, limit: 100 }),
     ],
     [
       'the hundredth page of a common status',
-      10_300,
+      10_400,
       (db) => listPage(db, TENANT, { ...ALL, statuses: ['PAID'] }, newest, { page: 100, limit: 100 }),
     ],
     ['a payment by its txid', 1, (db) => findPaymentsByTxid(db, TENANT, [txidOf(77_777)])],
@@ -165,12 +171,13 @@ describe('at 100,000 payments of one account', function suite() {
       expect(rowsRead(nodes)).to.be.within(1, atMost);
     });
 
-  it('a sort by another field reads narrow rows, and states of the page only', async () => {
+  it('a sort by another field reads each row once beyond the newest, and the states of the page only', async () => {
     const nodes = await plansOf((db) =>
       listPage(db, TENANT, ALL, { by: 'amount', direction: 'asc' }, { page: 1, limit: 100 }),
     );
-    const states = nodes.filter((node) => node['Relation Name'] === 'payments');
-    expect(states.map((node) => node['Node Type'].includes('Seq Scan'))).to.deep.equal(states.map(() => false));
+    const scans = nodes.filter((node) => node['Node Type'].includes('Seq Scan'));
+    expect(rowsRead(scans)).to.be.within(ROWS - 1, ROWS + 1); // workers share them, and their averages are rounded
+    const states = nodes.filter((node) => node['Index Name'] === 'payments_pkey');
     expect(rowsRead(states)).to.equal(100);
   });
 
@@ -183,7 +190,7 @@ describe('at 100,000 payments of one account', function suite() {
     ] as const) {
       const expected = newest.toSorted((a, b) => sign * (amountOf(a) - amountOf(b)) || a - b).slice(9_900, 10_000);
       const page = await listPage(tables.db, TENANT, ALL, { by: 'amount', direction }, { page: 100, limit: 100 });
-      expect(page.map(({ charge }) => (charge as unknown as { n: number }).n)).to.deep.equal(expected);
+      expect(page.map(({ charge }) => Number(charge.terms.paymentId.slice(1)))).to.deep.equal(expected);
     }
   });
 
@@ -191,7 +198,7 @@ describe('at 100,000 payments of one account', function suite() {
     for (const by of ['currency', 'paymentMethods', 'paidWith', 'cryptoNetwork'] as const)
       for (const direction of ['asc', 'desc'] as const) {
         const nodes = await plansOf((db) => listPage(db, TENANT, ALL, { by, direction }, { page: 1, limit: 100 }));
-        const scanned = nodes.filter((node) => node['Relation Name'] === 'listed').at(-1);
+        const scanned = nodes.filter((node) => node['Node Type'].includes('Seq Scan')).at(-1);
         const sorted = (scanned?.['Actual Rows'] ?? 0) * (scanned?.['Actual Loops'] ?? 0);
         expect(sorted, `${by} ${direction}`).to.equal(10_000);
       }

@@ -89,9 +89,9 @@ const readAll = async (store: EventStore, take: (event: RecordedEvent) => void):
 };
 
 const PAID = 'ChargeCreated ChargePixIssued TransactionSettled';
-const DELIVERED = 'WebhookDeliveryScheduled WebhookDeliverySucceeded';
+const DELIVERED = 'WebhookDeliverySucceeded';
 
-/** Every payment is created, issued and settled once and every delivery scheduled and recorded once, by the events themselves. */
+/** Every payment is created, issued and settled once and every delivery recorded once, by the events themselves. */
 export const readLog = async (store: EventStore, acknowledged: readonly Acknowledged[]): Promise<ByLog> => {
   const types = new Map<string, string[]>();
   const events: Record<string, number> = {};

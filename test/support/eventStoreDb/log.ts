@@ -38,6 +38,7 @@ export type StreamView =
 export class Log extends EventEmitter<{ grown: [] }> {
   readonly records: LogRecord[] = [];
   readonly #streams = new Map<string, Stream>();
+  readonly #scavenged = new Set<LogRecord>();
   /** What makes `any` idempotent, as long as it is remembered. */
   readonly #recent: IdCache;
   readonly #now: () => number;
@@ -94,6 +95,18 @@ export class Log extends EventEmitter<{ grown: [] }> {
     this.#open(stream).state = 'tombstoned';
     this.emit('grown');
     return { kind: 'written', revision: marker.revision, place: marker };
+  }
+
+  /** Takes the events of deleted streams out of the first `records` of the log: the real server does it file by file. */
+  scavenge(records = this.records.length): void {
+    for (const record of this.records.slice(0, records))
+      if (this.#streams.get(record.stream)?.state === 'tombstoned' && record.revision !== TOMBSTONE_REVISION)
+        this.#scavenged.add(record);
+  }
+
+  /** Whether the record can't be read any more. Its place can still be read from: the server finds the next one that is there. */
+  isScavenged(record: LogRecord): boolean {
+    return this.#scavenged.has(record);
   }
 
   appendSystemEvents(count: number): void {

@@ -43,7 +43,9 @@ const recordsOf = (node: Node, options: Options): readonly LogRecord[] | null =>
   if (all !== undefined) {
     const filter = options.getFilter();
     const matches = filter === undefined ? () => true : filterOf(filter).matches;
-    return sliceOfAll(log, startOf(node, all), backwards, Number.POSITIVE_INFINITY).filter(matches).slice(0, count);
+    return sliceOfAll(log, startOf(node, all), backwards, Number.POSITIVE_INFINITY)
+      .filter((record) => matches(record) && !log.isScavenged(record))
+      .slice(0, count);
   }
   const name = readStreamName(options);
   const view = log.view(name);

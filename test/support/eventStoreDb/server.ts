@@ -1,7 +1,7 @@
 // An EventStoreDB for tests of the adapter, in memory: the protocol and the rules of a real server (23.10) as eventStoreDb/README.md
 // tells them, with switches for its faults. It proves nothing about durability, quorum or speed: "restart" keeps an array.
 // Positions of stream reads are given as servers since 22.6 do. Not modelled: persistent subscriptions, projections, links,
-// $maxCount/$maxAge/$acl in stream metadata (a soft delete is state of its own), scavenging.
+// $maxCount/$maxAge/$acl in stream metadata (a soft delete is state of its own).
 import { Access, type Users } from './access.ts';
 import { AppendDesk } from './appendDesk.ts';
 import {
@@ -161,6 +161,11 @@ export class EventStoreDbServer {
   /** What the server writes for itself now and then: `$statsCollected`. */
   writeSystemEvents(count: number): void {
     this.#log.appendSystemEvents(count);
+  }
+
+  /** What an operator has the server do now and then: the events of deleted streams go, of the first `records` of the log or of all. */
+  scavenge(records?: number): void {
+    this.#log.scavenge(records);
   }
 
   /** Destroys every connection; new ones are welcome at once. */

@@ -97,7 +97,7 @@ const follow = async (log: Log, call: ReadCall, plan: Plan, signal: AbortSignal)
       }
       next += 1;
       unmarked += 1;
-      let room = !plan.wanted(record) || call.write(eventResponse(record));
+      let room = !plan.wanted(record) || log.isScavenged(record) || call.write(eventResponse(record));
       if (unmarked === plan.checkpointEvery) {
         unmarked = 0;
         const { commit } = log.records[Math.max(plan.from, next - 1 - CHECKPOINT_LAG)]!;

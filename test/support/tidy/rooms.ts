@@ -16,11 +16,19 @@ const ALLOWED: Readonly<Record<string, Allowance>> = {
     ours: ['domain/', 'application/ports/', 'infrastructure/', 'projections/engine/'],
     packages: null,
   },
+  // It brings the database to the schema of this version.
+  'infrastructure/postgres': {
+    ours: ['domain/', 'application/ports/', 'infrastructure/', 'migrations/'],
+    packages: null,
+  },
   ...Object.fromEntries(
     // The composition, and programs that stand beside it: they put rooms together.
     ['boot', 'cli', 'demo', 'logMigration'].map((folder) => [
       `infrastructure/${folder}`,
-      { ours: ['domain/', 'application/', 'projections/', 'infrastructure/', 'http/', 'migrations/'], packages: null },
+      {
+        ours: ['domain/', 'application/', 'projections/', 'infrastructure/', 'http/', 'migrations/', 'docs/receivers/'],
+        packages: null,
+      },
     ]),
   ),
   migrations: { ours: ['migrations/'], packages: ['knex'] },
@@ -87,6 +95,7 @@ const AGGREGATES = [
   'logConsumer',
   'refund',
   'transaction',
+  'user',
   'webhookDelivery',
   'webhookEndpoint',
 ];

@@ -55,7 +55,7 @@ describe('answers of EventStoreDB to an append', () => {
       'Unheard',
     ];
     expect(kinds.map((name) => failure(refused(name)).kind)).to.deep.equal([
-      'invalid',
+      'streamDeleted',
       'invalid',
       'invalid',
       'invalid',

@@ -2,7 +2,14 @@
 import { once } from 'node:events';
 import { EventStoreDBClient, STREAM_NAME } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { collect, Follower, idsOf, newEvent, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
+import {
+  collect,
+  idsOf,
+  newEvent,
+  newEvents,
+  newStream,
+  TestSubscription,
+} from '../../../conformance/eventStore/harness.ts';
 import { clientEvent, rejection, startWorld, uncaughtDuring, type World } from './support.ts';
 
 const written = { ok: true, revision: 0 };
@@ -145,9 +152,9 @@ describe('defects of the EventStoreDB client', () => {
       await anything;
     });
     expect(thrown.map(String)).to.include('Error: a handler that fails');
-    const follower = new Follower(world.store, { categories: ['foreign'], batchSize: 1 });
-    await follower.until(({ events }) => events.length === 40);
-    await follower.stop();
+    const subscription = new TestSubscription(world.store, { categories: ['foreign'], batchSize: 1 });
+    await subscription.until(({ events }) => events.length === 40);
+    await subscription.stop();
   });
 
   describe('B5, B6: subscriptions end and never come back', () => {
@@ -172,19 +179,19 @@ describe('defects of the EventStoreDB client', () => {
     ] as const) {
       it(`guard: ended ${name} it goes on where it was`, async () => {
         const { store } = world;
-        const follower = new Follower(store);
-        await follower.until(({ caughtUp }) => caughtUp.length === 1);
+        const subscription = new TestSubscription(store);
+        await subscription.until(({ caughtUp }) => caughtUp.length === 1);
         const ids: string[] = [];
         for (let n = 1; n <= 3; n++) {
           const events = newEvents(2);
           await store.append(newStream(), -1, events);
           ids.push(...idsOf(events));
-          await follower.untilIds(ids);
+          await subscription.untilIds(ids);
           end(world);
-          await follower.until(({ caughtUp }) => caughtUp.length === n + 1);
+          await subscription.until(({ caughtUp }) => caughtUp.length === n + 1);
         }
-        await follower.stop();
-        expect(idsOf(follower.events)).to.deep.equal(ids);
+        await subscription.stop();
+        expect(idsOf(subscription.events)).to.deep.equal(ids);
       });
     }
   });
@@ -233,17 +240,17 @@ describe('defects of the EventStoreDB client', () => {
 
   it('B12: an append that loses its connection disturbs no subscription', async () => {
     const { server, store, reports } = world;
-    const follower = new Follower(store);
-    await follower.until(({ caughtUp }) => caughtUp.length === 1);
+    const subscription = new TestSubscription(store);
+    await subscription.until(({ caughtUp }) => caughtUp.length === 1);
     const events = newEvents(5);
     for (const event of events) {
       server.loseAnswers();
       await store.append(newStream(), -1, [event]);
     }
-    await follower.untilIds(idsOf(events));
-    await follower.stop();
-    expect(idsOf(follower.events)).to.deep.equal(idsOf(events));
-    expect(follower.caughtUp, 'never interrupted').to.have.length(1);
+    await subscription.untilIds(idsOf(events));
+    await subscription.stop();
+    expect(idsOf(subscription.events)).to.deep.equal(idsOf(events));
+    expect(subscription.caughtUp, 'never interrupted').to.have.length(1);
     expect(new Set(reports.messages)).to.deep.equal(new Set(['no answer within 150 ms']));
   });
 });

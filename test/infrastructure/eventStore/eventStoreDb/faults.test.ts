@@ -7,11 +7,11 @@ import {
   appendUntilAnswered,
   brief,
   collect,
-  Follower,
   idsOf,
   newEvent,
   newEvents,
   newStream,
+  TestSubscription,
 } from '../../../conformance/eventStore/harness.ts';
 import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
 import { RECEIVER } from '../../../support/tls/certificates.ts';
@@ -44,10 +44,10 @@ describe('faults of EventStoreDB', () => {
     const how = graceful ? 'stopped and started' : 'killed and started';
     it(`a server that is ${how}: refused in time, then stored, and the subscription goes on`, async () => {
       const { server, store, written } = world;
-      const follower = new Follower(store);
+      const subscription = new TestSubscription(store);
       const ids: string[] = [];
       for (let round = 0; round < 2; round++) {
-        await follower.until(({ caughtUp }) => caughtUp.length === round + 1);
+        await subscription.until(({ caughtUp }) => caughtUp.length === round + 1);
         await server.stop({ graceful });
         const stream = newStream();
         const events = newEvents(2);
@@ -62,10 +62,10 @@ describe('faults of EventStoreDB', () => {
         await server.restart();
         expect(brief(await appendUntilAnswered(store, stream, -1, events))).to.deep.equal({ ok: true, revision: 1 });
         ids.push(...idsOf(events));
-        await follower.untilIds(ids);
+        await subscription.untilIds(ids);
       }
-      await follower.stop();
-      expect(idsOf(follower.events)).to.deep.equal(ids);
+      await subscription.stop();
+      expect(idsOf(subscription.events)).to.deep.equal(ids);
       expect(idsOf(written())).to.deep.equal(ids);
     });
   }
@@ -73,7 +73,7 @@ describe('faults of EventStoreDB', () => {
   it(`${WRITERS} writers while the server is killed, stopped and cut: every event once, every call in time`, async () => {
     const { server, store, written, open } = world;
     const other = await open();
-    const follower = new Follower(other);
+    const subscription = new TestSubscription(other);
     let slowest = 0;
     const write = async (to: EventStore): Promise<string[]> => {
       const ids: string[] = [];
@@ -104,13 +104,13 @@ describe('faults of EventStoreDB', () => {
       () => server.answerTwice(3),
     ];
     for (const [n, fault] of faults.entries()) {
-      await follower.until(({ events }) => events.length >= (total * (n + 1)) / (faults.length + 2));
+      await subscription.until(({ events }) => events.length >= (total * (n + 1)) / (faults.length + 2));
       await fault();
     }
     const acknowledged = (await done).flat();
-    await follower.until(({ events }) => events.length >= total);
-    await follower.stop();
-    expect(idsOf(follower.events).sort(), 'given').to.deep.equal([...acknowledged].sort());
+    await subscription.until(({ events }) => events.length >= total);
+    await subscription.stop();
+    expect(idsOf(subscription.events).sort(), 'given').to.deep.equal([...acknowledged].sort());
     expect(idsOf(written()).sort(), 'stored').to.deep.equal([...acknowledged].sort());
     expect(slowest).to.be.below(UNKNOWN_MS_MAX);
   });
@@ -181,12 +181,12 @@ describe('faults of EventStoreDB', () => {
     const events = newEvents(2);
     await store.append(newStream(), -1, events);
     server.silent(true);
-    const follower = new Follower(store);
+    const subscription = new TestSubscription(store);
     await world.reports.until('cannot be reached');
     server.silent(false);
-    await follower.untilIds(idsOf(events));
-    await follower.stop();
-    expect(idsOf(follower.events)).to.deep.equal(idsOf(events));
+    await subscription.untilIds(idsOf(events));
+    await subscription.stop();
+    expect(idsOf(subscription.events)).to.deep.equal(idsOf(events));
   });
 
   it('the leader moved: appends and reads go where the old one says', async () => {
@@ -312,10 +312,10 @@ describe('faults of EventStoreDB', () => {
 
   it('a position that is not known for a moment only is no fault', async () => {
     const { server, store, reports } = world;
-    const follower = new Follower(store);
+    const subscription = new TestSubscription(store);
     const events = newEvents(2);
     await store.append(newStream(), -1, events);
-    await follower.untilIds(idsOf(events));
+    await subscription.untilIds(idsOf(events));
     const before = reports.messages.length;
     server.forgetPositions(true);
     server.endSubscriptions('ok');
@@ -323,8 +323,8 @@ describe('faults of EventStoreDB', () => {
     server.forgetPositions(false);
     const more = newEvents(1);
     await store.append(newStream(), -1, more);
-    await follower.untilIds(idsOf([...events, ...more]));
-    await follower.stop();
+    await subscription.untilIds(idsOf([...events, ...more]));
+    await subscription.stop();
     expect(reports.messages.length).to.be.above(before);
   });
 
@@ -345,13 +345,13 @@ describe('faults of EventStoreDB', () => {
   it('is closed in time while the server is away, and nothing goes on', async () => {
     const { server, open } = world;
     const store = await open();
-    const follower = new Follower(store);
-    await follower.until(({ caughtUp }) => caughtUp.length === 1);
+    const subscription = new TestSubscription(store);
+    await subscription.until(({ caughtUp }) => caughtUp.length === 1);
     await server.stop();
     const answer = rejection(store.append(newStream(), -1, newEvents(1)));
     const { ms } = await timed(() => store.close());
     expect((await answer).name).to.equal('EventStoreUnavailable');
-    await follower.ended;
+    await subscription.ended;
     expect(ms).to.be.below(UNAVAILABLE_MS_MAX);
     await server.restart();
   });

@@ -1,7 +1,14 @@
 // The log as the program sees it, in the middle of what else a server holds: its own events, other programs, checkpoints.
 import { expect } from 'chai';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
-import { collect, Follower, idsOf, newEvent, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
+import {
+  collect,
+  idsOf,
+  newEvent,
+  newEvents,
+  newStream,
+  TestSubscription,
+} from '../../../conformance/eventStore/harness.ts';
 import { startWorld, type World } from './support.ts';
 
 /** No fault is made here: the product's own times. */
@@ -40,11 +47,11 @@ describe('the log on EventStoreDB', () => {
     });
     await store.append(stream, -1, [odd]);
     const [read] = await collect(store.readStream(stream));
-    const follower = new Follower(store);
-    await follower.until(({ events }) => events.length === 1);
-    await follower.stop();
+    const subscription = new TestSubscription(store);
+    await subscription.until(({ events }) => events.length === 1);
+    await subscription.stop();
     expect(read).to.include({ data: odd.data, metadata: odd.metadata });
-    expect(follower.events).to.deep.equal([read]);
+    expect(subscription.events).to.deep.equal([read]);
   });
 
   it('"all categories" are ours: no system event, no identity, no other program', async () => {
@@ -56,36 +63,36 @@ describe('the log on EventStoreDB', () => {
       await store.append(newStream(category), -1, [event]);
       if (category !== 'foreign' && category !== 'paymentette') wanted.push(event.id);
     }
-    const follower = new Follower(store);
-    await follower.until(({ caughtUp }) => caughtUp.length === 1);
-    await follower.stop();
-    expect(idsOf(follower.events)).to.deep.equal(wanted);
-    expect(await store.head()).to.equal(follower.events.at(-1)?.position);
+    const subscription = new TestSubscription(store);
+    await subscription.until(({ caughtUp }) => caughtUp.length === 1);
+    await subscription.stop();
+    expect(idsOf(subscription.events)).to.deep.equal(wanted);
+    expect(await store.head()).to.equal(subscription.events.at(-1)?.position);
   });
 
-  it('a follower that has everything stands at the head: not behind it, not beyond it, whatever comes after', async () => {
+  it('a subscription that has everything stands at the head: not behind it, not beyond it, whatever comes after', async () => {
     const { store, server } = world;
     await store.append(newStream(), -1, newEvents(3));
-    const follower = new Follower(store);
-    await follower.until(({ caughtUp }) => caughtUp.length === 1);
+    const subscription = new TestSubscription(store);
+    await subscription.until(({ caughtUp }) => caughtUp.length === 1);
     const head = await store.head();
     server.writeSystemEvents(5_000);
     for (let n = 0; n < 3; n++) await store.append(newStream('foreign'), -1, newEvents(500));
-    const other = new Follower(store, { categories: ['foreign'] });
+    const other = new TestSubscription(store, { categories: ['foreign'] });
     await other.until(({ caughtUp }) => caughtUp.length === 1);
     expect(await store.head()).to.equal(head);
-    expect(follower.signals.at(-1)).to.deep.equal({ kind: 'caughtUp', position: head });
+    expect(subscription.signals.at(-1)).to.deep.equal({ kind: 'caughtUp', position: head });
     await store.append(newStream(), -1, newEvents(1));
-    await follower.until(({ events }) => events.length === 4);
-    expect(follower.events.at(-1)?.position).to.equal(await store.head());
-    await Promise.all([follower.stop(), other.stop()]);
-    const positions = [...follower.signals, ...other.signals.filter(({ kind }) => kind === 'checkpoint')];
+    await subscription.until(({ events }) => events.length === 4);
+    expect(subscription.events.at(-1)?.position).to.equal(await store.head());
+    await Promise.all([subscription.stop(), other.stop()]);
+    const positions = [...subscription.signals, ...other.signals.filter(({ kind }) => kind === 'checkpoint')];
     for (const { position } of positions) expect(position !== null && position <= (await store.head())!).to.equal(true);
   });
 
   it('a rare category tells how far it is, never beyond the head, and resumes there', async () => {
     const { store } = world;
-    const rare = new Follower(store, { categories: ['webhookEndpoint'] });
+    const rare = new TestSubscription(store, { categories: ['webhookEndpoint'] });
     await rare.until(({ caughtUp }) => caughtUp.length === 1);
     for (let n = 0; n < 3; n++) await store.append(newStream(), -1, newEvents(700));
     await rare.until(({ checkpoints }) => checkpoints.length > 0);
@@ -94,7 +101,7 @@ describe('the log on EventStoreDB', () => {
     expect(position <= (await store.head())!).to.equal(true);
     const event = newEvent();
     await store.append(newStream('webhookEndpoint'), -1, [event]);
-    const resumed = new Follower(store, { after: position, categories: ['webhookEndpoint'] });
+    const resumed = new TestSubscription(store, { after: position, categories: ['webhookEndpoint'] });
     await resumed.until(({ caughtUp }) => caughtUp.length === 1);
     await resumed.stop();
     expect(idsOf(resumed.events)).to.deep.equal([event.id]);
@@ -120,11 +127,11 @@ describe('the log on EventStoreDB', () => {
   it('leaves no connection behind', async () => {
     const { server, store, open } = world;
     const other = await open();
-    const follower = new Follower(other);
-    await follower.until(({ caughtUp }) => caughtUp.length === 1);
+    const subscription = new TestSubscription(other);
+    await subscription.until(({ caughtUp }) => caughtUp.length === 1);
     await other.append(newStream(), -1, newEvents(2));
     await Promise.all([store.close(), other.close()]);
-    await follower.ended;
+    await subscription.ended;
     await server.until(({ connections }) => connections === 0);
     expect(server.subscriptions).to.equal(0);
   });

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { diagnoseEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/diagnose.ts';
 import { makeOwnUser } from '../../../../infrastructure/eventStore/eventStoreDb/ownUser.ts';
 import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/store.ts';
-import { brief, Follower, idsOf, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
+import { brief, idsOf, newEvents, newStream, TestSubscription } from '../../../conformance/eventStore/harness.ts';
 import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
 import { RECEIVER } from '../../../support/tls/certificates.ts';
 import { rejection } from './support.ts';
@@ -39,9 +39,9 @@ describe('a user of its own on EventStoreDB', () => {
     const store = await openEventStoreDb({ connectionString: at('quita:second') });
     const events = newEvents(2);
     expect(brief(await store.append(newStream(), -1, events))).to.deep.equal({ ok: true, revision: 1 });
-    const follower = new Follower(store);
-    await follower.untilIds(idsOf(events));
-    await follower.stop();
+    const subscription = new TestSubscription(store);
+    await subscription.untilIds(idsOf(events));
+    await subscription.stop();
     await store.close();
   });
 

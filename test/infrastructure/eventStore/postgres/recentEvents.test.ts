@@ -4,12 +4,12 @@ import { positionOf } from '../../../../infrastructure/eventStore/postgres/posit
 import { RecentEvents } from '../../../../infrastructure/eventStore/postgres/recentEvents.ts';
 import { newEvent, newStream } from '../../../conformance/eventStore/harness.ts';
 
-const recorded = (place: number, data = '{}'): RecordedEvent => ({
+const recorded = (place: number, data = '{}', ageMs = 0): RecordedEvent => ({
   ...newEvent({ data, metadata: '{}' }),
   stream: newStream(),
   revision: 0,
   position: positionOf(place),
-  recordedAt: '2026-01-01T00:00:00.000Z',
+  recordedAt: new Date(Date.now() - ageMs).toISOString(),
 });
 const run = (first: number, count: number, data?: string): RecordedEvent[] =>
   Array.from({ length: count }, (_, n) => recorded(first + n, data));
@@ -24,6 +24,13 @@ describe('tail', () => {
       const given = tail.after(place, 2)!;
       expect(given.map((event) => events.indexOf(event))).to.deep.equal([place, place + 1].filter((n) => n < 5));
     }
+  });
+
+  it('gives nothing that is more than an hour old: it may have been deleted meanwhile', () => {
+    const tail = new RecentEvents();
+    const [old, young] = [recorded(1, '{}', 3_700_000), recorded(2, '{}', 3_500_000)];
+    tail.add(1, [old, young]);
+    expect([tail.after(0, 9), tail.after(1, 9)]).to.deep.equal([null, [young]]);
   });
 
   it('has nothing behind its end or before its beginning', () => {

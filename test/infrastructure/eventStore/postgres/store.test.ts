@@ -1,11 +1,23 @@
 // What only the Postgres adapter promises: the tail's hand-over, timed checkpoints, lazy reads, plans that use an index, opening.
 import { expect } from 'chai';
 import type { EventStore } from '../../../../application/ports/eventStore.ts';
-import { filteredPageText, wholePageText } from '../../../../infrastructure/eventStore/postgres/reader.ts';
+import {
+  filteredPageText,
+  STREAM_PAGE_TEXT,
+  STREAM_PAGES_TEXT,
+  wholePageText,
+} from '../../../../infrastructure/eventStore/postgres/reader.ts';
 import { openPostgresEventStore } from '../../../../infrastructure/eventStore/postgres/store.ts';
 import type { CategoryFilter } from '../../../../infrastructure/eventStore/postgres/subscription.ts';
 import { categoryFilter } from '../../../../infrastructure/eventStore/postgres/subscription.ts';
-import { Follower, failureOf, idsOf, newEvent, newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
+import {
+  failureOf,
+  idsOf,
+  newEvent,
+  newEvents,
+  newStream,
+  TestSubscription,
+} from '../../../conformance/eventStore/harness.ts';
 import { emptyDatabase } from '../../../support/postgres.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../../support/postgresEventLog.ts';
 
@@ -21,58 +33,58 @@ describe('Postgres event store', () => {
   });
   afterEach(() => log.dispose());
 
-  const live = async (to: EventStore, categories: readonly string[] | null = null): Promise<Follower> => {
-    const follower = new Follower(to, { categories });
-    await follower.until(({ caughtUp }) => caughtUp.length === 1);
-    return follower;
+  const live = async (to: EventStore, categories: readonly string[] | null = null): Promise<TestSubscription> => {
+    const subscription = new TestSubscription(to, { categories });
+    await subscription.until(({ caughtUp }) => caughtUp.length === 1);
+    return subscription;
   };
 
   it('hands the events of its own flushes to all live subscriptions as the same objects', async () => {
     const [one, two, filtered] = [await live(store), await live(store), await live(store, ['account'])];
     const events = newEvents(3);
     await store.append(newStream('account'), -1, events);
-    for (const follower of [one, two, filtered]) await follower.untilIds(idsOf(events));
+    for (const subscription of [one, two, filtered]) await subscription.untilIds(idsOf(events));
     expect(one.events).to.have.length(3);
     expect(one.events.every((event, n) => event === two.events[n] && event === filtered.events[n])).to.equal(true);
-    for (const follower of [one, two, filtered]) await follower.stop();
+    for (const subscription of [one, two, filtered]) await subscription.stop();
   });
 
   it('reads from the database what another process wrote in between, in the order of the log', async () => {
     const other = await log.connect();
-    const follower = await live(store);
+    const subscription = await live(store);
     const ids: string[] = [];
     for (let n = 0; n < 30; n++) {
       const events = newEvents(1 + (n % 4));
       await (n % 3 === 0 ? other : store).append(newStream(), -1, events);
       ids.push(...idsOf(events));
     }
-    await follower.untilIds(ids);
-    await follower.stop();
-    expect(idsOf(follower.events)).to.deep.equal(ids);
+    await subscription.untilIds(ids);
+    await subscription.stop();
+    expect(idsOf(subscription.events)).to.deep.equal(ids);
     const later = await live(other);
     await later.stop();
-    expect(later.events).to.deep.equal(follower.events);
+    expect(later.events).to.deep.equal(subscription.events);
   });
 
   it('finds what was written without a NOTIFY', async () => {
-    const follower = await live(store);
+    const subscription = await live(store);
     await log.sql.query(
       `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
        VALUES (1, 0, now(), gen_random_uuid(), 'payment-1', 'Silent', '{}', '{}')`,
     );
-    await follower.until(({ events }) => events.length === 1);
-    await follower.stop();
-    expect(follower.events.map(({ type, position }) => [type, position])).to.deep.equal([
+    await subscription.until(({ events }) => events.length === 1);
+    await subscription.stop();
+    expect(subscription.events.map(({ type, position }) => [type, position])).to.deep.equal([
       ['Silent', '0000000000000000001'],
     ]);
   });
 
   it('tells a filter after some five seconds that the log has grown by a few foreign events', async () => {
-    const follower = await live(store, ['keyring']);
+    const subscription = await live(store, ['keyring']);
     await store.append(newStream(), -1, newEvents(3));
-    await follower.until(({ checkpoints }) => checkpoints.length === 1);
-    await follower.stop();
-    expect(follower.signals).to.deep.equal([
+    await subscription.until(({ checkpoints }) => checkpoints.length === 1);
+    await subscription.stop();
+    expect(subscription.signals).to.deep.equal([
       { kind: 'caughtUp', position: null },
       { kind: 'checkpoint', position: '0000000000000000003' },
     ]);
@@ -105,12 +117,17 @@ describe('Postgres event store', () => {
        FROM generate_series(1, ${HISTORY_EVENTS}) n`,
     );
     await log.sql.query('ANALYZE event_store.events');
-    const planOf = async (text: string): Promise<string> => {
-      const { rows } = await log.sql.query(`EXPLAIN ${text.replaceAll('$1', '40000')}`);
+    const planOf = async (text: string, first = '40000'): Promise<string> => {
+      const { rows } = await log.sql.query(
+        `EXPLAIN ${text.replaceAll('$1', first).replace('$2', '0').replace('$3', '500')}`,
+      );
       return rows.map((row) => row['QUERY PLAN']).join('\n');
     };
     const filter = (...categories: string[]): CategoryFilter => categoryFilter(categories)!;
     const plans = {
+      stream: await planOf(STREAM_PAGE_TEXT, "'payment-40000'"),
+      streams: await planOf(STREAM_PAGES_TEXT.replace('$2', "'{0,0}'"), "'{payment-40000,payment-50000}'"),
+      head: await planOf("SELECT revision FROM event_store.of_stream('payment-40000') ORDER BY revision DESC LIMIT 1"),
       whole: await planOf(wholePageText(500)),
       payments: await planOf(filteredPageText(filter('payment'), 500)),
       unknown: await planOf(filteredPageText(filter('nothing'), 500)),
@@ -118,19 +135,22 @@ describe('Postgres event store', () => {
       rare: await planOf(filteredPageText(filter('account', 'keyring', 'webhookEndpoint'), 500)),
     };
     for (const [name, plan] of Object.entries(plans)) expect(plan, name).to.not.match(/Seq Scan|Bitmap/);
+    expect(plans.stream).to.match(/Index Scan using events_of_stream/);
+    expect(plans.streams).to.match(/Index Scan using events_of_stream/);
+    expect(plans.head).to.match(/Index Scan Backward using events_of_stream/);
     expect(plans.whole).to.match(/Index Scan using events_pkey/);
     expect(plans.payments).to.match(/Index Scan using events_pkey/);
     expect(plans.unknown).to.match(/Index Scan using events_pkey/);
     expect(plans.account).to.match(/Index Scan using events_of_rare_categories/);
     expect(plans.rare).to.match(/Index Scan using events_of_rare_categories/);
 
-    const accounts = new Follower(store, { categories: ['account'] });
+    const accounts = new TestSubscription(store, { categories: ['account'] });
     await accounts.until(({ caughtUp }) => caughtUp.length === 1);
     await accounts.stop();
     expect(accounts.events.map(({ stream }) => stream)).to.deep.equal(
       Array.from({ length: 10 }, (_, n) => `account-${(n + 1) * 10_000}`),
     );
-    const nothing = new Follower(store, { categories: ['nothing'] });
+    const nothing = new TestSubscription(store, { categories: ['nothing'] });
     await nothing.until(({ caughtUp }) => caughtUp.length === 1);
     await nothing.stop();
     expect(nothing.checkpoints.length).to.be.at.least(HISTORY_EVENTS / 20_000 - 1);

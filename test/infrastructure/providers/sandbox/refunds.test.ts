@@ -24,7 +24,7 @@ const ORDER: RefundOrder = {
   method: 'PIX',
   strategy: 'cashout',
   destination: '99992222263',
-  originalId: END_TO_END_ID,
+  providerPaymentId: END_TO_END_ID,
 };
 
 describe('refunds in the books of the sandbox bank', () => {

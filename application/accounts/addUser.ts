@@ -1,0 +1,73 @@
+// A user is added: the address is claimed and the hash of the password stored before the event that makes the user (architecture §1). What
+// a crash cut off is completed by a repeat: an address whose user does not exist yet is taken over.
+import { streamName } from '../../domain/kernel/event.ts';
+import { type AccountId, encodeRawId, type PasswordId, type UserId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { addUser as decideAddition, type Role } from '../../domain/user/user.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { USER } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
+import type { Randomness } from '../ports/randomness.ts';
+
+export interface UserAddition {
+  /** null: an OPERATOR. */
+  readonly accountId: AccountId | null;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  /** null: none yet; a link by mail lets the user set one. */
+  readonly password: string | null;
+}
+
+export interface AddUserNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly randomness: Randomness;
+  readonly emails: UserEmails;
+  readonly passwords: Passwords;
+  readonly hasher: PasswordHasher;
+}
+
+const newId = (randomness: Randomness): string => encodeRawId(randomness.bytes(16));
+
+/** Stores the hash of a password under a new id, which an event is then to name. */
+export const keepPassword = async (
+  { randomness, passwords, hasher }: Pick<AddUserNeeds, 'randomness' | 'passwords' | 'hasher'>,
+  userId: UserId,
+  password: string,
+): Promise<PasswordId> => {
+  const passwordId = newId(randomness) as PasswordId;
+  await passwords.keep(passwordId, userId, await hasher.hash(password));
+  return passwordId;
+};
+
+/** Returns whether the address names a user. One that was claimed and whose user was never made is free. */
+export const isUser =
+  ({ commands, emails }: Pick<AddUserNeeds, 'commands' | 'emails'>) =>
+  async (email: string): Promise<boolean> => {
+    const userId = await emails.find(email);
+    return userId !== null && (await commands.load(USER, streamName.user(userId))).state.status !== 'absent';
+  };
+
+const TAKEN = reject('invalid_request', 'There is a user with this e-mail address already.', { param: 'email' });
+
+/**
+ * Returns the new user's id. `invalid_request`: the address names a user already (param `email`), or the role does not fit the account
+ * (param `role`).
+ */
+export const addUser =
+  (needs: AddUserNeeds) =>
+  async (addition: UserAddition, by: Changer): Promise<UserId | Rejection> => {
+    const { commands, accounts, randomness, emails } = needs;
+    const { password, ...added } = addition;
+    if (await isUser(needs)(added.email)) return TAKEN;
+    const userId = await emails.claim(added.email, newId(randomness) as UserId);
+    const passwordId = password === null ? null : await keepPassword(needs, userId, password);
+    const decide = decideAddition({ userId, ...added, passwordId, at: accounts.realNow() });
+    const metadata = metadataForChange(by, added.accountId, userId);
+    const done = await commands.execute(USER, streamName.user(userId), decide, metadata);
+    if (isRejection(done)) return done;
+    return done.reply === 'added' ? userId : TAKEN;
+  };

@@ -1,0 +1,36 @@
+// A user is added without a password, and a link goes out by which it sets one.
+import { streamName } from '../../domain/kernel/event.ts';
+import type { UserId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { USER } from '../core/aggregates.ts';
+import type { Changer } from '../core/eventMetadata.ts';
+import type { PasswordLinks } from '../ports/passwordLinks.ts';
+import { type AddUserNeeds, addUser, type UserAddition } from './addUser.ts';
+import { requestPasswordLink } from './passwordLink.ts';
+
+/**
+ * Returns the user's id. One who was invited to the same account in the same role before, and has no password yet, gets another link.
+ * Rejects as `addUser` does.
+ */
+export const inviteUser =
+  (needs: AddUserNeeds & { readonly links: Pick<PasswordLinks, 'request'> }) =>
+  async (invited: Omit<UserAddition, 'password'>, by: Changer): Promise<UserId | Rejection> => {
+    const added = await addUser(needs)({ ...invited, password: null }, by);
+    const userId = isRejection(added) ? await waitingUser(needs, invited) : added;
+    if (userId === null) return added;
+    await requestPasswordLink(needs)('invitation', invited.email);
+    return userId;
+  };
+
+/** Returns who was invited just so, and has no password yet; else null. */
+const waitingUser = async (
+  { commands, emails }: AddUserNeeds,
+  { email, accountId, role }: Omit<UserAddition, 'password'>,
+): Promise<UserId | null> => {
+  const userId = await emails.find(email);
+  if (userId === null) return null;
+  const { state } = await commands.load(USER, streamName.user(userId));
+  const isWaiting =
+    state.status === 'active' && state.passwordId === null && state.accountId === accountId && state.role === role;
+  return isWaiting ? userId : null;
+};

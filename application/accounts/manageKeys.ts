@@ -1,0 +1,99 @@
+// What an account's managers and its operator do with its API keys (contract.md API key management). What ends a key answers when no
+// process takes it any more; what makes one, when every process does.
+import { streamName } from '../../domain/kernel/event.ts';
+import type { AccountId, KeyId, Mode } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { type ApiKey, findKey, issueKey, revokeKey, rotateKey } from '../../domain/keyring/keyring.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { ACCOUNT, KEYRING } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { AccessLeases } from '../ports/accessLeases.ts';
+import type { EventMetadata } from '../ports/loggedEvent.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import type { KnownKey } from '../ports/readModels/views.ts';
+import { keyOf, newApiKey } from './newKey.ts';
+
+export interface KeyNeeds {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly randomness: Pick<Randomness, 'bytes'>;
+  readonly leases: AccessLeases;
+  /** Waits until the read model has the key, or for a second: a process that looks it up later waits for it too. */
+  readonly whenFound: (fingerprint: KnownKey['fingerprint']) => Promise<unknown>;
+}
+
+/** The cleartext is shown this once, and kept nowhere. */
+export interface NewKey {
+  readonly key: ApiKey;
+  readonly cleartext: string;
+}
+
+const metadataOf = (by: Changer, accountId: AccountId, mode: Mode, root: KeyId): EventMetadata => ({
+  ...metadataForChange(by, accountId, root),
+  mode,
+});
+
+const NO_ACCOUNT = reject('not_found', 'There is no such account.');
+
+/** No such account: `not_found`; a label that is too long: `invalid_request`. */
+export const issueApiKey =
+  ({ commands, accounts, randomness, whenFound }: KeyNeeds) =>
+  async (
+    accountId: AccountId,
+    { mode, label }: { readonly mode: Mode; readonly label: string | null },
+    by: Changer,
+  ): Promise<NewKey | Rejection> => {
+    const { state } = await commands.load(ACCOUNT, streamName.account(accountId));
+    if (state.status !== 'open') return NO_ACCOUNT;
+    const cleartext = newApiKey(mode, randomness);
+    const key = { ...keyOf(cleartext, { accountId, mode, at: accounts.realNow() }), label };
+    const metadata = metadataOf(by, accountId, mode, key.keyId);
+    const done = await commands.execute(KEYRING, streamName.keyring(accountId), issueKey(key), metadata);
+    if (isRejection(done)) return done;
+    await whenFound(key.fingerprint);
+    return { key, cleartext };
+  };
+
+/** Replaces a key by a new one of its mode and, unless another is named, its label. Not a key of the account that works: `not_found`. */
+export const rotateApiKey =
+  ({ commands, accounts, randomness, leases, whenFound }: KeyNeeds) =>
+  async (accountId: AccountId, keyId: KeyId, label: string | undefined, by: Changer): Promise<NewKey | Rejection> => {
+    const stream = streamName.keyring(accountId);
+    const old = findKey((await commands.load(KEYRING, stream)).state, keyId);
+    if (isRejection(old)) return ended(leases, accountId, old);
+    const { mode } = old;
+    const cleartext = newApiKey(mode, randomness);
+    const fresh = keyOf(cleartext, { accountId, mode, at: accounts.realNow() });
+    const metadata = metadataOf(by, accountId, mode, keyId);
+    const done = await commands.execute(KEYRING, stream, rotateKey(keyId, fresh, label), metadata);
+    if (isRejection(done)) return ended(leases, accountId, done);
+    await Promise.all([leases.announce(accountId), whenFound(fresh.fingerprint)]);
+    return { key: done.reply, cleartext };
+  };
+
+/** Not a key of the account that works: `not_found`. */
+export const revokeApiKey =
+  ({ commands, accounts, leases }: Pick<KeyNeeds, 'commands' | 'accounts' | 'leases'>) =>
+  async (accountId: AccountId, keyId: KeyId, by: Changer): Promise<ApiKey | Rejection> => {
+    const stream = streamName.keyring(accountId);
+    const old = findKey((await commands.load(KEYRING, stream)).state, keyId);
+    if (isRejection(old)) return ended(leases, accountId, old);
+    const metadata = metadataOf(by, accountId, old.mode, keyId);
+    const done = await commands.execute(KEYRING, stream, revokeKey(keyId, accounts.realNow()), metadata);
+    if (isRejection(done)) return ended(leases, accountId, done);
+    await leases.announce(accountId);
+    return old;
+  };
+
+/** `not_found` may answer the repeat of a request that was cut off between its append and its answer: then too the key is dead. */
+const ended = async (leases: AccessLeases, accountId: AccountId, refused: Rejection): Promise<Rejection> => {
+  if (refused.code === 'not_found') await leases.announce(accountId);
+  return refused;
+};
+
+/** Returns the keys of the account that work, in the order of their issue. */
+export const listApiKeys =
+  ({ commands }: Pick<KeyNeeds, 'commands'>) =>
+  async (accountId: AccountId): Promise<readonly ApiKey[]> =>
+    (await commands.load(KEYRING, streamName.keyring(accountId))).state.keys;

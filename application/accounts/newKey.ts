@@ -1,0 +1,29 @@
+// A new API key: what is shown once, and what is kept of it (contract.md Authentication).
+import { hash } from 'node:crypto';
+import { type AccountId, encodeRawId, type KeyId, type Mode } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { ApiKey } from '../../domain/keyring/keyring.ts';
+import type { Randomness } from '../ports/randomness.ts';
+
+const PREFIX_LENGTH = 12;
+const RANDOM_BYTES = 24;
+
+/** Returns the SHA-256 of the cleartext, 64 hex characters. */
+export const keyFingerprint = (cleartext: string): string => hash('sha256', cleartext, 'hex');
+
+/** Returns the first 16 hex characters of a fingerprint: as many as are shown. */
+export const shownFingerprint = (fingerprint: string): string => fingerprint.slice(0, 16);
+
+/** Returns `ak_<mode>_` and 24 random bytes as base64url. */
+export const newApiKey = (mode: Mode, { bytes }: Pick<Randomness, 'bytes'>): string =>
+  `ak_${mode}_${Buffer.from(bytes(RANDOM_BYTES)).toString('base64url')}`;
+
+/** Returns what is kept of a cleartext. Its id follows from the fingerprint, so that the same cleartext is the same key. */
+export const keyOf = (
+  cleartext: string,
+  { accountId, mode, at }: { readonly accountId: AccountId; readonly mode: Mode; readonly at: Timestamp },
+): Omit<ApiKey, 'label'> => {
+  const fingerprint = keyFingerprint(cleartext);
+  const keyId = encodeRawId(Buffer.from(fingerprint, 'hex').subarray(0, 16)) as KeyId;
+  return { keyId, accountId, mode, fingerprint, prefix: cleartext.slice(0, PREFIX_LENGTH), issuedAt: at };
+};

@@ -1,0 +1,109 @@
+// A user sets a password by a link that comes by mail: invited, or because the old one is forgotten. Whoever asks gets the same answer
+// after the same work, whether the address is known or not: the request is written down, and a job finds out.
+import { hash } from 'node:crypto';
+import { Type } from 'typebox';
+import { streamName } from '../../domain/kernel/event.ts';
+import { encodeRawId, PLATFORM_ACCOUNT } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { passwordProblem } from '../../domain/user/password.ts';
+import { changePassword, type KnownUser } from '../../domain/user/user.ts';
+import { USER } from '../core/aggregates.ts';
+import { jobKind, type OwedSource } from '../core/capability.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+import type { MailSender } from '../ports/mail.ts';
+import type { LinkPurpose, LinkRequest, PasswordLinks } from '../ports/passwordLinks.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import { type AddUserNeeds, keepPassword } from './addUser.ts';
+import { passwordMail } from './passwordMail.ts';
+
+export const sendLink = jobKind({
+  name: 'passwordLink',
+  payload: Type.Object({ requestId: Type.String() }),
+  subjectOf: ({ requestId }) => requestId,
+});
+
+/** Whose the address is, is not known before the job runs: all of them are the platform's. */
+export const jobOfRequest = ({ requestId }: Pick<LinkRequest, 'requestId'>) => ({
+  tenant: { accountId: PLATFORM_ACCOUNT, mode: 'live' as const },
+  payload: { requestId },
+});
+
+export const openRequests: OwedSource<{ readonly links: PasswordLinks }, LinkRequest> = ({ links }, { page }) =>
+  links.openRequests(page);
+
+/** Resolves when the request is written down: the mail follows, where the address is a user's. */
+export const requestPasswordLink =
+  ({ links, randomness }: { readonly links: Pick<PasswordLinks, 'request'>; readonly randomness: Randomness }) =>
+  async (purpose: LinkPurpose, email: string): Promise<void> => {
+    const requestId = encodeRawId(randomness.bytes(16));
+    await links.request({ requestId, purpose, email }, { queue: sendLink.name, ...jobOfRequest({ requestId }) });
+  };
+
+/** Within a quarter of an hour: nobody's mailbox is filled by somebody else's requests. */
+const LINKS_MAX = 3;
+
+export interface SendLinkNeeds extends Pick<AddUserNeeds, 'commands' | 'emails'> {
+  readonly links: PasswordLinks;
+  readonly mail: MailSender;
+  /** The deployment's, without a slash at its end. */
+  readonly publicUrl: string;
+}
+
+const mayHaveLink = (user: KnownUser, purpose: LinkPurpose): boolean =>
+  user.status === 'active' && (purpose === 'reset' || user.passwordId === null);
+
+/** The job of a request. Run twice it sends the same mail with the same link. */
+export const sendPasswordLink =
+  ({ commands, emails, links, mail, publicUrl }: SendLinkNeeds) =>
+  async ({ requestId }: PayloadOf<typeof sendLink>): Promise<void> => {
+    const request = await links.findRequest(requestId);
+    if (request === null) return;
+    const { purpose, email } = request;
+    const userId = await emails.find(email);
+    const user = userId === null ? null : (await commands.load(USER, streamName.user(userId))).state;
+    if (user !== null && user.status !== 'absent' && mayHaveLink(user, purpose)) {
+      const token = links.tokenOf(requestId);
+      const isBegun = (await links.find(token)) !== null;
+      if (isBegun || (await links.countRecent(user.userId)) < LINKS_MAX) {
+        await links.open(token, { userId: user.userId, replaces: user.passwordId });
+        const link = `${publicUrl}/account/password#${token}`;
+        await mail.send({ id: mailIdOf(token), to: user.email, ...passwordMail(purpose, link) });
+      }
+    }
+    await links.endRequest(requestId);
+  };
+
+/** Tells nothing of the token. */
+const mailIdOf = (token: string): string => hash('sha256', `mail ${token}`, 'hex').slice(0, 32);
+
+const DEAD = reject('invalid_request', 'The link was used already, or its hour is over.', { param: 'token' });
+
+/**
+ * Sets the password of the link's user, and ends its sessions. `invalid_request`: the link is dead (param `token`), or the password is none
+ * (`password`).
+ */
+export const setPassword =
+  (needs: AddUserNeeds & { readonly links: PasswordLinks }) =>
+  async (
+    { token, password }: { readonly token: string; readonly password: string },
+    requestId: string,
+  ): Promise<null | Rejection> => {
+    const { commands, accounts, passwords, links } = needs;
+    const link = await links.find(token);
+    if (link === null) return DEAD;
+    const problem = passwordProblem(password);
+    if (problem !== null) return reject('invalid_request', `password ${problem}.`, { param: 'password' });
+    const { userId, replaces } = link;
+    const stream = streamName.user(userId);
+    const { state } = await commands.load(USER, stream);
+    // A dead link costs no hash.
+    if (state.status !== 'active' || state.passwordId !== replaces) return DEAD;
+    const passwordId = await keepPassword(needs, userId, password);
+    const by: Changer = { actor: `user:usr_${userId}`, requestId };
+    const decide = changePassword({ passwordId, replaces }, accounts.realNow());
+    const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));
+    if (isRejection(done)) return DEAD;
+    await passwords.keepOnly(userId, passwordId);
+    return null;
+  };

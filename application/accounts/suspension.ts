@@ -1,0 +1,49 @@
+// Suspending an account and opening it again (rule O1). Its keys and logins are refused meanwhile; its payments go on, cash-outs wait.
+import { reopenAccount, suspendAccount } from '../../domain/account/account.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { ACCOUNT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { AccessLeases } from '../ports/accessLeases.ts';
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly leases: AccessLeases;
+}
+
+/** Answers, since when it is suspended, once no process takes its keys any more. No such account: `not_found`. */
+export const suspend =
+  ({ commands, accounts, leases }: Needs) =>
+  async (accountId: AccountId, by: Changer): Promise<{ readonly since: Timestamp } | Rejection> => {
+    const decide = suspendAccount(accounts.realNow());
+    const done = await commands.execute(
+      ACCOUNT,
+      streamName.account(accountId),
+      decide,
+      metadataForChange(by, accountId, accountId),
+    );
+    if (isRejection(done)) return done;
+    await leases.announce(accountId);
+    return done.reply;
+  };
+
+/** Answers once no process remembers that it was suspended. No such account: `not_found`. */
+export const reopen =
+  ({ commands, accounts, leases }: Needs) =>
+  async (accountId: AccountId, by: Changer): Promise<'reopened' | 'already_open' | Rejection> => {
+    const decide = reopenAccount(accounts.realNow());
+    const done = await commands.execute(
+      ACCOUNT,
+      streamName.account(accountId),
+      decide,
+      metadataForChange(by, accountId, accountId),
+    );
+    if (isRejection(done)) return done;
+    await leases.announce(accountId);
+    return done.reply;
+  };

@@ -1,0 +1,59 @@
+// An operator shuts a user out, and lets it in again. Both are facts of the user's stream, which every request of a session reads: what is
+// shut out is out in every process at once.
+import { streamName } from '../../domain/kernel/event.ts';
+import type { UserId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import {
+  disableUser as decideDisabling,
+  enableUser as decideEnabling,
+  type KnownUser,
+} from '../../domain/user/user.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { USER } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { Sessions } from '../ports/sessions.ts';
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+}
+
+type Decide = typeof decideDisabling | typeof decideEnabling;
+
+const record = async (
+  { commands, accounts }: Needs,
+  userId: UserId,
+  decide: Decide,
+  by: Changer,
+): Promise<KnownUser | Rejection> => {
+  const stream = streamName.user(userId);
+  const { state } = await commands.load(USER, stream);
+  const metadata = metadataForChange(by, state.status === 'absent' ? null : state.accountId, userId);
+  const done = await commands.execute<'user', typeof state, unknown>(
+    USER,
+    stream,
+    decide(accounts.realNow()),
+    metadata,
+  );
+  return isRejection(done) ? done : (done.state as KnownUser);
+};
+
+/** Rejects with `not_found`. Already so: nothing, but that the sessions are removed. */
+export const disableUser =
+  (needs: Needs) =>
+  async (userId: UserId, by: Changer): Promise<KnownUser | Rejection> => {
+    const disabled = await record(needs, userId, decideDisabling, by);
+    if (!isRejection(disabled)) await needs.sessions.endOfUser(userId);
+    return disabled;
+  };
+
+/** Rejects with `not_found`. The sessions of before are removed first: none of them goes on. */
+export const enableUser =
+  (needs: Needs) =>
+  async (userId: UserId, by: Changer): Promise<KnownUser | Rejection> => {
+    const { state } = await needs.commands.load(USER, streamName.user(userId));
+    if (state.status === 'disabled') await needs.sessions.endOfUser(userId);
+    return record(needs, userId, decideEnabling, by);
+  };

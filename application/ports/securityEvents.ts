@@ -1,0 +1,44 @@
+// Events for an operator's monitoring, without secrets and personal data: a key is named by its fingerprint, a client's address as its
+// network (/24, /48).
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+
+export type SecurityEvent =
+  | {
+      readonly security: 'authentication_failed';
+      readonly reason: 'missing' | 'malformed' | 'unknown';
+      readonly network: string;
+      readonly requestId: string;
+    }
+  /** Nobody has this address and password. Neither is told of. */
+  | { readonly security: 'login_failed'; readonly network: string; readonly requestId: string }
+  /** Told once a minute for each key or address that goes on beyond its limit. */
+  | {
+      readonly security: 'rate_limited';
+      readonly perMinute: number;
+      /** `key:…`, or of an address what it asked for and its network. */
+      readonly actor?: string;
+      readonly of?: string;
+      readonly network?: string;
+      readonly requestId: string;
+    }
+  /** Told once. */
+  | { readonly security: 'forwarding_header_untrusted'; readonly header: string };
+
+/** A setting that somebody changed. */
+export interface SettingChanged {
+  /** As an operator reads it: `override secret`. */
+  readonly setting: string;
+  readonly account: AccountId;
+  readonly mode: Mode;
+  /** `key:…`, `user:usr_…` */
+  readonly by: string;
+  readonly requestId: string | null;
+  /** Which ones of several. */
+  readonly changed?: readonly string[];
+  /** `we_…` */
+  readonly endpointId?: string;
+  /** `key_…` */
+  readonly keyId?: string;
+}
+
+export type ReportSecurityEvent = (event: SecurityEvent) => void;

@@ -1,0 +1,46 @@
+// What came of each attempt of a delivery (rule W8).
+import { streamName } from '../../domain/kernel/event.ts';
+import type { DeliveryId } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { WebhookDeliveryEvent } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_DELIVERY } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+
+export interface Attempt {
+  /** 1-based. */
+  readonly number: number;
+  readonly at: Timestamp;
+  readonly statusCode: number | null;
+  /** null: it was taken. */
+  readonly error: string | null;
+  readonly durationMs: number;
+}
+
+/** Returns the attempts of a delivery, in order; none when nothing has happened to it. */
+export const attemptsOf =
+  ({ commands }: { readonly commands: Pick<CommandHandler, 'loadSteps'> }) =>
+  async (id: DeliveryId): Promise<readonly Attempt[]> => {
+    const attempts: Attempt[] = [];
+    for await (const { event } of commands.loadSteps(WEBHOOK_DELIVERY, streamName.webhookDelivery(id)))
+      attempts.push(...attemptOf(event));
+    return attempts;
+  };
+
+const attemptOf = (event: WebhookDeliveryEvent): readonly Attempt[] => {
+  switch (event.type) {
+    case 'WebhookDeliveryAttemptFailed': {
+      const { number, at, statusCode, error, durationMs } = event.data;
+      return [{ number, at, statusCode, error, durationMs }];
+    }
+    case 'WebhookDeliverySucceeded': {
+      const { number, at, statusCode, durationMs } = event.data;
+      return [{ number, at, statusCode, error: null, durationMs }];
+    }
+    case 'WebhookDeliveryDeadLettered':
+    case 'WebhookDeliveryCancelled':
+    case 'WebhookDeliveryRetryRequested':
+      return [];
+    default:
+      return event satisfies never;
+  }
+};

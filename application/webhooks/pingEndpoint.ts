@@ -1,0 +1,48 @@
+// POST /v1/webhooks/endpoints/{id}/ping: one signed request that is no event, so that a merchant sees whether the receiver is reached and
+// takes the signature. It is no delivery: no list shows it, and the endpoint's health does not count it.
+import { streamName } from '../../domain/kernel/event.ts';
+import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { PING, pingBody } from '../../domain/presentation/ping.ts';
+import { ownedBy } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Tenant } from '../ports/paymentProvider.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import type { WebhookSecrets } from '../ports/secrets.ts';
+import type { AttemptOutcome, WebhookSender } from '../ports/webhookSender.ts';
+import { endpointSecret } from './signingSecrets.ts';
+import { signatureHeaders } from './webhookSignature.ts';
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly secrets: WebhookSecrets;
+  readonly sender: WebhookSender;
+}
+
+/**
+ * Sends a ping to an endpoint of the tenant, active or not, under the sender's rules and its deadline of 30 s. Returns what came of it.
+ * Rejects with `not_found`.
+ */
+export const pingEndpoint =
+  ({ commands, accounts, clock, randomness, secrets, sender }: Needs) =>
+  async (tenant: Tenant, endpointId: EndpointId): Promise<AttemptOutcome | Rejection> => {
+    const { state } = await commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(endpointId));
+    const endpoint = ownedBy(state, tenant);
+    if (isRejection(endpoint)) return endpoint;
+    const { accountId: account, mode } = tenant;
+    const id = `ping_${encodeRawId(randomness.bytes(16))}`;
+    const body = pingBody(id, endpointId, await accounts.now(account, mode));
+    const secret = await endpointSecret(secrets, endpoint);
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'x-acme-event-type': PING,
+      ...signatureHeaders({ secret, body, family: 'canonical', id, atMs: clock.now() }),
+    };
+    return sender.send({ url: endpoint.url, headers, body, mode, account });
+  };

@@ -1,0 +1,22 @@
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from os import environ
+
+from verify_webhook import WebhookVerificationError, verify_webhook
+
+# The new secret and the old one while you replace it; what was handled belongs into your database, in a unique column.
+secrets, handled = environ["WEBHOOK_SECRETS"].split(","), {}
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        try:
+            event = verify_webhook(secrets, self.headers, self.rfile.read(int(self.headers["Content-Length"])))
+            if handled.setdefault(event["id"], self) is self:
+                print(f"signature valid: {event['type']} {event['id']}", flush=True)
+            self.send_response(204)
+        except WebhookVerificationError as error:
+            self.send_response(400, error.code)
+        self.end_headers()
+
+
+ThreadingHTTPServer(("127.0.0.1", int(environ["PORT"])), Receiver).serve_forever()

@@ -1,0 +1,18 @@
+// The body of a ping: the canonical envelope around the endpoint's id, so that a receiver's code for events reads it. It is no event: the
+// catalogue does not have it, and its id begins with `ping_`.
+import { type EndpointId, PREFIX } from '../kernel/ids.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import { API_VERSION } from './envelope.ts';
+
+export const PING = 'ping';
+
+/** Returns the exact JSON text to send. `at`: account time. */
+export const pingBody = (id: string, endpointId: EndpointId, at: Timestamp): string =>
+  JSON.stringify({
+    id,
+    object: PING,
+    api_version: API_VERSION,
+    type: PING,
+    created_at: at,
+    data: { object: { id: PREFIX.endpoint + endpointId, object: 'webhook_endpoint' } },
+  });

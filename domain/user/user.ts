@@ -1,0 +1,122 @@
+// Somebody who logs in: a member of a merchant's account, or an operator of the platform (rule D2). What is secret is kept elsewhere: an
+// event names a password by its id, so that the event decides which of the stored hashes is in force.
+import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
+import type { Fact } from '../kernel/event.ts';
+import type { AccountId, PasswordId, UserId } from '../kernel/ids.ts';
+import { type Rejection, reject } from '../kernel/rejection.ts';
+import type { Timestamp } from '../kernel/time.ts';
+
+export const ACCOUNT_ROLES = ['OWNER', 'ADMIN', 'MEMBER', 'VIEWER'] as const;
+/** What a user may do in the account it belongs to. */
+export type AccountRole = (typeof ACCOUNT_ROLES)[number];
+/** Issuing, rotating and revoking API keys (contract.md Authentication, 6). */
+export const mayManageKeys = (role: AccountRole): boolean => role === 'OWNER' || role === 'ADMIN';
+export const ROLES = [...ACCOUNT_ROLES, 'OPERATOR'] as const;
+/** An OPERATOR belongs to the platform and to no account. */
+export type Role = (typeof ROLES)[number];
+
+export type UserAdded = Fact<
+  'UserAdded',
+  {
+    readonly userId: UserId;
+    /** null: an OPERATOR. */
+    readonly accountId: AccountId | null;
+    readonly email: string;
+    readonly name: string;
+    readonly role: Role;
+    /** null: it can't log in until it has set one. */
+    readonly passwordId: PasswordId | null;
+    readonly at: Timestamp;
+  }
+>;
+/** From here on this password is the only one. */
+export type UserPasswordChanged = Fact<
+  'UserPasswordChanged',
+  { readonly passwordId: PasswordId; readonly at: Timestamp }
+>;
+/** The user can't log in, and is logged out everywhere. */
+export type UserDisabled = Fact<'UserDisabled', { readonly at: Timestamp }>;
+export type UserEnabled = Fact<'UserEnabled', { readonly at: Timestamp }>;
+export type UserEvent = UserAdded | UserPasswordChanged | UserDisabled | UserEnabled;
+
+export type UserState =
+  | { readonly status: 'absent' }
+  | {
+      readonly status: 'active' | 'disabled';
+      readonly userId: UserId;
+      readonly accountId: AccountId | null;
+      readonly email: string;
+      readonly name: string;
+      readonly role: Role;
+      readonly passwordId: PasswordId | null;
+      readonly addedAt: Timestamp;
+    };
+export type KnownUser = Exclude<UserState, { status: 'absent' }>;
+
+const evolve = (state: UserState, event: UserEvent): UserState => {
+  if (event.type === 'UserAdded') {
+    const { at: addedAt, ...added } = event.data;
+    return { status: 'active', ...added, addedAt };
+  }
+  if (state.status === 'absent') return state;
+  switch (event.type) {
+    case 'UserPasswordChanged':
+      return { ...state, passwordId: event.data.passwordId };
+    case 'UserDisabled':
+      return { ...state, status: 'disabled' };
+    case 'UserEnabled':
+      return { ...state, status: 'active' };
+    default:
+      return ignore(state, event);
+  }
+};
+
+export const user: Decider<UserState, UserEvent> = { initial: { status: 'absent' }, evolve };
+
+const NO_USER: Rejection = reject('not_found', 'There is no such user.');
+
+/** An OPERATOR with an account, or anybody else without one: `invalid_request`. A user that is there stays as it is. */
+export const addUser =
+  (added: UserAdded['data']): Decision<UserState, UserEvent, 'added' | 'already_there'> =>
+  (state) => {
+    if ((added.role === 'OPERATOR') !== (added.accountId === null))
+      return reject('invalid_request', 'An OPERATOR belongs to no account, and everybody else to one.', {
+        param: 'role',
+      });
+    return state.status === 'absent'
+      ? { events: [{ type: 'UserAdded', data: added }], reply: 'added' }
+      : { events: [], reply: 'already_there' };
+  };
+
+/**
+ * The hash of the password was stored before. `replaces`: the password that the user proved to know; when another one is in force by now,
+ * or the user is not active, `unauthorized`.
+ */
+export const changePassword =
+  (
+    { passwordId, replaces }: { readonly passwordId: PasswordId; readonly replaces: PasswordId | null },
+    at: Timestamp,
+  ): Decision<UserState, UserEvent, 'changed'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_USER;
+    if (state.passwordId === passwordId) return { events: [], reply: 'changed' };
+    if (state.status === 'disabled' || state.passwordId !== replaces)
+      return reject('unauthorized', 'The password was changed meanwhile, or the user is disabled.');
+    return { events: [{ type: 'UserPasswordChanged', data: { passwordId, at } }], reply: 'changed' };
+  };
+
+/** Already so: nothing. */
+export const disableUser =
+  (at: Timestamp): Decision<UserState, UserEvent, 'disabled'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_USER;
+    return { events: state.status === 'disabled' ? [] : [{ type: 'UserDisabled', data: { at } }], reply: 'disabled' };
+  };
+
+/** Already so: nothing. */
+export const enableUser =
+  (at: Timestamp): Decision<UserState, UserEvent, 'enabled'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_USER;
+    return { events: state.status === 'active' ? [] : [{ type: 'UserEnabled', data: { at } }], reply: 'enabled' };
+  };

@@ -1,0 +1,155 @@
+// API keys, as the people of an account see to them in the dashboard (contract.md API key management).
+import type { NewKey } from '../../../application/accounts/manageKeys.ts';
+import { shownFingerprint } from '../../../application/accounts/newKey.ts';
+import { type KeyId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { type ApiKey, KEY_LABEL_LENGTH_MAX } from '../../../domain/keyring/keyring.ts';
+import { mayManageKeys } from '../../../domain/user/user.ts';
+import {
+  accepting,
+  boolean,
+  described,
+  exactly,
+  id,
+  listOf,
+  oneOfTexts,
+  optional,
+  orNull,
+  string,
+  timestamp,
+} from '../../kernel/jsonSchema.ts';
+import { actorOf, jsonBody, type RouteContext, route } from '../../kernel/route.ts';
+
+const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
+const listed = {
+  id: id(PREFIX.key),
+  prefix: described('The first 12 characters.', string()),
+  label: orNull(label),
+  createdAt: timestamp,
+  mode: described('`test`: the sandbox; `live`: real providers.', oneOfTexts(['test', 'live'])),
+};
+const newKeySchema = exactly({
+  id: listed.id,
+  apiKey: described('The key itself. Shown only now.', string()),
+  fingerprint: described('The first 16 hex characters of its SHA-256.', string()),
+  prefix: listed.prefix,
+  label: listed.label,
+  createdAt: listed.createdAt,
+  mode: listed.mode,
+});
+
+const keyView = ({ keyId, prefix, label, issuedAt, mode }: ApiKey) => ({
+  id: PREFIX.key + keyId,
+  prefix,
+  label,
+  createdAt: issuedAt,
+  mode,
+});
+
+const newKey = ({ key, cleartext }: NewKey) => {
+  const { id, ...rest } = keyView(key);
+  return {
+    status: 201 as const,
+    body: { id, apiKey: cleartext, fingerprint: shownFingerprint(key.fingerprint), ...rest },
+  };
+};
+
+const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of the account may do this.');
+const managerProblem = ({ caller }: Pick<RouteContext<'session'>, 'caller'>) =>
+  mayManageKeys(caller.role) ? null : NOT_A_MANAGER;
+
+const keyParam = {
+  id: {
+    description: 'The `key_` id.',
+    schema: { type: 'string' },
+    parse: (text: string) =>
+      parsePrefixedId<KeyId>(text, PREFIX.key) ?? reject('not_found', 'There is no such API key.'),
+  },
+} as const;
+
+export const issueApiKeyRoute = route({
+  method: 'POST',
+  path: '/v1/api-keys',
+  operationId: 'issueApiKey',
+  summary: 'Issue an API key; it is shown once',
+  tag: 'Dashboard',
+  principal: 'session',
+  body: jsonBody({
+    schema: accepting({
+      label: optional(label),
+      test: optional(described('A key for the sandbox. Default: false.', boolean)),
+    }),
+  }),
+  responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
+  errors: ['API_KEY_ROLE_REQUIRED'],
+  handle: async (context) => {
+    const { caller, body, services } = context;
+    const wish = { mode: body.test ? 'test' : 'live', label: body.label ?? null } as const;
+    const done =
+      managerProblem(context) ?? (await services.issueApiKey(caller.tenant.accountId, wish, actorOf(context)));
+    return isRejection(done) ? done : newKey(done);
+  },
+});
+
+export const listApiKeysRoute = route({
+  method: 'GET',
+  path: '/v1/api-keys',
+  operationId: 'listApiKeys',
+  summary: 'The API keys that work, in the order of their issue',
+  tag: 'Dashboard',
+  principal: 'session',
+  responses: {
+    200: {
+      kind: 'json',
+      description: 'The keys, and whether the caller may issue, rotate and revoke them.',
+      schema: exactly({ data: listOf(exactly(listed)), access: exactly({ canManage: boolean }) }),
+    },
+  },
+  errors: [],
+  handle: async ({ caller, services }) => {
+    const keys = await services.listApiKeys(caller.tenant.accountId);
+    return { status: 200, body: { data: keys.map(keyView), access: { canManage: mayManageKeys(caller.role) } } };
+  },
+});
+
+export const rotateApiKeyRoute = route({
+  method: 'POST',
+  path: '/v1/api-keys/{id}/rotate',
+  operationId: 'rotateApiKey',
+  params: keyParam,
+  summary: 'Replace an API key by a new one of its mode, at once and with no overlap; it is shown once',
+  tag: 'Dashboard',
+  principal: 'session',
+  body: jsonBody({ schema: accepting({ label: optional(label) }) }),
+  responses: {
+    201: { kind: 'json', description: 'The new key. The old one is dead in every process.', schema: newKeySchema },
+  },
+  errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
+  handle: async (context) => {
+    const { caller, params, body, services } = context;
+    const done =
+      managerProblem(context) ??
+      (await services.rotateApiKey(caller.tenant.accountId, params.id, body.label, actorOf(context)));
+    return isRejection(done) ? done : newKey(done);
+  },
+});
+
+export const revokeApiKeyRoute = route({
+  method: 'DELETE',
+  path: '/v1/api-keys/{id}',
+  operationId: 'revokeApiKey',
+  params: keyParam,
+  summary: 'Revoke an API key for good',
+  tag: 'Dashboard',
+  principal: 'session',
+  responses: {
+    200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },
+  },
+  errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
+  handle: async (context) => {
+    const { caller, params, services } = context;
+    const done =
+      managerProblem(context) ?? (await services.revokeApiKey(caller.tenant.accountId, params.id, actorOf(context)));
+    return isRejection(done) ? done : { status: 200, body: { revoked: true } };
+  },
+});

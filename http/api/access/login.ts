@@ -1,0 +1,140 @@
+// Logging in to the dashboard, out of it, and changing one's password (rules D1, E8).
+
+import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { PASSWORD_LENGTH } from '../../../domain/user/password.ts';
+import { ROLES } from '../../../domain/user/user.ts';
+import { networkOf } from '../../kernel/address.ts';
+import {
+  accepting,
+  constant,
+  described,
+  exactly,
+  id,
+  integer,
+  oneOfTexts,
+  orNull,
+  string,
+} from '../../kernel/jsonSchema.ts';
+import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+
+const EMAIL_LENGTH_MAX = 254;
+/** Longer texts are no passwords; a bound in UTF-16 units that every password stays below. */
+const TYPED_LENGTH_MAX = 1_024;
+
+const loginSchema = exactly({
+  token: described('For the header `Authorization: Bearer <token>`. Shown once.', string()),
+  tokenType: constant('Bearer'),
+  expiresIn: described('Seconds until the token ends.', integer(1, 86_400)),
+  user: exactly({
+    id: id(PREFIX.user),
+    name: string(),
+    email: string(),
+    role: described('An OPERATOR belongs to the platform, everybody else to an account.', oneOfTexts(ROLES)),
+  }),
+  account: described('null: of an OPERATOR.', orNull(exactly({ id: id(PREFIX.account), name: string() }))),
+});
+
+export const logInRoute = route({
+  method: 'POST',
+  path: '/v1/auth/login',
+  operationId: 'logIn',
+  summary: 'Log in to the dashboard',
+  tag: 'Dashboard',
+  principal: 'public',
+  limit: 'login',
+  body: jsonBody({
+    schema: accepting({
+      email: described('In any case of letters.', string(EMAIL_LENGTH_MAX)),
+      password: string(TYPED_LENGTH_MAX),
+    }),
+  }),
+  responses: { 200: { kind: 'json', description: 'A session has begun.', schema: loginSchema } },
+  errors: ['unauthorized'],
+  handle: async ({ body, services, pause, address, requestId }) => {
+    const done = await services.logIn(body, pause);
+    if (isRejection(done)) {
+      services.reportSecurityEvent({ security: 'login_failed', network: networkOf(address), requestId });
+      return done;
+    }
+    const { token, expiresInSeconds, user, account } = done;
+    const { userId, name, email, role } = user;
+    return {
+      status: 200,
+      body: {
+        token,
+        tokenType: 'Bearer' as const,
+        expiresIn: expiresInSeconds,
+        user: { id: PREFIX.user + userId, name, email, role },
+        account: account && { id: PREFIX.account + account.accountId, name: account.name },
+      },
+    };
+  },
+});
+
+export const logOutRoute = route({
+  method: 'POST',
+  path: '/v1/auth/logout',
+  operationId: 'logOut',
+  summary: 'Log out: the token is dead at once',
+  tag: 'Dashboard',
+  principal: 'anySession',
+  responses: { 204: { kind: 'empty', description: 'The session has ended.' } },
+  errors: [],
+  handle: async ({ caller, services }) => {
+    await services.logOut(caller.sessionId);
+    return { status: 204 };
+  },
+});
+
+export const changePasswordRoute = route({
+  method: 'POST',
+  path: '/v1/auth/password',
+  operationId: 'changePassword',
+  summary: 'Change one’s password; every other session of the user ends',
+  tag: 'Dashboard',
+  principal: 'anySession',
+  body: jsonBody({
+    schema: accepting({
+      current_password: string(TYPED_LENGTH_MAX),
+      new_password: described(
+        `${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters of any kind.`,
+        string(TYPED_LENGTH_MAX),
+      ),
+    }),
+  }),
+  responses: { 204: { kind: 'empty', description: 'It is changed. This session goes on.' } },
+  errors: [],
+  handle: async (context) => {
+    const { current_password: current, new_password: wanted } = context.body;
+    const refused = await context.services.changePassword(
+      context.caller,
+      { current, wanted },
+      actorOf(context),
+      context.pause,
+    );
+    return refused ?? { status: 204 };
+  },
+});
+
+export const requestPasswordResetRoute = route({
+  method: 'POST',
+  path: '/v1/auth/password-reset',
+  operationId: 'requestPasswordReset',
+  summary: 'Have a link sent by which a new password is set',
+  tag: 'Dashboard',
+  principal: 'public',
+  limit: 'login',
+  body: jsonBody({ schema: accepting({ email: string(EMAIL_LENGTH_MAX) }) }),
+  responses: {
+    202: {
+      kind: 'empty',
+      description: 'If the address is a user’s, a link is on its way. It has one use, within an hour.',
+    },
+  },
+  errors: [],
+  handle: async ({ body, services }) => {
+    await services.requestPasswordLink('reset', body.email);
+    return { status: 202 };
+  },
+});

@@ -1,0 +1,122 @@
+// The account for whoever is logged in to its dashboard: any member reads it, an OWNER or ADMIN changes what is the merchant's own, an
+// OWNER alone where cash-outs may go (rules D2, M7a, O3).
+import type { Static } from 'typebox';
+import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
+import type { AccountSettings, OpenAccount } from '../../../domain/account/account.ts';
+import type { SettingsChange } from '../../../domain/account/settings.ts';
+import { PREFIX } from '../../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
+import { actorOf, type Frozen, jsonBody, route, type SessionCaller } from '../../kernel/route.ts';
+import { logoPath } from '../../site/checkout/view.ts';
+import { accountSchema, OPERATORS_SETTINGS, settingsBody, settingsSchema } from './accountSchema.ts';
+
+const accountView = ({ accountId, name, email, openedAt, settings }: OpenAccount, baseUrl: string) => ({
+  id: PREFIX.account + accountId,
+  name,
+  email,
+  createdAt: openedAt,
+  logoUrl: settings.logo === null ? null : baseUrl + logoPath(settings.logo),
+  settings,
+});
+
+const changesSettings = ({ role }: SessionCaller): boolean => role === 'OWNER' || role === 'ADMIN';
+const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN changes the account.');
+
+export const getAccountRoute = route({
+  method: 'GET',
+  path: '/v1/account',
+  operationId: 'getAccount',
+  summary: 'The account and what is agreed with it',
+  tag: 'Dashboard',
+  principal: 'session',
+  responses: { 200: { kind: 'json', description: 'The account.', schema: accountSchema } },
+  errors: [],
+  handle: async ({ caller, services }) => ({ status: 200, body: accountView(caller.account, services.baseUrl) }),
+});
+
+type SettingsBody = Frozen<Static<typeof settingsBody>>;
+
+/** null: the caller may change all that is named. */
+const refusalOf = (body: SettingsBody, caller: SessionCaller): Rejection | null => {
+  const operators = OPERATORS_SETTINGS.find((name) => body[name] !== undefined);
+  if (operators !== undefined)
+    return reject('role_required', `Only the operator of the platform changes ${operators}.`, { param: operators });
+  if (!changesSettings(caller)) return NOT_YOURS;
+  return body.cashoutDestinations === undefined || caller.role === 'OWNER'
+    ? null
+    : reject('role_required', 'Only an OWNER says where cash-outs may go.', { param: 'cashoutDestinations' });
+};
+
+/** Only what was sent: the rest stays. */
+const changeOf = ({ color, chargeWindowSeconds, cashoutDestinations }: SettingsBody): SettingsChange => ({
+  ...(color !== undefined && { color }),
+  ...(chargeWindowSeconds !== undefined && { chargeWindowSeconds }),
+  ...(cashoutDestinations !== undefined && {
+    cashoutDestinations: cashoutDestinations && [...new Set(cashoutDestinations)],
+  }),
+});
+
+export const changeAccountSettingsRoute = route({
+  method: 'PATCH',
+  path: '/v1/account/settings',
+  operationId: 'changeAccountSettings',
+  summary: 'Change the settings that are the merchant’s own; what is not sent stays',
+  tag: 'Dashboard',
+  principal: 'session',
+  body: jsonBody({ schema: settingsBody }),
+  responses: { 200: { kind: 'json', description: 'All settings as they are now.', schema: settingsSchema } },
+  errors: [],
+  handle: async (context) => {
+    const { caller, body, services } = context;
+    const refusal = refusalOf(body, caller);
+    if (refusal !== null) return refusal;
+    return settingsOrRefusal(
+      await services.changeAccountSettings(caller.tenant.accountId, changeOf(body), actorOf(context)),
+    );
+  },
+});
+
+const settingsOrRefusal = (done: AccountSettings | Rejection) =>
+  isRejection(done) ? done : { status: 200 as const, body: done };
+
+const SETTINGS_NOW = { kind: 'json', description: 'All settings as they are now.', schema: settingsSchema } as const;
+
+const wholeBody = async (arriving: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of arriving) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+export const uploadLogoRoute = route({
+  method: 'PUT',
+  path: '/v1/account/logo',
+  operationId: 'uploadLogo',
+  summary: 'The logo on the checkout and on receipts: a PNG or JPEG of 16 to 512 pixels a side',
+  tag: 'Dashboard',
+  principal: 'session',
+  body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
+  responses: { 200: SETTINGS_NOW },
+  errors: ['invalid_request'],
+  handle: async (context) => {
+    const { caller, services } = context;
+    if (!changesSettings(caller)) return NOT_YOURS;
+    const image = await wholeBody(context.body);
+    return settingsOrRefusal(await services.changeLogo(caller.tenant.accountId, image, actorOf(context)));
+  },
+});
+
+export const removeLogoRoute = route({
+  method: 'DELETE',
+  path: '/v1/account/logo',
+  operationId: 'removeLogo',
+  summary: 'Take the logo away: it is not served any more',
+  tag: 'Dashboard',
+  principal: 'session',
+  responses: { 200: SETTINGS_NOW },
+  errors: [],
+  handle: async (context) => {
+    const { caller, services } = context;
+    if (!changesSettings(caller)) return NOT_YOURS;
+    return settingsOrRefusal(await services.changeLogo(caller.tenant.accountId, null, actorOf(context)));
+  },
+});

@@ -1,0 +1,147 @@
+// Webhook endpoints (contract.md Webhook management, rules W5, W6).
+import { type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { ENDPOINT_STATE, endpointHealth, endpointView } from '../../../domain/presentation/endpoint.ts';
+import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import {
+  changedEndpointSchema,
+  changeEndpointBody,
+  createdEndpointSchema,
+  deletedSchema,
+  endpointsSchema,
+  pingSchema,
+  registerEndpointBody,
+  rotatedSecretSchema,
+  rotateSecretBody,
+} from './endpointSchema.ts';
+
+const CODES = { url: 'invalid_url', events: 'invalid_event' } as const;
+
+export const registerEndpointRoute = route({
+  method: 'POST',
+  path: '/v1/webhooks/endpoints',
+  operationId: 'registerWebhookEndpoint',
+  summary: 'Register an endpoint; its secret is shown once',
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  body: jsonBody({ schema: registerEndpointBody, codes: CODES }),
+  responses: { 201: { kind: 'json', description: 'The endpoint, with its secret.', schema: createdEndpointSchema } },
+  errors: ['endpoint_limit_reached'],
+  handle: async (context) => {
+    const done = await context.services.registerWebhookEndpoint(context.caller.tenant, context.body, actorOf(context));
+    if (isRejection(done)) return done;
+    const { id, url, events, status } = endpointView({ ...done, status: 'active' });
+    return { status: 201, body: { id, url, events, secret: done.secret, status } };
+  },
+});
+
+export const listEndpointsRoute = route({
+  method: 'GET',
+  path: '/v1/webhooks/endpoints',
+  operationId: 'listWebhookEndpoints',
+  summary: 'The endpoints, oldest first, without their secrets',
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  reads: ['webhookEndpoints'],
+  responses: { 200: { kind: 'json', description: 'The endpoints.', schema: endpointsSchema } },
+  errors: [],
+  handle: async ({ caller, services }) => {
+    const endpoints = await services.views.endpoints.list(caller.tenant);
+    const failing = await services.failingTargets(endpoints.map(({ endpointId }) => endpointId));
+    const data = endpoints.map((endpoint) => ({
+      ...endpointView(endpoint),
+      health: endpointHealth(failing.get(endpoint.endpointId) ?? null),
+      createdAt: endpoint.createdAt,
+      updatedAt: endpoint.updatedAt,
+    }));
+    return { status: 200, body: { data } };
+  },
+});
+
+/** The endpoint that a path names. */
+const endpointParam = {
+  id: {
+    description: 'The `we_` id of the endpoint.',
+    schema: { type: 'string' },
+    parse: (text: string) =>
+      parsePrefixedId<EndpointId>(text, PREFIX.endpoint) ?? reject('not_found', 'There is no such webhook endpoint.'),
+  },
+} as const;
+
+export const changeEndpointRoute = route({
+  method: 'PATCH',
+  path: '/v1/webhooks/endpoints/{id}',
+  operationId: 'changeWebhookEndpoint',
+  params: endpointParam,
+  summary: 'Change an endpoint; what is not sent stays',
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  body: jsonBody({ schema: changeEndpointBody, codes: CODES }),
+  responses: { 200: { kind: 'json', description: 'The endpoint as it is now.', schema: changedEndpointSchema } },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { caller, params, body, services } = context;
+    const { url = null, events = null, status } = body;
+    const wish = { url, events, status: status === undefined ? null : ENDPOINT_STATE[status] };
+    const done = await services.changeWebhookEndpoint(caller.tenant, params.id, wish, actorOf(context));
+    return isRejection(done) ? done : { status: 200, body: endpointView(done) };
+  },
+});
+
+export const rotateSecretRoute = route({
+  method: 'POST',
+  path: '/v1/webhooks/endpoints/{id}/rotate-secret',
+  operationId: 'rotateWebhookSecret',
+  params: endpointParam,
+  summary: 'Replace the secret of an endpoint, at once and with no overlap; it is shown once',
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  body: jsonBody({ schema: rotateSecretBody }),
+  responses: { 200: { kind: 'json', description: 'The new secret.', schema: rotatedSecretSchema } },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { caller, params, body, services } = context;
+    const id = PREFIX.endpoint + params.id;
+    if (body.id !== undefined && body.id !== id)
+      return reject('invalid_request', 'The id in the body is not the one in the path.', { param: 'id' });
+    const secret = await services.rotateWebhookSecret(caller.tenant, params.id, actorOf(context));
+    return isRejection(secret) ? secret : { status: 200, body: { id, secret } };
+  },
+});
+
+export const pingEndpointRoute = route({
+  method: 'POST',
+  path: '/v1/webhooks/endpoints/{id}/ping',
+  operationId: 'pingWebhookEndpoint',
+  params: endpointParam,
+  summary: 'Send a signed `ping` and say what came of it; it is no event, and no delivery',
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  responses: {
+    200: { kind: 'json', description: 'What came of it; of a silent endpoint after 30 s.', schema: pingSchema },
+  },
+  errors: ['not_found'],
+  handle: async ({ caller, params, services }) => {
+    const outcome = await services.pingEndpoint(caller.tenant, params.id);
+    if (isRejection(outcome)) return outcome;
+    const { ok: delivered, statusCode, error, durationMs } = outcome;
+    return { status: 200, body: { delivered, statusCode, error, durationMs } };
+  },
+});
+
+export const deleteEndpointRoute = route({
+  method: 'DELETE',
+  path: '/v1/webhooks/endpoints/{id}',
+  operationId: 'deleteWebhookEndpoint',
+  params: endpointParam,
+  summary: 'Delete an endpoint; its pending deliveries are abandoned',
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  responses: { 200: { kind: 'json', description: 'It is gone.', schema: deletedSchema } },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { caller, params, services } = context;
+    const refused = await services.deleteWebhookEndpoint(caller.tenant, params.id, actorOf(context));
+    return refused ?? { status: 200, body: { deleted: true } };
+  },
+});

@@ -1,0 +1,93 @@
+// Deliveries that are asked for again: one, or many that were given up (contract.md Delivery behaviour, rule W8).
+import type { Static } from 'typebox';
+import type { RedriveFilter } from '../../../application/ports/redrives.ts';
+import type { CodedProblem } from '../../../domain/charge/request.ts';
+import { type EndpointId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
+import { EXPECTED, lowerBound, upperBound } from '../../kernel/isoDates.ts';
+import { actorOf, jsonBody, route } from '../../kernel/route.ts';
+import { deliveryParam, shown } from './deliveries.ts';
+import { deliveryWithAttemptsSchema, redriveBody, redriveSchema } from './deliverySchema.ts';
+
+export const retryDeliveryRoute = route({
+  method: 'POST',
+  path: '/v1/webhooks/deliveries/{id}/retry',
+  operationId: 'retryWebhookDelivery',
+  params: deliveryParam,
+  summary: 'Send a delivery again at once, whatever has become of it',
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  responses: { 200: { kind: 'json', description: 'The delivery as it is now.', schema: deliveryWithAttemptsSchema } },
+  errors: ['not_found', 'endpoint_not_active'],
+  handle: async (context) => {
+    const { caller, params, services } = context;
+    const state = await services.retryDelivery(caller.tenant, params.id, actorOf(context));
+    if (isRejection(state)) return state;
+    const isUnderWay = state.status === 'pending' && (await services.deliveriesRunning()).includes(params.id);
+    const listed = { id: params.id, state, now: { isUnderWay, isPaused: false, dueAt: null } };
+    const [[view], attempts] = await Promise.all([
+      shown(services, caller.tenant, [listed]),
+      services.attemptsOf(params.id),
+    ]);
+    if (view === undefined) throw new Error(`delivery ${params.id} is not shown`);
+    return { status: 200, body: { ...view, attemptLog: attempts.slice(0, view.attempts) } };
+  },
+});
+
+const FILTER_CODES = {
+  status: 'invalid_filter',
+  endpointId: 'invalid_filter',
+  eventType: 'invalid_filter',
+  createdAfter: 'invalid_filter',
+  createdBefore: 'invalid_filter',
+} as const;
+
+/** What is sent as a filter, and what it means; null: it was not sent, and undefined: it means nothing. */
+const meaningsOf = ({ endpointId, eventType, createdAfter, createdBefore }: Partial<Static<typeof redriveBody>>) => ({
+  endpointId: endpointId === undefined ? null : (parsePrefixedId<EndpointId>(endpointId, PREFIX.endpoint) ?? undefined),
+  eventType: eventType === undefined ? null : isCatalogued(eventType) ? eventType : undefined,
+  createdAfter: createdAfter === undefined ? null : lowerBound(createdAfter),
+  createdBefore: createdBefore === undefined ? null : upperBound(createdBefore),
+});
+const EXPECTED_OF = {
+  endpointId: 'a we_ id',
+  eventType: 'an event name of the catalogue',
+  createdAfter: EXPECTED,
+  createdBefore: EXPECTED,
+} as const;
+
+const filterProblems = (body: Partial<Static<typeof redriveBody>>): readonly CodedProblem[] =>
+  Object.entries(meaningsOf(body)).flatMap(([param, meaning]) =>
+    meaning === undefined
+      ? { param, message: `must be ${EXPECTED_OF[param as keyof typeof EXPECTED_OF]}`, code: 'invalid_filter' as const }
+      : [],
+  );
+
+const filterOf = (body: Static<typeof redriveBody>): RedriveFilter => {
+  const { endpointId = null, eventType = null, createdAfter = null, createdBefore = null } = meaningsOf(body);
+  return { endpointId, eventType, createdFrom: createdAfter, createdTo: createdBefore };
+};
+
+export const redriveDeliveriesRoute = route({
+  method: 'POST',
+  path: '/v1/webhooks/deliveries/redrive',
+  operationId: 'redriveWebhookDeliveries',
+  summary: 'Send all deliveries again that were given up, or those that fit; the first one to each endpoint goes ahead',
+  tag: 'Webhooks',
+  principal: 'apiKey',
+  body: jsonBody({ schema: redriveBody, codes: FILTER_CODES, refine: filterProblems }),
+  responses: { 202: { kind: 'json', description: 'How many fit, and how many are sent.', schema: redriveSchema } },
+  errors: [],
+  handle: async (context) => {
+    const { caller, body, services } = context;
+    const wanted = {
+      tenant: caller.tenant,
+      filter: filterOf(body),
+      isDryRun: body.dryRun === true,
+      ...actorOf(context),
+    };
+    const { matched, queued } = await services.askRedrive(wanted);
+    return { status: 202, body: { matched, queued } };
+  },
+});

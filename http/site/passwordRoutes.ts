@@ -1,0 +1,74 @@
+// /account/password: where a link by mail leads to (architecture §2).
+import { reject } from '../../domain/kernel/rejection.ts';
+import { PASSWORD_LENGTH } from '../../domain/user/password.ts';
+import { accepting, described, string } from '../kernel/jsonSchema.ts';
+import { jsonBody, type Route, route } from '../kernel/route.ts';
+import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
+import { PASSWORD_PAGE, passwordAsset } from './password/page.ts';
+
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+const assetRoute = route({
+  method: 'GET',
+  path: '/account/assets/{name}',
+  operationId: 'getAccountAsset',
+  summary: 'A file of the page where a password is set',
+  tag: 'Dashboard',
+  principal: 'public',
+  params: {
+    name: {
+      description: 'The name of the file.',
+      schema: { type: 'string' },
+      parse: (text: string) => passwordAsset(text) ?? reject('not_found', 'There is no such file.'),
+    },
+  },
+  responses: {
+    200: {
+      kind: 'bytes',
+      description: 'The file. Its URL in the page changes with it.',
+      contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
+    },
+  },
+  errors: ['not_found'],
+  handle: async ({ params: { name: asset } }) => {
+    const headers = { 'Cache-Control': FOR_EVER, ETag: `"${asset.version}"` };
+    return { status: 200, headers, contentType: asset.contentType, bytes: asset.body };
+  },
+});
+
+const pageRoute = route({
+  method: 'GET',
+  path: '/account/password',
+  operationId: 'showPasswordPage',
+  summary: 'The page of a link by mail: a user sets a password',
+  tag: 'Dashboard',
+  principal: 'public',
+  responses: { 200: { kind: 'page', description: 'The page, the same for every link.' } },
+  errors: [],
+  handle: async () => ({
+    status: 200,
+    headers: { 'Content-Security-Policy': checkoutContentSecurityPolicy },
+    page: PASSWORD_PAGE,
+  }),
+});
+
+const setPasswordRoute = route({
+  method: 'POST',
+  path: '/account/password',
+  operationId: 'setPassword',
+  summary: 'Set a password by a link’s secret; the user’s sessions end',
+  tag: 'Dashboard',
+  principal: 'public',
+  limit: 'login',
+  body: jsonBody({
+    schema: accepting({
+      token: described('What stands behind the `#` of the link.', string(128)),
+      password: described(`${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters of any kind.`, string(1_024)),
+    }),
+  }),
+  responses: { 204: { kind: 'empty', description: 'It is in force, and the link is used.' } },
+  errors: [],
+  handle: async ({ body, services, requestId }) => (await services.setPassword(body, requestId)) ?? { status: 204 },
+});
+
+export const PASSWORD_ROUTES: readonly Route[] = [assetRoute, pageRoute, setPasswordRoute];

@@ -1,0 +1,94 @@
+// The HTTP application of a gateway: its routes, the pages that are open, and how busy the process is.
+import type { Express } from 'express';
+import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
+import { type AppOptions, createApp } from '../../http/kernel/app.ts';
+import type { Operations } from '../../http/kernel/health.ts';
+import { type AddressLimits, addressLimit, rateLimit } from '../../http/kernel/limits.ts';
+import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
+import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
+import type { Route } from '../../http/kernel/route.ts';
+import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
+import { docsRoutes } from '../../http/site/docsRoutes.ts';
+import { type Log, warnings } from '../log/log.ts';
+import { RequestLog } from '../monitoring/requestLog.ts';
+import { requestLogReads, requestLogStore } from '../operations/requestLog.ts';
+import { requestShares } from '../operations/requestShares.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import type { Gateway } from './composition.ts';
+import type { Storage } from './storage.ts';
+
+type MadeHere = 'services' | 'overload' | 'randomness' | 'rateLimit' | 'addressLimit' | 'beginRequest';
+
+interface GatewayAppOptions extends Omit<AppOptions, MadeHere> {
+  readonly operations: Operations;
+  readonly storage: Pick<Storage, 'operations' | 'derived' | 'reads'>;
+  readonly log: Log;
+  /** Requests a minute: of each key, where its account has no limit of its own (0: any number), and of each address. */
+  readonly limits: {
+    readonly perMinute: number;
+    readonly ofAddress?: Partial<AddressLimits>;
+    /** By which minutes are measured, in milliseconds; default: this process's own clock. */
+    readonly now?: () => number;
+  };
+  readonly overload?: Partial<OverloadOptions>;
+}
+
+export interface GatewayApp {
+  readonly app: Express;
+  /** To be closed after the last answer. */
+  readonly requestLog: RequestLog;
+  /** Ends the pages that are open, and what comes round by the clock. */
+  close(): void;
+}
+
+/** Every route there is: the interface, the pages, the documentation. */
+export const allRoutes = (site: Parameters<typeof docsRoutes>[1]): readonly Route[] => [
+  ...ROUTES,
+  ...docsRoutes(API_ROUTES, site),
+];
+
+/** As many are remembered, by their fingerprints: those counted last. */
+const KEYS_REMEMBERED = 10_000;
+/** Of hostile addresses as many as one likes may come. They are counted apart from the keys, so that they make none forgotten. */
+const ADDRESSES_REMEMBERED = 50_000;
+
+export const openApp = (
+  { services, projected, needs }: Pick<Gateway, 'services' | 'projected' | 'needs'>,
+  { operations, storage, log, limits, overload: bounds, ...options }: GatewayAppOptions,
+): GatewayApp => {
+  const statusStreams = openStatusStreams(services);
+  const overload = new Overload({ ...OVERLOAD, ...bounds });
+  const takeShares = requestShares(storage.operations);
+  const requestLog = new RequestLog({
+    store: requestLogStore(storage.derived),
+    clock: needs.clock,
+    randomness: systemRandomness,
+    head: () => projected.head,
+    onError: warnings(log)('requests could not be written to their log'),
+  });
+  const shared = { takeShares, ...(limits.now && { now: limits.now }) };
+  const ofKeys = new MinuteWindows({ remembered: KEYS_REMEMBERED, ...shared });
+  const ofAddresses = new MinuteWindows({ remembered: ADDRESSES_REMEMBERED, ...shared });
+  const app = createApp({
+    ...options,
+    overload,
+    rateLimit: rateLimit(ofKeys, limits.perMinute),
+    addressLimit: addressLimit(ofAddresses, limits.ofAddress),
+    randomness: systemRandomness,
+    beginRequest: () => requestLog.begin(),
+    // The same object: what is changed in the gateway's services is changed for the routes.
+    services: Object.assign(services, {
+      operations,
+      statusStreams,
+      reportSecurityEvent: options.onSecurityEvent,
+      requestLog: requestLogReads(storage.reads),
+    }),
+  });
+  const close = () => {
+    statusStreams.close();
+    overload.close();
+    ofKeys.close();
+    ofAddresses.close();
+  };
+  return { app, requestLog, close };
+};

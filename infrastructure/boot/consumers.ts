@@ -1,0 +1,37 @@
+// How far the consumers of the log are, and what they have parked, as this process knows it: they may run in others.
+import { type Log, warnings } from '../log/log.ts';
+import { ParkedSet } from '../subscriptions/parkedSet.ts';
+import { LogProgress, watchCheckpoints } from '../subscriptions/progress.ts';
+import type { Storage } from './storage.ts';
+
+interface Watched {
+  readonly storage: Storage;
+  readonly log: Log;
+}
+
+/** `names`: the consumers of the role. They may run in other processes, whatever this one does: it may be the standby. */
+export const progressOf = async <Name extends string>(
+  { storage, log }: Watched,
+  role: string,
+  names: readonly Name[],
+) => {
+  const progress = new LogProgress<Name>(() => performance.now(), names);
+  await progress.follow(storage.store, storage.notices, role);
+  const onError = warnings(log)(`how far the ${role} is could not be read`);
+  const stop = await watchCheckpoints(storage.reads, progress, onError);
+  return { progress, stop };
+};
+
+/** The parked streams as this process knows them; each one is reported in the log of every process. */
+export const parkedSetOf = ({ storage, log }: Watched, onChange: () => void): ParkedSet =>
+  new ParkedSet({
+    db: storage.reads,
+    onFound: (streams) => log.error({ streams }, 'streams are parked: npm run cli -- parked list'),
+    onParked: ({ consumer, stream, revision, eventType, error }) =>
+      log.error(
+        { consumer, stream, revision, eventType, ...(error !== undefined && { reason: error }) },
+        'a stream was parked: an event in it could not be taken, all other streams go on',
+      ),
+    onChange,
+    onError: warnings(log)('parked streams could not be read'),
+  });

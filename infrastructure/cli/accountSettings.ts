@@ -1,0 +1,219 @@
+// What is agreed with one merchant, shown and changed (rules E6, E8, M1, M2, M7a, M7b, O2, O3).
+import { readFile } from 'node:fs/promises';
+import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
+import { changeLogo } from '../../application/accounts/changeLogo.ts';
+import { type CheckedLogo, LOGO_BYTES_MAX } from '../../application/ports/logos.ts';
+import type { AccountSettings } from '../../domain/account/account.ts';
+import { SETTING_BOUNDS } from '../../domain/account/settingProblems.ts';
+import type { SettingsChange } from '../../domain/account/settings.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../../domain/charge/methods.ts';
+import { PREFIX } from '../../domain/kernel/ids.ts';
+import { toMinor } from '../../domain/kernel/money.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { taxIdOf } from '../../domain/pix/taxId.ts';
+import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
+import { checkedLogo } from '../logos/logoImage.ts';
+import { logos } from '../logos/logos.ts';
+import { tenantLock } from '../postgres/tenantLock.ts';
+import { type CliCommand, type CliInput, UsageError } from './command.ts';
+import { accountIdOf } from './typed.ts';
+
+type Bounds = readonly [number, number];
+
+const wholeNumber = (option: string, text: string, [min, max]: Bounds): number => {
+  const value = /^\d{1,11}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new UsageError(`--${option} must be a whole number from ${min} to ${max}, not "${text}"`);
+};
+
+/** `PIX=…,BOLETO=…`. Throws UsageError, with `example`, for anything else. */
+const byMethod = <T>(option: string, text: string, example: string, read: (text: string, pair: string) => T) =>
+  Object.fromEntries(
+    text.split(',').map((pair) => {
+      const [method = '', value = ''] = pair.split('=').map((part) => part.trim());
+      if (!(PAYMENT_METHODS as readonly string[]).includes(method))
+        throw new UsageError(`--${option} must be like ${example}, of ${PAYMENT_METHODS.join(', ')}, not "${pair}"`);
+      return [method as PaymentMethod, read(value, pair)] as const;
+    }),
+  );
+
+const FEES_EXAMPLE = 'PIX=0+10/100+0';
+
+const feeOf = (option: string, text: string, pair: string): Fee => {
+  const [bps, fixed, ...rest] = text.split('+').map((part) => part.trim());
+  if (bps === undefined || fixed === undefined || rest.length > 0)
+    throw new UsageError(`--${option} must be like ${FEES_EXAMPLE}, not "${pair}"`);
+  return {
+    percentBps: wholeNumber(option, bps, SETTING_BOUNDS.feeBps),
+    fixed: toMinor(wholeNumber(option, fixed, SETTING_BOUNDS.feeFixed)),
+  };
+};
+
+/** `0+10/100+0`: the provider's and the platform's; an empty side stays as it is. */
+const feePairOf = (option: string, text: string, pair: string): Partial<FeePair> => {
+  const [provider, platform, ...rest] = text.split('/');
+  if (provider === undefined || platform === undefined || rest.length > 0)
+    throw new UsageError(`--${option} must be like ${FEES_EXAMPLE}, not "${pair}"`);
+  return {
+    ...(provider.trim() !== '' && { provider: feeOf(option, provider, pair) }),
+    ...(platform.trim() !== '' && { platform: feeOf(option, platform, pair) }),
+  };
+};
+
+const destinationsOf = (text: string): SettingsChange => {
+  if (text === 'any') return { cashoutDestinations: null };
+  const keys = text.split(',').map((key) => key.trim());
+  return { cashoutDestinations: text === 'none' ? [] : [...new Set(keys)] };
+};
+
+interface Setting {
+  readonly description: string;
+  readonly read: (option: string, text: string) => SettingsChange;
+}
+const { velocityPerHour, refundsPerHour, refundSumPerHour, rateLimitPerMinute, chargeWindowSeconds } = SETTING_BOUNDS;
+const SETTINGS: { readonly [option: string]: Setting } = {
+  name: {
+    description: 'the merchant’s name as payers see it, on the checkout and on documents',
+    read: (_, text) => ({ merchantName: text }),
+  },
+  'tax-id': {
+    description: 'the merchant’s CNPJ or CPF, on documents; none',
+    // What is none goes on as it was typed, and is refused with all that is out of bounds.
+    read: (_, text) => ({ taxId: text === 'none' ? null : (taxIdOf(text) ?? text) }),
+  },
+  'receiver-name': {
+    description: 'the receiver’s name in the Pix code: 25 characters without accents',
+    read: (_, text) => ({ receiverName: text }),
+  },
+  'receiver-city': {
+    description: 'the receiver’s city in the Pix code: 15 characters without accents',
+    read: (_, text) => ({ receiverCity: text }),
+  },
+  color: {
+    description: 'colour of the checkout’s buttons and links, like #1a7f5c; none: Quita’s',
+    read: (_, text) => ({ color: text === 'none' ? null : text.toLowerCase() }),
+  },
+  fees: {
+    description:
+      'by method, the provider’s and the platform’s, each in basis points and minor units on top: PIX=0+10/100+0; what is not named stays',
+    read: (option, text) => ({
+      fees: byMethod(option, text, FEES_EXAMPLE, (value, pair) => feePairOf(option, value, pair)),
+    }),
+  },
+  'velocity-customer': {
+    description: 'live charges an hour of one customer document',
+    read: (option, text) => ({ velocity: { customerPerHour: wholeNumber(option, text, velocityPerHour) } }),
+  },
+  'velocity-account': {
+    description: 'live charges an hour of the whole account',
+    read: (option, text) => ({ velocity: { accountPerHour: wholeNumber(option, text, velocityPerHour) } }),
+  },
+  'refund-count': {
+    description: 'live refunds an hour of the whole account; any',
+    read: (option, text) => ({
+      refundVelocity: { countPerHour: text === 'any' ? null : wholeNumber(option, text, refundsPerHour) },
+    }),
+  },
+  'refund-sum': {
+    description: 'what live refunds of an hour may add up to, in minor units of each currency; any',
+    read: (option, text) => ({
+      refundVelocity: { sumPerHour: text === 'any' ? null : toMinor(wholeNumber(option, text, refundSumPerHour)) },
+    }),
+  },
+  'rate-limit': {
+    description: 'requests a minute of each API key; none: any number; default: as the deployment says',
+    read: (option, text) => ({
+      rateLimitPerMinute:
+        text === 'default' ? null : text === 'none' ? 0 : wholeNumber(option, text, [1, rateLimitPerMinute[1]]),
+    }),
+  },
+  'cashout-destinations': {
+    description: 'Pix keys that cash-outs may go to, with commas between; any, or none',
+    read: (_, text) => destinationsOf(text),
+  },
+  'hold-days': {
+    description: 'days that settled money stays pending, by method: PIX=0,BOLETO=2; what is not named stays',
+    read: (option, text) => ({
+      holdDays: byMethod(option, text, 'PIX=0,BOLETO=2', (days) => wholeNumber(option, days, SETTING_BOUNDS.holdDays)),
+    }),
+  },
+  'charge-window': {
+    description: 'lifetime in seconds of a charge whose request names none',
+    read: (option, text) => ({ chargeWindowSeconds: wholeNumber(option, text, chargeWindowSeconds) }),
+  },
+};
+
+const changeOf = (options: CliInput['options']): SettingsChange => {
+  const changes = Object.entries(SETTINGS).flatMap(([option, { read }]) => {
+    const text = options[option];
+    return typeof text === 'string' ? [read(option, text.trim())] : [];
+  });
+  const group = (name: 'velocity' | 'refundVelocity') => Object.assign({}, ...changes.map((change) => change[name]));
+  return {
+    ...(Object.assign({}, ...changes) as SettingsChange),
+    velocity: group('velocity'),
+    refundVelocity: group('refundVelocity'),
+  };
+};
+
+const lines = (agreed: AccountSettings): readonly string[] => {
+  const { velocity, refundVelocity, rateLimitPerMinute, cashoutDestinations, holdDays, chargeWindowSeconds } = agreed;
+  const limit = rateLimitPerMinute === 0 ? 'none' : (rateLimitPerMinute ?? 'as the deployment says');
+  const { countPerHour, sumPerHour } = refundVelocity;
+  return [
+    `name                  ${agreed.merchantName}`,
+    `tax id                ${agreed.taxId ?? 'none'}`,
+    `receiver              ${agreed.receiverName}, ${agreed.receiverCity}`,
+    `logo                  ${agreed.logo ?? 'none'}`,
+    `colour                ${agreed.color ?? 'Quita’s'}`,
+    `velocity              ${velocity.customerPerHour} an hour a customer, ${velocity.accountPerHour} in all`,
+    `refunds               ${countPerHour ?? 'any'} an hour, of ${sumPerHour ?? 'any'} minor units together`,
+    `rate limit            ${limit}${typeof limit === 'number' ? ' a minute' : ''}`,
+    `cash-out destinations ${cashoutDestinations === null ? 'any' : cashoutDestinations.join(', ') || 'none'}`,
+    `hold days             ${PAYMENT_METHODS.map((method) => `${method}=${holdDays[method]}`).join(' ')}`,
+    `charge window         ${chargeWindowSeconds} s`,
+    ...PAYMENT_METHODS.map((method) => {
+      const { provider, platform } = agreed.fees[method];
+      const fee = ({ percentBps, fixed }: Fee) => `${percentBps} bps + ${fixed}`;
+      return `fees ${method.padEnd(16)} provider ${fee(provider)}, platform ${fee(platform)}`;
+    }),
+  ];
+};
+
+const OPTIONS = {
+  ...Object.fromEntries(Object.entries(SETTINGS).map(([option, { description }]) => [option, { description }])),
+  logo: { description: `file of the merchant’s logo: a PNG or JPEG of at most ${LOGO_BYTES_MAX} bytes; none` },
+};
+
+/** undefined: it stays. Throws UsageError for what is no logo. */
+const logoOf = async (path: string | true | undefined): Promise<CheckedLogo | null | undefined> => {
+  if (typeof path !== 'string') return undefined;
+  if (path === 'none') return null;
+  const logo = await checkedLogo(await readFile(path).catch(() => unreadable(path)));
+  if (isRejection(logo)) throw new UsageError(logo.message);
+  return logo;
+};
+const unreadable = (path: string): never => {
+  throw new UsageError(`--logo "${path}" can't be read`);
+};
+
+export const settings: CliCommand = {
+  name: 'account settings',
+  summary: 'Show what is agreed with an account, after changing what is named',
+  args: [{ name: 'account' }],
+  options: OPTIONS,
+  changes: 'withOptions',
+  run: async ({ commands, accounts, operator, storage: { operations }, log }, { args, options }) => {
+    const id = accountIdOf(args[0] as string);
+    const by = { actor: operator, requestId: null };
+    const logo = await logoOf(options['logo']);
+    const needs = { commands, accounts, logos: logos(operations), withTenantLock: tenantLock(operations) };
+    let agreed = await changeAccountSettings(needs)(id, changeOf(options), by);
+    if (logo !== undefined && !isRejection(agreed)) agreed = await changeLogo(needs)(id, logo, by);
+    if (isRejection(agreed)) throw new UsageError(agreed.message);
+    const changed = Object.keys(OPTIONS).filter((option) => options[option] !== undefined);
+    const what = { setting: 'account', account: PREFIX.account + id, by: operator, changed };
+    if (changed.length > 0) log.info({ security: 'settings_changed', ...what }, 'a setting was changed');
+    return { json: { accountId: PREFIX.account + id, settings: agreed }, text: lines(agreed).join('\n') };
+  },
+};

@@ -1,0 +1,131 @@
+// `dlq redrive`: an operator has deliveries sent again that were given up, of one account or all (rule W8). What is to be sent is written
+// into the log here, and the running program sends it. Stopped half-way, the running program goes on with it by itself.
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import { type ReadModelName, ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
+import type { RedriveFilter } from '../../application/ports/redrives.ts';
+import { PaymentMessages } from '../../application/webhooks/paymentMessages.ts';
+import { type AskedRedrive, askRedrive, RedriveWorker } from '../../application/webhooks/redrive.ts';
+import { type EndpointId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
+import { EXPECTED, lowerBound, upperBound } from '../../http/kernel/isoDates.ts';
+import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
+import { redrives } from '../operations/redrives.ts';
+import { caughtUp, LogProgress, watchCheckpoints } from '../subscriptions/progress.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { type CliCommand, type CliInput, type CliOutput, type CliWorld, UsageError } from './command.ts';
+import { type Screen, table } from './output.ts';
+import { accountIdOf } from './typed.ts';
+
+const option = ({ options }: CliInput, name: string): string | null => {
+  const value = options[name];
+  return typeof value === 'string' ? value : null;
+};
+
+/** Throws UsageError. */
+const parsed = <Value>(
+  input: CliInput,
+  name: string,
+  parse: (text: string) => Value | null | undefined,
+  what: string,
+) => {
+  const text = option(input, name);
+  if (text === null) return null;
+  const value = parse(text);
+  if (value === null || value === undefined) throw new UsageError(`--${name} "${text}" is no ${what}`);
+  return value;
+};
+
+const filterOf = (input: CliInput): RedriveFilter => ({
+  endpointId: parsed(input, 'endpoint', (text) => parsePrefixedId<EndpointId>(text, PREFIX.endpoint), 'we_ id'),
+  eventType: option(input, 'event'),
+  createdFrom: parsed<Timestamp>(input, 'created-after', lowerBound, EXPECTED.replace('an ', '')),
+  createdTo: parsed<Timestamp>(input, 'created-before', upperBound, EXPECTED.replace('an ', '')),
+});
+
+interface Redriven extends Tenant, Omit<AskedRedrive, 'redriveId'> {
+  /** Of `queued`, those that this call had sent; the rest was sent by another at the same time. */
+  readonly sent: number;
+}
+
+const redriveTenant = async (
+  { storage, commands, accounts, operator, signal }: CliWorld,
+  wanted: { readonly tenant: Tenant; readonly filter: RedriveFilter; readonly isDryRun: boolean },
+  { progress }: CliOutput,
+): Promise<Redriven> => {
+  const needs = {
+    commands,
+    accounts,
+    randomness: systemRandomness,
+    deadLetters: deadLetterReads(storage.reads),
+    redrives: redrives(storage.operations, null),
+    messages: new PaymentMessages(commands),
+  };
+  const seen = new LogProgress<ReadModelName>(() => performance.now(), ['webhookDeliveries']);
+  const stop = await watchCheckpoints(storage.reads, seen, () => undefined);
+  const ask = askRedrive({ ...needs, caughtUp: caughtUp(storage.store, seen) }, false);
+  const { redriveId, ...counts } = await ask({ ...wanted, actor: operator, requestId: null }).finally(stop);
+  const { tenant } = wanted;
+  if (redriveId === null) return { ...tenant, ...counts, sent: 0 };
+  const worker = new RedriveWorker(needs);
+  let sent = 0;
+  while (!signal.aborted) {
+    const at = await worker.page(redriveId);
+    if (at === null) return { ...tenant, ...counts, sent: worker.sent };
+    sent = at.requested;
+    progress.show(Math.min(1, sent / counts.queued), `${tenant.accountId} ${tenant.mode}: ${sent} of ${counts.queued}`);
+  }
+  throw new UsageError(`stopped after ${sent} of ${counts.queued}; the running program goes on with the rest`);
+};
+
+const shown = ({ accountId, mode, matched, queued, sent }: Redriven) => ({
+  accountId: PREFIX.account + accountId,
+  mode,
+  matched,
+  queued,
+  sent,
+});
+const HEAD = ['ACCOUNT', 'MODE', 'GIVEN UP', 'TO SEND', 'SENT AGAIN'];
+
+export const redriveCommand: CliCommand = {
+  name: 'dlq redrive',
+  summary:
+    'Send deliveries again that were given up after their last attempt, of every account or those that fit; to inactive and deleted endpoints none',
+  args: [],
+  options: {
+    account: { description: 'only of this account, an acct_ id' },
+    endpoint: { description: 'only to this endpoint, a we_ id' },
+    event: {
+      description: 'only of this event',
+      choice: { what: 'event', names: EVENT_CATALOGUE.map(({ event }) => event) },
+    },
+    'created-after': { description: 'only those created then or later' },
+    'created-before': { description: 'only those created then or earlier' },
+    'dry-run': { description: 'count them, and send none', flag: true },
+  },
+  changes: 'always',
+  run: async (world, input, output) => {
+    const filter = filterOf(input);
+    const isDryRun = input.options['dry-run'] === true;
+    const account = parsed(input, 'account', accountIdOf, 'account');
+    const tenants = (await deadLetterReads(world.storage.reads).tenants()).filter(
+      ({ accountId }) => account === null || accountId === account,
+    );
+    const redriven: Redriven[] = [];
+    for (const tenant of tenants)
+      try {
+        redriven.push(await redriveTenant(world, { tenant, filter, isDryRun }, output));
+      } catch (error) {
+        if (!(error instanceof ReadModelsBehind)) throw error;
+        throw new UsageError('the read models are behind the log: npm run cli -- projections status');
+      }
+    const all = redriven.filter(({ matched }) => matched > 0).map(shown);
+    const sum = (of: (one: Redriven) => number) => redriven.reduce((total, one) => total + of(one), 0);
+    const [matched, queued, sent] = [sum((one) => one.matched), sum((one) => one.queued), sum((one) => one.sent)];
+    const cells = all.map((one) => [one.accountId, one.mode, ...[one.matched, one.queued, one.sent].map(String)]);
+    return {
+      json: { matched, queued, sent, accounts: all },
+      text: matched === 0 ? 'nothing was given up' : (screen: Screen) => table(screen, HEAD, cells),
+    };
+  },
+};

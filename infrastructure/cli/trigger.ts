@@ -1,0 +1,121 @@
+// `trigger`: brings a charge of the sandbox into the state that an event tells of, through the interface, as a merchant and a payer would.
+import { randomUUID } from 'node:crypto';
+import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
+import { loadToolConfig } from '../boot/config.ts';
+import { Merchant } from '../demo/merchant.ts';
+import { type CliCommand, UsageError } from './command.ts';
+import { type Delivery, deliveryCells, HEAD } from './deliveries.ts';
+import { moneyText, table } from './output.ts';
+
+/** Centavos. */
+const AMOUNT = 1_000;
+const CUSTOMER = { name: 'Ana Souza', document: '12345678909' };
+/** The shortest lifetime of a charge. */
+const LIFETIME_SECONDS = 60;
+
+/** What was made on the way. */
+interface Made {
+  readonly chargeId: string;
+  readonly refundId?: string;
+  /** By which the account's test clock was advanced. */
+  readonly clockAdvancedSeconds?: number;
+}
+type Scenario = (merchant: Merchant) => Promise<Made>;
+
+const rawIdOf = (chargeId: string): string => chargeId.replace(/^ch_/, '');
+
+const created: Scenario = async (merchant) => {
+  const charge = { amount: AMOUNT, payment_method: 'pix', expires_in: LIFETIME_SECONDS, customer: CUSTOMER };
+  const { id } = await merchant.call<{ id: string }>('POST', '/v1/charges', charge);
+  return { chargeId: id };
+};
+const paid: Scenario = async (merchant) => {
+  const { chargeId } = await created(merchant);
+  await merchant.call('POST', `/v1/sandbox/charges/${chargeId}/pay`, {});
+  return { chargeId };
+};
+const cancelled: Scenario = async (merchant) => {
+  const { chargeId } = await created(merchant);
+  await merchant.call('POST', `/v1/payments/${rawIdOf(chargeId)}/cancel`);
+  return { chargeId };
+};
+const expired: Scenario = async (merchant) => {
+  const { chargeId } = await created(merchant);
+  const seconds = LIFETIME_SECONDS + 1;
+  await merchant.call('POST', '/v1/sandbox/clock/advance', { seconds });
+  return { chargeId, clockAdvancedSeconds: seconds };
+};
+/** A full refund of a paid charge, and what its bank then does; the sandbox's confirms by itself within 2 s. */
+const refunded =
+  (strategy: 'devolution' | 'cashout', decision: 'confirm' | 'fail' | null): Scenario =>
+  async (merchant) => {
+    const { chargeId } = await paid(merchant);
+    const refund = { idempotencyKey: randomUUID(), strategy, reason: 'quita trigger' };
+    const { id } = await merchant.call<{ id: string }>('POST', `/v1/payments/${rawIdOf(chargeId)}/refund`, refund);
+    if (decision !== null) await merchant.call('POST', `/v1/sandbox/refunds/${id}/${decision}`, {});
+    return { chargeId, refundId: id };
+  };
+
+const NO_DISPUTES = 'Quita opens no dispute cases yet, in the sandbox or elsewhere';
+/** By name of the catalogue; a text says why nothing leads there. */
+export const SCENARIOS: Readonly<Record<string, Scenario | string>> = {
+  'charge.created': created,
+  'charge.paid': paid,
+  'charge.failed': cancelled,
+  'charge.expired': expired,
+  'payout.created': refunded('cashout', null),
+  'payout.paid': refunded('cashout', 'confirm'),
+  'payout.failed': refunded('cashout', 'fail'),
+  'med_case.created': NO_DISPUTES,
+  'med_case.updated': NO_DISPUTES,
+  'med.resolved': NO_DISPUTES,
+  'payment.created': created,
+  'payment.completed': paid,
+  'payment.failed': cancelled,
+  'payment.expired': expired,
+  'payment.refunded': refunded('devolution', 'confirm'),
+  'payment.status_changed': paid,
+  'withdrawal.created': refunded('cashout', null),
+  'withdrawal.completed': refunded('cashout', 'confirm'),
+  'withdrawal.failed': refunded('cashout', 'fail'),
+  'withdrawal.status_changed': refunded('cashout', 'confirm'),
+};
+
+/** The deliveries of this event about this charge, once nothing is under way any more. */
+const deliveriesOf = async (merchant: Merchant, event: string, chargeId: string): Promise<readonly Delivery[]> => {
+  await merchant.call('POST', '/v1/sandbox/deliveries/flush', {});
+  const path = `/v1/webhooks/deliveries?limit=100&eventType=${event}`;
+  const { data } = await merchant.call<{ data: readonly Delivery[] }>('GET', path);
+  return data.filter(({ payload }) => JSON.stringify(payload).includes(rawIdOf(chargeId)));
+};
+
+export const triggerCommand: CliCommand = {
+  name: 'trigger',
+  summary:
+    'Have an event happen in the sandbox: a real charge of R$ 10.00 is brought to that state, and its webhooks are sent; some need the test clock a minute ahead',
+  args: [{ name: 'event', choice: { what: 'event', names: EVENT_CATALOGUE.map(({ event }) => event) } }],
+  options: {},
+  isLocal: true,
+  run: async ({ env }, { args }) => {
+    const event = args[0] as string;
+    const scenario = SCENARIOS[event] as Scenario | string;
+    if (typeof scenario === 'string') throw new UsageError(`${event} can't be triggered: ${scenario}`);
+    const merchant = await Merchant.of(loadToolConfig(env));
+    if (merchant.mode === 'live') throw new UsageError('trigger acts in the sandbox: API_KEY must be a test key');
+    const made = await scenario(merchant);
+    const deliveries = await deliveriesOf(merchant, event, made.chargeId);
+    const { chargeId, refundId = null, clockAdvancedSeconds = 0 } = made;
+    const paymentId = `tx_${rawIdOf(chargeId)}`;
+    return {
+      json: { event, chargeId, paymentId, refundId, clockAdvancedSeconds, deliveries },
+      text: (screen) =>
+        [
+          `${event}: charge ${chargeId} of ${moneyText(AMOUNT, 'BRL')}, payment ${paymentId}${refundId === null ? '' : `, refund ${refundId}`}`,
+          ...(clockAdvancedSeconds === 0 ? [] : [`The account's test clock went ${clockAdvancedSeconds} s ahead.`]),
+          deliveries.length === 0
+            ? 'No endpoint wants it: nothing was sent.'
+            : table(screen, HEAD, deliveries.map(deliveryCells)),
+        ].join('\n'),
+    };
+  },
+};

@@ -1,0 +1,132 @@
+// Deleting deliveries from the log (ADR 0008). Their streams get a tombstone: nobody can write to them again, and a tombstone outlives
+// what it deletes. The server gives the events of a deleted stream until it is scavenged, to whoever follows the log; so the day before
+// which streams were deleted is kept in the log too, and of what is older every subscription asks whether its stream is still there.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EndedDelivery } from '../../../application/ports/deliveryRetention.ts';
+import { EventStoreUnavailable, type RecordedEvent } from '../../../application/ports/eventStore.ts';
+import { readStreamName, type StreamName, streamName } from '../../../domain/kernel/event.ts';
+import type { DeliveryId } from '../../../domain/kernel/ids.ts';
+import type { Appender } from './appender.ts';
+import { type Connector, ReplaceableConnection } from './connection.ts';
+import { translated } from './failures.ts';
+import { tombstoneRequest } from './messages.ts';
+import { OWN_CATEGORY } from './ownStreams.ts';
+import { CallConnection, type Reader } from './reader.ts';
+import type { Timings } from './settings.ts';
+
+const RETENTION_STREAM = `${OWN_CATEGORY}-retention`;
+const PAGE_EVENTS = 100;
+/** Reads at once, to find out which streams are still there. */
+const LOOKS_AT_ONCE = 32;
+const TRIES = 3;
+
+interface DeletionOptions {
+  readonly connector: Connector;
+  readonly reader: Reader;
+  readonly appender: Appender;
+  readonly timings: Timings;
+}
+
+export class Deletion {
+  readonly #options: DeletionOptions;
+  readonly #connections: ReplaceableConnection<CallConnection>;
+  /** As far as the stream was read: the day (yyyy-mm-dd, UTC; '' before any), and the revision of the event that says it. */
+  #known = { before: '', revision: -1 };
+
+  constructor(options: DeletionOptions) {
+    this.#options = options;
+    const { connector, timings } = options;
+    this.#connections = new ReplaceableConnection(
+      async () => new CallConnection(await connector.connect(timings.connectMs)),
+    );
+  }
+
+  /** Returns those whose streams are gone now. Throws EventStoreUnavailable when that is not known of some; a repeat is safe. */
+  async delete(ended: readonly EndedDelivery[], recordedBefore: string): Promise<ReadonlySet<DeliveryId>> {
+    await this.#announce(recordedBefore);
+    const gone = await Promise.all(ended.map(async (one) => ((await this.#tombstone(one)) ? [one.id] : [])));
+    return new Set(gone.flat());
+  }
+
+  /** Returns the events without those of deleted streams. To be asked with `before` of `deletedBefore`. */
+  async withoutDeleted(events: readonly RecordedEvent[], before: string): Promise<readonly RecordedEvent[]> {
+    const old = new Set<StreamName>();
+    for (const { stream, recordedAt } of events)
+      if (recordedAt < before && readStreamName(stream).category === 'webhookDelivery') old.add(stream);
+    if (old.size === 0) return events;
+    const deleted = new Set<StreamName>();
+    const streams = [...old];
+    for (let at = 0; at < streams.length; at += LOOKS_AT_ONCE)
+      await Promise.all(
+        streams.slice(at, at + LOOKS_AT_ONCE).map(async (stream) => {
+          if ((await this.#options.reader.pageSoon(stream, 0, 1)).length === 0) deleted.add(stream);
+        }),
+      );
+    return deleted.size === 0 ? events : events.filter(({ stream }) => !deleted.has(stream));
+  }
+
+  /** Returns the day (yyyy-mm-dd, UTC) before which all was recorded that was ever deleted; '' when nothing was. */
+  async deletedBefore(): Promise<string> {
+    for (;;) {
+      const page = await this.#options.reader.pageSoon(RETENTION_STREAM, this.#known.revision + 1, PAGE_EVENTS);
+      const last = page.at(-1);
+      if (last !== undefined && last.revision > this.#known.revision)
+        this.#known = { before: (JSON.parse(last.data) as { before: string }).before, revision: last.revision };
+      if (page.length < PAGE_EVENTS) return this.#known.before;
+    }
+  }
+
+  close(): void {
+    this.#connections.close();
+  }
+
+  /** Before anything is deleted: from then on every subscription that begins looks closer. */
+  async #announce(before: string): Promise<void> {
+    for (let tries = 0; (await this.deletedBefore()) < before; tries++) {
+      if (tries === TRIES) throw new EventStoreUnavailable('the day of the deletion could not be written');
+      const data = JSON.stringify({ before });
+      const event = { id: randomUUID(), type: 'DeliveriesDeletedBefore', data, metadata: '{}' };
+      const sizes = { dataBytes: Buffer.byteLength(data), metadataBytes: 2 };
+      const expected = this.#known.revision;
+      await this.#options.appender.append({ stream: RETENTION_STREAM, expected, events: [event], ...sizes });
+    }
+  }
+
+  /** Returns whether the stream is gone; false: its last event is another one. */
+  async #tombstone({ id, revision }: EndedDelivery): Promise<boolean> {
+    const { timings } = this.#options;
+    for (let attempt = 0; ; attempt++) {
+      const failure = await this.#try(streamName.webhookDelivery(id), revision);
+      if (failure === null || failure.kind === 'streamDeleted') return true;
+      if (failure.kind === 'wrongRevision') return false;
+      if (failure.kind === 'refused' || failure.kind === 'invalid' || attempt === TRIES)
+        throw new EventStoreUnavailable(`a delivery could not be deleted: ${failure.message}`, { cause: failure });
+      await pause(timings.backoffMs(attempt));
+    }
+  }
+
+  async #try(stream: StreamName, revision: number) {
+    const { connector, timings } = this.#options;
+    const shared = await this.#connections.get();
+    try {
+      await shared.run(
+        ({ stub, metadata }) =>
+          new Promise<void>((resolve, reject) => {
+            const headers = metadata({ requiresLeader: true });
+            const deadline = Date.now() + timings.attemptMs;
+            stub.tombstone(tombstoneRequest(stream, revision), headers, { deadline }, (error) =>
+              error === null ? resolve() : reject(error),
+            );
+          }),
+      );
+      return null;
+    } catch (error) {
+      const failure = translated(error, true);
+      if (failure.kind === 'streamDeleted' || failure.kind === 'wrongRevision') return failure;
+      this.#connections.replace(shared);
+      if (failure.leader !== null) connector.redirect(failure.leader);
+      return failure;
+    }
+  }
+}

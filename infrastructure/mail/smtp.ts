@@ -1,0 +1,31 @@
+// Mail by SMTP. Over TLS from the start (smtps) or from STARTTLS on; without either only to this machine, or where that is allowed.
+import { createTransport } from 'nodemailer';
+import type { MailSender } from '../../application/ports/mail.ts';
+import { messageOf } from './message.ts';
+
+const CONNECT_MS = 10_000;
+/** Without a byte in either direction. */
+const SILENCE_MS = 30_000;
+
+export interface SmtpOptions {
+  /** `smtp://user:password@host:port` or `smtps://…`. */
+  readonly url: string;
+  readonly from: string;
+  readonly requiresTls: boolean;
+}
+
+export const smtpMail = ({ url, from, requiresTls }: SmtpOptions): MailSender => {
+  const transport = createTransport({
+    url,
+    requireTLS: requiresTls && !url.startsWith('smtps:'),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+  });
+  return {
+    send: async (mail) => {
+      await transport.sendMail(messageOf(mail, from));
+    },
+    close: () => transport.close(),
+  };
+};

@@ -1,0 +1,89 @@
+// Metrics for Prometheus (architecture §9): what an operator watches. No labels that grow with merchants.
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Watched } from './readiness.ts';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export interface Metrics {
+  readonly registry: Registry;
+  readonly onAnswer: (route: string, status: number, seconds: number) => void;
+}
+
+/** What is counted, of a running gateway. */
+export interface Counted extends Watched {
+  readonly parked: { countOf(consumer: string): number };
+  readonly jobs: { readonly queues: readonly string[]; open(queue: string): Promise<number> };
+  /** Those that the capabilities declare. */
+  readonly gauges: readonly { readonly name: string; readonly help: string; readonly read: () => Promise<number> }[];
+}
+
+export const createMetrics = (gateway: Counted): Metrics => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: 'quita_' });
+  const answers = new Histogram({
+    name: 'quita_http_answer_seconds',
+    help: 'Time to answer, by operation and status.',
+    labelNames: ['operation', 'status'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  const gauge = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: L[],
+    collect: (set: (labels: Record<L, string>, value: number) => void) => void | Promise<void>,
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        await collect((labels, value) => this.set(labels, value));
+      },
+    });
+  const groups = [
+    ['projector', gateway.projected],
+    ['reactor', gateway.reacted],
+  ] as const;
+  gauge(
+    'quita_subscription_stuck_seconds',
+    'Seconds that a read model or process has not moved while there is something to take, wherever it runs.',
+    ['group', 'consumer'],
+    (set) => {
+      for (const [group, progress] of groups)
+        for (const consumer of progress.names) set({ group, consumer }, progress.stuckMs(consumer) / 1000);
+    },
+  );
+  gauge(
+    'quita_parked_streams',
+    'Streams that a read model or process does not take any more, because of an event in them. Must be 0.',
+    ['consumer'],
+    (set) => {
+      for (const [, { names }] of groups)
+        for (const consumer of names) set({ consumer }, gateway.parked.countOf(consumer));
+    },
+  );
+  gauge(
+    'quita_subscription_faults',
+    'Read models and processes of this process that failed as a whole. Must be 0.',
+    ['group'],
+    (set) => {
+      set({ group: 'projector' }, gateway.projector?.faults().length ?? 0);
+      set({ group: 'reactor' }, gateway.reactor?.faults().length ?? 0);
+    },
+  );
+  gauge('quita_subscription_leading', '1 while this process is the one that follows the log.', ['group'], (set) => {
+    if (gateway.projector) set({ group: 'projector' }, gateway.projector.isLeading ? 1 : 0);
+    if (gateway.reactor) set({ group: 'reactor' }, gateway.reactor.isLeading ? 1 : 0);
+  });
+  gauge('quita_jobs_open', 'Jobs that wait or run.', ['queue'], async (set) => {
+    for (const queue of gateway.jobs.queues) set({ queue }, await gateway.jobs.open(queue));
+  });
+  for (const { name, help, read } of gateway.gauges)
+    gauge(`quita_${name}`, help, [], async (set) => set({}, await read()));
+  return {
+    registry,
+    onAnswer: (operation, status, seconds) => answers.observe({ operation, status: String(status) }, seconds),
+  };
+};

@@ -1,0 +1,53 @@
+// Ready means: can append, can read, lag of every consumer below 5 s, wherever it runs (architecture §9). The reasons are read by anybody:
+// they name no address.
+
+import type { EventStore } from '../../application/ports/eventStore.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { LogProgress } from '../subscriptions/progress.ts';
+import { withTimeout } from '../waiting.ts';
+
+/** What it looks at, of a running gateway. */
+export interface Watched {
+  readonly projected: LogProgress;
+  readonly reacted: LogProgress;
+  /** null: another process's part. */
+  readonly projector: LeadingConsumers | null;
+  readonly reactor: LeadingConsumers | null;
+  /** Why this process must take no work, because its own clock is off; null: it is not. */
+  readonly clockFault: () => string | null;
+}
+
+/** The consumers of the log that run in this process. */
+export interface LeadingConsumers {
+  readonly isLeading: boolean;
+  /** Of those that failed as a whole. */
+  faults(): readonly { readonly name: string }[];
+}
+
+const LAG_MS_MAX = 5_000;
+const ANSWER_MS_MAX = 2_000;
+
+const NO_ANSWER: unique symbol = Symbol('no answer');
+type NoAnswer = typeof NO_ANSWER;
+
+/** A rejection is no answer either. */
+const inTime = <T>(work: Promise<T>): Promise<T | NoAnswer> =>
+  withTimeout(work, ANSWER_MS_MAX, () => new Error('no answer')).catch((): NoAnswer => NO_ANSWER);
+
+/** null: ready. */
+export const unreadiness = async (
+  { store, reads }: { readonly store: EventStore; readonly reads: Sql },
+  { projected, reacted, projector, reactor, clockFault }: Watched,
+  lagMsMax = LAG_MS_MAX,
+): Promise<string | null> => {
+  const refusal = await inTime(store.head().then(() => store.refusal()));
+  if (refusal === NO_ANSWER) return 'the event store does not answer';
+  if (refusal !== null) return 'the event log takes no events: it was sealed or moved';
+  if ((await inTime(reads.query('SELECT 1'))) === NO_ANSWER) return 'the database does not answer';
+  const clock = clockFault();
+  if (clock !== null) return clock;
+  const [fault] = [...(projector?.faults() ?? []), ...(reactor?.faults() ?? [])];
+  if (fault) return `${fault.name} has stopped`;
+  const still = [...projected.standingStill(lagMsMax), ...reacted.standingStill(lagMsMax)];
+  return still.length === 0 ? null : `behind the log: ${still.join(', ')}`;
+};

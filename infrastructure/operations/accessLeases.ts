@@ -1,0 +1,214 @@
+// Access leases on Postgres (ADR 0009). A lease is granted only to a process that has taken in the newest change. Both sides measure its
+// length by their own monotonic clocks: the process from before it asked, whoever announces a change from after it was written, so that no
+// clock is compared with another.
+import type { AccessLeases } from '../../application/ports/accessLeases.ts';
+import type { Stopwatch } from '../../application/ports/clock.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
+import type { NotificationListener } from '../postgres/notificationListener.ts';
+
+export interface AccessLeaseTimings {
+  /** How long a process may answer from memory without another renewal, and how long an announcement waits for one at most. */
+  readonly leaseMs: number;
+  readonly renewMs: number;
+  /** A process that has not been asked for so long gives its lease back. */
+  readonly idleMs: number;
+}
+export const ACCESS_LEASE_TIMINGS: AccessLeaseTimings = { leaseMs: 2_000, renewMs: 500, idleMs: 10_000 };
+
+/** Of the lease's length: what a process trusts, because its clock may run slower than another's. */
+const TRUSTED_PART = 0.9;
+/** Changes whose accounts are kept. A process that has missed more forgets everything. */
+const CHANGES_KEPT = 64;
+const PAUSE_MS = 2;
+const PAUSE_MS_MAX = 100;
+const CHANNEL = 'quita_access';
+
+/**
+ * The lock on the row makes a change wait for the renewals that have not seen it, and the renewals after it see it: none is granted at an
+ * older version once a change is written.
+ */
+const RENEW = `WITH change AS (SELECT version, accounts FROM operations.access_changes FOR SHARE),
+  lease AS (
+    INSERT INTO operations.access_leases (process, version, lease_ms) SELECT $1, version, $3 FROM change WHERE version = $2
+    ON CONFLICT (process) DO UPDATE SET version = excluded.version, lease_ms = excluded.lease_ms)
+  SELECT version, accounts FROM change`;
+
+const CHANGE = `WITH change AS (
+    UPDATE operations.access_changes SET version = version + 1,
+      accounts = (accounts || $1::text)[greatest(cardinality(accounts) + 2 - ${CHANGES_KEPT}, 1):]
+    RETURNING version)
+  SELECT version, pg_notify('${CHANNEL}', '') FROM change`;
+
+const BEHIND = 'SELECT max(lease_ms) AS "leaseMs" FROM operations.access_leases WHERE version < $1';
+const END = 'DELETE FROM operations.access_leases WHERE version < $1';
+const GIVE_BACK = 'DELETE FROM operations.access_leases WHERE process = $1';
+
+interface AccessLeaseOptions {
+  readonly db: SqlPool;
+  /** Unique for each process. */
+  readonly process: string;
+  readonly stopwatch: Stopwatch;
+  /** The time of day of this host. A machine that was suspended may find its monotonic clock where it stood. */
+  readonly wallNow?: () => number;
+  readonly timings?: AccessLeaseTimings;
+  /** Renewals have begun to fail: callers are looked up until they succeed again. */
+  readonly onError: (error: Error) => void;
+}
+
+interface Instant {
+  readonly elapsedMs: number;
+  readonly wallMs: number;
+}
+
+export class PostgresAccessLeases implements AccessLeases {
+  readonly #options: AccessLeaseOptions;
+  readonly #timings: AccessLeaseTimings;
+  readonly #wallNow: () => number;
+  readonly #listeners: ((account: AccountId | null) => void)[] = [];
+  /** The version as of which everything is taken in; null: none yet. */
+  #version: number | null = null;
+  /** From when the lease counts; null: there is none. */
+  #since: Instant | null = null;
+  #lastAskedMs = Number.NEGATIVE_INFINITY;
+  /** Whether the table may have a lease of this process. */
+  #isOnRecord = false;
+  #isFailing = false;
+  #working: Promise<void> | null = null;
+  /** A change was announced while a renewal was on its way. */
+  #isOutdated = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: AccessLeaseOptions) {
+    this.#options = options;
+    this.#timings = options.timings ?? ACCESS_LEASE_TIMINGS;
+    this.#wallNow = options.wallNow ?? Date.now;
+  }
+
+  /** For a process that remembers: it hears of changes by notices, and by its renewals when notices do not reach it. */
+  async follow(notices: Pick<NotificationListener, 'on'>): Promise<void> {
+    await notices.on(CHANNEL, () => this.#heard());
+    this.#timer = setInterval(() => this.#tick(), this.#timings.renewMs).unref();
+  }
+
+  isHeld(): boolean {
+    const now = this.#now();
+    this.#lastAskedMs = now.elapsedMs;
+    const isHeld = this.#since !== null && this.#isWithin(this.#since, now);
+    if (!isHeld && this.#timer !== undefined && this.#working === null) this.#work(() => this.#renew());
+    return isHeld;
+  }
+
+  onChange(listener: (account: AccountId | null) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async announce(account: AccountId): Promise<void> {
+    const { db, stopwatch } = this.#options;
+    const { rows } = await db.query<{ version: number }>({ name: 'announce_access', text: CHANGE, values: [account] });
+    const { version } = rows[0] as { version: number };
+    const startedMs = stopwatch.elapsedMs();
+    this.#heard();
+    for (let pauseMs = PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
+      const { rows: behind } = await db.query<{ leaseMs: number | null }>({
+        name: 'access_leases_behind',
+        text: BEHIND,
+        values: [version],
+      });
+      const leaseMs = behind[0]?.leaseMs ?? null;
+      if (leaseMs === null) return;
+      const leftMs = leaseMs - (stopwatch.elapsedMs() - startedMs);
+      if (leftMs <= 0) break;
+      await stopwatch.pause(Math.min(pauseMs, leftMs));
+    }
+    // Those that are left have run out. The next announcement does not wait for them again.
+    await db.query({ name: 'end_access_leases', text: END, values: [version] });
+  }
+
+  /** Gives the lease back, so that nobody waits for it. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.#working;
+    await this.#giveBack().catch(() => undefined);
+  }
+
+  #tick(): void {
+    if (this.#working !== null) return;
+    const isIdle = this.#options.stopwatch.elapsedMs() - this.#lastAskedMs > this.#timings.idleMs;
+    if (!isIdle) this.#work(() => this.#renew());
+    else if (this.#isOnRecord) this.#work(() => this.#giveBack());
+  }
+
+  #heard(): void {
+    if (this.#working !== null) this.#isOutdated = true;
+    else if (this.#isOnRecord) this.#work(() => this.#renew());
+  }
+
+  /** One at a time, so that what one has taken in stands in the next. */
+  #work(work: () => Promise<void>): void {
+    if (this.#isClosed) return;
+    this.#working = work()
+      .then(
+        () => {
+          this.#isFailing = false;
+        },
+        (error: Error) => {
+          if (!this.#isFailing) this.#options.onError(error);
+          this.#isFailing = true;
+        },
+      )
+      .finally(() => {
+        this.#working = null;
+      });
+  }
+
+  /** Takes in what was announced until there is nothing more, and has a lease then. */
+  async #renew(): Promise<void> {
+    for (;;) {
+      this.#isOutdated = false;
+      const asked = this.#now();
+      this.#isOnRecord = true;
+      const { rows } = await this.#options.db.query<{ version: number; accounts: AccountId[] }>({
+        name: 'renew_access_lease',
+        text: RENEW,
+        values: [this.#options.process, this.#version ?? -1, this.#timings.leaseMs],
+      });
+      const { version, accounts } = rows[0] as (typeof rows)[number];
+      if (version === this.#version) {
+        this.#since = asked;
+        if (!this.#isOutdated) return;
+      } else this.#takeIn(version, accounts);
+    }
+  }
+
+  #takeIn(version: number, accounts: readonly AccountId[]): void {
+    const missed = this.#version === null ? Number.NaN : version - this.#version;
+    const isKnown = missed > 0 && missed <= accounts.length;
+    for (const account of isKnown ? accounts.slice(-missed) : [null])
+      for (const listener of this.#listeners) listener(account);
+    this.#version = version;
+  }
+
+  async #giveBack(): Promise<void> {
+    this.#since = null;
+    if (!this.#isOnRecord) return;
+    await this.#options.db.query({
+      name: 'give_back_access_lease',
+      text: GIVE_BACK,
+      values: [this.#options.process],
+    });
+    this.#isOnRecord = false;
+  }
+
+  #now(): Instant {
+    return { elapsedMs: this.#options.stopwatch.elapsedMs(), wallMs: this.#wallNow() };
+  }
+
+  #isWithin(since: Instant, now: Instant): boolean {
+    const ageMs = Math.max(now.elapsedMs - since.elapsedMs, now.wallMs - since.wallMs);
+    return ageMs < this.#timings.leaseMs * TRUSTED_PART;
+  }
+}

@@ -1,0 +1,72 @@
+// When keys were last used, in Postgres: noted in memory, and written together once a minute.
+import type { Clock } from '../../application/ports/clock.ts';
+import type { KeyUseReads, KeyUses } from '../../application/ports/keyUses.ts';
+import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import type { KeyId } from '../../domain/kernel/ids.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
+
+const WRITE_EVERY_MS = 60_000;
+
+/** A key that several processes see is written by the first of them in a minute. In one order, so that two never wait for each other. */
+const WRITE = `INSERT INTO operations.api_key_uses AS u (key_id, last_used_at)
+  SELECT key_id, at FROM unnest($1::text[], $2::timestamptz[]) AS used(key_id, at) ORDER BY key_id
+  ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at
+  WHERE u.last_used_at <= excluded.last_used_at - interval '1 minute'`;
+
+interface KeyUseOptions {
+  readonly db: Sql;
+  readonly clock: Clock;
+  readonly onError: (error: Error) => void;
+}
+
+export class PostgresKeyUses implements KeyUses {
+  readonly #options: KeyUseOptions;
+  #used = new Map<KeyId, number>();
+  readonly #timer: NodeJS.Timeout;
+  #writing: Promise<void> | null = null;
+
+  constructor(options: KeyUseOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => {
+      this.#writing ??= this.write()
+        .catch(options.onError)
+        .finally(() => {
+          this.#writing = null;
+        });
+    }, WRITE_EVERY_MS).unref();
+  }
+
+  note(key: KeyId): void {
+    this.#used.set(key, this.#options.clock.now());
+  }
+
+  /** Writes what was noted since the last time. What can't be written is lost. */
+  async write(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const used = this.#used;
+    this.#used = new Map();
+    const instants = [...used.values()].map(fromMillis);
+    await this.#options.db.query({
+      name: 'write_key_uses',
+      text: WRITE,
+      values: [new TextArray([...used.keys()]), instants],
+    });
+  }
+
+  /** Never rejects. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing;
+    await this.write().catch(this.#options.onError);
+  }
+}
+
+export const keyUseReads = (db: Sql): KeyUseReads => ({
+  lastUsed: async (keys) => {
+    const { rows } = await db.query<{ key_id: KeyId; at_ms: number }>(
+      `SELECT key_id, (extract(epoch FROM last_used_at) * 1000)::bigint AS at_ms FROM operations.api_key_uses WHERE key_id = ANY($1::text[])`,
+      [new TextArray([...keys])],
+    );
+    return new Map(rows.map(({ key_id: key, at_ms: atMs }) => [key, fromMillis(atMs)]));
+  },
+});

@@ -1,0 +1,98 @@
+// Links to set a password, and requests for them, in Postgres.
+import { createHmac, hash } from 'node:crypto';
+import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { LinkPurpose, LinkRequest, PasswordLinks } from '../../application/ports/passwordLinks.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+import type { PasswordId, UserId } from '../../domain/kernel/ids.ts';
+import type { SecretsKeyring } from '../secrets/keyring.ts';
+
+interface RequestRow {
+  readonly id: string;
+  readonly purpose: LinkPurpose;
+  readonly email: string;
+}
+const requestOf = ({ id, purpose, email }: RequestRow): LinkRequest => ({ requestId: id, purpose, email });
+
+/** A link can be seen in the database by nobody: what stands there is the hash of its secret. */
+const hashOf = (token: string): string => hash('sha256', token, 'hex');
+
+/** `jobs`: null where none are enqueued: the running program looks for requests every few seconds. */
+export const linkRequests = (
+  db: SqlPool,
+  jobs: Pick<JobQueue, 'enqueue' | 'wake'> | null,
+): Pick<PasswordLinks, 'request' | 'findRequest' | 'endRequest' | 'openRequests'> => ({
+  request: async ({ requestId, purpose, email }, job) => {
+    const isNew = await db.transaction(async (tx) => {
+      const { rowCount } = await tx.query(
+        `INSERT INTO operations.password_link_requests (id, purpose, email) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+        [requestId, purpose, email.toLowerCase()],
+      );
+      if (rowCount > 0) await jobs?.enqueue([job], tx);
+      return rowCount > 0;
+    });
+    if (isNew) jobs?.wake([job]);
+  },
+  findRequest: async (requestId) => {
+    const { rows } = await db.query<RequestRow>(
+      'SELECT id, purpose, email FROM operations.password_link_requests WHERE id = $1',
+      [requestId],
+    );
+    return rows[0] ? requestOf(rows[0]) : null;
+  },
+  endRequest: async (requestId) => {
+    await db.query('DELETE FROM operations.password_link_requests WHERE id = $1', [requestId]);
+  },
+  openRequests: async function* (page) {
+    for (let after = ''; ; ) {
+      const { rows } = await db.query<RequestRow>(
+        `SELECT id, purpose, email FROM operations.password_link_requests
+         WHERE requested_at > now() - interval '1 day' AND id > $1 ORDER BY id LIMIT $2`,
+        [after, page],
+      );
+      yield rows.map(requestOf);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < page) return;
+      after = last.id;
+    }
+  },
+});
+
+export const passwordLinks = (
+  db: SqlPool,
+  jobs: Pick<JobQueue, 'enqueue' | 'wake'>,
+  keyring: SecretsKeyring,
+): PasswordLinks => {
+  const key = keyring.keyFor('password links', keyring.sealingId) as Buffer;
+  return {
+    ...linkRequests(db, jobs),
+    tokenOf: (requestId) => createHmac('sha256', key).update(requestId).digest('base64url'),
+    open: async (token, { userId, replaces }) => {
+      await db.query(
+        `INSERT INTO operations.password_links (hash, user_id, password_id, expires_at)
+         VALUES ($1, $2, $3, now() + interval '1 hour')
+         ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at`,
+        [hashOf(token), userId, replaces],
+      );
+    },
+    find: async (token) => {
+      const { rows } = await db.query<{ user_id: UserId; password_id: PasswordId | null }>({
+        name: 'find_password_link',
+        text: 'SELECT user_id, password_id FROM operations.password_links WHERE hash = $1 AND expires_at > now()',
+        values: [hashOf(token)],
+      });
+      return rows[0] ? { userId: rows[0].user_id, replaces: rows[0].password_id } : null;
+    },
+    countRecent: async (userId) => {
+      const { rows } = await db.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM operations.password_links
+         WHERE user_id = $1 AND opened_at > now() - interval '15 minutes'`,
+        [userId],
+      );
+      return rows[0]?.count ?? 0;
+    },
+    forgetOld: async () => {
+      await db.query('DELETE FROM operations.password_links WHERE expires_at < now()');
+      await db.query("DELETE FROM operations.password_link_requests WHERE requested_at < now() - interval '1 day'");
+    },
+  };
+};

@@ -1,0 +1,14 @@
+// The guard of refunds on Postgres: a row for each live refund of the last hour, counted and added by one function under one lock.
+import type { RefundGuard } from '../../application/ports/refundGuard.ts';
+import type { SqlPool } from '../../application/ports/sql.ts';
+
+export const refundGuard = (db: SqlPool): RefundGuard => ({
+  reserve: async ({ refundId, accountId, currency, amount, at, countPerHour, sumPerHour }) => {
+    const { rows } = await db.query<{ outcome: 'reserved' | 'count' | 'sum' }>({
+      name: 'reserve_refund',
+      text: 'SELECT operations.reserve_refund($1, $2, $3, $4, $5, $6, $7) AS outcome',
+      values: [refundId, accountId, currency, amount, at, countPerHour, sumPerHour],
+    });
+    return (rows[0] as (typeof rows)[number]).outcome;
+  },
+});

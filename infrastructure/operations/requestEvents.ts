@@ -1,0 +1,53 @@
+// Which events a request caused. Both stores keep the request's id in the events' metadata and no index of it: the log is read from the
+// position that the request found it at, as far as the request and what followed at once can reach.
+import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
+import type { LoggedRequest } from '../../application/ports/requestLog.ts';
+import { toMillis } from '../../domain/kernel/time.ts';
+
+/** What is recorded later than so long after the answer is not looked for. */
+const FOLLOWING_MS = 10_000;
+
+/** As the event codec stores it. */
+interface StoredMetadata {
+  readonly account: string;
+  /** Left out where the request is the cause. */
+  readonly requestId?: string;
+  /** The request or the event that caused it. */
+  readonly $causationId?: string;
+}
+
+/** null: nobody can read it. */
+const metadataOf = ({ metadata }: RecordedEvent): StoredMetadata | null => {
+  try {
+    return JSON.parse(metadata) as StoredMetadata;
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Returns the events that were recorded under the request's id, and those that followed from them within 10 s of the answer. Throws
+ * UnknownPosition where the log is not the one that the request was answered on: it was moved or put back.
+ */
+export const eventsOfRequest = async (
+  store: Pick<EventStore, 'subscribe'>,
+  { requestId, accountId, createdAt, durationMs, logPosition }: LoggedRequest,
+  signal: AbortSignal,
+): Promise<readonly RecordedEvent[]> => {
+  const until = toMillis(createdAt) + durationMs + FOLLOWING_MS;
+  const found: RecordedEvent[] = [];
+  const causes = new Set([requestId]);
+  for await (const batch of store.subscribe({ after: logPosition, categories: null, signal })) {
+    if (batch.kind === 'caughtUp') break;
+    if (batch.kind !== 'events') continue;
+    for (const event of batch.events) {
+      if (Date.parse(event.recordedAt) > until) return found;
+      const metadata = metadataOf(event);
+      if (metadata === null || (accountId !== null && metadata.account !== accountId)) continue;
+      if (metadata.requestId !== requestId && !causes.has(metadata.$causationId ?? '')) continue;
+      found.push(event);
+      causes.add(event.id);
+    }
+  }
+  return found;
+};

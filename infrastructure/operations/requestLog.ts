@@ -1,0 +1,145 @@
+// The request log in Postgres: written in batches, read by account, dropped by the day.
+import type { Clock } from '../../application/ports/clock.ts';
+import type { Position } from '../../application/ports/eventStore.ts';
+import type {
+  LoggedRequest,
+  RequestLogReads,
+  RequestLogStore,
+  RequestLogUpkeep,
+} from '../../application/ports/requestLog.ts';
+import type { RequestMinutes } from '../../application/ports/requestShares.ts';
+import { type Sql, TextArray } from '../../application/ports/sql.ts';
+import type { AccountId, Mode, RequestLogId, UserId } from '../../domain/kernel/ids.ts';
+import { fromMillis, toMillis } from '../../domain/kernel/time.ts';
+import { int8Array } from '../postgres/binaryArrays.ts';
+import { requestMinutes } from './requestShares.ts';
+
+const DAYS_AHEAD = 3;
+const DAYS_KEPT = 30;
+
+const KEEP = 'SELECT operations.keep_request_log(($1::timestamptz AT TIME ZONE $2)::date, $3, $4)';
+/** `daysKept` null: none are dropped. */
+const keepFor = (db: Sql, now: string, daysKept: number | null) => db.query(KEEP, [now, 'UTC', DAYS_AHEAD, daysKept]);
+
+export const requestUpkeep = (db: Sql, clock: Clock): RequestLogUpkeep & RequestMinutes => ({
+  ...requestMinutes(db),
+  keepDays: async () => void (await keepFor(db, fromMillis(clock.now()), DAYS_KEPT)),
+});
+
+const INSERT = `INSERT INTO operations.request_log (id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint,
+    user_id, created_at, log_position)
+  SELECT id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint, user_id,
+    to_timestamp(created_ms / 1000.0), log_position
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[],
+    $10::text[], $11::bigint[], $12::text[]) AS r(id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint,
+    user_id, created_ms, log_position)
+  ON CONFLICT DO NOTHING`;
+
+/** No partition takes the row. */
+const NO_PARTITION = '23514';
+
+export const requestLogStore = (db: Sql): RequestLogStore => {
+  const insert = (requests: readonly LoggedRequest[]) => {
+    const texts = (of: (request: LoggedRequest) => string | null) => new TextArray(requests.map(of));
+    return db.query({
+      name: 'write_request_log',
+      text: INSERT,
+      values: [
+        texts(({ id }) => id),
+        texts(({ requestId }) => requestId),
+        texts(({ accountId }) => accountId ?? ''),
+        texts(({ mode }) => mode),
+        texts(({ method }) => method),
+        texts(({ path }) => path),
+        int8Array(requests.map(({ status }) => status)),
+        int8Array(requests.map(({ durationMs }) => durationMs)),
+        texts(({ keyFingerprint }) => keyFingerprint),
+        texts(({ userId }) => userId),
+        int8Array(requests.map(({ createdAt }) => toMillis(createdAt))),
+        texts(({ logPosition }) => logPosition),
+      ],
+    });
+  };
+  return {
+    write: async (requests) => {
+      try {
+        await insert(requests);
+      } catch (error) {
+        if ((error as { code?: string }).code !== NO_PARTITION) throw error;
+        // No worker has run for days: the partitions are made by whoever needs them.
+        for (const day of new Set(requests.map(({ createdAt }) => createdAt.slice(0, 10))))
+          await keepFor(db, `${day}T12:00:00.000Z`, null);
+        await insert(requests);
+      }
+    },
+  };
+};
+
+interface Row {
+  readonly id: RequestLogId;
+  readonly request_id: string;
+  readonly account_id: AccountId | '';
+  readonly mode: Mode | null;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly duration_ms: number;
+  readonly key_fingerprint: string | null;
+  readonly user_id: UserId | null;
+  readonly created_ms: number;
+  readonly log_position: Position | null;
+}
+const COLUMNS = `id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint, user_id,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_ms, log_position`;
+
+const fromRow = (row: Row): LoggedRequest => ({
+  id: row.id,
+  requestId: row.request_id,
+  accountId: row.account_id === '' ? null : row.account_id,
+  mode: row.mode,
+  method: row.method,
+  path: row.path,
+  status: row.status,
+  durationMs: row.duration_ms,
+  keyFingerprint: row.key_fingerprint,
+  userId: row.user_id,
+  createdAt: fromMillis(row.created_ms),
+  logPosition: row.log_position,
+});
+
+export const requestLogReads = (db: Sql): RequestLogReads => {
+  const rowsOf = async (text: string, values: readonly unknown[]) =>
+    (await db.query<Row>(text, values)).rows.map(fromRow);
+  return {
+    list: (accountId, { statuses, keyFingerprint }, after, limit) => {
+      const values: unknown[] = [accountId, limit];
+      const bound = (value: unknown): string => `$${values.push(value)}`;
+      const conditions = ['account_id = $1'];
+      if (keyFingerprint !== null) conditions.push(`key_fingerprint = ${bound(keyFingerprint)}`);
+      if (after !== null) {
+        const at = bound(after.createdAt);
+        // The first condition says the same to the choice of partitions.
+        conditions.push(
+          `created_at <= ${at}::timestamptz`,
+          `(created_at, id) < (${at}::timestamptz, ${bound(after.id)})`,
+        );
+      }
+      const page = `FROM operations.request_log WHERE ${conditions.join(' AND ')}`;
+      const order = 'ORDER BY created_at DESC, id DESC LIMIT $2';
+      if (statuses === null) return rowsOf(`SELECT ${COLUMNS} ${page} ${order}`, values);
+      // Each status by itself, along its own index: a rare one is found among millions of others.
+      const each = `unnest(${bound(statuses)}::integer[]) AS of(wanted)
+        CROSS JOIN LATERAL (SELECT * ${page} AND status = wanted ${order}) found`;
+      return rowsOf(`SELECT ${COLUMNS} FROM ${each} ${order}`, values);
+    },
+    find: async (accountId, id) => {
+      const text = `SELECT ${COLUMNS} FROM operations.request_log WHERE id = $1 AND account_id = $2`;
+      return (await rowsOf(text, [id, accountId]))[0] ?? null;
+    },
+    withRequestId: (requestId, limit) =>
+      rowsOf(
+        `SELECT ${COLUMNS} FROM operations.request_log WHERE request_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`,
+        [requestId, limit],
+      ),
+  };
+};

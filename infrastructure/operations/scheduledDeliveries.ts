@@ -1,0 +1,125 @@
+// Deliveries of which nothing has happened yet, in Postgres, beside the jobs that will attempt them.
+import { LRUCache } from 'lru-cache';
+import type { JobQueue } from '../../application/ports/jobs.ts';
+import type { ScheduledDeliveries, ScheduledDelivery } from '../../application/ports/scheduledDeliveries.ts';
+import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
+import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import { fromMillis } from '../../domain/kernel/time.ts';
+
+interface Row {
+  readonly id: DeliveryId;
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+  readonly target: string;
+  readonly payment_id: PaymentId;
+  readonly payment_revision: number;
+  readonly event_type: string;
+  readonly endpoint_id: EndpointId | null;
+  readonly resend: number;
+  readonly scheduled_ms: number;
+}
+
+const fromRow = (row: Row): ScheduledDelivery => ({
+  deliveryId: row.id,
+  tenant: { accountId: row.account_id, mode: row.mode },
+  target: row.target,
+  delivery: {
+    paymentId: row.payment_id,
+    revision: row.payment_revision,
+    eventType: row.event_type,
+    endpointId: row.endpoint_id,
+    resend: row.resend,
+    scheduledAt: fromMillis(row.scheduled_ms),
+  },
+});
+
+const INSERT = {
+  name: 'schedule_deliveries',
+  text: `INSERT INTO operations.scheduled_deliveries
+      (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend, scheduled_at)
+    SELECT unnest($1::text[]), unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]), unnest($6::int[]),
+      unnest($7::text[]), unnest($8::text[]), unnest($9::int[]), unnest($10::text[])::timestamptz
+    ON CONFLICT (id) DO NOTHING RETURNING id`,
+};
+
+const valuesOf = (list: readonly ScheduledDelivery[]): readonly unknown[] => [
+  new TextArray(list.map(({ deliveryId }) => deliveryId)),
+  new TextArray(list.map(({ tenant }) => tenant.accountId)),
+  new TextArray(list.map(({ tenant }) => tenant.mode)),
+  new TextArray(list.map(({ target }) => target)),
+  new TextArray(list.map(({ delivery }) => delivery.paymentId)),
+  list.map(({ delivery }) => delivery.revision),
+  new TextArray(list.map(({ delivery }) => delivery.eventType)),
+  new TextArray(list.map(({ delivery }) => delivery.endpointId)),
+  list.map(({ delivery }) => delivery.resend),
+  new TextArray(list.map(({ delivery }) => delivery.scheduledAt)),
+];
+
+const FIND = {
+  name: 'find_scheduled_deliveries',
+  text: `SELECT id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend,
+      (extract(epoch FROM scheduled_at) * 1000)::bigint AS scheduled_ms
+    FROM operations.scheduled_deliveries WHERE id = ANY ($1::text[])`,
+};
+
+const IS_SHOWN = 'EXISTS (SELECT FROM rm_webhook_deliveries.deliveries d WHERE d.id = s.id)';
+
+/** A few hundred bytes each, between the fan-out and the first attempt. */
+const REMEMBERED_MAX = 10_000;
+
+/** `jobs`: in the same database. */
+export const scheduledDeliveries = (db: SqlPool, jobs: JobQueue): ScheduledDeliveries => {
+  /** Those that began in this process: it need not look for them. */
+  const begun = new Set<string>();
+  /** Those that this process wrote down and has not begun: it need not read them. */
+  const remembered = new LRUCache<DeliveryId, ScheduledDelivery>({ max: REMEMBERED_MAX });
+  return {
+    schedule: async (deliveries) => {
+      const added = await db.transaction(async (tx) => {
+        const values = valuesOf(deliveries.map(({ scheduled }) => scheduled));
+        const { rows } = await tx.query<{ id: string }>({ ...INSERT, values });
+        const written = new Set(rows.map(({ id }) => id));
+        const isNew = deliveries.filter(({ scheduled }) => written.has(scheduled.deliveryId));
+        await jobs.enqueue(
+          isNew.map(({ job }) => job),
+          tx,
+        );
+        return isNew;
+      });
+      for (const { scheduled } of added) remembered.set(scheduled.deliveryId, scheduled);
+      jobs.wake(added.map(({ job }) => job));
+    },
+
+    find: async (ids) => {
+      const known = ids.flatMap((id) => remembered.get(id) ?? []);
+      const found = new Map(known.map((scheduled) => [scheduled.deliveryId, scheduled]));
+      const unknown = ids.filter((id) => !found.has(id));
+      if (unknown.length === 0) return found;
+      const { rows } = await db.query<Row>({ ...FIND, values: [new TextArray(unknown)] });
+      for (const row of rows) found.set(row.id, fromRow(row));
+      return found;
+    },
+
+    begun: (id) => {
+      remembered.delete(id);
+      begun.add(id);
+    },
+
+    sweep: async () => {
+      if (begun.size === 0) return;
+      const ids = [...begun];
+      const { rows } = await db.query<{ id: string }>({
+        name: 'sweep_scheduled_deliveries',
+        text: `WITH shown AS (SELECT s.id FROM unnest($1::text[]) AS s (id) WHERE ${IS_SHOWN}),
+            gone AS (DELETE FROM operations.scheduled_deliveries s USING shown WHERE s.id = shown.id)
+          SELECT id FROM shown`,
+        values: [new TextArray(ids)],
+      });
+      for (const { id } of rows) begun.delete(id);
+    },
+
+    sweepAll: async () => {
+      await db.query(`DELETE FROM operations.scheduled_deliveries s WHERE ${IS_SHOWN}`);
+    },
+  };
+};

@@ -1,0 +1,141 @@
+// Brings the database to this version's schema, or says that it is of another one, newer or too old (rule S4).
+import knex, { type Knex } from 'knex';
+import type pg from 'pg';
+import * as eventStore from '../../migrations/0001_event_log.ts';
+import * as subscriptions from '../../migrations/0002_subscriptions.ts';
+import * as operations from '../../migrations/0003_operations.ts';
+import * as sandbox from '../../migrations/0004_sandbox_provider.ts';
+import * as access from '../../migrations/0005_access.ts';
+import * as accountSettings from '../../migrations/0006_account_settings.ts';
+import * as requests from '../../migrations/0007_requests.ts';
+import * as webhookRetention from '../../migrations/0008_webhook_retention.ts';
+import * as accessLeases from '../../migrations/0009_access_leases.ts';
+import { connectionConfig, PgSession } from './session.ts';
+
+export const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
+  '0001_event_log': eventStore,
+  '0002_subscriptions': subscriptions,
+  '0003_operations': operations,
+  '0004_sandbox_provider': sandbox,
+  '0005_access': access,
+  '0006_account_settings': accountSettings,
+  '0007_requests': requests,
+  '0008_webhook_retention': webhookRetention,
+  '0009_access_leases': accessLeases,
+};
+
+/**
+ * Migrations of builds before the first release whose tables or events this version does not read. Until that release, whoever changes a
+ * migration or the stored form of an event outright gives the last migration another name and adds the old one here.
+ */
+export const BEFORE_RELEASE: readonly string[] = [
+  '0001_events',
+  '0001_event_store',
+  '0004_sandbox_bank',
+  '0004_sandbox',
+];
+
+const source: Knex.MigrationSource<string> = {
+  getMigrations: async () => Object.keys(MIGRATIONS),
+  getMigrationName: (name) => name,
+  getMigration: async (name) => MIGRATIONS[name] as Knex.Migration,
+};
+
+/** The database was used by a version whose schema is not an earlier one of this version's. Nothing was changed. */
+export class ForeignSchema extends Error {
+  override name = 'ForeignSchema';
+}
+
+/** No program of this version has run on the database yet. Nothing was changed. */
+export class OlderSchema extends Error {
+  override name = 'OlderSchema';
+}
+
+/** Throws ForeignSchema: of a newer version, or of a build before the first release, whose events and tables are not read any more. */
+const refuseForeign = (done: readonly string[]): void => {
+  if (done.some((name) => BEFORE_RELEASE.includes(name)))
+    throw new ForeignSchema(
+      'the database was made by a build before the first release, whose events this version does not read: of the embedded database, ' +
+        'remove the data directory or set DATA_DIR to another folder; otherwise set DATABASE_URL to an empty database',
+    );
+  const unknown = done.filter((name) => !(name in MIGRATIONS));
+  if (unknown.length > 0)
+    throw new ForeignSchema(
+      `the database has the schema of a newer version (${unknown.join(', ')}): start that version`,
+    );
+};
+
+const TABLE = 'schema_migrations';
+
+/** Serialised over processes by an advisory lock; a process killed in the middle leaves nothing half done. */
+const LOCK = 'SELECT pg_advisory_lock(1903520116, 1)';
+
+export const migrate = async (connectionString: string): Promise<void> => {
+  const { watch, ...config } = connectionConfig(connectionString, 'quita migrate');
+  // A migration takes what it takes, and waits for that of another process; who holds the lock is idle meanwhile.
+  const connection = {
+    ...config,
+    statement_timeout: 0,
+    options: `${config.options} -c idle_session_timeout=0`,
+  } as Knex.PgConnectionConfig;
+  const db = knex({
+    client: 'pg',
+    connection,
+    pool: {
+      min: 0,
+      max: 2,
+      afterCreate: (client: pg.Client, done: (error: Error | null, client: pg.Client) => void) => {
+        watch.add(client);
+        done(null, client);
+      },
+    },
+  });
+  try {
+    const lock = await db.client.acquireConnection();
+    try {
+      await db.raw(LOCK).connection(lock);
+      await run(db);
+    } finally {
+      await db.raw('SELECT pg_advisory_unlock_all()').connection(lock);
+      await db.client.releaseConnection(lock);
+    }
+  } finally {
+    await db.destroy();
+  }
+};
+
+/**
+ * For tools beside the running program: the database has the schema of this version, and is left as it is. Throws ForeignSchema, or
+ * OlderSchema, of an empty one, too.
+ */
+export const assertSchema = async (connectionString: string): Promise<void> => {
+  const session = await PgSession.open(connectionConfig(connectionString, 'quita'));
+  try {
+    const { rows: tables } = await session.query<{ found: string | null }>('SELECT to_regclass($1)::text AS found', [
+      TABLE,
+    ]);
+    const { rows } =
+      tables[0]?.found == null ? { rows: [] } : await session.query<{ name: string }>(`SELECT name FROM ${TABLE}`);
+    const done = rows.map(({ name }) => name);
+    refuseForeign(done);
+    const missing = Object.keys(MIGRATIONS).filter((name) => !done.includes(name));
+    if (missing.length > 0)
+      throw new OlderSchema(
+        done.length === 0
+          ? 'the database has no schema of Quita yet: start the program on it first, which makes it'
+          : `the database has the schema of an older version (${missing.join(', ')} missing): use the command line of the version that runs, or start this one, which migrates it`,
+      );
+  } finally {
+    await session.close();
+  }
+};
+
+const run = async (db: Knex): Promise<void> => {
+  if (await db.schema.hasTable(TABLE)) {
+    const done = await db<{ name: string }>(TABLE).select('name');
+    refuseForeign(done.map(({ name }) => name));
+    // A process killed while it migrated leaves knex's own lock behind; we hold ours, so nobody is migrating.
+    await db.migrate.forceFreeMigrationsLock({ tableName: TABLE, migrationSource: source });
+  }
+  await db.migrate.latest({ tableName: TABLE, migrationSource: source });
+};

@@ -1,0 +1,110 @@
+// The sandbox's instruments: real-looking, with codes and check digits that hold (rule P3). Everything
+// comes from the request and is the same each time it is asked, so that the sandbox needs no book of them.
+
+import { createHash } from 'node:crypto';
+import type { InstrumentRequest } from '../../../application/ports/paymentProvider.ts';
+import type { AcquirerInstrument, PixInstrument } from '../../../domain/charge/instruments.ts';
+import { CURRENCY_DECIMALS, METHOD_RULES } from '../../../domain/charge/methods.ts';
+import { saoPauloDay } from '../../../domain/kernel/civilDay.ts';
+import { encodeRawId } from '../../../domain/kernel/ids.ts';
+import { boletoBarcode, lineOfBarcode } from '../../../domain/methods/boleto.ts';
+import { cryptoAmount } from '../../../domain/methods/cryptoAmount.ts';
+import { multibancoReference } from '../../../domain/methods/multibanco.ts';
+import { isE164 } from '../../../domain/methods/phone.ts';
+import { buildDynamicBrCode } from '../../../domain/pix/brCode.ts';
+import { cryptoAddress } from './cryptoAddress.ts';
+
+export type AcquirerInstrumentRequest = Omit<
+  InstrumentRequest,
+  'method' | 'accountId' | 'mode' | 'createdAt' | 'receiverName' | 'receiverCity'
+> & {
+  readonly method: AcquirerInstrument['method'];
+};
+
+/** The last codes of their ranges: no real bank and no real collector is meant. */
+const SANDBOX_BANK = '999';
+const SANDBOX_ENTITY = '99999';
+
+const digitsOf = (bytes: Uint8Array, count: number): string =>
+  (BigInt(`0x${Buffer.from(bytes).toString('hex')}`) % 10n ** BigInt(count)).toString().padStart(count, '0');
+
+/**
+ * The instrument of one method, the same for the same request. RangeError for what a checked request never holds: a currency that
+ * the method doesn't take (P1), more than a boleto or a Multibanco reference can hold (I4), MBWAY without a phone number (P2).
+ */
+export const sandboxAcquirerInstrument = (request: AcquirerInstrumentRequest): AcquirerInstrument => {
+  const { method, txid, currency, expiresAt } = request;
+  if (!METHOD_RULES[method].currencies.includes(currency)) throw new RangeError(`${method} is not paid in ${currency}`);
+  const bytes = createHash('sha256')
+    .update(txid + method)
+    .digest();
+  const common = { provider: 'sandbox', reference: `sbx_${encodeRawId(bytes.subarray(0, 16))}`, expiresAt };
+  switch (method) {
+    case 'CREDIT_CARD':
+      return { ...common, method, redirectUrl: `${request.baseUrl}/pay/${request.paymentId}/card` };
+    case 'MBWAY':
+      return { ...common, method, phone: phoneOf(request) };
+    case 'MULTIBANCO':
+      return { ...common, method, ...multibancoOf(request, bytes) };
+    case 'BOLETO':
+      return { ...common, method, ...boletoOf(request, bytes) };
+    case 'CRYPTO':
+      return { ...common, method, ...cryptoOf(request, bytes) };
+    default:
+      return method satisfies never;
+  }
+};
+
+const phoneOf = ({ metadata }: AcquirerInstrumentRequest): string => {
+  const phone = metadata['phone'];
+  if (typeof phone !== 'string' || !isE164(phone)) throw new RangeError('MBWAY without a phone number in E.164');
+  return phone;
+};
+
+const multibancoOf = ({ amount }: AcquirerInstrumentRequest, bytes: Uint8Array) => ({
+  entity: SANDBOX_ENTITY,
+  mbReference: multibancoReference({ entity: SANDBOX_ENTITY, subEntityAndNumber: digitsOf(bytes, 7), amount }),
+});
+
+const boletoOf = (request: AcquirerInstrumentRequest, bytes: Uint8Array) => {
+  const { amount, expiresAt, baseUrl, paymentId, documentToken } = request;
+  const dueDate = saoPauloDay(expiresAt);
+  const barcode = boletoBarcode({ bank: SANDBOX_BANK, dueDate, amount, freeField: digitsOf(bytes, 25) });
+  return {
+    barcode,
+    line: lineOfBarcode(barcode),
+    pdfUrl: `${baseUrl}/pay/${paymentId}/boleto.pdf?token=${documentToken}`,
+  };
+};
+
+const cryptoOf = ({ amount, currency }: AcquirerInstrumentRequest, bytes: Uint8Array) => ({
+  ...cryptoAddress(currency, bytes),
+  amount: cryptoAmount(amount, CURRENCY_DECIMALS[currency]!),
+  currency,
+});
+
+// --- The Pix code: dynamic, on the gateway's own host, so that every test charge has a code that reads like a real one ---
+
+/** A dynamic URL has at most 77 characters: the part of the host that must fit leaves this many. */
+const LOCATION_MAX = 77;
+
+export const sandboxInstrument = (request: InstrumentRequest): PixInstrument => ({
+  provider: 'sandbox',
+  txid: request.txid,
+  brCode: buildDynamicBrCode({
+    url: locationOf(request),
+    merchantName: request.receiverName,
+    merchantCity: request.receiverCity,
+    amount: request.amount,
+  }),
+  expiresAt: request.expiresAt,
+});
+
+/** `host/pix/<txid>`; a host without a dot, or one too long, is not one that a bank's app accepts: then a name of the sandbox. */
+const locationOf = ({ baseUrl, txid }: InstrumentRequest): string => {
+  const host = new URL(baseUrl).host;
+  const location = `${host}/pix/${txid}`;
+  return host.includes('.') && !host.includes('[') && location.length <= LOCATION_MAX
+    ? location
+    : `sandbox.quita.example/pix/${txid}`;
+};

@@ -1,0 +1,79 @@
+// The keys that seal secrets at rest and sign session tokens (rule S6). What is sealed names the secrets key that sealed it, so that
+// SECRETS_KEY can be rotated while processes run: all keys of a keyring open, the first one seals. Each purpose has a key of its own,
+// derived by HKDF: what is sealed for one purpose can't be opened as another.
+import { hkdfSync } from 'node:crypto';
+import { seal, unseal } from './seal.ts';
+
+export const SECRETS_KEY_BYTES = 32;
+const KEY_ID_BYTES = 8;
+
+export type Purpose = 'webhook secrets' | 'key check';
+/** Uses of keys that seal nothing. */
+export type KeyUse = 'session tokens' | 'login failures' | 'password links';
+
+export interface Sealed {
+  /** Of the secrets key, 16 hex characters; says nothing of the key itself. */
+  readonly keyId: string;
+  readonly sealed: Buffer;
+}
+
+/** What was sealed is of a secrets key that the keyring does not have. */
+export class UnknownSecretsKey extends Error {
+  override name = 'UnknownSecretsKey';
+}
+
+const derived = (key: Buffer, use: string, bytes: number): Buffer =>
+  Buffer.from(hkdfSync('sha256', key, '', `quita ${use}`, bytes));
+
+export class SecretsKeyring {
+  /** Of the key that seals. */
+  readonly sealingId: string;
+  /** The secrets keys by their id. */
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #derived = new Map<string, Buffer>();
+
+  /** `keys`: 32 bytes each. The first one seals, all of them open. */
+  constructor(keys: readonly [Buffer, ...Buffer[]]) {
+    const byId = keys.map((key) => [derived(key, 'key id', KEY_ID_BYTES).toString('hex'), key] as const);
+    this.#keys = new Map(byId);
+    this.sealingId = (byId[0] as (typeof byId)[number])[0];
+  }
+
+  /** Returns whether what this key sealed can be opened. */
+  has(keyId: string): boolean {
+    return this.#keys.has(keyId);
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#keys.keys()];
+  }
+
+  /** `context` binds the sealed bytes to their place, so that they can't be moved to another row. */
+  seal(purpose: Purpose, context: string, text: string): Sealed {
+    return { keyId: this.sealingId, sealed: seal(this.#keyOf(this.sealingId, purpose), context, text) };
+  }
+
+  /** Throws UnknownSecretsKey; another error when purpose or context is another one, or the bytes were changed. */
+  unseal(purpose: Purpose, context: string, { keyId, sealed }: Sealed): string {
+    return unseal(this.#keyOf(keyId, purpose), context, sealed);
+  }
+
+  /** Returns 32 bytes for this use, derived from that secrets key; null when the keyring does not have it. */
+  keyFor(use: KeyUse, keyId: string): Buffer | null {
+    return this.has(keyId) ? this.#keyOf(keyId, use) : null;
+  }
+
+  #keyOf(keyId: string, purpose: Purpose | KeyUse): Buffer {
+    const name = `${keyId} ${purpose}`;
+    const known = this.#derived.get(name);
+    if (known !== undefined) return known;
+    const key = this.#keys.get(keyId);
+    if (key === undefined)
+      throw new UnknownSecretsKey(
+        `sealed under the secrets key ${keyId}, which this process does not have: add it to SECRETS_KEY_FALLBACKS`,
+      );
+    const made = derived(key, purpose, SECRETS_KEY_BYTES);
+    this.#derived.set(name, made);
+    return made;
+  }
+}

@@ -1,0 +1,55 @@
+// Session tokens: JWTs signed with HS256 under a key derived from the secrets key that `kid` names, so that SECRETS_KEY can be rotated
+// while tokens live (rules D2, S6). A symmetric key, because whoever issues a token is who reads it.
+import { errors, jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { SessionTokens } from '../../application/ports/sessions.ts';
+import { isRawId, PREFIX, type SessionId } from '../../domain/kernel/ids.ts';
+import type { SecretsKeyring } from './keyring.ts';
+
+const ALGORITHM = 'HS256';
+const AUDIENCE = 'quita dashboard';
+/** By which the clocks of two hosts may differ. */
+const SKEW_SECONDS = 30;
+const CLAIMS = ['iss', 'aud', 'sub', 'exp', 'nbf', 'iat', 'jti', 'account', 'role'];
+
+/** `issuer`: the deployment's public URL. Tokens are of real time, whatever a test clock says. */
+export const sessionTokens = (keyring: SecretsKeyring, issuer: string, clock: Clock): SessionTokens => {
+  const keyOf = (kid: string | undefined): Uint8Array => {
+    const key = kid === undefined ? null : keyring.keyFor('session tokens', kid);
+    if (key === null) throw new errors.JWKSNoMatchingKey();
+    return key;
+  };
+  return {
+    issue: ({ sessionId, userId, accountId, role }, lifetimeSeconds) => {
+      const kid = keyring.sealingId;
+      const now = Math.floor(clock.now() / 1000);
+      return new SignJWT({ account: accountId === null ? null : PREFIX.account + accountId, role })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
+        .setIssuer(issuer)
+        .setAudience(AUDIENCE)
+        .setSubject(PREFIX.user + userId)
+        .setIssuedAt(now)
+        .setNotBefore(now)
+        .setExpirationTime(now + lifetimeSeconds)
+        .setJti(sessionId)
+        .sign(keyOf(kid));
+    },
+    read: async (token) => {
+      try {
+        const { payload } = await jwtVerify(token, ({ kid }) => keyOf(kid), {
+          algorithms: [ALGORITHM],
+          typ: 'JWT',
+          issuer,
+          audience: AUDIENCE,
+          clockTolerance: SKEW_SECONDS,
+          currentDate: new Date(clock.now()),
+          requiredClaims: CLAIMS,
+        });
+        return isRawId(payload.jti) ? (payload.jti as SessionId) : null;
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return null;
+        throw error;
+      }
+    },
+  };
+};

@@ -1,0 +1,343 @@
+// How consumers of the log take its batches: those at the same position together, each of the others in a lane of its own.
+
+import type { EventCodec, EventLog } from '../../application/ports/eventCodec.ts';
+import type { Position, RecordedEvent, SubscriptionSignal } from '../../application/ports/eventStore.ts';
+import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { LogConsumer } from '../../application/ports/logConsumer.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { assertStillThere, LostLeadership, moveCheckpoints, type Standing } from './checkpoints.ts';
+import { type ParkedStream, park } from './parkedStreams.ts';
+import {
+  applyCarefully,
+  ConsumerFailed,
+  decodeAll,
+  isTransient,
+  type LeftOut,
+  ofLivingStreams,
+  type Poison,
+  parkedStream,
+  type Readable,
+} from './parking.ts';
+import { pause } from './pause.ts';
+
+/** A consumer while its subscription runs. */
+export interface Member {
+  readonly consumer: LogConsumer;
+  readonly categories: ReadonlySet<string>;
+  readonly swaps: number;
+  readonly leftOut: LeftOut;
+  position: Position | null;
+  /** Why it failed as a whole; null when it did not. Until it is well it has a subscription of its own. */
+  fault: Error | null;
+  /** Streams parked one after the other, without an event taken in between. */
+  parkedInARow: number;
+}
+
+export const standingOf = ({ consumer: { name }, position, swaps }: Member): Standing => ({ name, position, swaps });
+
+/** Returns the events of a batch that the member has to take. `categories`: of each recorded event. */
+export const eventsFor = (
+  codec: EventCodec,
+  { categories: wanted, position, leftOut }: Member,
+  recorded: readonly RecordedEvent[],
+  categories: readonly string[],
+): Promise<Readable> =>
+  decodeAll(
+    codec,
+    recorded.filter(
+      (event, i) => wanted.has(categories[i] as string) && (position === null || event.position > position),
+    ),
+    leftOut,
+  );
+
+export const categoriesOf = (recorded: readonly RecordedEvent[]): readonly string[] =>
+  recorded.map(({ stream }) => stream.slice(0, stream.indexOf('-')));
+
+/** What the leader reports about its work. */
+export interface LeaderHooks extends EventLog {
+  readonly role: string;
+  /** After each commit of this process, before the notice reaches others. */
+  readonly onMoved: (names: readonly string[], position: Position) => void;
+  /** After the commit, before `onMoved`. */
+  readonly onParked?: (streams: readonly ParkedStream[]) => void;
+}
+
+export interface Took {
+  readonly member: Member;
+  readonly poisoned: readonly Poison[];
+  /** Whether it took any event. */
+  readonly hasTaken: boolean;
+}
+
+/** Parks what could not be taken and moves the checkpoints, in the transaction of the rows. */
+export const conclude = async (
+  { role, store }: LeaderHooks,
+  took: readonly Took[],
+  to: Position,
+  tx: Sql,
+): Promise<readonly ParkedStream[]> => {
+  const parked: ParkedStream[] = [];
+  for (const { member, poisoned } of took)
+    for (const poison of poisoned) parked.push(await parkedStream(member.consumer.name, poison, store));
+  await park(tx, parked);
+  const from = took.map(({ member }) => standingOf(member));
+  await moveCheckpoints(tx, role, from, to);
+  return parked;
+};
+
+/** Updates the members and reports the progress. To be called once the transaction is committed. */
+export const announceTaken = (
+  { onMoved, onParked }: LeaderHooks,
+  took: readonly Took[],
+  to: Position,
+  parked: readonly ParkedStream[],
+): void => {
+  for (const { member, poisoned, hasTaken } of took) {
+    member.parkedInARow = hasTaken ? 0 : member.parkedInARow + poisoned.length;
+    for (const { recorded } of poisoned) member.leftOut.park(recorded.stream, recorded.revision);
+    member.position = to;
+    member.consumer.committed?.();
+  }
+  if (parked.length > 0) onParked?.(parked);
+  onMoved(
+    took.map(({ member }) => member.consumer.name),
+    to,
+  );
+};
+
+/** A session whose users take turns, because transactions on one connection can't overlap. */
+export class Turns {
+  readonly session: LeaderSession;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(session: LeaderSession) {
+    this.session = session;
+  }
+
+  take<T>(work: (session: LeaderSession) => Promise<T>): Promise<T> {
+    const turn = this.#last.then(() => work(this.session));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+// --- The shared lane: one transaction a batch for all consumers at the same position. One that can't take it leaves, and the others take
+// the batch again ---
+
+export interface SharedLaneOptions extends LeaderHooks {
+  readonly turns: Turns;
+  readonly batchSize: number;
+  /** The member left the lane because of the error. */
+  readonly onLeft: (member: Member, error: Error) => void;
+  /** A transient fault: the batch is tried again. */
+  readonly onDelay: (error: Error) => void;
+}
+
+/**
+ * After a turn of at least this many events more are on their way: the next one waits a little, so that its transaction is shared by
+ * more of them. A quiet log is followed at once; a read of one's own write waits at most this much longer under load.
+ */
+const BUSY_EVENTS = 24;
+const GATHER_MS = 15;
+/** Tries of a transient fault that only one of several meets, before the others go on without it. */
+const TRIES = 3;
+const DELAY_MS = 100;
+const DELAY_MS_MAX = 5_000;
+
+export class SharedLane {
+  readonly #options: SharedLaneOptions;
+  readonly members: Member[];
+  /** The position that all members have passed. */
+  position: Position | null;
+
+  constructor(members: readonly Member[], position: Position | null, options: SharedLaneOptions) {
+    this.members = [...members];
+    this.position = position;
+    this.#options = options;
+  }
+
+  async follow(signal: AbortSignal): Promise<void> {
+    const { store, batchSize, turns } = this.#options;
+    // All categories: the checkpoint passes every event, so that "caught up" means the head of the log.
+    for await (const batch of store.subscribe({ after: this.position, categories: null, batchSize, signal })) {
+      if (batch.kind === 'caughtUp') continue;
+      await turns.take(() => this.#take(batch, signal));
+      if (batch.kind === 'events' && batch.events.length >= BUSY_EVENTS && batch.events.length < batchSize)
+        await pause(GATHER_MS, signal);
+    }
+  }
+
+  async #take(batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' }>, signal: AbortSignal): Promise<void> {
+    const recorded = batch.kind === 'events' ? batch.events : [];
+    const categories = categoriesOf(recorded);
+    const { session } = this.#options.turns;
+    const behind = () => this.members.filter(({ position }) => position === null || position < batch.position);
+    let tries = 0;
+    // A member may have rejoined meanwhile, at a later position or at this one.
+    for (let members = behind(); members.length > 0 && !signal.aborted; members = behind()) {
+      let current: Member | undefined;
+      try {
+        const readable = await Promise.all(
+          members.map((member) => eventsFor(this.#options.codec, member, recorded, categories)),
+        );
+        const took: Took[] = [];
+        const parked = await session.transaction(async (tx) => {
+          for (const [i, { events, poisoned }] of readable.entries()) {
+            current = members[i] as Member;
+            if (events.length > 0) await current.consumer.apply(events, tx);
+            took.push({ member: current, poisoned, hasTaken: events.length > 0 });
+          }
+          current = undefined;
+          return conclude(this.#options, took, batch.position, tx);
+        });
+        announceTaken(this.#options, took, batch.position, parked);
+      } catch (error) {
+        await this.#recover(members, current, error as Error, ++tries, signal);
+      }
+    }
+    if (!signal.aborted) this.position = batch.position;
+  }
+
+  /** The whole batch was rolled back. Throws when nobody is to blame, or the session is gone. */
+  async #recover(
+    members: readonly Member[],
+    current: Member | undefined,
+    error: Error,
+    tries: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { session } = this.#options.turns;
+    const isTransientFault = isTransient(error);
+    if (current === undefined && !isTransientFault) throw error;
+    // Rejects when the connection is gone, and when a rebuilt copy, further on, was swapped in: then nobody failed.
+    for (const member of current ? [current] : members) await assertStillThere(session, standingOf(member));
+    for (const { consumer } of members) await consumer.reset(session);
+    if (current !== undefined && !(isTransientFault && (tries < TRIES || members.length === 1))) {
+      this.members.splice(this.members.indexOf(current), 1);
+      this.#options.onLeft(current, error);
+      return;
+    }
+    this.#options.onDelay(error);
+    await pause(Math.min(DELAY_MS * 2 ** (tries - 1), DELAY_MS_MAX), signal);
+  }
+}
+
+// --- The lone lane: a subscription of its own for a consumer that can't go on with the others or is behind them. There it parks what it
+// can't take, is retried while it fails as a whole, and joins the others when it has caught up with them ---
+
+export interface LoneLaneOptions extends LeaderHooks {
+  readonly side: SideSession;
+  readonly batchSize: number;
+  /** Lets the member go on with the others when it has caught up with them. Returns whether it does. */
+  readonly rejoin: (member: Member) => boolean;
+  readonly onFault: (consumer: string, error: Error) => void;
+  readonly onDelay: (error: Error) => void;
+  /** Longest pause between two tries. */
+  readonly retryDelayMsMax: number;
+}
+
+/** The one session that all consumers in lone lanes share, so that they never hold up the shared lane. */
+export class SideSession {
+  readonly #open: () => Promise<LeaderSession>;
+  #turns: Promise<Turns> | null = null;
+
+  constructor(openSession: OpenLeaderSession, role: string) {
+    this.#open = () => openSession(`${role} aside`);
+  }
+
+  turns(): Promise<Turns> {
+    this.#turns ??= this.#open().then(
+      (session) => {
+        session.lost.catch(() => this.discard());
+        return new Turns(session);
+      },
+      (error: unknown) => {
+        this.#turns = null;
+        throw error;
+      },
+    );
+    return this.#turns;
+  }
+
+  /** Closes the session; the next turn gets a new one. */
+  async discard(): Promise<void> {
+    const turns = this.#turns;
+    this.#turns = null;
+    const opened = await turns?.catch(() => null);
+    await opened?.session.close();
+  }
+}
+
+/** When more streams than this fail one after the other, with nothing taken in between, the consumer is at fault and not the events. */
+const PARKED_IN_A_ROW_MAX = 10;
+
+/** Resolves when it has joined the others, or at the signal. Throws LostLeadership. */
+export const followAlone = async (member: Member, options: LoneLaneOptions, signal: AbortSignal): Promise<void> => {
+  const { store, batchSize, side, rejoin, retryDelayMsMax } = options;
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      for await (const batch of store.subscribe({ after: member.position, categories: null, batchSize, signal })) {
+        if (batch.kind !== 'caughtUp') {
+          const turns = await side.turns();
+          await turns.take((session) => take(member, batch, options, session));
+          failures = 0;
+          member.fault = null;
+        }
+        if (rejoin(member)) return;
+      }
+    } catch (error) {
+      if (error instanceof LostLeadership) throw error;
+      await reportFault(member, error as Error, options);
+      failures++;
+      await pause(Math.min(DELAY_MS * 2 ** failures, retryDelayMsMax), signal);
+    }
+  }
+};
+
+/** Reports a fault once for as long as its message stays the same. */
+const reportFault = async (
+  member: Member,
+  error: Error,
+  { side, onFault, onDelay }: LoneLaneOptions,
+): Promise<void> => {
+  if (!(error instanceof ConsumerFailed)) {
+    onDelay(error);
+    if (!isTransient(error)) await side.discard(); // the connection is most likely broken
+    return;
+  }
+  const isNews = member.fault?.message !== error.message;
+  member.fault = error;
+  if (isNews) onFault(member.consumer.name, error);
+};
+
+const take = async (
+  member: Member,
+  batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' }>,
+  options: LoneLaneOptions,
+  session: LeaderSession,
+): Promise<void> => {
+  const to: Position = batch.position;
+  if (member.position !== null && member.position >= to) return;
+  const recorded = batch.kind === 'events' ? batch.events : [];
+  const { events, poisoned: unreadable } = await eventsFor(options.codec, member, recorded, categoriesOf(recorded));
+  try {
+    const done = await session.transaction(async (tx) => {
+      const failing = await ofLivingStreams(await applyCarefully(member.consumer, events, tx), options.store);
+      const poisonedStreams = new Set(failing.map(({ recorded: { stream } }) => stream));
+      const poisoned = [...failing, ...unreadable.filter(({ recorded: { stream } }) => !poisonedStreams.has(stream))];
+      const hasTaken = events.some(({ stream }) => !poisonedStreams.has(stream));
+      if (failing.length > 0 && !hasTaken && member.parkedInARow + failing.length > PARKED_IN_A_ROW_MAX)
+        throw new ConsumerFailed(`${PARKED_IN_A_ROW_MAX} streams in a row could not be taken`, {
+          cause: failing[0]?.error,
+        });
+      const took = [{ member, poisoned, hasTaken }];
+      return { took, parked: await conclude(options, took, to, tx) };
+    });
+    announceTaken(options, done.took, to, done.parked);
+  } catch (error) {
+    // Not the consumer's failure when a rebuilt copy, further on, was swapped in meanwhile.
+    if (error instanceof ConsumerFailed) await assertStillThere(session, standingOf(member));
+    await member.consumer.reset(session);
+    throw error;
+  }
+};

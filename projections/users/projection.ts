@@ -1,0 +1,69 @@
+// Read model of users: who may log in, for operators. Deciding goes by the user's stream alone.
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import { isOf } from '../../application/ports/loggedEvent.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { UserId } from '../../domain/kernel/ids.ts';
+import type { KnownUser, UserEvent } from '../../domain/user/user.ts';
+import type { Projection } from '../engine/projection.ts';
+
+/** What an event makes of a user's status; null: nothing. */
+const statusOf = (event: UserEvent): KnownUser['status'] | null => {
+  switch (event.type) {
+    case 'UserAdded':
+    case 'UserEnabled':
+      return 'active';
+    case 'UserDisabled':
+      return 'disabled';
+    // Which password is in force is nobody's to see.
+    case 'UserPasswordChanged':
+      return null;
+    default:
+      return event satisfies never;
+  }
+};
+
+export const usersProjection: Projection = {
+  name: 'users',
+  version: 1,
+  categories: ['user'],
+  tables: [{ name: 'users', key: ['id'] }],
+  ddl: (
+    schema,
+  ) => `CREATE TABLE ${schema}.users (id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C", email text NOT NULL,
+    name text NOT NULL, role text NOT NULL, status text NOT NULL, added_at timestamptz NOT NULL);
+    CREATE INDEX ON ${schema}.users (account_id, added_at, id);`,
+  writer: (schema) => ({
+    reset: () => undefined,
+    apply: async (events: readonly LoggedEvent[], tx: Sql) => {
+      const ofUsers = events.filter((logged) => isOf(logged, 'user'));
+      const added = ofUsers.flatMap(({ event }) => (event.type === 'UserAdded' ? [event.data] : []));
+      if (added.length > 0)
+        await tx.query(
+          `INSERT INTO ${schema}.users (id, account_id, email, name, role, status, added_at)
+           SELECT id, account_id, email, name, role, 'active', added_at
+           FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+             v (id, account_id, email, name, role, added_at) ON CONFLICT (id) DO NOTHING`,
+          [
+            added.map(({ userId }) => userId),
+            added.map(({ accountId }) => accountId),
+            added.map(({ email }) => email),
+            added.map(({ name }) => name),
+            added.map(({ role }) => role),
+            added.map(({ at }) => at),
+          ],
+        );
+      // The last one of a user in the batch counts.
+      const statuses = new Map<UserId, string>();
+      for (const { subject, event } of ofUsers) {
+        const status = statusOf(event);
+        if (status !== null) statuses.set(subject as UserId, status);
+      }
+      if (statuses.size === 0) return;
+      await tx.query(
+        `UPDATE ${schema}.users u SET status = v.status FROM unnest($1::text[], $2::text[]) v (id, status)
+         WHERE u.id = v.id AND u.status <> v.status`,
+        [[...statuses.keys()], [...statuses.values()]],
+      );
+    },
+  }),
+};

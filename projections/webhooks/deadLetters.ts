@@ -1,0 +1,71 @@
+// Dead-lettered deliveries, for re-drives (rule W8): how many there are, and all of them in pages, oldest first. They have an index of
+// their own.
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
+import type { RedriveFilter } from '../../application/ports/redrives.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { asTimestamp } from '../engine/aggregateTable.ts';
+
+/** $1 the account, $2 the mode, $3 the instant after which none counts, $4 to $7 the filter. */
+const MEANT = `FROM rm_webhook_deliveries.deliveries d
+  WHERE d.account_id = $1 AND d.mode = $2 AND d.status = 'FAILED' AND d.updated_at <= $3
+    AND ($4::text IS NULL OR d.endpoint_id = $4) AND ($5::text IS NULL OR d.event_type = $5)
+    AND d.scheduled_at >= coalesce($6::timestamptz, '-infinity') AND d.scheduled_at <= coalesce($7::timestamptz, 'infinity')`;
+
+const valuesOf = (
+  { accountId, mode }: Tenant,
+  { endpointId, eventType, createdFrom, createdTo }: RedriveFilter,
+  until: Timestamp,
+): readonly unknown[] => [accountId, mode, until, endpointId, eventType, createdFrom, createdTo];
+
+interface Row {
+  readonly id: DeliveryId;
+  readonly payment_id: PaymentId;
+  readonly payment_revision: number;
+  readonly event_type: string;
+  readonly endpoint_id: EndpointId | '';
+  readonly resend: number;
+  readonly form: number;
+  readonly scheduled_at: Timestamp;
+}
+
+export const deadLetterReads = (db: Sql): DeadLetterReads => ({
+  count: async (tenant, filter, until) => {
+    const { rows } = await db.query<{ endpoint_id: EndpointId | ''; deliveries: number }>(
+      `SELECT d.endpoint_id, count(*) AS deliveries ${MEANT} GROUP BY d.endpoint_id`,
+      valuesOf(tenant, filter, until),
+    );
+    return rows.map(({ endpoint_id: endpointId, deliveries }) => ({ endpointId: endpointId || null, deliveries }));
+  },
+
+  page: async (tenant, filter, until, after, limit) => {
+    const { rows } = await db.query<Row>(
+      `SELECT d.id, d.payment_id, d.payment_revision, d.event_type, d.endpoint_id, d.resend, d.form,
+         ${asTimestamp('d.scheduled_at')} AS scheduled_at
+       ${MEANT} AND (d.scheduled_at, d.id) > ($8::timestamptz, $9) ORDER BY d.scheduled_at, d.id LIMIT $10`,
+      [...valuesOf(tenant, filter, until), after?.scheduledAt ?? '-infinity', after?.id ?? '', limit],
+    );
+    return rows.map(({ id, scheduled_at: scheduledAt, ...row }) => ({
+      id,
+      delivery: {
+        paymentId: row.payment_id,
+        revision: row.payment_revision,
+        eventType: row.event_type,
+        endpointId: row.endpoint_id || null,
+        resend: row.resend,
+        scheduledAt,
+        form: row.form,
+      },
+    }));
+  },
+
+  tenants: async () => {
+    const { rows } = await db.query<{ account_id: AccountId; mode: Mode }>(
+      `SELECT DISTINCT account_id, mode FROM rm_webhook_deliveries.delivery_counts
+       WHERE status = 'FAILED' AND deliveries > 0 ORDER BY account_id, mode`,
+    );
+    return rows.map(({ account_id: accountId, mode }) => ({ accountId, mode }));
+  },
+});

@@ -1,0 +1,131 @@
+// Users on a real event log, with credentials and sessions in memory that count what is asked of them, and a hasher that costs nothing.
+import { addUser } from '../../../application/accounts/addUser.ts';
+import { changePassword } from '../../../application/accounts/changePassword.ts';
+import { findSession, logIn } from '../../../application/accounts/login.ts';
+import { disableUser, enableUser } from '../../../application/accounts/userStatus.ts';
+import type { PasswordHasher, Passwords, UserEmails } from '../../../application/ports/credentials.ts';
+import type { LoginFailures, Session, Sessions, SessionTokens } from '../../../application/ports/sessions.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PasswordId, SessionId, UserId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+import type { Core } from '../../support/core.ts';
+
+export const BY = { actor: 'operator:test', requestId: null };
+export const PASSWORD = 'uma senha de teste';
+
+/** Scenes on one core have nothing of each other. */
+export const openAccess = (core: Core) => {
+  /** Names of what was asked, in order. */
+  const asked: string[] = [];
+  const counted = <Port extends object>(name: string, port: Port): Port =>
+    new Proxy(port, {
+      get: (target, key) => {
+        const method = Reflect.get(target, key) as (...args: unknown[]) => unknown;
+        return (...args: unknown[]) => {
+          asked.push(`${name}.${String(key)}`);
+          return method(...args);
+        };
+      },
+    });
+
+  const addresses = new Map<string, UserId>();
+  const hashes = new Map<PasswordId, { readonly userId: UserId; readonly hash: string }>();
+  const open = new Map<SessionId, Session>();
+  const failed = new Map<string, number>();
+
+  const emails: UserEmails = {
+    find: async (email) => addresses.get(email.toLowerCase()) ?? null,
+    claim: async (email, userId) => {
+      const key = email.toLowerCase();
+      if (!addresses.has(key)) addresses.set(key, userId);
+      return addresses.get(key) as UserId;
+    },
+  };
+  const passwords: Passwords = {
+    keep: async (passwordId, userId, hash) => void hashes.set(passwordId, { userId, hash }),
+    find: async (passwordId) => hashes.get(passwordId)?.hash ?? null,
+    keepOnly: async (userId, kept) => {
+      for (const [id, { userId: of }] of hashes) if (of === userId && id !== kept) hashes.delete(id);
+    },
+  };
+  const hasher: PasswordHasher = {
+    hash: async (password) => `hash of ${password}`,
+    isRight: async (password, hash) => hash === `hash of ${password}`,
+  };
+  const sessions: Sessions = {
+    begin: async (session) => void open.set(session.sessionId, session),
+    find: async (sessionId) => open.get(sessionId) ?? null,
+    carryOver: async (sessionId, passwordId) => {
+      const session = open.get(sessionId);
+      if (session) open.set(sessionId, { ...session, passwordId });
+    },
+    end: async (sessionId) => void open.delete(sessionId),
+    endOfUser: async (userId) => {
+      for (const [id, session] of open) if (session.userId === userId) open.delete(id);
+    },
+    forgetOld: async () => undefined,
+  };
+  const tokens: SessionTokens = {
+    issue: async ({ sessionId }) => sessionId,
+    read: async (token) => token as SessionId,
+  };
+  const failures: LoginFailures = {
+    count: async (email) => failed.get(email.toLowerCase()) ?? 0,
+    record: async (email) => void failed.set(email.toLowerCase(), (failed.get(email.toLowerCase()) ?? 0) + 1),
+    forgetOld: async () => undefined,
+  };
+
+  const needs = {
+    commands: core.commands,
+    accounts: core.accounts,
+    randomness: systemRandomness,
+    emails: counted('emails', emails),
+    passwords: counted('passwords', passwords),
+    hasher: counted('hasher', hasher),
+    sessions: counted('sessions', sessions),
+    tokens,
+    failures: counted('failures', failures),
+  };
+  const paused: number[] = [];
+  const pause = async (ms: number) => void paused.push(ms);
+  const add = addUser(needs);
+  return {
+    core,
+    needs,
+    asked,
+    paused,
+    hashes,
+    failed,
+    add: (wish: Partial<Parameters<typeof add>[0]> = {}) =>
+      add(
+        {
+          accountId: core.account.accountId,
+          email: 'ana@example.com',
+          name: 'Ana',
+          role: 'OWNER',
+          password: PASSWORD,
+          ...wish,
+        },
+        BY,
+      ),
+    /** The token, or the refusal's code. */
+    logIn: async (password = PASSWORD, email = 'ana@example.com'): Promise<string> => {
+      const done = await logIn(needs)({ email, password }, pause);
+      return isRejection(done) ? done.code : done.token;
+    },
+    /** Whether the token opens anything. */
+    isOpen: async (token: string): Promise<boolean> => (await findSession(needs)(token)) !== null,
+    change: async (token: string, current: string, wanted: string): Promise<string | null> => {
+      const session = await findSession(needs)(token);
+      if (session === null) return 'no session';
+      const { sessionId, user } = session;
+      const refused = await changePassword(needs)({ sessionId, userId: user.userId }, { current, wanted }, BY, pause);
+      return refused?.code ?? null;
+    },
+    disable: (userId: UserId) => disableUser(needs)(userId, BY),
+    enable: (userId: UserId) => enableUser(needs)(userId, BY),
+    eventsOf: async (userId: UserId) => (await core.eventsOf(streamName.user(userId))).map(({ type }) => type),
+  };
+};
+export type AccessScene = ReturnType<typeof openAccess>;

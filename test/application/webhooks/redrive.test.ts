@@ -1,0 +1,135 @@
+// A re-drive that is cut off and goes on: nothing is lost, nothing is sent twice (rule W8, architecture §7).
+import { expect } from 'chai';
+import { CAPABILITIES } from '../../../application/capabilities.ts';
+import { jobsOf } from '../../../application/core/capability.ts';
+import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
+import type { JobRequest } from '../../../application/ports/jobs.ts';
+import { askRedrive, RedriveWorker, redrive, workOffRedrive } from '../../../application/webhooks/redrive.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { DeliveryId, RedriveId } from '../../../domain/kernel/ids.ts';
+import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../../http/deliveryFacts.ts';
+import { deliveryScene } from '../../http/deliveryScene.ts';
+import type { Merchant } from '../../http/merchant.ts';
+import { rawIdOf } from '../../http/support.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import type { Receiver } from '../../support/receiver.ts';
+
+const COUNT = 5;
+const EVERYTHING = { endpointId: null, eventType: null, createdFrom: null, createdTo: null };
+
+describe('a re-drive', () => {
+  let gateway: TestGateway;
+  let merchant: Awaited<ReturnType<typeof Merchant.open>>;
+  let receiver: Receiver;
+  let isWell: boolean;
+  const receivers = deliveryScene((opened, own) => {
+    gateway = opened;
+    merchant = own;
+  });
+  beforeEach(async () => {
+    isWell = false;
+    receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));
+    await merchant.register(receiver.url, ['charge.created']);
+    await Promise.all(Array.from({ length: COUNT }, () => merchant.charge()));
+    await merchant.flushed();
+    await merchant.advance(ALL_RETRIES_SECONDS);
+    expect((await merchant.deliveries('?status=FAILED')).total).to.equal(COUNT);
+    isWell = true;
+  });
+
+  const tenant = () => ({ accountId: merchant.tenant.accountId, mode: 'test' as const });
+  /** Written down without a job: whoever asked is to work it off. */
+  const ask = async (): Promise<RedriveId> => {
+    const { needs } = gateway.gateway;
+    const caughtUp = async () => ({ head: null, isCaughtUp: true });
+    const wanted = { tenant: tenant(), filter: EVERYTHING, actor: 'operator:test', requestId: null, isDryRun: false };
+    const { redriveId, ...counts } = await askRedrive({ ...needs, caughtUp }, false)(wanted);
+    expect(counts).to.deep.equal({ matched: COUNT, queued: COUNT });
+    return redriveId!;
+  };
+  const sentAgain = (tried: number) => receiver.got.slice(tried).map(deliveryIdOf).toSorted();
+  const allDelivered = async (): Promise<readonly string[]> => {
+    const all = await merchant.untilDeliveries((some) => some.every(({ status }) => status === 'DELIVERED'));
+    await merchant.flush();
+    return all.map(({ id }) => id).toSorted();
+  };
+  const requestsOf = async (id: string) => {
+    let requests = 0;
+    const stream = streamName.webhookDelivery(rawIdOf(id) as DeliveryId);
+    for await (const { type } of gateway.storage.store.readStream(stream))
+      if (type === 'WebhookDeliveryRetryRequested') requests++;
+    return requests;
+  };
+
+  it('goes on page by page to its end, and is forgotten then', async () => {
+    const { needs } = gateway.gateway;
+    const tried = receiver.got.length;
+    const outstanding = await needs.redrives.outstanding();
+    const id = await ask();
+    expect(await needs.redrives.outstanding()).to.equal(outstanding + COUNT);
+    const worker = new RedriveWorker(needs);
+    const far: (number | null)[] = [];
+    for (let n = 0; n < 4; n++) far.push((await worker.page(id, 2))?.requested ?? null);
+    expect([far, worker.sent, await needs.redrives.find(id)]).to.deep.equal([[2, 4, null, null], COUNT, null]);
+    expect(await allDelivered()).to.deep.equal(sentAgain(tried));
+  });
+
+  it('that was cut off before it kept how far it was, and again later, is found by the watchdog; each goes once', async () => {
+    const { needs } = gateway.gateway;
+    const tried = receiver.got.length;
+    const id = await ask();
+    const cutOff = { ...needs.redrives, advance: () => Promise.reject(new Error('killed')) };
+    const first = new RedriveWorker({ ...needs, redrives: cutOff });
+    expect(await first.page(id, 2).catch((error: Error) => error.message)).to.equal('killed');
+    expect([first.sent, (await needs.redrives.find(id))?.after]).to.deep.equal([2, null]);
+    // What the first one sent is passed over: by the read model, or where that is behind, by the streams.
+    await new RedriveWorker(needs).page(id, 2);
+    expect((await needs.redrives.find(id))?.after).to.not.equal(null);
+    const jobs = jobsOf(CAPABILITIES).filter(({ kind }) => kind.name === redrive.name);
+    expect(await haveOwedWorkDone(jobs, needs)).to.deep.equal([]); // it was at work a moment ago
+    await gateway.storage.operations.query(
+      "UPDATE operations.redrives SET changed_at = changed_at - interval '61 s' WHERE id = $1",
+      [id],
+    );
+    expect(await haveOwedWorkDone(jobs, needs)).to.deep.equal([
+      { queue: 'redrive', tenant: tenant(), payload: { redriveId: id } },
+    ]);
+    const ids = await allDelivered();
+    expect(sentAgain(tried)).to.deep.equal(ids);
+    for (const one of ids) expect(await requestsOf(one)).to.equal(1);
+  });
+
+  it('is worked off by jobs that each end soon, and by two at once', async () => {
+    const { needs } = gateway.gateway;
+    const tried = receiver.got.length;
+    const redriveId = await ask();
+    const enqueued: JobRequest[] = [];
+    const jobs = { enqueue: async (requests: readonly JobRequest[]) => void enqueued.push(...requests) };
+    const work = workOffRedrive({ ...needs, jobs }, { page: 1, pages: 2 });
+    await work({ redriveId });
+    const next = { queue: 'redrive', tenant: tenant(), payload: { redriveId } };
+    expect(enqueued).to.deep.equal([next]);
+    await Promise.all([work({ redriveId }), work({ redriveId })]);
+    for (let n = 0; n < 3; n++) await work({ redriveId });
+    expect(await needs.redrives.find(redriveId)).to.equal(null);
+    const ids = await allDelivered();
+    expect(sentAgain(tried)).to.deep.equal(ids);
+    for (const one of ids) expect(await requestsOf(one)).to.equal(1);
+  });
+
+  it('of what was given up after it was asked for takes nothing', async () => {
+    const { needs } = gateway.gateway;
+    const id = await ask();
+    isWell = false;
+    const worker = new RedriveWorker(needs);
+    const found = await needs.redrives.find(id);
+    while ((await worker.page(id, 2)) !== null);
+    await merchant.flushed();
+    await merchant.advance(2 * ALL_RETRIES_SECONDS);
+    const again = (await merchant.deliveries()).data.map(({ status, attempts }) => [status, attempts]);
+    expect(again).to.deep.equal(Array(COUNT).fill(['FAILED', 30]));
+    await needs.redrives.begin(found!, null); // as a copy from before would have it
+    await new RedriveWorker(needs).page(id);
+    for (const { id: one } of (await merchant.deliveries()).data) expect(await requestsOf(one)).to.equal(1);
+  });
+});

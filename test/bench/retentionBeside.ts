@@ -1,0 +1,115 @@
+// Appends per second and their latency, alone and while old deliveries are deleted at the pace of a worker (ADR 0008). Rounds alternate on
+// one server in one run. `node test/bench/retentionBeside.ts`
+import { randomUUID } from 'node:crypto';
+import { DeliveryRetention } from '../../application/webhooks/retention.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
+import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
+import { connectionConfig, PgPool } from '../../infrastructure/postgres/session.ts';
+import { createSchema } from '../../projections/engine/schemaVersions.ts';
+import { expiredDeliveries } from '../../projections/webhooks/expiry.ts';
+import { webhookDeliveriesProjection } from '../../projections/webhooks/projection.ts';
+import { migratedDatabase } from '../support/postgres.ts';
+import { cpuMsOf } from './cpu.ts';
+import { median, quantile } from './statistics.ts';
+
+const DELIVERIES = 100_000;
+const WRITERS = 32;
+const ROUND_MS = 2_000;
+const ROUNDS = 6;
+const TURN_EVERY_MS = 1_000;
+
+/** Old deliveries with 600 bytes of JSON each, of 100 accounts. */
+const FILL = [
+  `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
+   SELECT n, 0, now() - interval '100 days', gen_random_uuid(), 'webhookDelivery-' || lpad(n::text, 26, '0'), 'WebhookDeliverySucceeded',
+     '{"x":"' || repeat('x', 450) || '"}', '{"x":"' || repeat('x', 150) || '"}' FROM generate_series(1, ${DELIVERIES}) n`,
+  `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, recorded_on, payment_id, payment_revision, resend, form,
+     event_type, endpoint_id, status, attempts, last_status_code, scheduled_at, updated_at)
+   SELECT lpad(n::text, 26, '0'), lpad((n % 100)::text, 26, '0'), 'test', 0, now()::date - 100, lpad(n::text, 26, 'p'), 1, 0, 1,
+     'charge.paid', lpad((n % 100)::text, 26, 'e'), 'DELIVERED', 1, 200, now() - interval '100 days', now() - interval '100 days'
+   FROM generate_series(1, ${DELIVERIES}) n`,
+  `INSERT INTO rm_webhook_deliveries.delivery_counts SELECT account_id, mode, endpoint_id, event_type, status, count(*)
+   FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5`,
+  'VACUUM ANALYZE event_store.events',
+  'VACUUM ANALYZE rm_webhook_deliveries.deliveries',
+];
+
+const database = await migratedDatabase();
+const { connectionString } = database;
+const derived = { ...connectionConfig(connectionString, 'bench'), options: '-c synchronous_commit=off' };
+const db = new PgPool(derived, 1, (error) => console.error(error));
+await createSchema(db, webhookDeliveriesProjection, 'rm_webhook_deliveries');
+for (const statement of FILL) await db.query(statement);
+const store = await openPostgresEventStore({ connectionString });
+
+const data = JSON.stringify({ payload: 'x'.repeat(450) });
+const metadata = JSON.stringify({ payload: 'x'.repeat(150) });
+interface Round {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+/** Each writer begins its next append when the last one is acknowledged. */
+const round = async (forMs: number): Promise<Round> => {
+  const latencies: number[] = [];
+  const beganAtMs = performance.now();
+  const write = async (): Promise<void> => {
+    while (performance.now() - beganAtMs < forMs) {
+      const sentAtMs = performance.now();
+      const event = { id: randomUUID(), type: 'ChargeCreated', data, metadata };
+      const result = await store.append(`payment-${randomUUID()}` as StreamName, -1, [event]);
+      if (!result.ok) throw new Error('a conflict on a new stream');
+      latencies.push(performance.now() - sentAtMs);
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, write));
+  const perSecond = (latencies.length * 1_000) / (performance.now() - beganAtMs);
+  return { perSecond, p50: median(latencies), p99: quantile(latencies, 0.99) };
+};
+
+const turns: number[] = [];
+const expired = expiredDeliveries(db, store);
+const beside = async (): Promise<Round> => {
+  const retention = new DeliveryRetention({
+    expired,
+    clock: { now: Date.now },
+    retentionDays: 90,
+    mayWork: () => true,
+  });
+  const turn = async (): Promise<void> => {
+    const beganAtMs = performance.now();
+    await retention.run();
+    turns.push(performance.now() - beganAtMs);
+  };
+  const running: Promise<void>[] = [turn()];
+  const timer = setInterval(() => running.push(turn()), TURN_EVERY_MS);
+  const result = await round(ROUND_MS);
+  clearInterval(timer);
+  await Promise.all(running);
+  return result;
+};
+
+const [backend] = (await db.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
+const usedMs = () => cpuMsOf(backend?.pid ?? 0);
+await round(1_000);
+const usedBeforeMs = await usedMs();
+const rounds: { alone: Round; beside: Round }[] = [];
+for (let n = 0; n < ROUNDS; n++) rounds.push({ alone: await round(ROUND_MS), beside: await beside() });
+const shown = (of: (pair: (typeof rounds)[number]) => Round): string => {
+  const all = rounds.map(of);
+  const [rate, p50, p99] = (['perSecond', 'p50', 'p99'] as const).map((key) => median(all.map((one) => one[key])));
+  return `${rate?.toFixed(0)} events/s, p50 ${p50?.toFixed(1)} ms, p99 ${p99?.toFixed(1)} ms`;
+};
+const ratio = median(rounds.map((pair) => pair.beside.perSecond / pair.alone.perSecond));
+const deleted = await expired.deleted();
+console.log(`${WRITERS} writers alone: ${shown(({ alone }) => alone)}`);
+console.log(
+  `beside the retention: ${shown((pair) => pair.beside)}; ${ratio.toFixed(3)} of it, median of ${ROUNDS} pairs`,
+);
+const cpuMs = (await usedMs()) - usedBeforeMs;
+console.log(`${deleted} deliveries deleted in ${turns.length} turns of ${median(turns).toFixed(1)} ms`);
+console.log(`CPU of their database process: ${cpuMs} ms, ${((cpuMs * 1_000) / deleted).toFixed(0)} µs a delivery`);
+await store.close();
+await db.close();
+await database.drop();
+process.exit(0);

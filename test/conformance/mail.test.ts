@@ -1,0 +1,73 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { outboxMail } from '../../infrastructure/mail/outbox.ts';
+import { smtpMail } from '../../infrastructure/mail/smtp.ts';
+import { openSmtpServer } from '../support/smtpServer.ts';
+import { FROM, MAIL, mailConformance } from './mail.ts';
+
+mailConformance('SMTP', async () => {
+  const server = await openSmtpServer();
+  const sender = smtpMail({ url: server.url, from: FROM, requiresTls: false });
+  return {
+    sender,
+    received: async () => server.messages,
+    close: async () => {
+      sender.close();
+      await server.close();
+    },
+  };
+});
+
+mailConformance('files', async () => {
+  const folder = join(await mkdtemp(join(tmpdir(), 'quita-mail-')), 'outbox');
+  const sender = outboxMail(folder, FROM);
+  return {
+    sender,
+    received: async () => Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8'))),
+    close: async () => {
+      sender.close();
+      await rm(join(folder, '..'), { recursive: true });
+    },
+  };
+});
+
+describe('mail by SMTP', () => {
+  it('that the server does not take fails, and so does a server that is away', async () => {
+    const server = await openSmtpServer();
+    const sender = smtpMail({ url: server.url, from: FROM, requiresTls: false });
+    server.refuse();
+    const outcome = () =>
+      sender.send(MAIL).then(
+        () => 'sent',
+        () => 'failed',
+      );
+    expect(await outcome()).to.equal('failed');
+    await server.close();
+    expect(await outcome()).to.equal('failed');
+    expect(server.messages).to.deep.equal([]);
+    sender.close();
+  });
+  it('never goes in the clear where TLS is required', async () => {
+    const server = await openSmtpServer();
+    const sender = smtpMail({ url: server.url, from: FROM, requiresTls: true });
+    expect(await sender.send(MAIL).catch((error: { code: string }) => error.code)).to.equal('ETLS');
+    expect(server.receivers).to.deep.equal([]);
+    sender.close();
+    await server.close();
+  });
+});
+
+describe('mail in files', () => {
+  it('is readable by its owner alone, one file a message', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'quita-mail-')), 'outbox');
+    const sender = outboxMail(folder, FROM);
+    await sender.send(MAIL);
+    await sender.send(MAIL);
+    expect(await readdir(folder)).to.deep.equal([`${MAIL.id}.eml`]);
+    expect((await stat(join(folder, `${MAIL.id}.eml`))).mode & 0o777).to.equal(0o600);
+    expect((await stat(folder)).mode & 0o777).to.equal(0o700);
+    await rm(join(folder, '..'), { recursive: true });
+  });
+});

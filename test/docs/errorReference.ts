@@ -1,0 +1,21 @@
+// The reference page of error codes, made from the one table; docs/errors.md must be exactly this (test/http/errorReference.test.ts).
+import { ERRORS } from '../../http/kernel/errors.ts';
+
+export const errorReference = (): string => {
+  const rows = Object.entries(ERRORS).map(
+    ([code, { status, type, when }]) => `| ${status} | \`${type}\` | \`${code}\` | ${when} |`,
+  );
+  return `# Errors
+
+Every error answer has this body, and its \`request_id\` is also in the header \`X-Request-Id\`:
+
+    {"error": {"type": "…", "code": "…", "message": "…", "param": "…", "details": [{"param": "…", "message": "…"}]}, "request_id": "…"}
+
+Branch on \`code\`; \`message\` is for people and may change. \`param\` is there when one field is at fault, \`details\` lists all problems of
+a validation.
+
+| HTTP | type | code | when |
+|---|---|---|---|
+${rows.join('\n')}
+`;
+};

@@ -1,0 +1,3 @@
+import { describeReceiver } from './receiverProgram.ts';
+
+describeReceiver('Node', [process.execPath, 'receiver.mjs']);

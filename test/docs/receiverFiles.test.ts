@@ -1,0 +1,25 @@
+// The guide about webhooks shows the files of docs/receivers as they stand, and the receivers are as short as it says.
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+
+const read = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+
+describe('docs/receivers', () => {
+  for (const [file, language] of [
+    ['receiver.mjs', 'js'],
+    ['receiver.py', 'python'],
+    ['verifyWebhook.mjs', 'js'],
+    ['verify_webhook.py', 'python'],
+  ] as const)
+    it(`${file} is what the guide shows`, () => {
+      expect(read('guides/webhooks.md')).to.include(`\n\`\`\`${language}\n${read(`receivers/${file}`)}\`\`\`\n`);
+    });
+
+  for (const file of ['receiver.mjs', 'receiver.py'])
+    it(`${file} has 15 lines`, () => {
+      const lines = read(`receivers/${file}`)
+        .split('\n')
+        .filter((line) => !/^\s*(?:(?:#|\/\/).*)?$/.test(line));
+      expect(lines).to.have.length(15);
+    });
+});

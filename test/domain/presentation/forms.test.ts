@@ -1,0 +1,97 @@
+// The bytes of every form of messages. They are not stored: attempts and reads render them anew from the payment's events, so that a form
+// whose bytes change would have a retry send something else than the attempt before. One file for each form: `forms/<form>.json`.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { EventId } from '../../../domain/kernel/ids.ts';
+import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
+import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
+import { MESSAGE_FORM, messagesInForm } from '../../../domain/presentation/messages.ts';
+import { card, otherIssued } from '../../support/instruments.ts';
+import {
+  cancelled,
+  created,
+  disputeOpened,
+  expired,
+  failed,
+  held,
+  heldRejected,
+  issued,
+  processing,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  refused,
+  returned,
+  sentBack,
+  settled,
+  settledByCard,
+} from '../../support/samples.ts';
+
+const FOLDER = new URL('./forms/', import.meta.url);
+const HOW_TO_CHANGE =
+  'Bytes of a form have changed, which deliveries have whose attempts go on: give the new bytes a form of their own (MESSAGE_FORM, ' +
+  'messagesInForm), leave the old ones to the old form, and run MESSAGE_FORMS=write npx mocha test/domain/presentation/forms.test.ts';
+const EVENT_ID = '00000000000000000000000005' as EventId;
+
+const OPEN = [created(), issued()];
+const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
+const BY_MERCHANT = { feePaidBy: 'merchant' } as const;
+const DEVOLUTION = { strategy: 'devolution', fee: ZERO } as const;
+const HISTORIES: { readonly [name: string]: readonly PaymentEvent[] } = {
+  'a Pix that arrives and is refunded by a Pix-out': [...OPEN, settled(), refundReserved(), refundCompleted()],
+  'a refund whose fee the merchant pays': [
+    ...OPEN,
+    settled(),
+    refundReserved(BY_MERCHANT),
+    refundCompleted(BY_MERCHANT),
+  ],
+  'a refund that fails': [...OPEN, settled(), refundReserved(), refundReleased()],
+  'a Pix that is given back': [...OPEN, settled(), refundReserved(DEVOLUTION), refundCompleted({ fee: ZERO }, null)],
+  'a charge that expires': [...OPEN, expired()],
+  'a charge that fails': [created(), failed()],
+  'a charge that is cancelled': [...OPEN, cancelled()],
+  'a payer who is another': [...OPEN, sentBack('payer_mismatch'), returned()],
+  'a wrong amount': [...OPEN, sentBack('wrong_amount'), returned()],
+  'a Pix that is held and sent back': [...OPEN, held(), heldRejected('operator'), returned()],
+  'a card that is charged, disputed': [...CARD, processing(), settledByCard(), disputeOpened()],
+  'a card that is declined': [...CARD, refused('CREDIT_CARD', false), refused('CREDIT_CARD', true)],
+  'a customer with an id': [
+    created({ customerId: 'customer-1', metadata: { z: 1, a: { y: ['ç', '😀'] } } }),
+    issued(),
+    settled(),
+  ],
+  'an amount of one': [created({ amount: toMinor(1) }), issued()],
+};
+
+const bodiesOf = (form: number): { readonly [history: string]: readonly string[] } =>
+  Object.fromEntries(
+    Object.entries(HISTORIES).map(([name, events]) => {
+      let state = payment.initial;
+      const bodies = events.flatMap((event) => {
+        const before = state;
+        state = payment.evolve(before, event);
+        return messagesInForm(form)(before, event, state).map(({ type, render }) => `${type} ${render(EVENT_ID)}`);
+      });
+      return [name, bodies];
+    }),
+  );
+
+const fileOf = (form: number): URL => new URL(`${form}.json`, FOLDER);
+if (process.env['MESSAGE_FORMS'] === 'write' && !existsSync(fileOf(MESSAGE_FORM)))
+  writeFileSync(fileOf(MESSAGE_FORM), `${JSON.stringify(bodiesOf(MESSAGE_FORM), null, 2)}\n`);
+
+describe('forms of messages', () => {
+  const forms = Array.from({ length: MESSAGE_FORM }, (_, n) => n + 1);
+  it('have a file each, up to the newest', () =>
+    void expect(readdirSync(FOLDER).sort()).to.deep.equal(forms.map((form) => `${form}.json`).sort()));
+  for (const form of forms)
+    it(`form ${form} has the bytes that it always had`, () => {
+      const kept = JSON.parse(readFileSync(fileOf(form), 'utf8')) as ReturnType<typeof bodiesOf>;
+      const now = bodiesOf(form);
+      for (const [name, bodies] of Object.entries(kept))
+        expect(now[name], `${name}. ${HOW_TO_CHANGE}`).to.deep.equal(bodies);
+    });
+  it('are unknown beyond the newest', () => {
+    for (const form of [0, MESSAGE_FORM + 1]) expect(() => messagesInForm(form)).to.throw(RangeError);
+  });
+});

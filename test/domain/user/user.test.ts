@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import type { PasswordId, UserId } from '../../../domain/kernel/ids.ts';
+import { passwordProblem } from '../../../domain/user/password.ts';
+import {
+  addUser,
+  changePassword,
+  disableUser,
+  enableUser,
+  type UserAdded,
+  type UserEvent,
+  user,
+} from '../../../domain/user/user.ts';
+import { given } from '../../support/given.ts';
+import { ACCOUNT_ID, at } from '../../support/samples.ts';
+
+const FIRST = '00000000000000000000000011' as PasswordId;
+const SECOND = '00000000000000000000000012' as PasswordId;
+const THIRD = '00000000000000000000000013' as PasswordId;
+const ANA: UserAdded['data'] = {
+  userId: '00000000000000000000000001' as UserId,
+  accountId: ACCOUNT_ID,
+  email: 'ana@example.com',
+  name: 'Ana',
+  role: 'OWNER',
+  passwordId: FIRST,
+  at: at('12:00:00'),
+};
+const added = (over: Partial<UserAdded['data']> = {}): UserEvent => ({ type: 'UserAdded', data: { ...ANA, ...over } });
+const changed = (passwordId: PasswordId): UserEvent => ({
+  type: 'UserPasswordChanged',
+  data: { passwordId, at: at('13:00:00') },
+});
+const disabled: UserEvent = { type: 'UserDisabled', data: { at: at('14:00:00') } };
+const enabled: UserEvent = { type: 'UserEnabled', data: { at: at('15:00:00') } };
+
+describe('addUser', () => {
+  it('adds a user, once', () => {
+    given(user).when(addUser(ANA)).then(added(), 'added').again('already_there');
+  });
+  it('again with other content changes nothing', () => {
+    given(user, added())
+      .when(addUser({ ...ANA, role: 'VIEWER', name: 'Bia', passwordId: SECOND, at: at('13:00:00') }))
+      .then('already_there');
+  });
+  it('an OPERATOR belongs to no account, and everybody else to one', () => {
+    given(user)
+      .when(addUser({ ...ANA, role: 'OPERATOR' }))
+      .rejected('invalid_request', 'role');
+    given(user)
+      .when(addUser({ ...ANA, accountId: null }))
+      .rejected('invalid_request', 'role');
+    const operator = { ...ANA, accountId: null, role: 'OPERATOR' } as const;
+    given(user).when(addUser(operator)).then({ type: 'UserAdded', data: operator }, 'added');
+  });
+});
+
+describe('changePassword', () => {
+  const change = (passwordId: PasswordId, replaces: PasswordId | null) =>
+    changePassword({ passwordId, replaces }, at('13:00:00'));
+
+  it('puts another password in force, once', () => {
+    given(user, added()).when(change(SECOND, FIRST)).then(changed(SECOND), 'changed').again('changed');
+  });
+  it('gives an invited user its first one', () => {
+    given(user, added({ passwordId: null }))
+      .when(change(SECOND, null))
+      .then(changed(SECOND), 'changed');
+  });
+  it('whoever knew a password that was replaced meanwhile is refused', () => {
+    given(user, added(), changed(SECOND)).when(change(THIRD, FIRST)).rejected('unauthorized');
+    given(user, added()).when(change(SECOND, null)).rejected('unauthorized');
+  });
+  it('a user that is disabled, or none, is refused', () => {
+    given(user, added(), disabled).when(change(SECOND, FIRST)).rejected('unauthorized');
+    given(user).when(change(SECOND, FIRST)).rejected('not_found');
+  });
+});
+
+describe('disableUser and enableUser', () => {
+  it('shut out and let in again, once', () => {
+    given(user, added())
+      .when(disableUser(at('14:00:00')))
+      .then(disabled, 'disabled')
+      .again('disabled')
+      .and()
+      .when(enableUser(at('15:00:00')))
+      .then(enabled, 'enabled')
+      .again('enabled');
+  });
+  it('nobody is not found', () => {
+    given(user)
+      .when(disableUser(at('14:00:00')))
+      .rejected('not_found');
+    given(user)
+      .when(enableUser(at('14:00:00')))
+      .rejected('not_found');
+  });
+  it('leave the rest as it was', () => {
+    const { at: addedAt, ...rest } = ANA;
+    expect(given(user, added(), disabled, enabled).state).to.deep.equal({ status: 'active', ...rest, addedAt });
+    expect(given(user, disabled, changed(SECOND)).state).to.deep.equal({ status: 'absent' });
+  });
+});
+
+describe('passwordProblem', () => {
+  const WRONG = 'must have 12 to 128 characters';
+  const cases: readonly (readonly [string, string | null])[] = [
+    ['', WRONG],
+    ['x'.repeat(11), WRONG],
+    ['x'.repeat(12), null],
+    [' '.repeat(12), null],
+    ['x'.repeat(128), null],
+    ['x'.repeat(129), WRONG],
+    // Characters, not bytes or UTF-16 units.
+    ['💳'.repeat(11), WRONG],
+    ['💳'.repeat(128), null],
+    // A letter and its accent are one character.
+    ['e\u0301'.repeat(11), WRONG],
+    ['e\u0301'.repeat(128), null],
+  ];
+  for (const [password, problem] of cases)
+    it(`${JSON.stringify(password.slice(0, 8))} × ${password.length}: ${problem ?? 'a password'}`, () =>
+      expect(passwordProblem(password)).to.equal(problem));
+});

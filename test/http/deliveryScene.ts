@@ -1,0 +1,27 @@
+// The scene of tests about deliveries: one gateway for a suite, and for each of its tests a merchant and receivers of its own.
+import { expect } from 'chai';
+import type { TestGateway } from '../support/gateway.ts';
+import { Receivers } from './deliveryFacts.ts';
+import { Merchant } from './merchant.ts';
+import { openReady } from './support.ts';
+
+/**
+ * Sets the scene of the `describe` that calls it, before its own hooks: `enter` is called before each test. After each, receivers are
+ * closed, and a fault that the gateway reported fails the test.
+ */
+export const deliveryScene = (
+  enter: (gateway: TestGateway, merchant: Awaited<ReturnType<typeof Merchant.open>>) => void,
+): Receivers => {
+  let gateway: TestGateway;
+  const receivers = new Receivers();
+  before(async () => {
+    gateway = await openReady();
+  });
+  after(() => gateway.close());
+  beforeEach(async () => enter(gateway, await Merchant.open(gateway)));
+  afterEach(async () => {
+    expect(gateway.faults).to.deep.equal([]);
+    await receivers.close();
+  });
+  return receivers;
+};

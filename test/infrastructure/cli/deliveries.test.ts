@@ -1,0 +1,325 @@
+// `trigger`, `deliveries` and `dlq`: a merchant's webhooks at the command line, on a running gateway.
+import { expect } from 'chai';
+import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
+import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
+import type { Delivery } from '../../../infrastructure/cli/deliveries.ts';
+import { NO_PROGRESS, screenOf } from '../../../infrastructure/cli/output.ts';
+import { SCENARIOS } from '../../../infrastructure/cli/trigger.ts';
+import { ALL_RETRIES_SECONDS, answering, deliveryIdOf, Receivers, refuses } from '../../http/deliveryFacts.ts';
+import { Merchant } from '../../http/merchant.ts';
+import { openReady } from '../../http/support.ts';
+import { runWords, runWordsIn } from '../../support/cli.ts';
+import type { TestGateway, TestTenant } from '../../support/gateway.ts';
+import { migratedDatabase } from '../../support/postgres.ts';
+import { type Receiver, typeOf } from '../../support/receiver.ts';
+
+interface Triggered {
+  readonly event: string;
+  readonly chargeId: string;
+  readonly paymentId: string;
+  readonly refundId: string | null;
+  readonly clockAdvancedSeconds: number;
+  readonly deliveries: readonly Delivery[];
+}
+interface Listed {
+  readonly deliveries: readonly Delivery[];
+  readonly total: number;
+}
+
+describe('the commands about webhooks', () => {
+  let gateway: TestGateway;
+  let shop: Merchant & { readonly tenant: TestTenant };
+  let receiver: Receiver;
+  const receivers = new Receivers();
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
+  before(async () => {
+    database = await migratedDatabase();
+    gateway = await openReady({ database });
+  });
+  after(async () => {
+    await gateway.close();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    shop = await Merchant.open(gateway);
+    receiver = await receivers.open();
+  });
+  afterEach(async () => {
+    expect(gateway.faults).to.deep.equal([]);
+    await receivers.close();
+  });
+
+  const env = (key = shop.tenant.testKey) => ({ API_KEY: key, PUBLIC_URL: gateway.baseUrl });
+  const run = <T = Record<string, unknown>>(...words: string[]) => runWordsIn<T>(env(), ...words);
+  const good = async <T>(...words: string[]): Promise<T> => {
+    const { code, err, json } = await run<T>(...words, '--json');
+    expect([code, err]).to.deep.equal([0, '']);
+    return json;
+  };
+  const refused = async (message: string, ...words: string[]) => {
+    const { code, out, err } = await run(...words);
+    expect([code, out, err]).to.deep.equal([2, '', `quita: ${message}\n`]);
+  };
+
+  describe('trigger', () => {
+    it('knows every event of the catalogue, and no other', () =>
+      expect(Object.keys(SCENARIOS)).to.deep.equal(EVENT_CATALOGUE.map(({ event }) => event)));
+
+    for (const [event, scenario] of Object.entries(SCENARIOS))
+      if (typeof scenario === 'string')
+        it(`${event}: says why nothing leads there`, () =>
+          refused(`${event} can't be triggered: ${scenario}`, 'trigger', event));
+      else
+        it(`${event} of a real charge arrives, signed, and its delivery is shown`, async () => {
+          const { id: endpointId } = await shop.register(receiver.url, [event]);
+          const triggered = await good<Triggered>('trigger', event);
+          const { chargeId, paymentId, refundId, clockAdvancedSeconds, deliveries } = triggered;
+          expect(triggered.event).to.equal(event);
+          expect(chargeId).to.match(/^ch_[0-9a-z]{26}$/);
+          expect(paymentId).to.equal(chargeId.replace('ch_', 'tx_'));
+          expect(refundId === null).to.equal(!/payout|withdrawal|refunded/.test(event));
+          expect(clockAdvancedSeconds).to.equal(event.endsWith('.expired') ? 61 : 0);
+          const about = receiver.got.filter(({ rawBody }) => rawBody.includes(chargeId.slice(3)));
+          expect(about.length).to.be.at.least(1);
+          expect(about.map(typeOf)).to.deep.equal(about.map(() => event));
+          expect(deliveries.map(({ id }) => id)).to.have.members(about.map(deliveryIdOf));
+          for (const one of deliveries) expect(one).to.include({ endpointId, eventType: event, status: 'DELIVERED' });
+        });
+
+    it('says what was made, and what became of its webhook, for people', async () => {
+      const first = await run('trigger', 'charge.expired');
+      expect([first.code, first.err]).to.deep.equal([0, '']);
+      expect(first.out).to.match(
+        /^charge\.expired: charge (ch_\w{26}) of R\$ 10\.00, payment tx_\w{26}\nThe account's test clock went 61 s ahead\.\nNo endpoint wants it: nothing was sent\.\n$/,
+      );
+      await shop.register(receiver.url, ['charge.paid']);
+      const { out } = await run('trigger', 'charge.paid');
+      expect(out).to.match(/^charge\.paid: charge (ch_\w{26}) of R\$ 10\.00, payment tx_\w{26}\n/);
+      expect(out.split('\n')[1]).to.match(
+        / {2}wd_\w{26} {2}charge\.paid {2}we_\w{26} {2}DELIVERED {2}1\/15 {2}- {2}200$/,
+      );
+    });
+
+    it('answers a mistyped event with the one that was meant, a live key and no key at all with what is needed', async () => {
+      await refused('there is no event "charge.payd"; did you mean "trigger charge.paid"?', 'trigger', 'charge.payd');
+      const live = await runWordsIn(env(shop.tenant.liveKey), 'trigger', 'charge.paid');
+      expect([live.code, live.err]).to.deep.equal([
+        2,
+        'quita: trigger acts in the sandbox: API_KEY must be a test key\n',
+      ]);
+      const none = await runWordsIn({ DATABASE_URL: 'postgres://127.0.0.1/none' }, 'trigger', 'charge.paid');
+      expect([none.code, none.err]).to.deep.equal([
+        2,
+        'quita: API_KEY must be set to a key of the account, because with DATABASE_URL there is no demo account\n',
+      ]);
+      const unknown = await runWordsIn(env(`ak_test_${'x'.repeat(32)}`), 'trigger', 'charge.paid');
+      expect(unknown.code).to.equal(2);
+      expect(unknown.err).to.match(/^quita: POST \/v1\/charges was answered 401: .* \(unauthorized\)\n$/);
+    });
+  });
+
+  describe('deliveries list', () => {
+    it('says that there are none, and then lists them, newest first', async () => {
+      expect((await run('deliveries', 'list')).out).to.equal('there are no deliveries\n');
+      expect(await good('deliveries', 'list')).to.deep.equal({ deliveries: [], total: 0 });
+      await shop.register(receiver.url);
+      await good('trigger', 'charge.paid');
+      const listed = await good<Listed>('deliveries', 'list');
+      const { data, total } = await shop.deliveries();
+      expect([listed.total, total]).to.deep.equal([5, 5]);
+      expect(listed.deliveries).to.deep.equal(data);
+      const { out } = await run('deliveries', 'list');
+      expect(out.split('\n').map((line) => line.split('  ')[1])).to.deep.equal([
+        ...data.map(({ id }) => id),
+        undefined,
+      ]);
+    });
+
+    it('filters by status, event and endpoint, and refuses what names none', async () => {
+      const failing = await receivers.open(refuses);
+      const [mine, other] = [
+        await shop.register(receiver.url, ['*']),
+        await shop.register(failing.url, ['charge.paid']),
+      ];
+      await good('trigger', 'charge.paid');
+      const count = async (...words: string[]) => (await good<Listed>('deliveries', 'list', ...words)).total;
+      expect(await count()).to.equal(6);
+      expect(await count('--status', 'PENDING')).to.equal(1);
+      expect(await count('--event', 'charge.paid')).to.equal(2);
+      expect(await count('--event', 'charge.paid', '--endpoint', mine.id)).to.equal(1);
+      expect(await count('--endpoint', other.id, '--status', 'DELIVERED')).to.equal(0);
+      await refused(
+        'there is no status "pending"; did you mean "deliveries list --status PENDING"?',
+        ...['deliveries', 'list', '--status', 'pending'],
+      );
+      const wrong = await run('deliveries', 'list', '--endpoint', 'x');
+      expect([wrong.code, wrong.out]).to.deep.equal([2, '']);
+      expect(wrong.err).to.match(
+        /^quita: GET \/v1\/webhooks\/deliveries\?\S+ was answered 400: .* \(invalid_filter\)\n$/,
+      );
+    });
+  });
+
+  it('deliveries show tells what came of each attempt, and refuses what names none', async () => {
+    const failing = await receivers.open((_hit, res) => void res.writeHead(500).end('no\u001b[2J way'));
+    const { id: endpointId } = await shop.register(failing.url, ['charge.created']);
+    await shop.charge();
+    await shop.flush();
+    await shop.advance(10);
+    const { id, payload } = await shop.delivery();
+    const one = await good<Delivery & { attemptLog: { number: number; error: string }[] }>('deliveries', 'show', id);
+    expect(one).to.include({ id, endpointId, status: 'PENDING', attempts: 2, lastError: 'status: 500' });
+    expect(one.attemptLog.map(({ number, error }) => [number, error])).to.deep.equal([
+      [1, 'status: 500'],
+      [2, 'status: 500'],
+    ]);
+    const [first, second, ...rest] = (await run('deliveries', 'show', id)).out.split('\n');
+    expect(first).to.equal(`${id}: charge.created to ${endpointId}`);
+    expect(second).to.match(/^PENDING, created \S+Z, 2 of 15 attempts made, the next at \S+Z$/);
+    expect(rest.slice(0, 2).map((line) => /^(\d) {2}\S+Z {2}\d+ {2}(.*)$/.exec(line)?.slice(1))).to.deep.equal([
+      ['1', 'status: 500'],
+      ['2', 'status: 500'],
+    ]);
+    expect(rest.slice(2)).to.deep.equal(['last answer: no?[2J way', `payload: ${JSON.stringify(payload)}`, '']);
+    await refused('"x" is no delivery: a wd_ id; npm run cli -- deliveries list', 'deliveries', 'show', 'x');
+    const none = `wd_${'0'.repeat(26)}`;
+    await refused(
+      `GET /v1/webhooks/deliveries/${none} was answered 404: There is no such delivery. (not_found)`,
+      ...['deliveries', 'show', none],
+    );
+  });
+
+  it('dlq list shows what was given up after its last attempt, and nothing else', async () => {
+    expect((await run('dlq', 'list')).out).to.equal('nothing was given up\n');
+    const failing = await receivers.open(refuses);
+    await shop.register(failing.url, ['charge.created']);
+    await shop.charge();
+    await shop.flush();
+    expect(await good('dlq', 'list')).to.deep.equal({ deliveries: [], total: 0 });
+    await shop.advance(ALL_RETRIES_SECONDS);
+    const { deliveries, total } = await good<Listed>('dlq', 'list');
+    expect([total, deliveries.map(({ status, attempts }) => [status, attempts])]).to.deep.equal([1, [['FAILED', 15]]]);
+    expect((await run('dlq', 'list', '--event', 'charge.created')).out).to.match(
+      /^\S+ {2}wd_\w{26} {2}charge\.created {2}we_\w{26} {2}FAILED {2}15\/15 {2}- {2}status: 500\n$/,
+    );
+    expect((await run('dlq', 'list', '--event', 'charge.paid')).out).to.equal('nothing was given up\n');
+  });
+
+  it('deliveries retry sends one again, and says why another is not', async () => {
+    await shop.register(receiver.url, ['charge.created']);
+    await shop.charge();
+    await shop.flush();
+    const { id } = await shop.delivery();
+    const delivery = await good<Delivery>('deliveries', 'retry', id);
+    expect(delivery).to.include({ id, status: 'PENDING', attempts: 1, maxAttempts: 16 });
+    await shop.untilDeliveries(([one]) => one?.attempts === 2 && one.status === 'DELIVERED');
+    expect(receiver.got.map(deliveryIdOf)).to.deep.equal([id, id]);
+    expect((await run('deliveries', 'retry', id)).out.split('\n')[0]).to.match(
+      /^wd_\w{26}: charge\.created to we_\w{26}$/,
+    );
+    await refused('"x" is no delivery: a wd_ id; npm run cli -- deliveries list', 'deliveries', 'retry', 'x');
+    const none = `wd_${'0'.repeat(26)}`;
+    await refused(
+      `POST /v1/webhooks/deliveries/${none}/retry was answered 404: There is no such delivery. (not_found)`,
+      ...['deliveries', 'retry', none],
+    );
+    await shop.untilDeliveries(([one]) => one?.status === 'DELIVERED');
+  });
+
+  describe('dlq redrive', () => {
+    let isWell: boolean;
+    let accountId: string;
+    const operate = (...words: string[]) => runWords(database.connectionString, ...words);
+    const redriven = async (...words: string[]) => {
+      const { code, err, json } = await operate('dlq', 'redrive', '--account', accountId, ...words, '--json');
+      expect(code, err).to.equal(0);
+      return json;
+    };
+    beforeEach(async () => {
+      isWell = false;
+      accountId = `acct_${shop.tenant.accountId}`;
+      const failing = await receivers.open(answering(() => (isWell ? 200 : 500)));
+      await shop.register(failing.url, ['charge.created']);
+      for (let n = 0; n < 2; n++) await shop.charge();
+      await shop.flushed();
+      await shop.advance(ALL_RETRIES_SECONDS);
+      isWell = true;
+    });
+
+    it('sends what was given up, beside the running program, once', async () => {
+      const counts = { accountId, mode: 'test', matched: 2, queued: 2, sent: 2 };
+      expect(await redriven('--dry-run')).to.deep.equal({
+        ...{ matched: 2, queued: 0, sent: 0 },
+        accounts: [{ ...counts, queued: 0, sent: 0 }],
+      });
+      expect((await shop.deliveries('?status=FAILED')).total).to.equal(2);
+      expect(await redriven()).to.deep.equal({ matched: 2, queued: 2, sent: 2, accounts: [counts] });
+      await shop.untilDeliveries((all) => all.every(({ status }) => status === 'DELIVERED'));
+      expect((await operate('dlq', 'redrive', '--account', accountId)).out).to.equal('nothing was given up\n');
+    });
+
+    it('of one endpoint, event and time; and refuses what names none', async () => {
+      const nothing = { matched: 0, queued: 0, sent: 0, accounts: [] };
+      expect(await redriven('--event', 'charge.paid')).to.deep.equal(nothing);
+      expect(await redriven('--endpoint', `we_${'0'.repeat(26)}`)).to.deep.equal(nothing);
+      expect(await redriven('--created-before', '2020-01-01')).to.deep.equal(nothing);
+      expect(await redriven('--created-after', '2999-01-01')).to.deep.equal(nothing);
+      const { out } = await operate('dlq', 'redrive', '--account', accountId, '--created-after', '2020-01-01');
+      expect(out).to.equal(`${accountId}  test  2  2  2\n`);
+      for (const [name, value, what] of [
+        ['endpoint', 'x', 'we_ id'],
+        ['created-after', 'yesterday', 'ISO 8601 date or date-time'],
+        ['created-before', '2026-13-01', 'ISO 8601 date or date-time'],
+      ] as const) {
+        const { code, err } = await operate('dlq', 'redrive', `--${name}`, value);
+        expect([code, err.split('\n').at(-2)]).to.deep.equal([2, `quita: --${name} "${value}" is no ${what}`]);
+      }
+    });
+  });
+
+  it('deliveries tail prints a line for each change, from when it was begun until it is ended', async () => {
+    await shop.register(receiver.url, ['charge.created']);
+    await shop.charge(); // before: it is not shown
+    await shop.flush();
+    const looked = Promise.withResolvers<void>();
+    const { deliveries } = gateway.gateway.services.views;
+    const list = deliveries.list.bind(deliveries);
+    const spied = async (...args: Parameters<typeof list>) => {
+      const page = await list(...args);
+      looked.resolve();
+      return page;
+    };
+    Object.assign(deliveries, { list: spied });
+    const stop = new AbortController();
+    const printed: Delivery[] = [];
+    let wake = Promise.withResolvers<void>();
+    const [tail] = COMMANDS.filter(({ name }) => name === 'deliveries tail');
+    if (!tail?.isLocal) throw new Error('there is no such command');
+    const ended = tail.run(
+      { env: env(), signal: stop.signal },
+      { args: [], options: { event: 'charge.created' }, isJson: true },
+      {
+        print: (line) => {
+          printed.push(JSON.parse(line) as Delivery);
+          wake.resolve();
+        },
+        screen: screenOf({ write: () => undefined }, {}),
+        progress: NO_PROGRESS,
+      },
+    );
+    await Promise.race([ended, looked.promise]);
+    Object.assign(deliveries, { list });
+    const { id } = await shop.charge();
+    while (printed.at(-1)?.status !== 'DELIVERED') {
+      wake = Promise.withResolvers();
+      await Promise.race([ended, wake.promise]);
+    }
+    stop.abort();
+    expect(await ended).to.deep.equal({ json: undefined, text: '' });
+    for (const { eventType, payload } of printed)
+      expect([eventType, (payload as { data: { object: { id: string } } }).data.object.id]).to.deep.equal([
+        'charge.created',
+        id,
+      ]);
+  });
+});

@@ -1,0 +1,45 @@
+// Ids and streams as operators type them.
+import { expect } from 'chai';
+import { UsageError } from '../../../infrastructure/cli/command.ts';
+import { accountIdOf, paymentIdOf, streamOf } from '../../../infrastructure/cli/typed.ts';
+import { ACCOUNT_ID, PAYMENT_ID } from '../../support/samples.ts';
+
+const refused = (read: () => unknown): string => {
+  try {
+    return `took ${read()}`;
+  } catch (error) {
+    return error instanceof UsageError ? error.message : `threw ${error}`;
+  }
+};
+
+describe('what operators type', () => {
+  it('is a payment, raw or by either of its ids', () => {
+    for (const text of [PAYMENT_ID, `ch_${PAYMENT_ID}`, `tx_${PAYMENT_ID}`])
+      expect(paymentIdOf(text)).to.equal(PAYMENT_ID);
+    expect(refused(() => paymentIdOf(`acct_${PAYMENT_ID}`))).to.equal(
+      `"acct_${PAYMENT_ID}" is no payment: a ch_ id, a tx_ id or 26 characters`,
+    );
+  });
+  it('is an account by its id', () => {
+    expect(accountIdOf(`acct_${ACCOUNT_ID}`)).to.equal(ACCOUNT_ID);
+    expect(refused(() => accountIdOf('acct_1'))).to.equal('"acct_1" is no account: an acct_ id');
+  });
+  it('is a stream by its name, and a payment’s by its ids', () => {
+    for (const text of [PAYMENT_ID, `ch_${PAYMENT_ID}`, `payment-${PAYMENT_ID}`])
+      expect(streamOf(text)).to.equal(`payment-${PAYMENT_ID}`);
+    expect(streamOf(`account-${ACCOUNT_ID}`)).to.equal(`account-${ACCOUNT_ID}`);
+    expect(streamOf('logConsumer-process/expiry')).to.equal('logConsumer-process/expiry');
+  });
+  it('is no stream that could not be: of no category, or under a name that is no id', () => {
+    const other = [
+      'melon',
+      `melon-${PAYMENT_ID}`,
+      'payment-1',
+      `payment-${PAYMENT_ID}0`,
+      'logConsumer-a b',
+      'logConsumer-',
+    ];
+    for (const text of other)
+      expect(refused(() => streamOf(text))).to.equal(`"${text}" names no stream: payment-<raw id>, or a ch_ id`);
+  });
+});

@@ -1,0 +1,107 @@
+// Users at the command line (rules D2, O1), and the read model behind `user list`.
+import { expect } from 'chai';
+import { openReady } from '../../http/support.ts';
+import { type CliRun, runWordsIn } from '../../support/cli.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+interface Listed {
+  readonly users: readonly { readonly userId: string; readonly email: string; readonly status: string }[];
+}
+
+describe('user commands', () => {
+  let database: TestDatabase;
+  let gateway: TestGateway;
+  let account: string;
+  before(async () => {
+    database = await migratedDatabase();
+    gateway = await openReady({ database });
+    account = `acct_${gateway.tenant.accountId}`;
+  });
+  after(async () => {
+    await gateway.close();
+    await database.drop();
+  });
+
+  const run = <T = Record<string, unknown>>(...words: string[]): Promise<CliRun<T>> =>
+    runWordsIn<T>({ DATABASE_URL: database.connectionString, LOG_LEVEL: 'silent' }, 'user', ...words);
+  const add = (email: string, role: string, ...more: string[]) =>
+    run<Record<string, string>>('add', '--email', email, '--role', role, ...more, '--json');
+  const logIn = async (email: string, password: string) =>
+    (await gateway.post('/v1/auth/login', { email, password }, { key: null })).status;
+  const list = async (...more: string[]) => {
+    expect(await gateway.gateway.projected.caughtUp(5_000, ['users'])).to.equal(true);
+    return (await run<Listed>('list', ...more, '--json')).json.users;
+  };
+
+  it('add prints the password, once, and it opens the login; list and disable and enable tell and do what they say', async () => {
+    const { code, json } = await add('ana@example.com', 'ADMIN', '--account', account, '--name', 'Ana');
+    expect(code).to.equal(0);
+    const { userId = '', password = '', ...rest } = json;
+    expect(rest).to.deep.equal({ accountId: account, email: 'ana@example.com', name: 'Ana', role: 'ADMIN' });
+    expect(password).to.match(/^[\w-]{24}$/);
+    expect(await logIn('ana@example.com', password)).to.equal(200);
+    const [{ addedAt, ...listed } = { addedAt: '' }, ...others] = (await list()) as unknown as readonly Record<
+      string,
+      string
+    >[];
+    expect([listed, others]).to.deep.equal([
+      { userId, accountId: account, email: 'ana@example.com', name: 'Ana', role: 'ADMIN', status: 'active' },
+      [],
+    ]);
+    expect(addedAt).to.match(/^\d{4}-/);
+    for (const [verb, status, login] of [
+      ['disable', 'disabled', 401],
+      ['disable', 'disabled', 401],
+      ['enable', 'active', 200],
+      ['enable', 'active', 200],
+    ] as const) {
+      expect((await run(verb, userId, '--json')).json['status']).to.equal(status);
+      expect(await logIn('ana@example.com', password)).to.equal(login);
+      expect((await list())[0]?.status).to.equal(status);
+    }
+  });
+  it('an operator belongs to no account, and is in no account’s list', async () => {
+    const { json } = await add('olga@example.com', 'OPERATOR', '--password', 'a senha da operadora');
+    expect([json['accountId'], json['password']]).to.deep.equal([null, 'a senha da operadora']);
+    expect(await logIn('olga@example.com', 'a senha da operadora')).to.equal(200);
+    expect((await list()).map(({ email }) => email)).to.deep.equal(['ana@example.com', 'olga@example.com']);
+    expect((await list('--account', account)).map(({ email }) => email)).to.deep.equal(['ana@example.com']);
+  });
+  it('what is wrong is refused in one line, and nothing is made', async () => {
+    const refusals: readonly (readonly [string, readonly string[]])[] = [
+      ['--account is required for every role but OPERATOR', ['add', '--email', 'x@example.com', '--role', 'OWNER']],
+      [
+        'an OPERATOR belongs to the platform: leave --account out',
+        ['add', '--email', 'x@example.com', '--role', 'OPERATOR', '--account', account],
+      ],
+      [
+        'There is no such account.',
+        ['add', '--email', 'x@example.com', '--role', 'OWNER', '--account', `acct_${'0'.repeat(26)}`],
+      ],
+      ['--email must be an e-mail address', ['add', '--email', 'x', '--role', 'OPERATOR']],
+      [
+        '--password must have 12 to 128 characters',
+        ['add', '--email', 'x@example.com', '--role', 'OPERATOR', '--password', 'short'],
+      ],
+      [
+        'There is a user with this e-mail address already.',
+        ['add', '--email', 'ANA@example.com', '--role', 'OWNER', '--account', account],
+      ],
+      ['There is no such user.', ['disable', `usr_${'0'.repeat(26)}`]],
+      ['"ana" is no user: a usr_ id', ['enable', 'ana']],
+    ];
+    for (const [says, words] of refusals) {
+      const { code, err } = await run(...words);
+      expect([code, err]).to.deep.equal([2, `quita: ${says}\n`]);
+    }
+    expect(await list()).to.have.length(2);
+  });
+  it('the read model is what the log says', async () => {
+    const { code, out, err } = await runWordsIn(
+      { DATABASE_URL: database.connectionString, LOG_LEVEL: 'silent' },
+      ...['projections', 'verify'],
+    );
+    expect(code, out + err).to.equal(0);
+  });
+});

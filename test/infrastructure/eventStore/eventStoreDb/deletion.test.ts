@@ -1,0 +1,84 @@
+// What EventStoreDB still holds of deleted deliveries until it is scavenged, and deletions that meet a fault (ADR 0008).
+import { expect } from 'chai';
+import type { Sql } from '../../../../application/ports/sql.ts';
+import { readStreamName, type StreamName } from '../../../../domain/kernel/event.ts';
+import type { DeliveryId } from '../../../../domain/kernel/ids.ts';
+import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
+import { idsOf, newEvents, newStream, TestSubscription } from '../../../conformance/eventStore/harness.ts';
+import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
+
+const ALWAYS = '9999-12-31';
+const NO_DATABASE = null as unknown as Sql;
+
+describe('deleting from the log in EventStoreDB', () => {
+  let server: EventStoreDbServer;
+  let stores: Awaited<ReturnType<typeof openEventStoreDb>>[] = [];
+  const open = async () => {
+    const store = await openEventStoreDb({ connectionString: server.connectionString });
+    stores.push(store);
+    return store;
+  };
+  beforeEach(async () => {
+    server = await EventStoreDbServer.start();
+    stores = [];
+  });
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await server.stop();
+  });
+
+  type Store = Awaited<ReturnType<typeof open>>;
+  const written = async (store: Store, category: string, count: number) => {
+    const stream = newStream(category);
+    const events = newEvents(count);
+    expect((await store.append(stream, -1, events)).ok).to.equal(true);
+    return { stream, ids: idsOf(events) };
+  };
+  const remove = (store: Store, stream: StreamName, revision: number) =>
+    store.deleteDeliveries([{ id: readStreamName(stream).id as DeliveryId, revision }], ALWAYS, NO_DATABASE);
+  /** What one that begins now is given, and how far it is then. */
+  const followed = async () => {
+    const store = await open();
+    const subscription = new TestSubscription(store);
+    await subscription.until(({ caughtUp }) => caughtUp.length > 0);
+    await subscription.stop();
+    return { ids: idsOf(subscription.events), isAtHead: subscription.caughtUp.at(-1) === (await store.head()) };
+  };
+
+  it('a subscription gives nothing of them before, while and after the server is scavenged', async () => {
+    const store = await open();
+    const first = await written(store, 'payment', 1);
+    const gone = await written(store, 'webhookDelivery', 3);
+    const kept = await written(store, 'webhookDelivery', 2);
+    expect((await remove(store, gone.stream, 2)).size).to.equal(1);
+    const left = { ids: [...first.ids, ...kept.ids], isAtHead: true };
+    expect(server.records.filter(({ stream }) => stream === gone.stream).length).to.equal(4);
+    expect(await followed()).to.deep.equal(left);
+    const half = server.records.findIndex(({ stream }) => stream === gone.stream) + 2;
+    server.scavenge(half);
+    expect(await followed()).to.deep.equal(left);
+    server.scavenge();
+    expect(await followed()).to.deep.equal(left);
+  });
+
+  it('a connection that is lost meanwhile is mended', async () => {
+    const store = await open();
+    const { stream } = await written(store, 'webhookDelivery', 1);
+    server.busy('Server Is Not Ready');
+    const removed = remove(store, stream, 0);
+    server.cut();
+    server.busy(null);
+    expect((await removed).size).to.equal(1);
+    expect((await remove(store, stream, 0)).size).to.equal(1);
+  });
+
+  it('one day is written down once, however many are deleted before it, by whichever process', async () => {
+    const [one, other] = [await open(), await open()];
+    for (const store of [one, other, one]) {
+      const { stream } = await written(store, 'webhookDelivery', 1);
+      expect((await remove(store, stream, 0)).size).to.equal(1);
+    }
+    const days = server.records.filter(({ stream }) => stream === 'quita_store-retention');
+    expect(days.map(({ data }) => data)).to.deep.equal([`{"before":"${ALWAYS}"}`]);
+  });
+});

@@ -1,0 +1,83 @@
+// A log is read to its end or refused at the start (rule S4): on both stores.
+import { expect } from 'chai';
+import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
+import type { EventStore, NewEvent } from '../../../application/ports/eventStore.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import { outcomeOf } from '../../../infrastructure/boot/explain.ts';
+import { assertReadable } from '../../../infrastructure/eventStore/readableLog.ts';
+import { why } from '../../support/core.ts';
+import { createPostgresEventLog } from '../../support/postgresEventLog.ts';
+import { ACCOUNT_ID, created, PAYMENT_ID } from '../../support/samples.ts';
+import { startWorld } from './eventStoreDb/support.ts';
+
+interface Opened {
+  readonly store: EventStore;
+  close(): Promise<void>;
+}
+const STORES: Readonly<Record<string, () => Promise<Opened>>> = {
+  Postgres: async () => {
+    const log = await createPostgresEventLog();
+    return { store: await log.connect(), close: () => log.dispose() };
+  },
+  EventStoreDB: async () => {
+    const world = await startWorld();
+    return { store: world.store, close: () => world.end() };
+  },
+};
+
+for (const [name, open] of Object.entries(STORES))
+  describe(`a log on ${name}`, () => {
+    let opened: Opened;
+    const codec = new JsonEventCodec();
+    const stream = streamName.payment(PAYMENT_ID);
+    beforeEach(async () => {
+      opened = await open();
+    });
+    afterEach(() => opened.close());
+
+    const append = async (change: (event: NewEvent) => Partial<NewEvent>, after = -1): Promise<void> => {
+      const events = [created({ paymentId: PAYMENT_ID })];
+      const encoded = await codec.encode({
+        category: 'payment',
+        stream,
+        after,
+        events,
+        commandId: `c${after}`,
+        metadata: why(ACCOUNT_ID),
+      });
+      const stored = encoded.map((event) => ({ ...event, ...change(event) }));
+      expect((await opened.store.append(stream, after, stored)).ok).to.equal(true);
+    };
+    const refusal = () =>
+      assertReadable({ store: opened.store, codec: new JsonEventCodec() }).then(
+        () => null,
+        (error: Error) => outcomeOf(error),
+      );
+    const says = (reason: string) => ({
+      says: `the event store holds a log of another version: its first event can't be read (${reason}); start the version that wrote it, or set EVENTSTORE_URL to an empty event store and DATABASE_URL to an empty database`,
+      code: 2,
+    });
+
+    it('is taken when it is empty', async () => expect(await refusal()).to.equal(null));
+    it('is taken when its first event is of this version', async () => {
+      await append(() => ({}));
+      expect(await refusal()).to.equal(null);
+    });
+    it('is refused, in one line with exit code 2, when that is of an older build: another version of the type', async () => {
+      await append(({ metadata }) => ({ metadata: metadata.replace('{', '{"v":2,') }));
+      expect(await refusal()).to.deep.equal(says('ChargeCreated: expected a version from 1 to 1, not 2'));
+    });
+    it('is refused when that is of an older build: a type that was renamed', async () => {
+      await append(() => ({ type: 'TransactionReceiptRejected' }));
+      expect(await refusal()).to.deep.equal(says('TransactionReceiptRejected: expected a known event type'));
+    });
+    it('is refused when that is of an older build: fields that are missing now', async () => {
+      await append(({ data }) => ({ data: data.replace('"txid"', '"former"') }));
+      expect(await refusal()).to.deep.equal(says('ChargeCreated.txid: expected a string'));
+    });
+    it('is taken when a later event can’t be read: that one parks its stream', async () => {
+      await append(() => ({}));
+      await append(() => ({ type: 'ChargeMelted' }), 0);
+      expect(await refusal()).to.equal(null);
+    });
+  });

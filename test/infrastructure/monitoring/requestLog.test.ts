@@ -1,0 +1,135 @@
+// Gathering what came of requests, and writing it in batches.
+import { expect } from 'chai';
+import type { Position } from '../../../application/ports/eventStore.ts';
+import type { AnsweredRequest, LoggedRequest } from '../../../application/ports/requestLog.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
+import { RequestLog } from '../../../infrastructure/monitoring/requestLog.ts';
+import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
+
+const ANSWERED: AnsweredRequest = {
+  requestId: 'req_1',
+  accountId: 'a'.repeat(26) as AccountId,
+  mode: 'live',
+  method: 'GET',
+  path: '/v1/wallets',
+  status: 200,
+  durationMs: 3,
+  keyFingerprint: '0123456789abcdef',
+  userId: null,
+};
+
+describe('the request log of a process', () => {
+  const written: (readonly LoggedRequest[])[] = [];
+  const errors: string[] = [];
+  let nowMs: number;
+  let head: Position | null;
+  /** What the next writes meet: an error, or what is waited for. */
+  let meets: Error | Promise<void> | null;
+  let log: RequestLog;
+  beforeEach(() => {
+    written.length = 0;
+    errors.length = 0;
+    nowMs = Date.parse('2026-11-22T12:00:00.000Z');
+    head = '7' as Position;
+    meets = null;
+    log = new RequestLog({
+      store: {
+        write: async (requests) => {
+          if (meets instanceof Error) throw meets;
+          await meets;
+          written.push(requests);
+        },
+      },
+      clock: { now: () => nowMs },
+      randomness: systemRandomness,
+      head: () => head,
+      onError: ({ message }) => errors.push(message),
+      waitingMax: 2_500,
+    });
+  });
+  afterEach(() => log.close());
+  const answer = (times: number, from = 0) => {
+    for (let i = 0; i < times; i++) log.begin()({ ...ANSWERED, requestId: `${from + i}` });
+  };
+  const ids = () => written.flat().map(({ requestId }) => Number(requestId));
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+
+  it('dates a request by its beginning, with the position known then, and ids in the order of time', async () => {
+    const record = log.begin();
+    head = '9' as Position;
+    nowMs += 1_500;
+    const second = log.begin();
+    nowMs += 10;
+    second(ANSWERED);
+    record(ANSWERED);
+    await log.flush();
+    const [[later, earlier]] = written as [[LoggedRequest, LoggedRequest]];
+    expect({ ...earlier, id: '' }).to.deep.equal({
+      ...ANSWERED,
+      id: '',
+      createdAt: '2026-11-22T12:00:00.000Z',
+      logPosition: '7',
+    });
+    expect([later.createdAt, later.logPosition]).to.deep.equal(['2026-11-22T12:00:01.500Z', '9']);
+    expect(earlier.id < later.id).to.equal(true);
+    expect(earlier.id).to.match(/^[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+  });
+  it('ids of requests that began in the same millisecond are in the order of their beginning', async () => {
+    const records = Array.from({ length: 300 }, () => log.begin());
+    for (const [n, record] of [...records.entries()].reverse()) record({ ...ANSWERED, requestId: `${n}` });
+    await log.flush();
+    const sorted = written.flat().toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    expect(sorted.map(({ requestId }) => Number(requestId))).to.deep.equal(numbers(0, 300));
+  });
+  it('writes in the order of answers, a thousand at once, and nothing when nothing came', async () => {
+    await log.flush();
+    answer(2_100);
+    await log.flush();
+    expect(written.map(({ length }) => length)).to.deep.equal([1_000, 1_000, 100]);
+    expect(ids()).to.deep.equal(numbers(0, 2_100));
+    await log.flush();
+    expect(written).to.have.length(3);
+  });
+  it('keeps what could not be written, and tells of the first failure in a row', async () => {
+    meets = new Error('away');
+    answer(3);
+    for (let i = 0; i < 3; i++) await log.flush();
+    answer(2, 3);
+    meets = null;
+    await log.flush();
+    meets = new Error('away again');
+    answer(1, 5);
+    await log.flush();
+    meets = null;
+    await log.flush();
+    expect(ids()).to.deep.equal(numbers(0, 6));
+    expect([errors, log.dropped]).to.deep.equal([['away', 'away again'], 0]);
+  });
+  it('drops the oldest beyond its bound, and counts them', async () => {
+    meets = new Error('away');
+    answer(2_500);
+    await log.flush();
+    expect(log.dropped).to.equal(0);
+    answer(700, 2_500);
+    expect(log.dropped).to.equal(700);
+    meets = null;
+    await log.flush();
+    expect(ids()).to.deep.equal(numbers(700, 3_200));
+  });
+  it('goes on taking while it writes: each is written once', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    meets = promise;
+    answer(10);
+    const writing = log.flush();
+    answer(10, 10);
+    resolve();
+    await writing;
+    await log.flush();
+    expect(ids()).to.deep.equal(numbers(0, 20));
+  });
+  it('writes the rest when the process stops', async () => {
+    answer(5);
+    await log.close();
+    expect(ids()).to.deep.equal(numbers(0, 5));
+  });
+});

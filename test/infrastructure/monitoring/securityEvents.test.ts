@@ -1,0 +1,111 @@
+// The security log: which settings were changed by whom, and where webhooks were not let go.
+import { expect } from 'chai';
+import pino from 'pino';
+import { keyFingerprint } from '../../../application/accounts/newKey.ts';
+import type { AttemptOutcome, WebhookSender } from '../../../application/ports/webhookSender.ts';
+import { reportingBlocked, securityLog } from '../../../infrastructure/monitoring/securityLog.ts';
+import { openWebhookSender } from '../../../infrastructure/webhookSender/webhookSender.ts';
+import { TestGateway } from '../../support/gateway.ts';
+
+type Line = Record<string, unknown>;
+const openLines = () => {
+  const lines: Line[] = [];
+  const log = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line) as Line) });
+  const security = (): Line[] =>
+    lines.flatMap(({ level, msg: _, ...rest }) => (rest['security'] === undefined ? [] : [{ level, ...rest }]));
+  return { log, security, all: lines };
+};
+
+const OUTCOME: AttemptOutcome = {
+  ok: true,
+  statusCode: 200,
+  error: null,
+  responseBody: null,
+  retryAfterMs: null,
+  durationMs: 1,
+};
+const fake = (error: string | null): WebhookSender => ({
+  send: async () => ({ ...OUTCOME, ok: error === null, error }),
+  judgeUrl: () => null,
+  close: async () => undefined,
+});
+const request = (url: string) => ({
+  url,
+  headers: { 'x-acme-delivery-id': 'wd_1' },
+  body: '{"payer":"Ana"}',
+  mode: 'test' as const,
+  account: 'acct',
+});
+
+describe('what the security log is told of', () => {
+  it('names the host of a webhook that was not let go, and no path of it', async () => {
+    const { log, security } = openLines();
+    const sender = reportingBlocked(openWebhookSender({ allowPrivate: true }), securityLog(log));
+    for (const url of ['http://169.254.169.254/latest?token=1', 'http://[fd00:ec2::254]/x'])
+      expect((await sender.send(request(url))).error).to.match(/^blocked: /);
+    expect(sender.judgeUrl('http://[fd00:ec2::254]/x', 'test')?.message).to.equal(
+      'url must not point to a metadata address',
+    );
+    expect(sender.judgeUrl('ftp://example.com/x', 'test')).to.not.equal(null);
+    const told = { level: 40, security: 'webhook_address_blocked', mode: 'test' };
+    expect(security()).to.deep.equal([
+      // The sender judges the URL of a delivery as it does at registration, and tells of both.
+      { ...told, at: 'delivery', host: '169.254.169.254', deliveryId: 'wd_1' },
+      { ...told, at: 'delivery', host: '[fd00:ec2::254]', deliveryId: 'wd_1' },
+      { ...told, at: 'registration', host: '[fd00:ec2::254]' },
+    ]);
+    await sender.close();
+  });
+
+  it('says nothing of deliveries that arrive, or fail otherwise', async () => {
+    const { log, all } = openLines();
+    for (const error of [null, 'timeout: no answer', 'status: 500', 'dns: ENOTFOUND'])
+      await reportingBlocked(fake(error), securityLog(log)).send(request('https://example.com/'));
+    expect(all).to.deep.equal([]);
+  });
+
+  describe('of a gateway', () => {
+    const { log, security } = openLines();
+    let gateway: TestGateway;
+    before(async () => {
+      gateway = await TestGateway.open({ log });
+    });
+    after(() => gateway.close());
+
+    it('tells which setting was changed, by which key, and no secret', async () => {
+      const { accountId, testKey } = gateway.tenant;
+      const made = await gateway.post('/v1/webhooks/endpoints', {
+        url: 'http://127.0.0.1:9999/secret-path',
+        events: ['*'],
+      });
+      const id = made.body['id'] as string;
+      const rotated = await gateway.post('/v1/webhooks/override-secret/rotate', {});
+      expect((await gateway.post('/v1/sandbox/settings', { auto_confirm_refunds: false })).status).to.equal(200);
+      expect((await gateway.post('/v1/sandbox/settings', { rate_limit_per_minute: -1 })).status).to.equal(400);
+      const path = `/v1/webhooks/endpoints/${id}`;
+      const wish = { url: 'http://127.0.0.1:9999/secret-too', status: 'INACTIVE' };
+      expect((await gateway.call('PATCH', path, { body: wish })).status).to.equal(200);
+      for (const body of [{}, { url: 'ftp://x' }]) await gateway.call('PATCH', path, { body });
+      const swapped = await gateway.post(`${path}/rotate-secret`, {});
+      await gateway.post(`${path}/rotate-secret`, { id: 'we_x' });
+      const gone = await gateway.call('DELETE', path);
+      expect(gone.status).to.equal(200);
+      const told = security();
+      for (const line of told) expect(line['requestId']).to.match(/^req_/);
+      const by = `key:${keyFingerprint(testKey).slice(0, 16)}`;
+      const same = { level: 30, security: 'settings_changed', account: `acct_${accountId}`, mode: 'test', by };
+      expect(told.map(({ requestId: _, ...rest }) => rest)).to.deep.equal([
+        { ...same, setting: 'webhook endpoint registered', endpointId: id },
+        { ...same, setting: 'override secret' },
+        { ...same, setting: 'sandbox', changed: ['autoConfirmRefunds'] },
+        { ...same, setting: 'webhook endpoint changed', changed: ['url', 'status'], endpointId: id },
+        { ...same, setting: 'webhook endpoint secret', endpointId: id },
+        { ...same, setting: 'webhook endpoint deleted', endpointId: id },
+      ]);
+      const text = JSON.stringify(told);
+      const secrets = [made, rotated, swapped].map(({ body }) => body['secret']);
+      for (const secret of [testKey, ...secrets, 'secret-path', 'secret-too'])
+        expect(text).to.not.contain(String(secret));
+    });
+  });
+});

@@ -1,0 +1,225 @@
+// Access leases (ADR 0009): whoever announces a change is answered when no process relies on what it remembered before.
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { Stopwatch } from '../../../application/ports/clock.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
+import { type AccessLeaseTimings, PostgresAccessLeases } from '../../../infrastructure/operations/accessLeases.ts';
+import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+const ACCOUNT = '0'.repeat(26) as AccountId;
+/** No renewal comes by itself, and no lease runs out while a test runs, unless the test moves the clock. */
+const STILL: AccessLeaseTimings = { leaseMs: 60_000, renewMs: 1_000_000, idleMs: 1_000_000 };
+
+describe('access leases', () => {
+  let database: TestDatabase;
+  let db: PgPool;
+  let notices: NotificationListener;
+  let opened: { close(): Promise<void> }[];
+  /** Time stands still, and a pause is over at once: it passes by as much. */
+  let time: { elapsedMs: number; wallMs: number };
+  const stopwatch: Stopwatch = {
+    elapsedMs: () => time.elapsedMs,
+    pause: async (ms) => {
+      time.elapsedMs += ms;
+    },
+  };
+
+  before(async () => {
+    database = await migratedDatabase();
+    const config = connectionConfig(database.connectionString, 'test');
+    db = new PgPool(config, 8, () => undefined);
+    notices = new NotificationListener(config);
+    await notices.open();
+  });
+  after(async () => {
+    await notices.close();
+    await db.close();
+    await database.drop();
+  });
+  beforeEach(() => {
+    opened = [];
+    time = { elapsedMs: 0, wallMs: 0 };
+  });
+  afterEach(async () => {
+    for (const leases of opened) await leases.close();
+    await db.query('DELETE FROM operations.access_leases');
+  });
+
+  interface Options {
+    readonly timings?: Partial<AccessLeaseTimings>;
+    readonly stopwatch?: Stopwatch;
+    readonly isDeaf?: boolean;
+    readonly db?: Pick<PgPool, 'query' | 'transaction'>;
+  }
+  let processes = 0;
+  const process = async (options: Options = {}) => {
+    const heard: (AccountId | null)[] = [];
+    const errors: Error[] = [];
+    const leases = new PostgresAccessLeases({
+      db: options.db ?? db,
+      process: `p${++processes}`,
+      stopwatch: options.stopwatch ?? stopwatch,
+      wallNow: () => time.wallMs,
+      timings: { ...STILL, ...options.timings },
+      onError: (error) => errors.push(error),
+    });
+    leases.onChange((account) => heard.push(account));
+    await leases.follow(options.isDeaf ? { on: async () => () => undefined } : notices);
+    opened.push(leases);
+    return { leases, heard, errors };
+  };
+  const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+    while (!(await isSo())) await setImmediate();
+  };
+  /** One that holds a lease, and has nothing to take in. */
+  const holder = async (options: Options = {}) => {
+    const one = await process(options);
+    await until(() => one.leases.isHeld());
+    one.heard.length = 0;
+    return one;
+  };
+  const announcer = () =>
+    new PostgresAccessLeases({ db, process: 'announcer', stopwatch, onError: () => undefined, timings: STILL });
+  const onRecord = async (): Promise<number> => (await db.query('SELECT FROM operations.access_leases')).rowCount;
+
+  it('are taken when they are asked for, and make whoever holds one forget everything first', async () => {
+    const { leases, heard } = await process();
+    expect([leases.isHeld(), heard]).to.deep.equal([false, []]);
+    await until(() => leases.isHeld());
+    expect(heard).to.deep.equal([null]);
+  });
+
+  it('outlast a change in every process that hears of it, before the change is answered', async () => {
+    const [one, two] = [await holder(), await holder()];
+    await announcer().announce(ACCOUNT);
+    expect([one.heard, two.heard, time.elapsedMs < STILL.leaseMs]).to.deep.equal([[ACCOUNT], [ACCOUNT], true]);
+    expect([one.leases.isHeld(), two.leases.isHeld()]).to.deep.equal([true, true]);
+  });
+
+  it('are waited for by their holder too', async () => {
+    const { leases, heard } = await holder();
+    await leases.announce(ACCOUNT);
+    expect(heard).to.deep.equal([ACCOUNT]);
+  });
+
+  it('teach a process that no notice reaches, by its next renewal', async () => {
+    const { leases, heard } = await holder({ isDeaf: true, stopwatch: systemStopwatch, timings: { renewMs: 5 } });
+    await new PostgresAccessLeases({ db, process: 'a', stopwatch: systemStopwatch, onError: () => undefined }).announce(
+      ACCOUNT,
+    );
+    expect([heard, leases.isHeld()]).to.deep.equal([[ACCOUNT], true]);
+  });
+
+  it('of a process that is not heard of any more hold a change up for their length, once', async () => {
+    const frozen = await holder({ isDeaf: true });
+    await announcer().announce(ACCOUNT);
+    expect([time.elapsedMs, await onRecord()]).to.deep.equal([STILL.leaseMs, 0]);
+    await announcer().announce(ACCOUNT);
+    expect(time.elapsedMs).to.equal(STILL.leaseMs);
+    expect([frozen.leases.isHeld(), frozen.heard]).to.deep.equal([false, []]);
+  });
+
+  it('tell a process that comes back what it has missed before it holds one again', async () => {
+    const frozen = await holder({ isDeaf: true });
+    const other = 'other' as AccountId;
+    await announcer().announce(ACCOUNT);
+    await announcer().announce(other);
+    await until(() => frozen.leases.isHeld());
+    expect(frozen.heard).to.deep.equal([ACCOUNT, other]);
+  });
+
+  it('make a process forget everything that has missed more than is kept', async () => {
+    const [few, many] = [await holder({ isDeaf: true }), await holder({ isDeaf: true })];
+    for (let i = 0; i < 64; i++) await announcer().announce(`a${i}` as AccountId);
+    await until(() => few.leases.isHeld());
+    await announcer().announce(ACCOUNT);
+    await until(() => many.leases.isHeld());
+    expect([few.heard.length, few.heard.at(-1), many.heard]).to.deep.equal([64, 'a63', [null]]);
+  });
+
+  it('end before whoever announces stops to wait, by either clock of the machine', async () => {
+    const { leases } = await holder({ isDeaf: true });
+    time.elapsedMs = STILL.leaseMs * 0.9 - 1;
+    expect(leases.isHeld()).to.equal(true);
+    time.elapsedMs += 1;
+    expect(leases.isHeld()).to.equal(false);
+    await until(() => leases.isHeld());
+    time.wallMs -= STILL.leaseMs;
+    expect(leases.isHeld()).to.equal(true);
+    time.wallMs += 2 * STILL.leaseMs;
+    expect(leases.isHeld()).to.equal(false);
+  });
+
+  it('can’t be renewed past a change by a renewal that began before it', async () => {
+    const rows = await db.query<{ version: number }>('SELECT version FROM operations.access_changes');
+    const { version } = rows.rows[0] as { version: number };
+    let answered = false;
+    const { announced } = await db.transaction(async (tx) => {
+      await tx.query('SELECT FROM operations.access_changes FOR SHARE');
+      const announced = announcer()
+        .announce(ACCOUNT)
+        .then(() => {
+          answered = true;
+        });
+      await until(async () => {
+        const blocked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        return (await db.query(blocked)).rowCount > 0;
+      });
+      await tx.query('INSERT INTO operations.access_leases (process, version, lease_ms) VALUES ($1, $2, $3)', [
+        'late',
+        version,
+        STILL.leaseMs,
+      ]);
+      expect([answered, time.elapsedMs]).to.deep.equal([false, 0]);
+      return { announced };
+    });
+    await announced;
+    expect(time.elapsedMs).to.equal(STILL.leaseMs);
+  });
+
+  it('are not held while the database can’t be asked, which is told once; they are held when it can', async () => {
+    let isAway = false;
+    const away: NonNullable<Options['db']> = {
+      query: async <Row>(...args: Parameters<PgPool['query']>) => {
+        if (isAway) throw new Error('away');
+        return db.query<Row>(...args);
+      },
+      transaction: (work) => db.transaction(work),
+    };
+    const { leases, errors } = await holder({ db: away });
+    isAway = true;
+    time.elapsedMs = STILL.leaseMs;
+    await until(() => !leases.isHeld() && errors.length > 0);
+    for (let i = 0; i < 20; i++) {
+      expect(leases.isHeld()).to.equal(false);
+      await setImmediate();
+    }
+    expect(errors.map(({ message }) => message)).to.deep.equal(['away']);
+    isAway = false;
+    await until(() => leases.isHeld());
+  });
+
+  it('are given back by a process that is not asked any more, and by one that stops', async () => {
+    const idle = await holder({ timings: { renewMs: 5, idleMs: 1_000 } });
+    const stopping = await holder();
+    expect(await onRecord()).to.equal(2);
+    time.elapsedMs = 1_001;
+    await until(async () => (await onRecord()) === 1);
+    await stopping.leases.close();
+    expect(await onRecord()).to.equal(0);
+    await announcer().announce(ACCOUNT);
+    expect([time.elapsedMs, idle.leases.isHeld()]).to.deep.equal([1_001, false]);
+    await until(() => idle.leases.isHeld());
+    expect(idle.heard).to.deep.equal([ACCOUNT]);
+  });
+
+  it('are never held by one who only announces', async () => {
+    const leases = announcer();
+    expect(leases.isHeld()).to.equal(false);
+    await leases.announce(ACCOUNT);
+    expect([leases.isHeld(), await onRecord()]).to.deep.equal([false, 0]);
+  });
+});

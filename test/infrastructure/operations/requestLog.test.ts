@@ -1,0 +1,114 @@
+// The request log in Postgres: batches, days, lists.
+import { expect } from 'chai';
+import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
+import type { AccountId, RequestLogId } from '../../../domain/kernel/ids.ts';
+import { addSeconds, type Timestamp } from '../../../domain/kernel/time.ts';
+import { requestLogReads, requestLogStore, requestUpkeep } from '../../../infrastructure/operations/requestLog.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+const ACCOUNT = 'a'.repeat(26) as AccountId;
+const AT = '2031-03-10T23:59:59.999Z' as Timestamp;
+
+describe('the request log in Postgres', () => {
+  let database: TestDatabase;
+  let pool: PgPool;
+  before(async () => {
+    database = await migratedDatabase();
+    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
+  });
+  after(async () => {
+    await pool.close();
+    await database.drop();
+  });
+  beforeEach(() => pool.query('TRUNCATE operations.request_log'));
+
+  const request = (n: number, of: Partial<LoggedRequest> = {}): LoggedRequest => ({
+    id: String(n).padStart(26, '0') as RequestLogId,
+    requestId: `req_${n}`,
+    accountId: ACCOUNT,
+    mode: 'live',
+    method: 'GET',
+    path: '/v1/wallets',
+    status: 200,
+    durationMs: 3,
+    keyFingerprint: '0123456789abcdef',
+    userId: null,
+    createdAt: AT,
+    logPosition: null,
+    ...of,
+  });
+  const write = (...requests: LoggedRequest[]) => requestLogStore(pool).write(requests);
+  const reads = () => requestLogReads(pool);
+  const all = () => reads().list(ACCOUNT, { statuses: null, keyFingerprint: null }, null, 100);
+  const days = async () => {
+    const { rows } = await pool.query<{ day: string }>(
+      `SELECT right(c.relname, 8) AS day FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+       WHERE i.inhparent = 'operations.request_log'::regclass ORDER BY 1`,
+    );
+    return rows.map(({ day }) => day);
+  };
+  const keepAt = (at: string) => requestUpkeep(pool, { now: () => Date.parse(at) }).keepDays();
+
+  it('gives back what was written, and a batch twice is written once', async () => {
+    const ofUser = request(2, { mode: null, keyFingerprint: null, userId: 'u'.repeat(26) as LoggedRequest['userId'] });
+    const batch = [request(1, { path: `/v1/charges/"'\\,{}` }), ofUser];
+    await write(...batch);
+    await write(...batch, request(3));
+    expect(await all()).to.deep.equal([request(3), ofUser, batch[0]]);
+    expect(await reads().withRequestId('req_2', 10)).to.deep.equal([ofUser]);
+    expect(await reads().find(ACCOUNT, ofUser.id)).to.deep.equal(ofUser);
+    expect(await reads().find('b'.repeat(26) as AccountId, ofUser.id)).to.equal(null);
+  });
+  it('an operator of the platform has no account', async () => {
+    const ofOperator = request(1, { accountId: null, mode: null });
+    await write(ofOperator);
+    expect(await reads().withRequestId('req_1', 10)).to.deep.equal([ofOperator]);
+    expect(await all()).to.deep.equal([]);
+  });
+  it('makes the days that a batch needs when nobody else has', async () => {
+    const later = request(2, { createdAt: addSeconds(AT, 86_400 * 40) });
+    await write(request(1), later);
+    expect(await all()).to.deep.equal([later, request(1)]);
+  });
+  it('upkeep makes the day before, the day and three more, and drops what is older than 30 days, again and again', async () => {
+    await keepAt('2032-05-31T12:00:00.000Z');
+    await write(request(1, { createdAt: '2032-05-31T00:00:00.000Z' as Timestamp }));
+    const made = ['20320530', '20320531', '20320601', '20320602', '20320603'];
+    expect(await days()).to.deep.equal(made);
+    await keepAt('2032-06-30T23:59:59.999Z');
+    await keepAt('2032-06-30T23:59:59.999Z');
+    const next = ['20320629', '20320630', '20320701', '20320702', '20320703'];
+    expect(await days()).to.deep.equal([...made.slice(1), ...next]);
+    expect((await all()).length).to.equal(1);
+    await keepAt('2032-07-01T00:00:00.000Z');
+    expect(await days()).to.deep.equal([...made.slice(2), ...next, '20320704']);
+    expect(await all()).to.deep.equal([]);
+  });
+  it('upkeep in two processes at once does it once', async () => {
+    await Promise.all(Array.from({ length: 4 }, () => keepAt('2033-01-01T12:00:00.000Z')));
+    expect((await days()).slice(-5)).to.deep.equal(['20321231', '20330101', '20330102', '20330103', '20330104']);
+  });
+  it('a rare status, a key and a page are found among all that the account asked', async () => {
+    const many = Array.from({ length: 3_000 }, (_, n) =>
+      request(n, {
+        createdAt: addSeconds(AT, -n),
+        ...(n % 1_000 === 999 && { status: 500, keyFingerprint: 'f'.repeat(16) }),
+      }),
+    );
+    for (let n = 0; n < many.length; n += 1_000) await write(...many.slice(n, n + 1_000));
+    await pool.query('ANALYZE operations.request_log');
+    const rare = [999, 1_999, 2_999].map((n) => many[n]);
+    expect(await reads().list(ACCOUNT, { statuses: [500, 503], keyFingerprint: null }, null, 10)).to.deep.equal(rare);
+    expect(await reads().list(ACCOUNT, { statuses: null, keyFingerprint: 'f'.repeat(16) }, null, 10)).to.deep.equal(
+      rare,
+    );
+    const after = many[999] as LoggedRequest;
+    expect(await reads().list(ACCOUNT, { statuses: null, keyFingerprint: null }, after, 5)).to.deep.equal(
+      many.slice(1_000, 1_005),
+    );
+    expect(await reads().list(ACCOUNT, { statuses: [500], keyFingerprint: 'f'.repeat(16) }, after, 5)).to.deep.equal(
+      rare.slice(1),
+    );
+  });
+});

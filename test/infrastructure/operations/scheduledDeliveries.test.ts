@@ -1,0 +1,132 @@
+// Deliveries of which nothing has happened yet: written down with their jobs, once, and removed when the read model shows what happened.
+import { expect } from 'chai';
+import type { ScheduledDeliveries, ScheduledDelivery } from '../../../application/ports/scheduledDeliveries.ts';
+import type { DeliveryId, EndpointId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { scheduledDeliveries } from '../../../infrastructure/operations/scheduledDeliveries.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { liveSchema } from '../../../projections/engine/projection.ts';
+import { createSchema } from '../../../projections/engine/schemaVersions.ts';
+import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { ACCOUNT_ID, at } from '../../support/samples.ts';
+import { RecordingJobs } from './support.ts';
+
+const scheduled = (id: string, over: Partial<ScheduledDelivery['delivery']> = {}): ScheduledDelivery => ({
+  deliveryId: id as DeliveryId,
+  tenant: { accountId: ACCOUNT_ID, mode: 'live' },
+  target: 'endpoint',
+  delivery: {
+    paymentId: 'p' as PaymentId,
+    revision: 2,
+    eventType: 'charge.paid',
+    endpointId: 'endpoint' as EndpointId,
+    resend: 0,
+    scheduledAt: at('13:00:00'),
+    ...over,
+  },
+});
+
+describe('scheduled deliveries', () => {
+  let database: TestDatabase;
+  let pool: PgPool;
+  let jobs: RecordingJobs;
+  let deliveries: ScheduledDeliveries;
+  beforeEach(async () => {
+    database = await migratedDatabase();
+    pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
+    jobs = new RecordingJobs();
+    deliveries = scheduledDeliveries(pool, jobs);
+    const { name } = webhookDeliveriesProjection;
+    await pool.transaction((tx) => createSchema(tx, webhookDeliveriesProjection, liveSchema(name)));
+  });
+  afterEach(async () => {
+    await pool.close();
+    await database.drop();
+  });
+  const withJob = (one: ScheduledDelivery) => ({
+    scheduled: one,
+    job: { queue: 'deliver', tenant: one.tenant, payload: { deliveryId: one.deliveryId }, target: one.target },
+  });
+  const schedule = (...all: readonly ScheduledDelivery[]) => deliveries.schedule(all.map(withJob));
+  const written = async () =>
+    (await pool.query<{ id: string }>('SELECT id FROM operations.scheduled_deliveries ORDER BY id')).rows.map(
+      ({ id }) => id,
+    );
+  const show = (id: string) =>
+    pool.query(
+      `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision) VALUES ($1, $2, 'live', 0)`,
+      [id, ACCOUNT_ID],
+    );
+
+  it('are found as they were written', async () => {
+    const toUrl = scheduled('b', { endpointId: null, resend: 3, eventType: 'payment.created', revision: 0 });
+    await schedule(scheduled('a'), toUrl);
+    const found = await deliveries.find(['a', 'b', 'c'] as DeliveryId[]);
+    expect([...found]).to.have.deep.members([
+      ['a', scheduled('a')],
+      ['b', toUrl],
+    ]);
+    expect(jobs.enqueued.map(({ payload }) => payload)).to.deep.equal([{ deliveryId: 'a' }, { deliveryId: 'b' }]);
+    expect(jobs.woken).to.deep.equal(['deliver']);
+  });
+  it('are found by a process that did not write them, beside those that it wrote', async () => {
+    await schedule(scheduled('a'));
+    const other = scheduledDeliveries(pool, jobs);
+    await other.schedule([withJob(scheduled('b'))]);
+    expect([...(await other.find(['a', 'b', 'c'] as DeliveryId[]))]).to.have.deep.members([
+      ['a', scheduled('a')],
+      ['b', scheduled('b')],
+    ]);
+  });
+  it('are not found any more when they have begun and are gone', async () => {
+    await schedule(scheduled('a'));
+    await show('a');
+    deliveries.begun('a' as DeliveryId);
+    expect([...(await deliveries.find(['a' as DeliveryId])).keys()]).to.deep.equal(['a']);
+    await deliveries.sweep();
+    expect([...(await deliveries.find(['a' as DeliveryId])).keys()]).to.deep.equal([]);
+  });
+  it('twice are once, with one job', async () => {
+    await schedule(scheduled('a'));
+    await schedule(scheduled('a'), scheduled('b'));
+    expect(await written()).to.deep.equal(['a', 'b']);
+    expect(jobs.enqueued.map(({ payload }) => payload)).to.deep.equal([{ deliveryId: 'a' }, { deliveryId: 'b' }]);
+  });
+  it('again with other content stay as they were', async () => {
+    await schedule(scheduled('a'));
+    await schedule(scheduled('a', { eventType: 'charge.expired' }));
+    expect((await deliveries.find(['a' as DeliveryId])).get('a' as DeliveryId)).to.deep.equal(scheduled('a'));
+  });
+  it('are not there, and have no job, when the jobs could not be written', async () => {
+    jobs.enqueue = async () => {
+      throw new Error('no');
+    };
+    await schedule(scheduled('a')).then(
+      () => expect.fail(),
+      () => undefined,
+    );
+    expect([await written(), jobs.woken]).to.deep.equal([[], []]);
+  });
+  it('go once they have begun and the read model shows it, and not before', async () => {
+    await schedule(scheduled('a'), scheduled('b'), scheduled('c'));
+    await deliveries.sweep();
+    deliveries.begun('a' as DeliveryId);
+    deliveries.begun('b' as DeliveryId);
+    await deliveries.sweep();
+    expect(await written()).to.deep.equal(['a', 'b', 'c']);
+    await show('a');
+    for (let n = 0; n < 2; n++) await deliveries.sweep();
+    expect(await written()).to.deep.equal(['b', 'c']);
+    await show('b');
+    await deliveries.sweep();
+    expect(await written()).to.deep.equal(['c']);
+  });
+  it('that another process began go with all that the read model shows', async () => {
+    await schedule(scheduled('a'), scheduled('b'));
+    await show('b');
+    await deliveries.sweep();
+    expect(await written()).to.deep.equal(['a', 'b']);
+    await deliveries.sweepAll();
+    expect(await written()).to.deep.equal(['a']);
+  });
+});

@@ -1,0 +1,39 @@
+// Migrations go forward only: what has made a database somewhere is not changed under its name (rule S4).
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { BEFORE_RELEASE, MIGRATIONS } from '../../../infrastructure/postgres/migrate.ts';
+
+describe('the migrations', () => {
+  /** What a migration does to a database: its statements without comments and layout. */
+  const statementsOf = async (name: string): Promise<string> => {
+    const texts: string[] = [];
+    const recorder = { raw: async (text: string) => texts.push(text) };
+    await MIGRATIONS[name]?.up(recorder as unknown as Knex);
+    return texts.join('\n').replaceAll(/--.*$/gm, '').replaceAll(/\s+/g, ' ').trim();
+  };
+  const HASHES: { readonly [name: string]: string } = {
+    '0001_event_log': 'b717f5bf89419e5a',
+    '0002_subscriptions': 'a3877e05a42402d2',
+    '0003_operations': '18f66e7887f51cf3',
+    '0004_sandbox_provider': '9da0d210d149ad00',
+    '0005_access': 'a318fffedca6956f',
+    '0006_account_settings': 'a0d71e0734ffe34b',
+    '0007_requests': '09868ae9cbe0692e',
+    '0008_webhook_retention': 'c9f4e423bf336c74',
+    '0009_access_leases': '6ad96250faa9f0b9',
+  };
+
+  for (const name of Object.keys(MIGRATIONS))
+    it(`${name} is what databases were made with: a change is another migration, or another name and the old one before the release`, async () => {
+      expect(
+        createHash('sha256')
+          .update(await statementsOf(name))
+          .digest('hex')
+          .slice(0, 16),
+      ).to.equal(HASHES[name]);
+    });
+  it('have no name of a build that is not read any more', () => {
+    expect(BEFORE_RELEASE.filter((name) => name in MIGRATIONS)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,109 @@
+// Where consumers of the log stand: moved by compare-and-set, so that a leader that was overtaken commits nothing (architecture §6).
+import { expect } from 'chai';
+import type { Position } from '../../../application/ports/eventStore.ts';
+import type { LeaderSession } from '../../../application/ports/leaderSession.ts';
+import {
+  assertSameLog,
+  assertStillThere,
+  type Checkpoint,
+  createCheckpoint,
+  moveCheckpoints,
+  readAllCheckpoints,
+  type Standing,
+} from '../../../projections/engine/checkpoints.ts';
+import { Scene } from './scene.ts';
+
+const position = (place: number): Position => String(place).padStart(19, '0') as Position;
+const said = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'done',
+    (error: Error) => `${error.name}: ${error.message}`,
+  );
+
+describe('checkpoints', () => {
+  let scene: Scene;
+  let session: LeaderSession;
+  beforeEach(async () => {
+    scene = await Scene.open();
+    session = await scene.openSession('test');
+    for (const name of ['one', 'two'])
+      await createCheckpoint(session, { name, version: 1, storeId: 'store', position: null });
+  });
+  afterEach(async () => {
+    await session.close();
+    await scene.close();
+  });
+
+  const standing = (name: string, at: Position | null, swaps = 0): Standing => ({ name, position: at, swaps });
+  const move = (from: readonly Standing[], to: Position) =>
+    said(session.transaction((tx) => moveCheckpoints(tx, 'projector', from, to)));
+  const positions = async () => (await readAllCheckpoints(session)).map(({ position: at, swaps }) => [at, swaps]);
+  const LOST = 'LostLeadership: projector: a checkpoint was moved by somebody else';
+
+  it('are moved from where they stand, also from nowhere', async () => {
+    expect(await move([standing('one', null), standing('two', null)], position(1))).to.equal('done');
+    expect(await move([standing('one', position(1))], position(2))).to.equal('done');
+    expect(await positions()).to.deep.equal([
+      [position(2), 0],
+      [position(1), 0],
+    ]);
+  });
+
+  it('stay where they are, all of them, when one was moved by somebody else', async () => {
+    await move([standing('two', null)], position(5));
+    expect(await move([standing('one', null), standing('two', null)], position(6))).to.equal(LOST);
+    expect(await positions()).to.deep.equal([
+      [null, 0],
+      [position(5), 0],
+    ]);
+  });
+
+  it('stay where they are when another copy stands at the same place: its rows are not those that were written', async () => {
+    await move([standing('one', null)], position(5));
+    await createCheckpoint(session, { name: 'one', version: 1, storeId: 'store', position: position(5) });
+    expect(await move([standing('one', position(5))], position(6))).to.equal(LOST);
+    expect(await move([standing('one', position(5), 1)], position(6))).to.equal('done');
+    expect(await positions()).to.deep.equal([
+      [position(6), 1],
+      [null, 0],
+    ]);
+  });
+
+  it('tell a leader that it was overtaken: by another position, by another copy, and when they are gone', async () => {
+    const ask = (known: Standing) => said(assertStillThere(session, known));
+    const overtaken = (name: string) => `LostLeadership: the checkpoint of ${name} was moved by somebody else`;
+    await move([standing('one', null)], position(5));
+    expect(await ask(standing('one', position(5)))).to.equal('done');
+    expect(await ask(standing('one', position(4)))).to.equal(overtaken('one'));
+    expect(await ask(standing('one', null))).to.equal(overtaken('one'));
+    expect(await ask(standing('three', null))).to.equal(overtaken('three'));
+    await createCheckpoint(session, { name: 'one', version: 1, storeId: 'store', position: position(5) });
+    expect(await ask(standing('one', position(5)))).to.equal(overtaken('one'));
+  });
+
+  it('are of this log: of its store, and not beyond its head', () => {
+    const judge = (at: number | null, head: number | null, storeId = 'store') => {
+      const checkpoint: Checkpoint = {
+        ...standing('one', at === null ? null : position(at)),
+        version: 1,
+        storeId: 'store',
+      };
+      try {
+        assertSameLog(checkpoint, storeId, head === null ? null : position(head));
+        return 'same';
+      } catch (error) {
+        return (error as Error).message.replace(/:.*$/, '');
+      }
+    };
+    expect([judge(null, null), judge(null, 3), judge(2, 3), judge(3, 3)]).to.deep.equal([
+      'same',
+      'same',
+      'same',
+      'same',
+    ]);
+    const beyond = `one has followed the event store up to ${position(4)}, but it ends at`;
+    expect(judge(4, 3)).to.equal(`${beyond} ${position(3)}`);
+    expect(judge(4, null)).to.equal(`${beyond} nothing`);
+    expect(judge(3, 3, 'other')).to.equal('one has followed event store store, but this one is other');
+  });
+});

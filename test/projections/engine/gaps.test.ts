@@ -1,0 +1,122 @@
+// A stream of which an event is missing: a read model that folds it must not go on as if nothing were, unless the whole stream was deleted.
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { EventStore } from '../../../application/ports/eventStore.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { DeliveryId } from '../../../domain/kernel/ids.ts';
+import type { WebhookDeliveryEvent } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { readParked } from '../../../projections/engine/parkedStreams.ts';
+import type { Projection } from '../../../projections/engine/projection.ts';
+import { paymentsProjection } from '../../../projections/payments/projection.ts';
+import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
+import { loseFacts } from '../../support/lostFacts.ts';
+import { ACCOUNT_ID, CREATED_AT, PAYMENT_ID } from '../../support/samples.ts';
+import { Followed, newPaymentId, Scene } from './scene.ts';
+
+describe('a gap in a stream', () => {
+  let scene: Scene;
+  let followed: Followed | null = null;
+  beforeEach(async () => {
+    scene = await Scene.open();
+  });
+  afterEach(async () => {
+    await followed?.stop();
+    await scene.close();
+  });
+
+  /** Follows the log into tables of its own, with a store that remembers no events. */
+  const followInto = async (original: Projection, seen: (store: EventStore) => EventStore = (store) => store) => {
+    const projection = { ...original, name: 'gap' };
+    await scene.log.sql.query(`CREATE SCHEMA rm_gap; ${projection.ddl('rm_gap')}`);
+    const writer = projection.writer('rm_gap');
+    const { name, categories } = projection;
+    const consumer = { name, categories, reset: async () => writer.reset(), apply: writer.apply.bind(writer) };
+    const store = seen(await scene.log.connect());
+    followed = new Followed(scene, { retryDelayMsMax: 200, consumers: [consumer], store });
+    await followed.caughtUp();
+  };
+  const parked = async () =>
+    (await readParked(scene.log.sql, null)).map(
+      ({ consumer, stream, revision }) => `${consumer} ${stream}@${revision}`,
+    );
+
+  it('parks it for a read model that folds it, from the event behind the gap on', async () => {
+    const stream = streamName.payment(await scene.appendPayment());
+    await scene.appendPayment();
+    await scene.appendPayment();
+    await loseFacts(scene.log.sql, 'DELETE FROM event_store.events WHERE stream = $1 AND revision = 1', [stream]);
+    await followInto(paymentsProjection);
+    expect(await parked()).to.deep.equal([`gap ${stream}@2`]);
+    expect((await readParked(scene.log.sql, null)).map(({ error }) => error)).to.deep.equal([
+      `RevisionGap: ${stream}: event 2 after event 0`,
+    ]);
+    const { rows } = await scene.log.sql.query('SELECT revision FROM rm_gap.payments ORDER BY revision');
+    expect(rows).to.deep.equal([{ revision: 0 }, { revision: 2 }, { revision: 2 }]);
+  });
+
+  const delivery = {
+    paymentId: PAYMENT_ID,
+    revision: 1,
+    eventType: 'charge.paid',
+    endpointId: null,
+    resend: 0,
+    scheduledAt: CREATED_AT,
+    form: 1,
+  };
+  const asked = (isFirst: boolean): WebhookDeliveryEvent => ({
+    type: 'WebhookDeliveryRetryRequested',
+    data: { target: 'x', isProbe: true, at: CREATED_AT, delivery: isFirst ? delivery : null },
+  });
+  const appendDelivery = async () => {
+    const stream = streamName.webhookDelivery(newPaymentId() as string as DeliveryId);
+    const metadata = {
+      account: ACCOUNT_ID,
+      mode: 'test',
+      actor: 'operator:test',
+      requestId: null,
+      correlationId: 'x',
+      causationId: 'x',
+    } as const;
+    const events = [asked(true), asked(false), asked(false)];
+    const append = {
+      category: 'webhookDelivery',
+      stream,
+      after: -1,
+      events,
+      commandId: randomUUID(),
+      metadata,
+    } as const;
+    expect((await scene.store.append(stream, -1, await scene.codec.encode(append))).ok).to.equal(true);
+    return stream;
+  };
+  const rows = async () =>
+    (await scene.log.sql.query('SELECT id, revision FROM rm_gap.deliveries ORDER BY revision')).rows;
+
+  it('of a delivery that is still there parks it too', async () => {
+    const stream = await appendDelivery();
+    await loseFacts(scene.log.sql, 'DELETE FROM event_store.events WHERE stream = $1 AND revision = 1', [stream]);
+    await followInto(webhookDeliveriesProjection);
+    expect(await parked()).to.deep.equal([`gap ${stream}@2`]);
+  });
+
+  it('is passed over where the delivery was deleted, and everything else is taken', async () => {
+    const gone = await appendDelivery();
+    const kept = await appendDelivery();
+    // A consumer that is slow: it reads the rest of what was deleted since it read the beginning.
+    await followInto(webhookDeliveriesProjection, (store) => ({
+      ...store,
+      async *subscribe(options) {
+        for await (const batch of store.subscribe(options)) {
+          if (batch.kind !== 'events') yield batch;
+          else yield { ...batch, events: batch.events.filter((one) => one.stream !== gone || one.revision > 0) };
+        }
+      },
+      async *readStream(stream, options) {
+        if (stream !== gone) yield* store.readStream(stream, options);
+      },
+    }));
+    expect(await parked()).to.deep.equal([]);
+    expect(followed?.faults).to.deep.equal([]);
+    expect(await rows()).to.deep.equal([{ id: kept.slice('webhookDelivery-'.length), revision: 2 }]);
+  });
+});

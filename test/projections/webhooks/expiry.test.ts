@@ -1,0 +1,364 @@
+// Deliveries that ended long ago go out of log and read model together (ADR 0008): whatever happened and whenever it was recorded, what is
+// left is what a rebuild makes of the log.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { JsonEventCodec } from '../../../application/core/eventCodec.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import { type DeliveryId, type EndpointId, encodeRawId, type PaymentId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { addSeconds } from '../../../domain/kernel/time.ts';
+import {
+  cancelDelivery,
+  recordAttempt,
+  requestRetry,
+  type WebhookDeliveryEvent,
+  webhookDelivery,
+} from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { openPostgresEventStore } from '../../../infrastructure/eventStore/postgres/store.ts';
+import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { createCheckpoint, readCheckpoints } from '../../../projections/engine/checkpoints.ts';
+import { rebuild } from '../../../projections/engine/rebuild.ts';
+import { holdRetention } from '../../../projections/engine/retentionLock.ts';
+import { createSchema } from '../../../projections/engine/schemaVersions.ts';
+import { verify } from '../../../projections/engine/verify.ts';
+import { expiredDeliveries } from '../../../projections/webhooks/expiry.ts';
+import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
+import { loseFacts } from '../../support/lostFacts.ts';
+import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
+import { ACCOUNT_ID, CREATED_AT, PAYMENT_ID } from '../../support/samples.ts';
+
+const ENDPOINTS = ['00000000000000000000000003', '00000000000000000000000004'] as EndpointId[];
+const FAILURE = {
+  ok: false,
+  statusCode: 500,
+  error: 'status: 500',
+  responseBody: null,
+  durationMs: 1,
+  retryAfterMs: null,
+};
+const SUCCESS = { ...FAILURE, ok: true, statusCode: 200, error: null };
+const ACTS = ['taken', 'refused', 'refusedForGood', 'cancelled', 'askedFor'] as const;
+type Act = (typeof ACTS)[number];
+/** A delivery: what happened to it, and on which day from 2026-01-01 that was recorded. */
+interface History {
+  readonly endpoint: number;
+  readonly acts: readonly { readonly act: Act; readonly daysLater: number }[];
+}
+
+const day = (days: number): string => new Date(Date.UTC(2026, 0, 1 + days)).toISOString().slice(0, 10);
+
+/** The events of a history, with the day of each; and whether the delivery ended. */
+const eventsOf = ({ endpoint, acts }: History) => {
+  const target = ENDPOINTS[endpoint] as EndpointId;
+  const of = {
+    delivery: {
+      paymentId: PAYMENT_ID,
+      revision: 1,
+      eventType: 'charge.paid',
+      endpointId: target,
+      resend: 0,
+      scheduledAt: CREATED_AT,
+      form: 1,
+    },
+    target,
+  };
+  const events: { readonly event: WebhookDeliveryEvent; readonly day: number }[] = [];
+  let state = webhookDelivery.initial;
+  let today = 0;
+  const decided = (act: Act) => {
+    const at = addSeconds(CREATED_AT, events.length + 1);
+    const number = (state.status === 'absent' ? 0 : state.attempts) + 1;
+    if (act === 'taken') return recordAttempt(of, number, SUCCESS, at, 0)(state);
+    if (act === 'cancelled') return cancelDelivery(of, 'x', at)(state);
+    return act === 'askedFor' ? requestRetry(of, at)(state) : recordAttempt(of, number, FAILURE, at, 0)(state);
+  };
+  for (const { act, daysLater } of acts) {
+    today += daysLater;
+    for (let times = act === 'refusedForGood' ? 15 : 1; times > 0; times--) {
+      const done = decided(act);
+      if (isRejection(done)) throw new Error(done.message);
+      for (const event of done.events) {
+        events.push({ event, day: today });
+        state = webhookDelivery.evolve(state, event);
+      }
+    }
+  }
+  return { events, hasEnded: state.status !== 'absent' && state.status !== 'pending' };
+};
+
+const histories = fc.array(
+  fc.record({
+    endpoint: fc.nat({ max: 1 }),
+    acts: fc.array(fc.record({ act: fc.constantFrom(...ACTS), daysLater: fc.nat({ max: 3 }) }), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+describe('deliveries that ended long ago', () => {
+  let log: PostgresEventLog;
+  let store: Awaited<ReturnType<typeof openPostgresEventStore>>;
+  let db: PgPool;
+  const codec = new JsonEventCodec();
+  const openSession = (role: string) => leaderSessions(connectionConfig(log.connectionString, 'test'))(role);
+  before(async () => {
+    log = await createPostgresEventLog();
+    store = await openPostgresEventStore({ connectionString: log.connectionString });
+    db = new PgPool(connectionConfig(log.connectionString, 'test'), 3, () => undefined);
+  });
+  after(async () => {
+    await store.close();
+    await db.close();
+    await log.dispose();
+  });
+  beforeEach(() => reset());
+
+  const reopen = async () => {
+    await store.close();
+    store = await openPostgresEventStore({ connectionString: log.connectionString });
+  };
+  const reset = async () => {
+    await loseFacts(db, 'TRUNCATE event_store.events');
+    await db.query('DELETE FROM subscriptions.checkpoints');
+    await db.query('DELETE FROM subscriptions.parked_streams');
+    await db.query('DELETE FROM operations.owed');
+    await db.query('DELETE FROM operations.timers');
+    await db.query('DELETE FROM operations.scheduled_deliveries');
+    await db.query('UPDATE operations.webhook_retention SET deleted = 0');
+    await reopen();
+    await createSchema(db, webhookDeliveriesProjection, 'rm_webhook_deliveries');
+    await createCheckpoint(db, {
+      name: 'webhookDeliveries',
+      version: webhookDeliveriesProjection.version,
+      storeId: store.storeId,
+      position: null,
+    });
+  };
+
+  const metadata = {
+    account: ACCOUNT_ID,
+    mode: 'test',
+    actor: 'operator:test',
+    requestId: null,
+    correlationId: 'x',
+    causationId: 'x',
+  } as const;
+  const append = async (
+    stream: ReturnType<typeof streamName.payment>,
+    after: number,
+    events: readonly WebhookDeliveryEvent[],
+  ) => {
+    const encoded = await codec.encode({
+      category: 'webhookDelivery',
+      stream,
+      after,
+      events,
+      commandId: randomUUID(),
+      metadata,
+    });
+    expect((await store.append(stream, after, encoded)).ok).to.equal(true);
+  };
+  /** Writes them event by event in turn, as they come in a real log, dates them, and builds the read model of them. */
+  const written = async (all: readonly History[]) => {
+    const deliveries = all.map((history) => ({ id: encodeRawId(randomBytes(16)) as DeliveryId, ...eventsOf(history) }));
+    const longest = Math.max(...deliveries.map(({ events }) => events.length));
+    for (let n = 0; n < longest; n++)
+      await Promise.all(
+        deliveries.map(async ({ id, events }) => {
+          const one = events[n];
+          if (one !== undefined) await append(streamName.webhookDelivery(id), n - 1, [one.event]);
+        }),
+      );
+    for (const { id, events } of deliveries)
+      for (const [revision, one] of events.entries())
+        await db.query(
+          `UPDATE event_store.events SET recorded_at = $3::date + interval '23 hours 59 minutes' WHERE stream = $1 AND revision = $2`,
+          [streamName.webhookDelivery(id), revision, day(one.day)],
+        );
+    await loseFacts(
+      db,
+      `INSERT INTO event_store.events (position, revision, recorded_at, id, stream, type, data, metadata)
+      SELECT max(position) + 1, 0, now(), gen_random_uuid(), 'payment-' || gen_random_uuid(), 'x', '{}', '{}' FROM event_store.events`,
+    );
+    await reopen(); // one that remembers nothing of it
+    await rebuild(webhookDeliveriesProjection, { store, codec }, openSession);
+    return deliveries.map(({ id, events, hasEnded }) => ({ id, hasEnded, lastDay: day(events.at(-1)?.day ?? 0) }));
+  };
+  const rowsOf = async () => {
+    const { rows } = await db.query<{ text: string }>(
+      'SELECT d::text AS text FROM rm_webhook_deliveries.deliveries d ORDER BY id',
+    );
+    const counts = await db.query<{ text: string }>(
+      'SELECT c::text AS text FROM rm_webhook_deliveries.delivery_counts c WHERE deliveries <> 0 ORDER BY 1',
+    );
+    return [rows, counts.rows].map((list) => list.map(({ text }) => text));
+  };
+  const idsLeft = async () =>
+    (await db.query<{ id: string }>('SELECT id FROM rm_webhook_deliveries.deliveries ORDER BY id')).rows.map(
+      ({ id }) => id,
+    );
+  const streamsLeft = async () =>
+    (
+      await db.query<{ id: string }>(
+        `SELECT DISTINCT substr(stream, 17) AS id FROM event_store.events WHERE stream LIKE 'webhookDelivery-%' ORDER BY 1`,
+      )
+    ).rows.map(({ id }) => id);
+  const differences = async () =>
+    (await verify([webhookDeliveriesProjection], { store, codec }, openSession)).differences;
+  const taken = (daysLater = 0): History => ({ endpoint: 0, acts: [{ act: 'taken', daysLater }] });
+  const expired = () => expiredDeliveries(db, store);
+
+  it('are gone, those alone, and all of each; what is left is what a rebuild makes of the log', () =>
+    fc.assert(
+      fc.asyncProperty(histories, fc.nat({ max: 12 }), async (all, cutoff) => {
+        await reset();
+        const deliveries = await written(all);
+        const isExpired = ({ hasEnded, lastDay }: (typeof deliveries)[number]) => hasEnded && lastDay < day(cutoff);
+        expect(await expired().deleteSome(day(cutoff), 100)).to.equal(deliveries.filter(isExpired).length);
+        const left = deliveries.filter((one) => !isExpired(one)).map(({ id }) => id);
+        expect(await idsLeft()).to.deep.equal(left.toSorted());
+        expect(await streamsLeft()).to.deep.equal(left.toSorted());
+        expect(await differences()).to.deep.equal([]);
+        const live = await rowsOf();
+        await rebuild(webhookDeliveriesProjection, { store, codec }, openSession);
+        expect(await rowsOf()).to.deep.equal(live);
+        expect(await expired().deleteSome(day(cutoff), 100)).to.equal(0);
+      }),
+      { numRuns: 8 },
+    ));
+
+  it('go oldest first, as many as are asked for, and are counted', async () => {
+    const [youngest, oldest, between] = await written([taken(2), taken(0), taken(1)]);
+    expect(await expired().deleteSome(day(9), 2)).to.equal(2);
+    expect(await idsLeft()).to.deep.equal([youngest?.id]);
+    expect(await differences()).to.deep.equal([]);
+    expect(await expired().deleteSome(day(9), 2)).to.equal(1);
+    expect(await expired().deleted()).to.equal(3);
+    expect(oldest && between && (await streamsLeft())).to.deep.equal([]);
+  });
+
+  it('on the day itself none is deleted, on the next one it is', async () => {
+    await written([taken(5)]);
+    expect(await expired().deleteSome(day(5), 9)).to.equal(0);
+    expect(await expired().deleteSome(day(6), 9)).to.equal(1);
+  });
+
+  it('wait for work that may schedule them again, and for an operator where they are parked', async () => {
+    const [{ id }] = (await written([taken()])) as unknown as [{ id: DeliveryId }];
+    const holds: readonly (readonly [string, readonly unknown[], string])[] = [
+      [
+        `INSERT INTO operations.owed (queue, payload, tenant) VALUES ('fanOut', $1::jsonb::text, 'test/x')`,
+        [JSON.stringify({ paymentId: PAYMENT_ID, revision: 1, endpointIds: ENDPOINTS })],
+        'DELETE FROM operations.owed',
+      ],
+      [
+        `INSERT INTO operations.scheduled_deliveries VALUES ($1, 'a', 'test', 't', 'p', 1, 'charge.paid', NULL, 0, now())`,
+        [id],
+        'DELETE FROM operations.scheduled_deliveries',
+      ],
+      [
+        `INSERT INTO operations.timers (kind, key, account_id, mode, due_at, payload) VALUES ('deliver', $1, 'a', 'test', now(), '{}')`,
+        [id],
+        'DELETE FROM operations.timers',
+      ],
+      [
+        `INSERT INTO subscriptions.parked_streams (consumer, stream, revision, event_id, event_type, error) VALUES ('x', $1, 0, 'x', 'x', 'x')`,
+        [streamName.webhookDelivery(id)],
+        'DELETE FROM subscriptions.parked_streams',
+      ],
+    ];
+    for (const [hold, values, release] of holds) {
+      await db.query(hold, values);
+      expect(await expired().deleteSome(day(9), 9), hold).to.equal(0);
+      await db.query(release);
+    }
+    expect(await expired().deleteSome(day(9), 9)).to.equal(1);
+  });
+
+  it('work on other payments, and of other kinds, holds none', async () => {
+    await written([taken()]);
+    const owe = (queue: string, paymentId: string) =>
+      db.query(`INSERT INTO operations.owed (queue, payload, tenant) VALUES ($1, $2::jsonb::text, 'test/x')`, [
+        queue,
+        JSON.stringify({ paymentId }),
+      ]);
+    await owe('fanOut', 'another' as PaymentId);
+    await owe('receipts', PAYMENT_ID);
+    expect(await expired().deleteSome(day(9), 9)).to.equal(1);
+  });
+
+  it('stay while a copy is compared or built, which stays as it is when they do', async () => {
+    await written([taken()]);
+    const session = await openSession('test');
+    await holdRetention(session);
+    expect(await expired().deleteSome(day(9), 9)).to.equal(null);
+    const other = await openSession('test');
+    await holdRetention(other); // two at once
+    await session.close();
+    expect(await expired().deleteSome(day(9), 9)).to.equal(null);
+    await other.close();
+    expect(await expired().deleteSome(day(9), 9)).to.equal(1);
+  });
+
+  it('a rebuild that was killed half-way does not go on with rows of what is gone', async () => {
+    await written([taken(0), taken(8)]);
+    const killed = new AbortController();
+    const stopped = rebuild(webhookDeliveriesProjection, { store, codec }, openSession, killed.signal, () =>
+      killed.abort(),
+    );
+    expect(
+      await stopped.then(
+        () => 'done',
+        () => 'killed',
+      ),
+    ).to.equal('killed');
+    const besides = async () => [...(await readCheckpoints(db, ['webhookDeliveries/next'])).keys()];
+    expect(await besides()).to.deep.equal(['webhookDeliveries/next']);
+    expect(await expired().deleteSome(day(5), 9)).to.equal(1);
+    expect(await besides()).to.deep.equal([]);
+    const live = await rowsOf();
+    await rebuild(webhookDeliveriesProjection, { store, codec }, openSession);
+    expect(await rowsOf()).to.deep.equal(live);
+  });
+
+  it('one whose row is not up to date stays', async () => {
+    const [{ id }] = (await written([taken(0)])) as unknown as [{ id: DeliveryId }];
+    const events = eventsOf({
+      endpoint: 0,
+      acts: [
+        { act: 'taken', daysLater: 0 },
+        { act: 'askedFor', daysLater: 0 },
+      ],
+    }).events;
+    await append(streamName.webhookDelivery(id), 0, [events[1]?.event as WebhookDeliveryEvent]);
+    expect(await expired().deleteSome(day(9), 9)).to.equal(0);
+    expect(await streamsLeft()).to.deep.equal([id]);
+    expect(await idsLeft()).to.deep.equal([id]);
+  });
+
+  it('nothing of it happens when it can’t be committed', async () => {
+    await written([taken()]);
+    const before = await rowsOf();
+    const failing = {
+      ...db,
+      query: db.query.bind(db),
+      transaction: <T>(work: Parameters<typeof db.transaction<T>>[0]) =>
+        db.transaction(async (tx) => {
+          await work(tx);
+          throw new Error('no');
+        }) as Promise<T>,
+    };
+    expect(
+      await expiredDeliveries(failing, store)
+        .deleteSome(day(9), 9)
+        .catch(({ message }: Error) => message),
+    ).to.equal('no');
+    expect(await rowsOf()).to.deep.equal(before);
+    expect((await streamsLeft()).length).to.equal(1);
+    expect(await differences()).to.deep.equal([]);
+  });
+});

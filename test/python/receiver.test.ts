@@ -1,0 +1,3 @@
+import { describeReceiver } from '../docs/receiverProgram.ts';
+
+describeReceiver('Python', ['python3', 'receiver.py']);

@@ -1,0 +1,24 @@
+// kill -9 at random points of 10,000 deliveries. DELIVERIES and KILLS change it; its short form is test/faults/killedDeliveries.test.ts.
+import { expect } from 'chai';
+import { killDeliveries } from '../support/killedDeliveries.ts';
+
+const DELIVERIES = Number(process.env['DELIVERIES'] ?? 10_000);
+const KILLS = Number(process.env['KILLS'] ?? 3);
+const PER_CHARGE = 5;
+
+describe(`kill -9 at ${KILLS} random points of ${DELIVERIES} deliveries`, () => {
+  it('each comes at least once and ends DELIVERED; less than 1 % come again, and the same', async function run() {
+    this.timeout(0);
+    const { killedAt, duplicates, ...report } = await killDeliveries(DELIVERIES / PER_CHARGE, KILLS);
+    console.log(`killed after ${killedAt.join(', ')} deliveries; ${duplicates} came again`);
+    expect(report).to.deep.equal({
+      deliveries: DELIVERIES,
+      missing: [],
+      doubled: 0,
+      changed: [],
+      statuses: { DELIVERED: DELIVERIES },
+      differences: [],
+    });
+    expect(duplicates).to.be.below(DELIVERIES / 100);
+  });
+});

@@ -1,0 +1,105 @@
+// The program, killed with kill -9 and started again on the same data, and a merchant who repeats each request until it is answered.
+import { request } from 'undici';
+import { cli, freePort, newDataDir, Program, removeDataDir } from './program.ts';
+
+const ANSWER_MS = 20_000;
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly replayed: boolean;
+}
+
+export class KillableGateway {
+  readonly dataDir: string;
+  readonly #port: number;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #apikey: string;
+  readonly #giveUpAtMs: number;
+  #program: Program;
+  /** Resolves when the program is up again. */
+  #up: Promise<unknown> = Promise.resolve();
+
+  private constructor(parts: {
+    dataDir: string;
+    port: number;
+    env: Readonly<Record<string, string>>;
+    apikey: string;
+    giveUpAtMs: number;
+    program: Program;
+  }) {
+    this.dataDir = parts.dataDir;
+    this.#port = parts.port;
+    this.#env = parts.env;
+    this.#apikey = parts.apikey;
+    this.#giveUpAtMs = parts.giveUpAtMs;
+    this.#program = parts.program;
+  }
+
+  /** `patienceMs`: after that, `insist` rejects, so that nothing goes on beside later tests. */
+  static async open(patienceMs: number, env: Readonly<Record<string, string>> = {}): Promise<KillableGateway> {
+    const dataDir = await newDataDir();
+    const port = await freePort();
+    const program = await new Program({ dataDir, port, env }).ready();
+    const { testApiKey: apikey } = await program.demo();
+    return new KillableGateway({ dataDir, port, env, apikey, giveUpAtMs: performance.now() + patienceMs, program });
+  }
+
+  /** Kills the whole process group, and resolves when the next one is ready. */
+  async killAndRestart(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#up = promise;
+    try {
+      await this.#program.kill9();
+      this.#program = await new Program({ dataDir: this.dataDir, port: this.#port, env: this.#env }).ready();
+    } finally {
+      resolve();
+    }
+  }
+
+  /** As a merchant does: repeats the same request until it is answered below 500. */
+  async insist(method: 'GET' | 'POST', path: string, body?: unknown, key?: string): Promise<Answer> {
+    for (;;) {
+      if (performance.now() > this.#giveUpAtMs) throw new Error(`${method} ${path} was repeated for too long`);
+      const answer = await this.#once(method, path, body, key).catch(() => null);
+      if (answer && answer.status < 500) return answer;
+      await this.#up; // the next start, or at once when it is up and the connection was an old one
+    }
+  }
+
+  /** Resolves when no delivery is due any more. */
+  async flushDeliveries(): Promise<void> {
+    for (let pending = 1; pending > 0; )
+      ({ pending } = JSON.parse((await this.insist('POST', '/v1/sandbox/deliveries/flush', {})).text) as {
+        pending: number;
+      });
+  }
+
+  cli(args: readonly string[]): Promise<unknown> {
+    return cli(this.dataDir, args, this.#env);
+  }
+
+  async close(): Promise<void> {
+    await this.#program.stop();
+    await removeDataDir(this.dataDir);
+  }
+
+  async #once(method: 'GET' | 'POST', path: string, body: unknown, key: string | undefined): Promise<Answer> {
+    const answer = await request(`http://127.0.0.1:${this.#port}${path}`, {
+      method,
+      headers: {
+        apikey: this.#apikey,
+        ...(key && { 'idempotency-key': key }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      bodyTimeout: ANSWER_MS,
+      headersTimeout: ANSWER_MS,
+    });
+    return {
+      status: answer.statusCode,
+      text: await answer.body.text(),
+      replayed: answer.headers['idempotent-replayed'] === 'true',
+    };
+  }
+}
