@@ -6,6 +6,7 @@ import helmet from 'helmet';
 import { CommandContention, StreamUnreadable } from '../../application/core/commandHandler.ts';
 import { PasswordHashingBusy } from '../../application/ports/credentials.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/ports/eventStore.ts';
+import { EvidenceStorageUnavailable } from '../../application/ports/evidenceStorage.ts';
 import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts';
 import type { Randomness } from '../../application/ports/randomness.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
@@ -15,7 +16,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { addressOf, warnOfForwarding } from './address.ts';
 import { type Admission, admit, beyondAddressLimit, OVERLOADED, type Passage, takesPlace } from './admission.ts';
 import { answeredRequest } from './answered.ts';
-import { type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
+import { BodyCutOff, type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
 import { PUBLIC_URL, requestIdOf, sendError } from './errors.ts';
 import { UNCOUNTED } from './overload.ts';
 import { requestId } from './requestId.ts';
@@ -173,6 +174,7 @@ const explain = (error: unknown, requestId: string, { onFault }: AppOptions): Re
   const status = (error as { status?: number }).status;
   if (status === 400) return reject('invalid_request', 'The request could not be read.');
   if (error instanceof PayloadTooLarge) return reject('payload_too_large', 'The body is too large.');
+  if (error instanceof BodyCutOff) return reject('invalid_request', 'The body did not arrive whole.');
   if (error instanceof ProviderUnavailable) return reject('service_unavailable', error.message);
   // Many requests may meet one parked stream or one slow read model; log and metrics report the consumer itself.
   if (!(error instanceof ReadModelsBehind)) onFault(error, requestId);
@@ -190,6 +192,7 @@ const UNAVAILABLE = [
   ReadModelsBehind,
   StreamUnreadable,
   PasswordHashingBusy,
+  EvidenceStorageUnavailable,
 ];
 
 /**

@@ -3,7 +3,7 @@
 import express, { type Request, type Response } from 'express';
 import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Place } from './overload.ts';
-import type { BodyRule, StreamBody, ValidationContext } from './route.ts';
+import type { ArrivingBody, BodyRule, StreamBody, ValidationContext } from './route.ts';
 import { bodyValidator, mayHoldBadStrings } from './validation.ts';
 
 export type BodyReader = (
@@ -95,20 +95,32 @@ const readJson = async (req: Request, res: Response): Promise<Sent | Rejection> 
 /** More bytes came than the route takes. */
 export class PayloadTooLarge extends Error {}
 
+/** The connection ended before all of the body came: nobody is there to read the answer. */
+export class BodyCutOff extends Error {}
+
 const openStream = ({ contentTypes, bytesMax }: StreamBody, req: Request, place: Place) => {
-  if (!req.is([...contentTypes]))
-    return reject('unsupported_media_type', `The body must be ${contentTypes.join(' or ')}.`);
-  return Number(req.headers['content-length'] ?? 0) > bytesMax
-    ? tooLarge(bytesMax)
-    : { body: chunksOf(req, place, bytesMax) };
+  const size = req.headers['content-length'] === undefined ? null : Number(req.headers['content-length']);
+  if (contentTypes !== null) {
+    if (!req.is([...contentTypes]))
+      return reject('unsupported_media_type', `The body must be ${contentTypes.join(' or ')}.`);
+    if ((size ?? 0) > bytesMax) return tooLarge(bytesMax);
+  }
+  const body: ArrivingBody = {
+    contentType: req.headers['content-type'] ?? null,
+    size,
+    [Symbol.asyncIterator]: () => chunksOf(req, place, bytesMax),
+  };
+  return { body };
 };
 
-/** Throws PayloadTooLarge after so many bytes. */
+/** Throws PayloadTooLarge after so many bytes, and BodyCutOff. */
 async function* chunksOf(req: Request, place: Place, bytesMax: number): AsyncGenerator<Buffer> {
   const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let bytes = 0;
   for (;;) {
-    const next = await place.waiting(chunks.next());
+    const next = await place.waiting(chunks.next()).catch((cause: unknown) => {
+      throw new BodyCutOff('the body did not come whole', { cause });
+    });
     if (next.done) return;
     bytes += next.value.length;
     if (bytes > bytesMax) throw new PayloadTooLarge(`more than ${bytesMax} bytes`);

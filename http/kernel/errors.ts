@@ -48,6 +48,15 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   transaction_not_refundable: bad('The payment is not settled, or fully refunded already.'),
   transaction_not_cancellable: bad('The payment is settled or has ended: a settled one is refunded instead.'),
   charge_disputed: bad('The payment is disputed: it can’t be refunded.'),
+  invalid_file_name: bad(
+    '`file_name` is not 1 to 255 characters without slash, backslash and control characters, or is `.` or `..`.',
+  ),
+  invalid_file_size: bad('`file_size` is not an integer from 1 to 10,485,760 bytes.'),
+  invalid_mime_type: bad('`mime_type` is none of image/png, image/jpeg, image/webp, image/gif and application/pdf.'),
+  invalid_evidence: bad(
+    'The uploaded file is not of its declared type, damaged, above 50 megapixels, or several files in one: request a new grant.',
+  ),
+  evidence_limit_reached: bad('The case has 20 confirmed files.'),
   REFUND_NOT_SUPPORTED: {
     status: 422,
     type: 'invalid_request_error',
@@ -74,6 +83,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
     type: 'permission_error',
     when: 'Only an OWNER or ADMIN of the account may issue, rotate and revoke API keys.',
   },
+  invalid_signature: {
+    status: 403,
+    type: 'permission_error',
+    when: 'The signed URL is not for this request, was used already, or has expired.',
+  },
   role_required: {
     status: 403,
     type: 'permission_error',
@@ -98,6 +112,16 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
     status: 409,
     type: 'conflict_error',
     when: 'A request with this idempotency key is still running.',
+  },
+  EVIDENCE_NOT_UPLOADED: {
+    status: 409,
+    type: 'conflict_error',
+    when: 'The file has not arrived, or its upload URL has expired: request a new grant.',
+  },
+  EVIDENCE_SIZE_MISMATCH: {
+    status: 409,
+    type: 'conflict_error',
+    when: 'The stored file has not the declared size.',
   },
   payload_too_large: { status: 413, type: 'invalid_request_error', when: 'The body is larger than 64 kB.' },
   unsupported_media_type: {

@@ -150,17 +150,22 @@ export const jsonBody = <Schema extends TSchema>(
 /** A body that is not held in memory. */
 export interface StreamBody {
   readonly kind: 'stream';
-  readonly contentTypes: readonly string[];
+  /** null: the handler itself judges type and size, because its URL says what they must be. */
+  readonly contentTypes: readonly string[] | null;
   readonly bytesMax: number;
+}
+/** Chunks as they arrive. Reading more than the rule's `bytesMax` throws PayloadTooLarge, and a connection that ends, BodyCutOff. */
+export interface ArrivingBody extends AsyncIterable<Buffer> {
+  /** As the request declares them; null: it does not. */
+  readonly contentType: string | null;
+  readonly size: number | null;
 }
 export interface NoBody {
   readonly kind: 'none';
 }
 // `never`: a rule takes the body that its own schema describes.
 export type BodyRule = JsonBody<never> | StreamBody | NoBody;
-/** `stream`: chunks as they arrive; reading more than the rule's `bytesMax` throws PayloadTooLarge. */
-type BodyOf<Rule> =
-  Rule extends JsonBody<infer Body> ? Body : Rule extends StreamBody ? AsyncIterable<Buffer> : undefined;
+type BodyOf<Rule> = Rule extends JsonBody<infer Body> ? Body : Rule extends StreamBody ? ArrivingBody : undefined;
 
 /** What a route answers with a status that is not an error body. */
 export type ResponseRule<Schema extends TSchema = TSchema> =
@@ -358,7 +363,10 @@ const impliedErrors = ({
 
 const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
   if (body.kind === 'none') return [];
-  if (body.kind === 'stream') return ['payload_too_large', 'unsupported_media_type'];
+  if (body.kind === 'stream')
+    return body.contentTypes === null
+      ? ['payload_too_large', 'invalid_request']
+      : ['payload_too_large', 'unsupported_media_type', 'invalid_request'];
   const codes = [...Object.values(body.codes), ...Object.values(body.missing)];
   return ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type', ...codes];
 };

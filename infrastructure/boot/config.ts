@@ -9,6 +9,7 @@ import {
   type ConnectionSettings,
   readConnectionString,
 } from '../eventStore/eventStoreDb/eventStoreDb.ts';
+import type { S3Location } from '../evidence/s3Storage.ts';
 import { SECRETS_KEY_BYTES } from '../secrets/keyring.ts';
 
 /** Names the variable; the program stops with exit code 2. */
@@ -40,6 +41,12 @@ export interface Config {
   readonly trustProxy: boolean | number | string;
   /** null: /metrics answers on loopback only, and nobody where PUBLIC_URL is not loopback. */
   readonly metricsToken: string | null;
+  /** Where files of dispute cases lie; null: in the data directory. */
+  readonly evidenceStorage: S3Location | null;
+  /** For which a file may be sent after it was granted, in seconds. */
+  readonly evidenceGrantSeconds: number;
+  /** For which a link to a file is good, in seconds. */
+  readonly evidenceViewSeconds: number;
   /** `smtp://` or `smtps://`; null: mail is written to files in the data directory. */
   readonly smtpUrl: string | null;
   /** The sender's address. */
@@ -213,6 +220,32 @@ const mailFrom = (env: Env): string => {
   return isEmailAddress(text) ? text : wrong('MAIL_FROM', `must be an e-mail address, not "${text}"`);
 };
 
+/** `s3://bucket`, with a prefix behind it where the bucket is shared, and where the storage is. */
+const evidenceStorage = (
+  env: Env,
+  { isProduction, allowPlainConnections }: Pick<Config, 'isProduction' | 'allowPlainConnections'>,
+): S3Location | null => {
+  const text = read(env, 'EVIDENCE_STORAGE');
+  if (text === null) return null;
+  const must = (what: string): never => wrong('EVIDENCE_STORAGE', what);
+  const [, bucket = '', path = '', query = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]*))?(?:\?(.*))?$/.exec(text) ?? [];
+  if (bucket === '')
+    return must(
+      `must be like s3://bucket, s3://bucket/prefix or s3://bucket?region=…&endpoint=https://…, not "${text}"`,
+    );
+  const params = new URLSearchParams(query);
+  const unknown = [...params.keys()].find((name) => name !== 'region' && name !== 'endpoint');
+  if (unknown !== undefined) return must(`must have no other parameters than region and endpoint, not "${unknown}"`);
+  const endpoint = params.get('endpoint');
+  if (endpoint !== null && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
+    return must(`must have an http or https URL as its endpoint, not "${endpoint}"`);
+  const isPlain = endpoint?.startsWith('http:') && !isLoopbackHost(new URL(endpoint).hostname);
+  if (isPlain && isProduction && !allowPlainConnections) return must(`must have an https endpoint, ${PLAIN}`);
+  const prefix = path.replace(/^\/+|\/+$/g, '');
+  return { bucket, prefix: prefix && `${prefix}/`, region: params.get('region'), endpoint };
+};
+
 const apiKey = (env: Env): string | null => {
   const text = read(env, 'API_KEY');
   return text === null || /^ak_(test|live)_[\w-]{32}$/.test(text)
@@ -251,6 +284,9 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),
     metricsToken: metricsToken(env),
+    evidenceStorage: evidenceStorage(env, { isProduction, allowPlainConnections }),
+    evidenceGrantSeconds: wholeNumber(env, 'EVIDENCE_GRANT_SECONDS', 1, 43_200, 900),
+    evidenceViewSeconds: wholeNumber(env, 'EVIDENCE_VIEW_SECONDS', 1, 43_200, 300),
     smtpUrl: smtpUrl(env),
     mailFrom: mailFrom(env),
     apiKey: apiKey(env),

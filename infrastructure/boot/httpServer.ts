@@ -17,6 +17,8 @@ export interface SocketBounds {
   readonly headersMs: number;
   /** To the end of the body. */
   readonly requestMs: number;
+  /** The same of a file that is sent to a signed URL: as long as the URL lives. */
+  readonly uploadMs: number;
   /** Without a byte in either direction, also while an answer waits to be read. */
   readonly silenceMs: number;
   readonly connectionsMax: number;
@@ -26,6 +28,7 @@ export interface SocketBounds {
 export const SOCKET_BOUNDS: SocketBounds = {
   headersMs: 10_000,
   requestMs: 30_000,
+  uploadMs: 900_000,
   silenceMs: 75_000,
   connectionsMax: 10_000,
   pipelinedMax: 100,
@@ -100,6 +103,18 @@ const pipelineGuard = (max: number): ((req: IncomingMessage, res: ServerResponse
   };
 };
 
+const isUpload = ({ method, url = '' }: IncomingMessage): boolean => method === 'PUT' && url.startsWith('/evidence/');
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** Node bounds all requests alike: those that are no uploads are bounded here. */
+const boundBody = (req: IncomingMessage, requestMs: number, onSlow: (error: Error, socket: Duplex) => void): void => {
+  if (!hasBody(req) || isUpload(req)) return;
+  const slow = Object.assign(new Error('the body is slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  const timer = setTimeout(() => onSlow(slow, req.socket), requestMs);
+  req.once('close', () => clearTimeout(timer));
+};
+
 export interface HttpServer {
   /** From now on this answers; until then only /health/live does. */
   serve(app: Express): void;
@@ -121,13 +136,14 @@ export const listen = async (
       maxHeaderSize: HEADER_BYTES_MAX,
       keepAliveTimeout: 65_000,
       headersTimeout: bounds.headersMs,
-      requestTimeout: bounds.requestMs,
+      requestTimeout: bounds.uploadMs,
       connectionsCheckingInterval: bounds.headersMs / CHECKS_PER_BOUND,
       // Judged here: Node's own answer has no body and no request id.
       requireHostHeader: false,
     },
     (req, res) => {
       if (!mayBegin(req, res)) return;
+      boundBody(req, bounds.requestMs, (error, socket) => refuse(publicUrl, error, socket));
       if (lacksHost(req)) refuse(publicUrl, new Error('no Host'), req.socket);
       else handler(req, res);
     },

@@ -9,7 +9,7 @@ const KEY_ID_BYTES = 8;
 
 export type Purpose = 'webhook secrets' | 'key check';
 /** Uses of keys that seal nothing. */
-export type KeyUse = 'session tokens' | 'login failures' | 'password links';
+export type KeyUse = 'session tokens' | 'login failures' | 'password links' | 'evidence urls';
 
 export interface Sealed {
   /** Of the secrets key, 16 hex characters; says nothing of the key itself. */

@@ -32,7 +32,7 @@ const bodyOf = ({ body }: Route): string =>
     ? '–'
     : body.kind === 'json'
       ? 'JSON'
-      : `${body.contentTypes.join(', ')}, at most ${body.bytesMax} bytes`;
+      : `${body.contentTypes?.join(', ') ?? 'what the URL is for'}, at most ${body.bytesMax} bytes`;
 const answersOf = ({ responses }: Route): string =>
   listed(
     Object.entries(responses).map(

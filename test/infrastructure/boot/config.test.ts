@@ -21,12 +21,16 @@ const DEFAULTS: Config = {
   webhookAllowPrivate: true,
   trustProxy: false,
   metricsToken: null,
+  evidenceStorage: null,
+  evidenceGrantSeconds: 900,
+  evidenceViewSeconds: 300,
   smtpUrl: null,
   mailFrom: 'quita@localhost',
   apiKey: null,
   secretsKey: null,
   secretsKeyFallbacks: [],
 };
+const S3 = { bucket: 'files', prefix: '', region: null, endpoint: null };
 const SECRETS_KEY = KEY.toString('base64');
 const DATABASE_URL = 'postgres://quita@db.example.com/quita?sslmode=verify-full';
 const PRODUCTION = { isProduction: true, webhookAllowPrivate: false, secretsKey: KEY };
@@ -71,6 +75,15 @@ const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
   [{ RATE_LIMIT_PER_MINUTE: '1000000000' }, { rateLimitPerMinute: 1_000_000_000 }],
   [{ WEBHOOK_RETENTION_DAYS: '1' }, { webhookRetentionDays: 1 }],
   [{ WEBHOOK_RETENTION_DAYS: '36500' }, { webhookRetentionDays: 36_500 }],
+  [{ EVIDENCE_STORAGE: 's3://files' }, { evidenceStorage: S3 }],
+  [{ EVIDENCE_STORAGE: 's3://files/quita/live/' }, { evidenceStorage: { ...S3, prefix: 'quita/live/' } }],
+  [
+    { EVIDENCE_STORAGE: 's3://files?region=sa-east-1&endpoint=http://127.0.0.1:9000' },
+    { evidenceStorage: { ...S3, region: 'sa-east-1', endpoint: 'http://127.0.0.1:9000' } },
+  ],
+  [{ EVIDENCE_GRANT_SECONDS: '1' }, { evidenceGrantSeconds: 1 }],
+  [{ EVIDENCE_GRANT_SECONDS: '43200' }, { evidenceGrantSeconds: 43_200 }],
+  [{ EVIDENCE_VIEW_SECONDS: '43200' }, { evidenceViewSeconds: 43_200 }],
   [{ WEBHOOK_ALLOW_PRIVATE: 'false' }, { webhookAllowPrivate: false }],
   [{ TRUST_PROXY: 'false' }, { trustProxy: false }],
   [{ TRUST_PROXY: '1' }, { trustProxy: 1 }],
@@ -90,6 +103,17 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
   RATE_LIMIT_PER_MINUTE: ['-1', '1.5', '1000000001', 'none', '1e3'],
   ALLOW_PLAIN_CONNECTIONS: ['yes', '1', 'TRUE', '0'],
   WEBHOOK_RETENTION_DAYS: ['0', '-1', '36501', '1.5', 'forever'],
+  EVIDENCE_STORAGE: [
+    'files',
+    's3://',
+    's3://F',
+    's3:///files',
+    's3://files?key=1',
+    's3://files?endpoint=files',
+    'https://s3/files',
+  ],
+  EVIDENCE_GRANT_SECONDS: ['0', '-1', '43201', '1.5', 'short'],
+  EVIDENCE_VIEW_SECONDS: ['0', '-1', '43201', '1.5', 'short'],
   WEBHOOK_ALLOW_PRIVATE: ['yes', '1', 'TRUE', '0'],
   TRUST_PROXY: [
     'true',
@@ -196,6 +220,19 @@ describe('configuration', () => {
   ];
 
   describe('in production', () => {
+    it('an S3-compatible storage on another host is reached by https alone', () => {
+      const at = (endpoint: string, more: Env = {}) =>
+        loadConfig({ ...IN_PRODUCTION, ...more, EVIDENCE_STORAGE: `s3://files?endpoint=${endpoint}` }).evidenceStorage;
+      expect(() => at('http://s3.example.com')).to.throw(
+        ConfigError,
+        /^EVIDENCE_STORAGE must have an https endpoint, or, in a network/,
+      );
+      for (const endpoint of ['https://s3.example.com', 'http://127.0.0.1:9000'])
+        expect(at(endpoint)?.endpoint).to.equal(endpoint);
+      expect(at('http://s3.example.com', { ALLOW_PLAIN_CONNECTIONS: 'true' })?.endpoint).to.equal(
+        'http://s3.example.com',
+      );
+    });
     const publicUrl = (PUBLIC_URL: string) => saidOf({ ...IN_PRODUCTION, PUBLIC_URL });
     const postgres = (url: string, more: Env = {}) => saidOf({ SECRETS_KEY, DATABASE_URL: url, ...more });
     const eventStore = (EVENTSTORE_URL: string, more: Env = IN_PRODUCTION) => saidOf({ ...more, EVENTSTORE_URL });

@@ -6,7 +6,14 @@ import { expect } from 'chai';
 import express from 'express';
 import { type HttpServer, listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/boot/httpServer.ts';
 
-const SMALL: SocketBounds = { headersMs: 300, requestMs: 600, silenceMs: 5_000, connectionsMax: 3, pipelinedMax: 20 };
+const SMALL: SocketBounds = {
+  headersMs: 300,
+  requestMs: 600,
+  uploadMs: 1_800,
+  silenceMs: 5_000,
+  connectionsMax: 3,
+  pipelinedMax: 20,
+};
 
 const freePort = async (): Promise<number> => {
   const probe = createServer().listen(0, '127.0.0.1');
@@ -83,10 +90,11 @@ describe('the listening socket', () => {
     expect(begun).to.equal(20);
   });
 
-  it('gives headers ten seconds, a body thirty, and bears 10,000 connections with 100 pipelined requests each', () => {
+  it('gives headers ten seconds, a body thirty, an upload fifteen minutes, and bears 10,000 connections with 100 pipelined requests each', () => {
     expect(SOCKET_BOUNDS).to.deep.equal({
       headersMs: 10_000,
       requestMs: 30_000,
+      uploadMs: 900_000,
       silenceMs: 75_000,
       connectionsMax: 10_000,
       pipelinedMax: 100,
@@ -119,12 +127,20 @@ describe('the listening socket', () => {
     expect(text).to.match(/^HTTP\/1\.1 408 /);
     expect(afterMs).to.be.within(SMALL.requestMs - 50, 10 * SMALL.requestMs);
   });
+  it('gives an upload of evidence the time that its URL lives', async () => {
+    await serving(SMALL);
+    const { text, afterMs } = await untilClosed(
+      open('PUT /evidence/x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{'),
+    );
+    expect(text).to.match(/^HTTP\/1\.1 408 /);
+    expect(afterMs).to.be.within(SMALL.uploadMs - 50, 10 * SMALL.uploadMs);
+  });
   for (const [what, bytes] of [
     ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n'],
     ['a request for a tunnel', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
   ] as const)
     it(`refuses ${what} with the interface’s error`, async () => {
-      await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000 });
+      await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
       const { text } = await untilClosed(open(bytes));
       expect(text)
         .to.match(/^HTTP\/1\.1 400 Bad Request\r\n/)
@@ -132,7 +148,7 @@ describe('the listening socket', () => {
       expect(text).to.include('"code":"invalid_request","message":"The request is not valid HTTP."');
     });
   it('takes a request of HTTP/1.0 without a Host, and one with an expectation that nobody knows', async () => {
-    await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000 });
+    await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
     const asked = 'GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n';
     for (const bytes of ['GET / HTTP/1.0\r\n\r\n', asked])
       expect((await untilClosed(open(bytes))).text).to.match(/^HTTP\/1\.1 200 OK\r\n/);
@@ -151,7 +167,7 @@ describe('the listening socket', () => {
     await closed;
   });
   it('closes connections beyond its bound, and takes others when they are gone', async () => {
-    await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000 });
+    await serving({ ...SMALL, headersMs: 5_000, requestMs: 5_000, uploadMs: 5_000 });
     const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
     const kept = [open(), open(), open()];
     await Promise.all(kept.map((socket) => once(socket, 'connect')));

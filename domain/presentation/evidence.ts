@@ -1,0 +1,32 @@
+// The evidence of the interface (contract.md Dispute evidence).
+import type { Evidence, EvidenceGrant } from '../dispute/evidence.ts';
+import type { EvidenceType } from '../dispute/evidenceFile.ts';
+import { PREFIX } from '../kernel/ids.ts';
+
+export const evidenceView = (
+  { evidenceId, fileName, fileSize, mimeType, uploadedBy, grantedAt, at }: Evidence,
+  viewUrl: string,
+) => ({
+  id: PREFIX.evidence + evidenceId,
+  object: 'med_case_evidence' as const,
+  file_name: fileName,
+  file_size: fileSize,
+  mime_type: mimeType as EvidenceType,
+  uploaded_by: uploadedBy,
+  created_at: grantedAt,
+  uploaded_at: at,
+  view_url: viewUrl,
+});
+
+export const evidenceUploadView = (
+  { evidenceId, fileSize, mimeType }: EvidenceGrant,
+  url: string,
+  expiresInSeconds: number,
+) => ({
+  id: PREFIX.evidence + evidenceId,
+  object: 'med_case_evidence_upload' as const,
+  upload_url: url,
+  upload_method: 'PUT' as const,
+  upload_headers: { 'Content-Type': mimeType, 'Content-Length': String(fileSize) },
+  expires_in: expiresInSeconds,
+});

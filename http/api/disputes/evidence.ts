@@ -1,0 +1,114 @@
+// Evidence in dispute cases: a grant, an upload to its URL, and its confirmation (contract.md Dispute cases, rule Q6).
+import type { Static } from 'typebox';
+import { evidenceOf } from '../../../application/disputes/evidence.ts';
+import { NO_CASE } from '../../../domain/dispute/decisions.ts';
+import type { Evidence } from '../../../domain/dispute/evidence.ts';
+import { isFileName, NO_EVIDENCE } from '../../../domain/dispute/evidenceFile.ts';
+import { type EvidenceId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { evidenceUploadView, evidenceView } from '../../../domain/presentation/evidence.ts';
+import { actorOf, type Frozen, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { assertShownCase } from '../../kernel/upToDate.ts';
+import { CASE_PATHS, type CasePaths, caseParam } from './cases.ts';
+import { evidenceListSchema, evidenceSchema, grantBody, uploadSchema } from './evidenceSchema.ts';
+
+/** The evidence that a path names. */
+export const evidenceParam = {
+  description: 'The `mev_` id of the evidence.',
+  schema: { type: 'string' },
+  parse: (text: string) => parsePrefixedId<EvidenceId>(text, PREFIX.evidence) ?? NO_EVIDENCE,
+} as const;
+
+const shown = async ({ services, caller }: Pick<KeyContext, 'services' | 'caller'>, file: Evidence) =>
+  evidenceView(file, await services.evidenceUrl(caller.tenant, file));
+
+const listRoute = ({ path, named, note }: CasePaths): Route =>
+  route({
+    method: 'GET',
+    path: `${path}/{id}/evidence`,
+    operationId: named('listMedCaseEvidence'),
+    summary: `The confirmed evidence of a case, newest first${note}`,
+    tag: 'Disputes',
+    principal: 'apiKey',
+    params: caseParam,
+    reads: ['disputes'],
+    responses: { 200: { kind: 'json', description: 'The evidence.', schema: evidenceListSchema } },
+    errors: ['not_found'],
+    handle: async (context) => {
+      const { caller, params, services } = context;
+      assertShownCase(context, params.id);
+      const found = await services.views.cases.find(caller.tenant, params.id);
+      if (found === null) return NO_CASE;
+      const data = await Promise.all(evidenceOf(found).map((file) => shown(context, file)));
+      return { status: 200, body: { object: 'list' as const, data } };
+    },
+  });
+
+const CODES = {
+  file_name: 'invalid_file_name',
+  file_size: 'invalid_file_size',
+  mime_type: 'invalid_mime_type',
+} as const;
+
+const fileProblems = ({ file_name: name }: Partial<Frozen<Static<typeof grantBody>>>) =>
+  name === undefined || isFileName(name)
+    ? []
+    : [
+        {
+          code: CODES.file_name,
+          param: 'file_name',
+          message: 'must have 1 to 255 characters, no slash, backslash or control character, and be neither . nor ..',
+        },
+      ];
+
+const grantRoute = ({ path, named, note }: CasePaths): Route =>
+  route({
+    method: 'POST',
+    path: `${path}/{id}/evidence`,
+    operationId: named('grantMedCaseEvidence'),
+    summary: `Ask for an upload of evidence${note}`,
+    tag: 'Disputes',
+    principal: 'apiKey',
+    params: caseParam,
+    body: jsonBody({ schema: grantBody, codes: CODES, refine: fileProblems }),
+    responses: { 201: { kind: 'json', description: 'Where and how to send the file.', schema: uploadSchema } },
+    errors: ['not_found', 'case_not_open', 'evidence_limit_reached'],
+    handle: async (context) => {
+      const { body, caller, params, services } = context;
+      const file = { fileName: body.file_name, fileSize: body.file_size, mimeType: body.mime_type };
+      const done = await services.grantUpload(caller.tenant, params.id, file, actorOf(context));
+      if (isRejection(done)) return done;
+      return { status: 201, body: evidenceUploadView(done.grant, done.url, done.expiresInSeconds) };
+    },
+  });
+
+const completeRoute = ({ path, named, note }: CasePaths): Route =>
+  route({
+    method: 'POST',
+    path: `${path}/{id}/evidence/{evidence_id}/complete`,
+    operationId: named('completeMedCaseEvidence'),
+    summary: `Confirm an uploaded file; again: the same evidence${note}`,
+    tag: 'Disputes',
+    principal: 'apiKey',
+    params: { ...caseParam, evidence_id: evidenceParam },
+    responses: { 200: { kind: 'json', description: 'The evidence.', schema: evidenceSchema } },
+    errors: [
+      'not_found',
+      'case_not_open',
+      'evidence_limit_reached',
+      'EVIDENCE_NOT_UPLOADED',
+      'EVIDENCE_SIZE_MISMATCH',
+      'invalid_evidence',
+    ],
+    handle: async (context) => {
+      const { caller, params, services } = context;
+      const done = await services.completeUpload(caller.tenant, params.id, params.evidence_id, actorOf(context));
+      return isRejection(done) ? done : { status: 200, body: await shown(context, done) };
+    },
+  });
+
+export const EVIDENCE_ROUTES: readonly Route[] = CASE_PATHS.flatMap((paths) => [
+  listRoute(paths),
+  grantRoute(paths),
+  completeRoute(paths),
+]);

@@ -1,0 +1,121 @@
+// What every storage of evidence must do.
+import { expect } from 'chai';
+import {
+  type EvidenceStorage,
+  EvidenceStorageUnavailable,
+  type EvidenceUpload,
+} from '../../application/ports/evidenceStorage.ts';
+import type { AccountId, EvidenceId } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import { jpegImage, pngImage } from '../support/images.ts';
+
+export interface EvidenceStorageUnderTest {
+  readonly storage: EvidenceStorage;
+  /** By which URLs expire. */
+  advance(seconds: number): void;
+  /** From now on it can't be used. */
+  breakIt(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const GRANT_SECONDS = 900;
+const FILE = pngImage();
+const UPLOAD: EvidenceUpload = {
+  accountId: '0123456789abcdefghjkmnpqrs' as AccountId,
+  mode: 'test',
+  evidenceId: '1123456789abcdefghjkmnpqrs' as EvidenceId,
+  contentType: 'image/png',
+  size: FILE.length,
+  expiresAt: '2999-01-01T00:00:00.000Z' as Timestamp,
+};
+const OTHER_ID = '2123456789abcdefghjkmnpqrs' as EvidenceId;
+
+/** Returns the status. */
+export const sendTo = async (url: string, body: Uint8Array, contentType = 'image/png', method = 'PUT') =>
+  (await fetch(url, { method, headers: { 'content-type': contentType }, body: new Uint8Array(body) })).status;
+
+export const evidenceStorageConformance = (name: string, open: () => Promise<EvidenceStorageUnderTest>): void => {
+  describe(`evidence storage: ${name}`, () => {
+    let under: EvidenceStorageUnderTest;
+    let storage: EvidenceStorage;
+    let url: string;
+    beforeEach(async () => {
+      under = await open();
+      storage = under.storage;
+      url = await storage.uploadUrl(UPLOAD, GRANT_SECONDS);
+    });
+    afterEach(() => under.close());
+
+    it('has nothing before it arrived', async () => {
+      expect(await storage.read(UPLOAD)).to.equal(null);
+    });
+    it('gives back what was sent, whole, as often as it is read', async () => {
+      expect(await sendTo(url, FILE)).to.equal(200);
+      expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
+      expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
+    });
+    it('refuses another type, size, method or path, which costs the URL nothing', async () => {
+      expect(await sendTo(url, FILE, 'image/jpeg')).to.equal(403);
+      expect(await sendTo(url, FILE.subarray(1))).to.equal(403);
+      expect(await sendTo(url, Buffer.concat([FILE, Buffer.from([0])]))).to.equal(403);
+      expect(await sendTo(url, FILE, 'image/png', 'POST')).to.equal(403);
+      expect(await sendTo(url.replace(UPLOAD.evidenceId, OTHER_ID), FILE)).to.equal(403);
+      expect(await storage.read(UPLOAD)).to.equal(null);
+      expect(await storage.read({ ...UPLOAD, evidenceId: OTHER_ID })).to.equal(null);
+      expect(await sendTo(url, FILE)).to.equal(200);
+      expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
+    });
+    it('refuses a URL that was changed', async () => {
+      const last = url.at(-1) as string;
+      expect(await sendTo(url.slice(0, -1), FILE)).to.equal(403);
+      expect(await sendTo(`${url}${last}`, FILE)).to.equal(403);
+      expect(await storage.read(UPLOAD)).to.equal(null);
+    });
+    it('refuses an expired URL, and takes the file by a new one', async () => {
+      under.advance(GRANT_SECONDS + 1);
+      expect(await sendTo(url, FILE)).to.equal(403);
+      expect(await storage.read(UPLOAD)).to.equal(null);
+    });
+    it('keeps what was read, whatever is sent later', async () => {
+      const [one, other] = [Buffer.alloc(1_000, 'a'), Buffer.alloc(1_000, 'b')];
+      const upload = { ...UPLOAD, size: 1_000 };
+      const at = await storage.uploadUrl(upload, GRANT_SECONDS);
+      expect(await sendTo(at, one)).to.equal(200);
+      expect(await storage.read(upload)).to.deep.equal(one);
+      await sendTo(at, other);
+      expect(await storage.read(upload)).to.deep.equal(one);
+    });
+    it('keeps files apart, and accounts', async () => {
+      const second = { ...UPLOAD, evidenceId: OTHER_ID, contentType: 'image/jpeg', size: jpegImage().length };
+      expect(await sendTo(url, FILE)).to.equal(200);
+      expect(await sendTo(await storage.uploadUrl(second, GRANT_SECONDS), jpegImage(), 'image/jpeg')).to.equal(200);
+      expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
+      expect(await storage.read(second)).to.deep.equal(jpegImage());
+      const elsewhere = { ...UPLOAD, accountId: '3123456789abcdefghjkmnpqrs' as AccountId };
+      expect(await storage.read(elsewhere)).to.equal(null);
+      await storage.remove(elsewhere);
+      expect(await storage.read(UPLOAD)).to.deep.equal(FILE);
+    });
+    it('removes a file, once or twice, read or not, arrived or not', async () => {
+      expect(await sendTo(url, FILE)).to.equal(200);
+      await storage.remove(UPLOAD);
+      expect(await storage.read(UPLOAD)).to.equal(null);
+      await storage.remove(UPLOAD);
+      expect(await sendTo(url, FILE)).to.equal(200);
+      await storage.read(UPLOAD);
+      await storage.remove(UPLOAD);
+      expect(await storage.read(UPLOAD)).to.equal(null);
+    });
+    it('says that it is away, whatever is asked', async () => {
+      await under.breakIt();
+      for (const ask of [
+        () => storage.uploadUrl(UPLOAD, GRANT_SECONDS),
+        () => storage.read(UPLOAD),
+        () => storage.remove(UPLOAD),
+      ]) {
+        const outcome = await ask().catch((error: unknown) => error);
+        expect(outcome).to.be.instanceOf(EvidenceStorageUnavailable);
+      }
+    });
+  });
+};

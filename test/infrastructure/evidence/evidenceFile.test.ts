@@ -1,0 +1,152 @@
+// What is taken as evidence: one file of its declared type, and nothing besides (rule Q6).
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { EVIDENCE_BYTES_MAX, EVIDENCE_TYPES, type EvidenceType } from '../../../domain/dispute/evidenceFile.ts';
+import { evidenceProblem } from '../../../infrastructure/evidence/evidenceFile.ts';
+import { gifImage, jpegImage, pdfFile, pngImage, webpImage } from '../../support/images.ts';
+
+const FILES: { readonly [Type in EvidenceType]: () => Buffer } = {
+  'image/png': pngImage,
+  'image/jpeg': jpegImage,
+  'image/webp': webpImage,
+  'image/gif': gifImage,
+  'application/pdf': pdfFile,
+};
+const IMAGES = EVIDENCE_TYPES.filter((type) => type !== 'application/pdf');
+
+const refused = async (bytes: Buffer, type: string, what: string): Promise<void> => {
+  const problem = await evidenceProblem(bytes, type);
+  expect([problem?.code, problem?.message]).to.deep.equal([
+    'invalid_evidence',
+    `The file ${what}. Request a new grant for another one.`,
+  ]);
+};
+const taken = async (bytes: Buffer, type: string): Promise<void> =>
+  void expect(await evidenceProblem(bytes, type)).to.equal(null);
+
+const SEVERAL = 'is several files in one';
+const BEHIND = 'goes on after the end of the image';
+const DAMAGED = 'is damaged, or not a whole image';
+
+const chunk = (type: string, data: Buffer): Buffer => {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  return Buffer.concat([length, Buffer.from(type, 'latin1'), data, Buffer.alloc(4)]);
+};
+/** With this in a place for texts, where every reader passes over it. */
+const withText: { readonly [type: string]: (text: Buffer) => Buffer } = {
+  'image/png': (text) => {
+    const png = pngImage();
+    return Buffer.concat([png.subarray(0, 33), chunk('tEXt', text), png.subarray(33)]);
+  },
+  'image/jpeg': (text) => {
+    const jpeg = jpegImage();
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(text.length + 2);
+    return Buffer.concat([jpeg.subarray(0, 2), Buffer.from([0xff, 0xfe]), length, text, jpeg.subarray(2)]);
+  },
+  'image/gif': (text) => {
+    const gif = gifImage();
+    return Buffer.concat([
+      gif.subarray(0, 19),
+      Buffer.from([0x21, 0xfe, text.length]),
+      text,
+      Buffer.from([0]),
+      gif.subarray(19),
+    ]);
+  },
+  'image/webp': (text) => {
+    const even = Buffer.concat([text, Buffer.alloc(text.length % 2)]);
+    const head = Buffer.alloc(8);
+    head.write('EXIF', 'latin1');
+    head.writeUInt32LE(even.length, 4);
+    const webp = Buffer.concat([webpImage(), head, even]);
+    webp.writeUInt32LE(webp.length - 8, 4);
+    return webp;
+  },
+};
+const ZIP_END = Buffer.concat([Buffer.from('PK\x05\x06', 'latin1'), Buffer.alloc(18)]);
+
+describe('a file that is evidence', () => {
+  for (const type of EVIDENCE_TYPES) it(`is taken as ${type}`, () => taken(FILES[type](), type));
+  for (const type of EVIDENCE_TYPES)
+    for (const declared of EVIDENCE_TYPES)
+      if (type !== declared)
+        it(`of ${type} is not taken as ${declared}`, () =>
+          refused(FILES[type](), declared, `is not of the declared type ${declared}`));
+  for (const [what, text] of [
+    ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+    ['HTML', '<!doctype html><p>hello'],
+    ['text', 'hello'],
+    ['nothing', ''],
+  ] as const)
+    it(`is not ${what}, whatever it is declared as`, async () => {
+      for (const type of [...EVIDENCE_TYPES, 'image/svg+xml'])
+        await refused(Buffer.from(text), type, `is not of the declared type ${type}`);
+    });
+  for (const type of IMAGES) {
+    it(`is no ${type} that was cut off at any place, or that goes on behind its end`, async () => {
+      const whole = FILES[type]();
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 1, max: whole.length - 1 }), async (length) => {
+          expect((await evidenceProblem(whole.subarray(0, length), type))?.code).to.equal('invalid_evidence');
+        }),
+        { numRuns: 60 },
+      );
+      await refused(Buffer.concat([whole, Buffer.from([0])]), type, BEHIND);
+      for (const other of EVIDENCE_TYPES) await refused(Buffer.concat([whole, FILES[other]()]), type, BEHIND);
+    });
+    it(`may be a ${type} with a text in it, unless that is another file`, async () => {
+      const put = withText[type] as (text: Buffer) => Buffer;
+      await taken(put(Buffer.from('Comprovante de entrega, 22/11/2026')), type);
+      for (const other of [
+        '%PDF-1.4',
+        '<script>alert(1)</script>',
+        '<svg onload=alert(1)>',
+        '<!DOCTYPE html>',
+        '<?php echo 1;',
+      ])
+        await refused(put(Buffer.from(other)), type, SEVERAL);
+      await refused(put(ZIP_END), type, SEVERAL);
+      await refused(put(pngImage(16, 16).subarray(0, 16)), type, SEVERAL);
+    });
+  }
+  it('of 50 megapixels is taken, and of a row more it is not', async () => {
+    await taken(gifImage(10_000, 5_000), 'image/gif');
+    await refused(gifImage(10_000, 5_001), 'image/gif', 'has 10000 × 5001 pixels: at most 50 megapixels are taken');
+    const png = pngImage();
+    png.writeUInt32BE(50_000, 16);
+    png.writeUInt32BE(50_000, 20);
+    await refused(png, 'image/png', 'has 50000 × 50000 pixels: at most 50 megapixels are taken');
+    const jpeg = jpegImage();
+    const frame = jpeg.indexOf(Buffer.from([0xff, 0xc0]));
+    jpeg.writeUInt16BE(60_000, frame + 5);
+    jpeg.writeUInt16BE(60_000, frame + 7);
+    await refused(jpeg, 'image/jpeg', 'has 60000 × 60000 pixels: at most 50 megapixels are taken');
+    const webp = webpImage();
+    webp.writeUInt16LE(16_383, 26);
+    webp.writeUInt16LE(16_383, 28);
+    await refused(webp, 'image/webp', 'has 16383 × 16383 pixels: at most 50 megapixels are taken');
+  });
+  it('without a width or a height is damaged', async () => {
+    await refused(gifImage(0, 0).fill(0, 24, 28).fill(0, 32, 36), 'image/gif', DAMAGED);
+  });
+  it('may be a PDF with images in it, and blanks behind its end, but no other file', async () => {
+    await taken(Buffer.concat([pdfFile(), Buffer.from('\r\n \0\n')]), 'application/pdf');
+    await taken(
+      Buffer.concat([Buffer.from('%PDF-1.4\nstream\n'), jpegImage(), Buffer.from('\nendstream\n%%EOF')]),
+      'application/pdf',
+    );
+    for (const other of [
+      ...EVIDENCE_TYPES.map((type) => FILES[type]()),
+      ZIP_END,
+      Buffer.from('<html><script>1</script>'),
+    ])
+      await refused(Buffer.concat([pdfFile(), other]), 'application/pdf', SEVERAL);
+    await refused(Buffer.concat([Buffer.from('%PDF-1.4\n'), pngImage()]), 'application/pdf', SEVERAL);
+  });
+  it('of the largest size is judged without a doubt', async () => {
+    const padding = EVIDENCE_BYTES_MAX - pdfFile().length;
+    await taken(pdfFile(padding), 'application/pdf');
+  });
+});
