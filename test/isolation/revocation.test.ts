@@ -1,7 +1,6 @@
 // A key that is rotated or revoked, and an account that is suspended, under load on two processes, one of them deaf to the database's
 // notifications: no request with the old key succeeds after the answer, and none with the new one fails (ADR 0009).
 import { expect } from 'chai';
-import { reopen, suspend } from '../../application/accounts/suspension.ts';
 import { type DeafProxy, startDeafProxy } from '../support/deafProxy.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { rotateUnderLoad } from '../support/keyRotations.ts';
@@ -47,6 +46,25 @@ describe('revocation on two processes, one of them deaf', () => {
     expect([...hearing.faults, ...deaf.faults]).to.deep.equal([]);
   });
 
+  it('of an agreement: a setting holds in every process when its change is answered', async () => {
+    const { testKey: key, accountId } = await hearing.newTenant();
+    const by = { actor: 'operator:test', requestId: null };
+    const limits = () =>
+      Promise.all(
+        [hearing, deaf].map(async (one) =>
+          (await one.get('/v1/sandbox/clock', { key })).headers.get('x-ratelimit-limit-minute'),
+        ),
+      );
+    await limits();
+    for (const [{ gateway }, rateLimitPerMinute] of [
+      [hearing, 77],
+      [deaf, 78],
+    ] as const) {
+      await gateway.services.changeAccountSettings(accountId, { rateLimitPerMinute }, by);
+      expect(await limits()).to.deep.equal([String(rateLimitPerMinute), String(rateLimitPerMinute)]);
+    }
+  });
+
   it('of a whole account is complete when its suspension is answered, and undone when its reopening is', async () => {
     const { testKey: key, accountId } = await hearing.newTenant();
     const by = { actor: 'operator:test', requestId: null };
@@ -54,9 +72,9 @@ describe('revocation on two processes, one of them deaf', () => {
       Promise.all([hearing, deaf].map(async (one) => (await one.get('/v1/sandbox/clock', { key })).status));
     for (const { gateway } of [hearing, deaf]) {
       expect(await statuses()).to.deep.equal([200, 200]);
-      await suspend(gateway)(accountId, by);
+      await gateway.services.platform.suspendAccount(accountId, by);
       expect(await statuses()).to.deep.equal([401, 401]);
-      await reopen(gateway)(accountId, by);
+      await gateway.services.platform.reopenAccount(accountId, by);
     }
     expect(await statuses()).to.deep.equal([200, 200]);
   });
