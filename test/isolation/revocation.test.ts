@@ -42,6 +42,32 @@ describe('revocation on two API processes, one of them deaf', () => {
     it(`is complete in the ${which} one when it goes on after it was frozen`, () =>
       expectComplete(1, frozenBy(deployment[which])));
 
+  it('of an agreement: a setting holds in both when its change is answered', async () => {
+    const { dataDir, env, hearing, deaf } = deployment;
+    const run = (...words: string[]) => cli(dataDir, words, env);
+    const { accountId, testApiKey: apikey } = (await run(
+      'account',
+      'create',
+      '--name',
+      'C',
+      '--email',
+      'c@example.com',
+    )) as {
+      accountId: string;
+      testApiKey: string;
+    };
+    const limits = () =>
+      Promise.all(
+        [hearing, deaf].map(async ({ baseUrl }) =>
+          (await fetch(`${baseUrl}/v1/sandbox/clock`, { headers: { apikey } })).headers.get('x-ratelimit-limit-minute'),
+        ),
+      );
+    for (const perMinute of ['77', '78']) {
+      await run('account', 'settings', accountId, '--rate-limit', perMinute);
+      expect(await limits()).to.deep.equal([perMinute, perMinute]);
+    }
+  });
+
   it('of a whole account is complete when its suspension is answered, and undone when its reopening is', async () => {
     const { dataDir, env, hearing, deaf, authorization } = deployment;
     const run = (...words: string[]) => cli(dataDir, words, env);
