@@ -287,7 +287,7 @@ const answerOf = (bytes: Buffer): Answer | null => {
 
 /** Words of our insides that no answer may hold. */
 const INSIDES =
-  /node_modules|\bat \S+ \(|\.ts:\d+|node:internal|SELECT .* FROM|INSERT INTO|relation "|pg_|operations\.|argon2|AssertionError|undefined is not|Cannot read propert/;
+  /node_modules|\bat \S+ \(|\.ts:\d+|node:internal|SELECT .* FROM|INSERT INTO|relation "|\bpg_[a-z]+_|operations\.|argon2|AssertionError|undefined is not|Cannot read propert/;
 
 /** `foreign`: texts that only somebody else may see. */
 export const expectHarmless = (answer: Answer, foreign: readonly string[], of: string): void => {
