@@ -6,6 +6,10 @@ type Id<Name extends string> = string & { readonly [brand]: Name };
 /** Raw id shared by a charge (`ch_…`) and its transaction (`tx_…`). */
 export type PaymentId = Id<'payment'>;
 export type RefundId = Id<'refund'>;
+/** Of a dispute case. */
+export type MedCaseId = Id<'medCase'>;
+/** Of a file that is evidence in a dispute case. */
+export type EvidenceId = Id<'evidence'>;
 export type EndpointId = Id<'endpoint'>;
 export type DeliveryId = Id<'delivery'>;
 export type RedriveId = Id<'redrive'>;
@@ -21,6 +25,8 @@ export type RequestLogId = Id<'requestLog'>;
 export type RawId =
   | PaymentId
   | RefundId
+  | MedCaseId
+  | EvidenceId
   | EndpointId
   | DeliveryId
   | RedriveId
@@ -83,6 +89,8 @@ export const PREFIX = {
   endpoint: 'we_',
   delivery: 'wd_',
   event: 'evt_',
+  medCase: 'med_',
+  evidence: 'mev_',
   key: 'key_',
   account: 'acct_',
   user: 'usr_',

@@ -48,6 +48,10 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   transaction_not_refundable: bad('The payment is not settled, or fully refunded already.'),
   transaction_not_cancellable: bad('The payment is settled or has ended: a settled one is refunded instead.'),
   charge_disputed: bad('The payment is disputed: it can’t be refunded.'),
+  charge_not_disputable: bad('The charge is not paid, in a dispute case already, lost in one, or fully refunded.'),
+  case_not_open: bad('The dispute case has ended, is not open any more, or has no outcome to be reviewed.'),
+  case_under_review: bad('An outcome of the dispute case is being reviewed: nothing else can end it meanwhile.'),
+  invalid_reason: bad('The reason of the appeal has fewer than 5 or more than 2,000 characters, or is blank.'),
   REFUND_NOT_SUPPORTED: {
     status: 422,
     type: 'invalid_request_error',
