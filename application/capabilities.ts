@@ -3,6 +3,7 @@
 import { type AccountsNeeds, accounts } from './accounts/capability.ts';
 import { type Capability, jobsOf, processesOf } from './core/capability.ts';
 import type { WatchdogNeeds } from './core/watchdog.ts';
+import { type DisputesNeeds, disputes } from './disputes/capability.ts';
 import { type PaymentsNeeds, payments } from './payments/capability.ts';
 import { settle, settlementOf } from './payments/settle.ts';
 import type { NotifiedWork } from './ports/providerNotifications.ts';
@@ -16,12 +17,21 @@ import { type WebhooksNeeds, webhooks } from './webhooks/capability.ts';
 export type Needs = WatchdogNeeds &
   PaymentsNeeds &
   RefundsNeeds &
+  DisputesNeeds &
   WebhooksNeeds &
   SandboxNeeds &
   AccountsNeeds &
   RequestsNeeds;
 
-export const CAPABILITIES: readonly Capability<Needs>[] = [payments, refunds, webhooks, accounts, sandbox, requests];
+export const CAPABILITIES: readonly Capability<Needs>[] = [
+  payments,
+  refunds,
+  disputes,
+  webhooks,
+  accounts,
+  sandbox,
+  requests,
+];
 
 export const PROCESSES = processesOf(CAPABILITIES);
 /** Names of the queues. */

@@ -1,6 +1,8 @@
 // Every event there is, by category of stream: how readers of the log turn stored data back into facts.
 import type { AccountEvent } from './account/account.ts';
 import { accountSerde } from './account/serde.ts';
+import type { MedCaseEvent } from './dispute/medCase.ts';
+import { medCaseSerde } from './dispute/serde.ts';
 import type { Category } from './kernel/event.ts';
 import type { Serde } from './kernel/serde.ts';
 import { type KeyringEvent, keyringSerde } from './keyring/keyring.ts';
@@ -17,6 +19,7 @@ import { type WebhookEndpointEvent, webhookEndpointSerde } from './webhookEndpoi
 export interface EventOf {
   readonly payment: PaymentEvent;
   readonly refund: RefundEvent;
+  readonly medCase: MedCaseEvent;
   readonly webhookDelivery: WebhookDeliveryEvent;
   readonly webhookEndpoint: WebhookEndpointEvent;
   readonly keyring: KeyringEvent;
@@ -29,6 +32,7 @@ export type AnyEvent = EventOf[Category];
 export const SERDE: { readonly [C in Category]: Serde<EventOf[C]> } = {
   payment: paymentSerde,
   refund: refundSerde,
+  medCase: medCaseSerde,
   webhookDelivery: webhookDeliverySerde,
   webhookEndpoint: webhookEndpointSerde,
   keyring: keyringSerde,

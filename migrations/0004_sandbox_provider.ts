@@ -40,7 +40,38 @@ export const up = (knex: Knex): Promise<unknown> =>
       PRIMARY KEY (account_id, return_id)
     );
 
-    -- What acquirers report besides payments: a card in flight, a refusal, a chargeback.
+    -- Disputes, and what was ruled of them since (number 2 and on: the opening is report 1).
+    CREATE TABLE sandbox_bank.cases (
+      account_id text COLLATE "C" NOT NULL,
+      provider_case_id text COLLATE "C" NOT NULL,
+      payment_id text COLLATE "C" NOT NULL,
+      txid text COLLATE "C" NOT NULL,
+      type text COLLATE "C" NOT NULL,
+      -- null: the payment's
+      amount bigint,
+      method text COLLATE "C",
+      reason text,
+      payer_name text,
+      payer_document text,
+      -- An instant; 'unknown'; null: nothing is said of it.
+      response_deadline text COLLATE "C",
+      opened_at timestamptz NOT NULL,
+      PRIMARY KEY (account_id, provider_case_id)
+    );
+    CREATE INDEX cases_of_txid ON sandbox_bank.cases USING hash (txid);
+    CREATE TABLE sandbox_bank.case_rulings (
+      account_id text COLLATE "C" NOT NULL,
+      provider_case_id text COLLATE "C" NOT NULL,
+      number integer NOT NULL,
+      -- agreed, disagreed or withdrawn
+      result text COLLATE "C" NOT NULL,
+      returned boolean NOT NULL,
+      review boolean NOT NULL,
+      at timestamptz NOT NULL,
+      PRIMARY KEY (account_id, provider_case_id, number)
+    );
+
+    -- What acquirers report besides payments and disputes: a card in flight, a refusal.
     CREATE TABLE sandbox_bank.facts (
       account_id text COLLATE "C" NOT NULL,
       txid text COLLATE "C" NOT NULL,

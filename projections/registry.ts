@@ -1,5 +1,6 @@
 // Every read model there is.
 import { accountsProjection } from './accounts/projection.ts';
+import { disputesProjection } from './disputes/projection.ts';
 import type { Projection } from './engine/projection.ts';
 import { keyringProjection } from './keyring/projection.ts';
 import { paymentsProjection } from './payments/projection.ts';
@@ -11,6 +12,7 @@ import { webhookDeliveriesProjection, webhookEndpointsProjection } from './webho
 export const PROJECTIONS: readonly Projection[] = [
   paymentsProjection,
   refundsProjection,
+  disputesProjection,
   walletProjection,
   webhookEndpointsProjection,
   webhookDeliveriesProjection,

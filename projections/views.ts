@@ -4,6 +4,7 @@ import type { OverdueWork } from '../application/ports/readModels/overdueWork.ts
 import type { Views } from '../application/ports/readModels/views.ts';
 import type { Sql, SqlPool } from '../application/ports/sql.ts';
 import { accountViews } from './accounts/queries.ts';
+import { caseViews } from './disputes/queries.ts';
 import { keyViews } from './keyring/queries.ts';
 import { overduePayments, paymentViews } from './payments/queries.ts';
 import { refundViews } from './refunds/queries.ts';
@@ -16,6 +17,7 @@ import { endpointViews, overdueDeliveries } from './webhooks/queries.ts';
 export const viewsOf = (db: SqlPool): Views => ({
   payments: paymentViews(db),
   refunds: refundViews(db),
+  cases: caseViews(db),
   wallet: walletViews(db),
   stats: statsViews(db),
   deliveries: deliveryViews(db),

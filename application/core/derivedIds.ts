@@ -9,6 +9,7 @@ import {
   type EndpointId,
   type EventId,
   encodeRawId,
+  type MedCaseId,
   type Mode,
   type PaymentId,
   type RefundId,
@@ -47,6 +48,18 @@ export const paymentIds = (
 /** The id of what an idempotency key refunds of a payment: one operation per payment (K1). */
 export const refundIdOf = (seed: string, mode: Mode, paymentId: PaymentId, key: string): RefundId =>
   encodeRawId(keyed(seed, `${mode}\nrefund:${paymentId}\n${key}`).subarray(0, 16)) as RefundId;
+
+/** One for each case that a provider has about a payment. */
+export const medCaseIdOf = (seed: string, mode: Mode, paymentId: PaymentId, providerCaseId: string): MedCaseId =>
+  encodeRawId(keyed(seed, `${mode}\nmedCase:${paymentId}\n${providerCaseId}`).subarray(0, 16)) as MedCaseId;
+
+/** The sandbox's name of the n-th dispute of a payment, where nobody named it. */
+export const sandboxCaseIdOf = (paymentId: PaymentId, number: number): string =>
+  `sbx_case_${hashed(`case\n${paymentId}\n${number}`).toString('hex', 0, 16)}`;
+
+/** Names the mail about one event of a case. */
+export const caseMailIdOf = (caseId: MedCaseId, revision: number): string =>
+  hashed(`mail\n${caseId}\n${revision}`).toString('hex', 0, 16);
 
 /** One per event of the log and message name: the same on every endpoint and retry (W2). */
 export const eventIdOf = (stream: string, revision: number, type: string): EventId =>

@@ -1,7 +1,7 @@
 // Applies what an acquirer reports about a payment besides money. A notification only starts this: the facts are read from the provider.
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { openDispute, recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
+import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
 import { assertExists } from '../../domain/payment/payment.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -34,10 +34,6 @@ const decisionOf = ({ kind, method, reason, at }: AcquirerFact) => {
       return recordProcessing(method, at);
     case 'refused':
       return recordRefusal({ method, reason: reason ?? 'declined', providerErrorCode: 'declined' }, at);
-    case 'chargeback':
-      return openDispute('CHARGEBACK', reason, at);
-    case 'dispute':
-      return openDispute('DISPUTE', reason, at);
     default:
       return kind satisfies never;
   }

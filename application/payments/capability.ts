@@ -3,6 +3,7 @@ import { DAY_MS, fromMillis, HOUR_MS, MINUTE_MS } from '../../domain/kernel/time
 import type { Accounts } from '../core/accounts.ts';
 import { type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import { takeProviderCases } from '../disputes/takeProviderCases.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
@@ -74,6 +75,7 @@ export const payments: Capability<PaymentsNeeds> = {
             ...needs,
             settler: new Settler(needs),
             takeFacts: takeAcquirerFacts(needs),
+            takeCases: takeProviderCases(needs),
             resumeIssuing: (id, method) => issuer.resumeFor(id, method),
           }),
         );

@@ -89,6 +89,8 @@ interface Needs {
   readonly settler: Settler;
   /** Applies what the acquirer reports about the payment besides money. */
   readonly takeFacts: (paymentId: PaymentId) => Promise<void>;
+  /** Takes up what the provider reports of the payment's disputes. */
+  readonly takeCases: (paymentId: PaymentId) => Promise<void>;
   /** Finds out whether the method (null: each) has an instrument. Throws UnknownAtProvider. */
   readonly resumeIssuing: (paymentId: PaymentId, method: PaymentMethod | null) => Promise<void>;
 }
@@ -100,11 +102,15 @@ export const settleNotification =
     const key = { tenant: { accountId, mode }, reference };
     const notification = await needs.notifications.find(key);
     if (notification === null) return;
-    const isKnown =
-      notification.kind === 'fact' ? await takeOne(needs, notification) : await settleOne(needs, notification);
+    const isKnown = await HANDLED[notification.kind](needs, notification);
     // A notification of a payment that the provider does not know credits nothing; the row stays for the auditor.
     await needs.notifications.markHandled(key, isKnown ? 'settled' : 'not_confirmed');
   };
+
+const takeCase = async ({ takeCases }: Needs, { paymentId }: ProviderNotification): Promise<true> => {
+  await takeCases(paymentId);
+  return true;
+};
 
 const takeOne = async ({ takeFacts, resumeIssuing }: Needs, { paymentId }: ProviderNotification): Promise<true> => {
   await resumeIssuing(paymentId, null);
@@ -113,7 +119,7 @@ const takeOne = async ({ takeFacts, resumeIssuing }: Needs, { paymentId }: Provi
 };
 
 const settleOne = async (
-  { providers, settler, takeFacts, resumeIssuing }: Needs,
+  { providers, settler, takeFacts, takeCases, resumeIssuing }: Needs,
   { tenant, reference, paymentId }: ProviderNotification,
 ): Promise<boolean> => {
   const incoming = await providers.of(tenant.mode)?.findPayment(tenant, reference);
@@ -125,6 +131,8 @@ const settleOne = async (
   if (method !== 'PIX') await takeFacts(paymentId);
   await settler.settle(paymentId, incoming.value);
   // A chargeback that overtook its payment found nothing to hold.
-  if (method !== 'PIX') await takeFacts(paymentId);
+  if (method !== 'PIX') await takeCases(paymentId);
   return true;
 };
+
+const HANDLED = { payment: settleOne, fact: takeOne, case: takeCase } as const;

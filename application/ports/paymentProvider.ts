@@ -2,6 +2,8 @@
 // adapter. Every call may end unknown: a timeout is not a refusal, and unknown is resolved by asking, never by repeating the effect
 // under another name.
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
+import type { BankRuling } from '../../domain/dispute/decisions.ts';
+import type { CaseType, DisputeMethod } from '../../domain/dispute/medCase.ts';
 import type { AccountId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
@@ -51,10 +53,26 @@ export type Known<T> = { readonly kind: 'known'; readonly value: T } | { readonl
 
 /** What an acquirer reports about a method besides a payment. */
 export interface AcquirerFact {
-  readonly kind: 'processing' | 'refused' | 'chargeback' | 'dispute';
+  readonly kind: 'processing' | 'refused';
   readonly method: PaymentMethod;
   readonly reason: string | null;
   readonly at: Timestamp;
+}
+
+/** A dispute as the provider has it: its opening, and what was ruled since, oldest first. */
+export interface ProviderCase {
+  /** Unique at the provider: the dedup key. */
+  readonly providerCaseId: string;
+  readonly type: CaseType;
+  /** null: the payment's. */
+  readonly amount: Minor | null;
+  readonly method: DisputeMethod | null;
+  readonly reason: string | null;
+  readonly payer: { readonly name: string | null; readonly document: string | null };
+  /** `unknown`: the provider says so; null: it says nothing (Q2). */
+  readonly responseDeadline: Timestamp | 'unknown' | null;
+  readonly openedAt: Timestamp;
+  readonly rulings: readonly BankRuling[];
 }
 
 export type ReturnOutcome =
@@ -106,6 +124,8 @@ export interface PaymentProvider {
   ): Promise<'match' | 'mismatch' | 'unknown'>;
   /** Returns what the acquirers of the txid reported besides payments, oldest first. */
   factsOf(tenant: Tenant, txid: string): Promise<Known<readonly AcquirerFact[]>>;
+  /** Returns the disputes of what was paid for the txid, oldest first. */
+  casesOf(tenant: Tenant, txid: string): Promise<Known<readonly ProviderCase[]>>;
   /**
    * Sends a received payment back in full. Idempotent by `returnId`; a return that was refused once is never made under that id.
    */

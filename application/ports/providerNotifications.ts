@@ -6,12 +6,12 @@ import type { Sql } from './sql.ts';
 
 export interface NotificationKey {
   readonly tenant: Tenant;
-  /** The provider's id of the payment (of a Pix the end-to-end id), or of the fact. */
+  /** The provider's id of the payment (of a Pix the end-to-end id), of the fact, or of the report about a dispute. */
   readonly reference: string;
 }
 export interface ProviderNotification extends NotificationKey {
-  /** `payment`: money that arrived; `fact`: something else that an acquirer reports about its method. */
-  readonly kind: 'payment' | 'fact';
+  /** `payment`: money that arrived; `fact`: something else that an acquirer reports about its method; `case`: a dispute. */
+  readonly kind: 'payment' | 'fact' | 'case';
   readonly paymentId: PaymentId;
 }
 

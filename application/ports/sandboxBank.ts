@@ -1,9 +1,10 @@
 // What only payers, acquirers and their banks can do, and sandbox routes let a merchant do (rules X1–X3). The gateway learns of it through
 // notifications and the provider port, as of anything real.
+import type { BankRuling } from '../../domain/dispute/decisions.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
-import type { AcquirerFact, Tenant } from './paymentProvider.ts';
+import type { AcquirerFact, ProviderCase, Tenant } from './paymentProvider.ts';
 
 export type PayResult =
   | 'booked'
@@ -23,6 +24,18 @@ export interface SandboxBankPort {
   ): Promise<PayResult>;
   /** Books an acquirer's fact and notifies the gateway, durably and at once. Returns false when the method had that fact before. */
   report(tenant: Tenant, paymentId: PaymentId, txid: string, fact: AcquirerFact): Promise<boolean>;
+  /** Returns the charge of the case of this name; null when the bank has none. */
+  findCase(tenant: Tenant, providerCaseId: string): Promise<{ readonly paymentId: PaymentId } | null>;
+  /** Books a dispute and notifies the gateway, durably and at once. Returns false when one of this name was booked before. */
+  openCase(tenant: Tenant, paymentId: PaymentId, txid: string, opened: Omit<ProviderCase, 'rulings'>): Promise<boolean>;
+  /** Books what is ruled of a dispute and notifies the gateway, durably and at once. Returns the number of the report, from 2. */
+  rule(
+    tenant: Tenant,
+    paymentId: PaymentId,
+    txid: string,
+    providerCaseId: string,
+    ruling: Omit<BankRuling, 'report'>,
+  ): Promise<number>;
   /**
    * Decides a refund that the provider works on and notifies the gateway, durably and at once. `failure`: why it is refused; null: it is
    * paid. `at`: account time. Returns the outcome, of now or of an earlier decision; null when the provider has no such refund.

@@ -87,7 +87,8 @@ export const refundExecution = processManager({
         'TransactionRefundCompleted',
         'TransactionRefundReleased',
         'TransactionDisputeOpened',
-        'TransactionDisputeHoldIncreased',
+        'TransactionDisputeUpdated',
+        'TransactionDisputeResolved',
       ),
     },
     refund: {

@@ -13,6 +13,7 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { type DisputeRecord, isDisputed } from '../../domain/transaction/disputes.ts';
 import { refundedAmount } from '../../domain/transaction/refunds.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -20,8 +21,9 @@ import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { sandboxPaymentIdOf } from '../core/derivedIds.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
-import type { AcquirerFact, Tenant } from '../ports/paymentProvider.ts';
+import type { AcquirerFact, ProviderCase, Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
+import { nextCaseName } from './disputeInSandbox.ts';
 
 export type SandboxAct =
   /** null: the first method that can still be paid with. */
@@ -70,7 +72,8 @@ export const actInSandbox =
       const paid = await bank.pay(tenant, id, txid, incomingPaymentOf(payment, method, at), false);
       if (paid === 'cancelled') return ENDED;
     } else if (act.kind === 'refuse') await report('refused', act.reason);
-    else await report(act.kind);
+    else if (act.kind === 'processing') await report('processing');
+    else await bank.openCase(tenant, id, txid, disputeOf(payment, act.kind, at));
     return { kind: 'reported', payment, isVisible };
   };
 
@@ -112,13 +115,31 @@ const isDone = ({ charge, transaction }: ExistingPayment, act: SandboxAct, metho
     case 'processing':
       return transaction.status === 'processing';
     case 'chargeback':
-      return transaction.status === 'settled' && transaction.dispute?.kind === 'CHARGEBACK';
+      return transaction.status === 'settled' && isDisputedAs('CHARGEBACK', transaction.dispute);
     case 'dispute':
-      return transaction.status === 'settled' && transaction.dispute?.kind === 'DISPUTE';
+      return transaction.status === 'settled' && isDisputedAs('DISPUTE', transaction.dispute);
     default:
       return act satisfies never;
   }
 };
+
+const isDisputedAs = (kind: DisputeRecord['kind'], dispute: DisputeRecord | null): boolean =>
+  isDisputed(dispute) && dispute.kind === kind;
+
+const disputeOf = (
+  payment: ExistingPayment,
+  type: 'chargeback' | 'dispute',
+  openedAt: Timestamp,
+): Omit<ProviderCase, 'rulings'> => ({
+  providerCaseId: nextCaseName(payment),
+  type,
+  amount: null,
+  method: null,
+  reason: null,
+  payer: { name: null, document: null },
+  responseDeadline: null,
+  openedAt,
+});
 
 /** Whether something else came first, so that the act changes nothing any more. */
 const isOvertaken = ({ transaction: { status } }: ExistingPayment, { kind }: SandboxAct): boolean =>
@@ -152,7 +173,7 @@ const incomingPaymentOf = ({ charge }: ExistingPayment, method: PaymentMethod, p
 const notDisputable = ({ transaction }: ExistingPayment): Rejection | null => {
   if (transaction.status !== 'settled' || transaction.settlement.method !== 'CREDIT_CARD')
     return reject('invalid_request', 'Only a payment that is settled by card can be disputed.');
-  if (transaction.dispute !== null) return reject('invalid_request', 'This payment is disputed already.');
+  if (isDisputed(transaction.dispute)) return reject('invalid_request', 'This payment is disputed already.');
   const { settlement, refunds } = transaction;
   return refundedAmount(refunds) === settlement.incoming.amount
     ? reject('invalid_request', 'This payment is refunded: nothing of it is left to dispute.')

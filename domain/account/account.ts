@@ -35,6 +35,8 @@ export interface AccountSettings {
   readonly rateLimitPerMinute: number | null;
   /** Pix keys that cash-outs may go to; null: any (M7a). */
   readonly cashoutDestinations: readonly string[] | null;
+  /** Whether outcomes of live disputes are published as webhooks (Q5). */
+  readonly disputeNotifications: boolean;
 }
 
 /** How the sandbox behaves for the account's test keys (X3). */
@@ -60,6 +62,7 @@ export const defaultSettings = (name: string): AccountSettings => ({
   refundVelocity: { countPerHour: null, sumPerHour: null },
   rateLimitPerMinute: null,
   cashoutDestinations: null,
+  disputeNotifications: true,
 });
 export const DEFAULT_SANDBOX_SETTINGS: SandboxSettings = {
   autoConfirmRefunds: true,

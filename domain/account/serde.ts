@@ -43,6 +43,7 @@ const settings = record<AccountSettings>({
   }),
   rateLimitPerMinute: nullable(integer),
   cashoutDestinations: nullable(listOf(text())),
+  disputeNotifications: flag,
 });
 /** A merchant may be a person. */
 const PERSONAL_SETTINGS = [

@@ -1,5 +1,5 @@
 // Events, and the one place where stream names are made and read (design.md §4).
-import type { AccountId, DeliveryId, EndpointId, PaymentId, RefundId, UserId } from './ids.ts';
+import type { AccountId, DeliveryId, EndpointId, MedCaseId, PaymentId, RefundId, UserId } from './ids.ts';
 
 /** A fact. `type` is past tense with the aggregate in its name; `data` is JSON-safe and frozen by convention. */
 export interface Fact<Type extends string, Data> {
@@ -10,6 +10,7 @@ export interface Fact<Type extends string, Data> {
 export type Category =
   | 'payment'
   | 'refund'
+  | 'medCase'
   | 'webhookDelivery'
   | 'webhookEndpoint'
   | 'keyring'
@@ -19,6 +20,7 @@ export type Category =
 export const CATEGORIES: readonly Category[] = [
   'payment',
   'refund',
+  'medCase',
   'webhookDelivery',
   'webhookEndpoint',
   'keyring',
@@ -37,6 +39,7 @@ export type StreamName = string & { readonly [name]: true };
 export const streamName = {
   payment: (id: PaymentId): StreamName => `payment-${id}` as StreamName,
   refund: (id: RefundId): StreamName => `refund-${id}` as StreamName,
+  medCase: (id: MedCaseId): StreamName => `medCase-${id}` as StreamName,
   webhookDelivery: (id: DeliveryId): StreamName => `webhookDelivery-${id}` as StreamName,
   webhookEndpoint: (id: EndpointId): StreamName => `webhookEndpoint-${id}` as StreamName,
   keyring: (id: AccountId): StreamName => `keyring-${id}` as StreamName,

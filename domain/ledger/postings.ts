@@ -47,6 +47,7 @@ export const movesMoney = ignoringTypes<PaymentEvent>()(
   'TransactionHeldRejected',
   'TransactionReturnRefused',
   'TransactionReturnRetried',
+  'TransactionDisputeUpdated',
 );
 
 /** The postings of an event, summing to zero per currency; null when it moves no money. */
@@ -115,12 +116,19 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
         ['platform_fees', negate(subtract(fee, ofMerchant))],
       ]);
     }
-    case 'TransactionDisputeOpened':
-    case 'TransactionDisputeHoldIncreased': {
+    case 'TransactionDisputeOpened': {
       const { amount, currency, at } = event.data;
       return entry(at, currency, [
         ['merchant_available', negate(amount)],
         ['merchant_retained', amount],
+      ]);
+    }
+    // What is not returned to the merchant the provider gives to the payer.
+    case 'TransactionDisputeResolved': {
+      const { amount, currency, moneyOutcome, at } = event.data;
+      return entry(at, currency, [
+        ['merchant_retained', negate(amount)],
+        [moneyOutcome === 'refunded_to_merchant' ? 'merchant_available' : 'provider_clearing', amount],
       ]);
     }
     default:
@@ -151,7 +159,7 @@ export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
     case 'TransactionRefundReleased':
     case 'TransactionRefundCompleted':
     case 'TransactionDisputeOpened':
-    case 'TransactionDisputeHoldIncreased':
+    case 'TransactionDisputeResolved':
       return null;
     default:
       return event satisfies never;

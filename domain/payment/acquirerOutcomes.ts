@@ -1,9 +1,8 @@
-// What acquirers report of methods other than Pix: the payment is processing, the method was declined, the cardholder disputes.
+// What acquirers report of methods other than Pix: the payment is processing, the method was declined.
 import { hasInstrument, instrumentExpiry } from '../charge/instruments.ts';
 import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import { type DisputeRecord, refundableRest, refundedAmount } from '../transaction/refunds.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
 type Recorded = 'recorded' | 'nothing';
@@ -47,25 +46,6 @@ export const recordRefusal =
     const isFinal = !terms.methods.some(isUsable);
     return {
       events: [{ type: 'TransactionRefused', data: { method, reason, providerErrorCode, isFinal, at } }],
-      reply: 'recorded',
-    };
-  };
-
-/**
- * A chargeback or dispute opened: what is left of the payment is held (M9); what refunds have under way is held when they fail. Not a
- * settled card, fully refunded, or disputed before: nothing.
- */
-export const openDispute =
-  (kind: DisputeRecord['kind'], reason: string | null, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
-  (state) => {
-    const { transaction } = assertExists(state);
-    if (transaction.status !== 'settled' || transaction.dispute !== null) return NOTHING;
-    const { settlement, refunds } = transaction;
-    const amount = refundableRest(settlement.incoming.amount, refunds, null);
-    if (settlement.method !== 'CREDIT_CARD' || refundedAmount(refunds) === settlement.incoming.amount) return NOTHING;
-    const { currency } = settlement;
-    return {
-      events: [{ type: 'TransactionDisputeOpened', data: { kind, amount, currency, reason, at } }],
       reply: 'recorded',
     };
   };

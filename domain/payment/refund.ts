@@ -7,6 +7,7 @@ import type { RefundId } from '../kernel/ids.ts';
 import { type Minor, toMinor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
+import { isDisputed } from '../transaction/disputes.ts';
 import { type RefundRecord, type RefundStrategy, refundableRest, refundedAmount } from '../transaction/refunds.ts';
 import { payerTaxId, type SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
@@ -54,7 +55,7 @@ export const reserveRefund =
     if (before) return replay(before, wish);
     const { settlement, refunds, dispute } = transaction;
     const paid = settlement.incoming.amount;
-    if (dispute !== null) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
+    if (isDisputed(dispute)) return reject('charge_disputed', 'A disputed payment can’t be refunded.');
     if (refundedAmount(refunds) === paid)
       return reject('transaction_not_refundable', 'This payment is fully refunded already.');
     const { method } = settlement;
@@ -128,9 +129,6 @@ const reservedRefund = (state: PaymentState, id: RefundId): RefundRecord | null 
   return transaction.refunds.find((one) => one.refundId === id && one.outcome.status === 'reserved') ?? null;
 };
 
-const isDisputed = ({ transaction }: PaymentState): boolean =>
-  transaction.status === 'settled' && transaction.dispute !== null;
-
 /** The payer has it. Known before, or never reserved: nothing. */
 export const completeRefund =
   (id: RefundId, endToEndId: string | null, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
@@ -143,8 +141,8 @@ export const completeRefund =
   };
 
 /**
- * It could not be given back: refundable again (M7), or, of a payment disputed meanwhile, held with the rest of it (M9). Known before,
- * or never reserved: nothing.
+ * It could not be given back: the merchant has it again, and it can be refunded again unless the payment is disputed meanwhile (M7, Q1).
+ * Known before, or never reserved: nothing.
  */
 export const releaseRefund =
   (id: RefundId, reason: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
@@ -156,6 +154,5 @@ export const releaseRefund =
       type: 'TransactionRefundReleased',
       data: { refundId, amount, currency, fee, feePaidBy, reason, at },
     };
-    const raised: PaymentEvent = { type: 'TransactionDisputeHoldIncreased', data: { amount, currency, at } };
-    return { events: isDisputed(state) ? [released, raised] : [released], reply: 'recorded' };
+    return { events: [released], reply: 'recorded' };
   };

@@ -3,6 +3,7 @@ import type { ChargeFailure, ChargeTerms, Customer } from '../charge/charge.ts';
 import { PREFIX } from '../kernel/ids.ts';
 import type { Json } from '../kernel/serde.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
+import { medMetadata } from './medCase.ts';
 import { type PublicStatus, publicStatus } from './status.ts';
 
 export interface ChargeView {
@@ -72,9 +73,11 @@ const failureOf = ({ charge, transaction }: ExistingPayment): ChargeFailure | nu
   return 'failure' in charge ? charge.failure : null;
 };
 
-/** The merchant's own, and why it ended (contract.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code. */
+/** The merchant's own, why it ended, and its dispute (contract.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code. */
 const metadataBlock = (payment: ExistingPayment): ChargeView['metadata'] => {
   const { metadata, methods, expiresInSeconds } = payment.charge.terms;
+  const med = medMetadata(payment);
+  if (med !== null) return { ...metadata, med };
   const failure = failureOf(payment);
   if (failure === null) return metadata;
   const { reason, providerErrorCode, at } = failure;

@@ -8,6 +8,7 @@ import { exists } from '../payment/payment.ts';
 import { refundedAmount } from '../transaction/refunds.ts';
 import { chargeView } from './charge.ts';
 import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
+import { caseMessages, resolutionMessages } from './medCase.ts';
 import { payoutMessages } from './payoutMessages.ts';
 import { type TransactionStatus, transactionStatus } from './status.ts';
 
@@ -81,7 +82,6 @@ export const isPublished = ignoringTypes<PaymentEvent>()(
   'TransactionReturnRefused', // operators are notified: it is theirs to decide
   'TransactionReturnRetried',
   'TransactionFundsReleased',
-  'TransactionDisputeHoldIncreased',
 );
 
 /** Returns the messages that one event publishes; none when it is internal. `after` is `before` with the event applied. */
@@ -118,8 +118,14 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
     }
     case 'TransactionDisputeOpened': {
       const transition = changed(event.data.at);
-      return withStatusChanged(transition, [legacy('payment.failed', transition)]);
+      // A reported amount that is not the charge's changes nothing (Q1).
+      const hasChanged = statusBefore(transition) !== transactionStatus(after);
+      return withStatusChanged(transition, hasChanged ? [legacy('payment.failed', transition)] : []);
     }
+    case 'TransactionDisputeUpdated':
+      return caseMessages(event.data, after.charge.terms.paymentId);
+    case 'TransactionDisputeResolved':
+      return withStatusChanged(changed(event.data.at), resolutionMessages(event.data, after.charge.terms.paymentId));
     case 'TransactionRefundReserved':
       return payoutMessages(changed(event.data.at), event.data.refundId, 'created');
     case 'TransactionRefundCompleted': {

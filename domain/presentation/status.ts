@@ -1,6 +1,7 @@
 // One table of statuses (contract.md "Transaction statuses and their public charge status"); everything shown derives from it.
 import { unreachable } from '../kernel/decider.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
+import { isDisputed } from '../transaction/disputes.ts';
 import { refundedAmount } from '../transaction/refunds.ts';
 import type { SettledTransaction } from '../transaction/transaction.ts';
 
@@ -52,7 +53,7 @@ const UNPAID_STATUS = {
 } as const;
 
 const settledStatus = ({ settlement, refunds, dispute }: SettledTransaction): TransactionStatus => {
-  if (dispute !== null) return dispute.kind;
+  if (isDisputed(dispute)) return dispute.kind;
   if (refundedAmount(refunds) === settlement.incoming.amount) return 'REFUNDED';
   return settlement.method === 'CREDIT_CARD' ? 'APPROVED' : 'PAID';
 };

@@ -3,6 +3,7 @@ import type { Fingerprint } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
 import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import { type DisputeRecord, isDisputed } from './disputes.ts';
 
 /** `devolution` returns the Pix by its end-to-end id, `cashout` is a Pix of our own; other methods go back by themselves. */
 export type RefundStrategy = 'devolution' | 'cashout' | 'reversal';
@@ -32,13 +33,6 @@ export interface RefundRecord extends RefundTerms {
     | { readonly status: 'failed'; readonly reason: string; readonly at: Timestamp };
 }
 
-export interface DisputeRecord {
-  readonly kind: 'CHARGEBACK' | 'DISPUTE';
-  /** Held back: what was left of the payment when it opened. */
-  readonly amount: Minor;
-  readonly openedAt: Timestamp;
-}
-
 const sumOf = (refunds: readonly RefundRecord[], statuses: readonly RefundRecord['outcome']['status'][]): Minor =>
   refunds.filter(({ outcome }) => statuses.includes(outcome.status)).reduce((sum, one) => add(sum, one.amount), ZERO);
 
@@ -47,4 +41,4 @@ export const refundedAmount = (refunds: readonly RefundRecord[]): Minor => sumOf
 
 /** What of the paid amount is neither refunded nor on its way nor held back by a dispute. */
 export const refundableRest = (paid: Minor, refunds: readonly RefundRecord[], dispute: DisputeRecord | null): Minor =>
-  subtract(subtract(paid, sumOf(refunds, ['reserved', 'completed'])), dispute?.amount ?? ZERO);
+  subtract(subtract(paid, sumOf(refunds, ['reserved', 'completed'])), isDisputed(dispute) ? dispute.amount : ZERO);

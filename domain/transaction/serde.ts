@@ -1,8 +1,10 @@
 // Stored format of transaction events.
 
 import { PAYMENT_METHODS } from '../charge/methods.ts';
+import { CASE_STATUSES, CASE_TYPES, DISPUTE_METHODS, MONEY_OUTCOMES } from '../dispute/medCase.ts';
+import { CASE_CHANGES, type CaseSnapshot } from '../dispute/snapshot.ts';
 import { fingerprintShape } from '../kernel/fingerprint.ts';
-import { flag, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
+import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
 import type { IncomingPayment, Payer, TransactionEvent } from './transaction.ts';
 
 const method = oneOf(...PAYMENT_METHODS);
@@ -108,10 +110,59 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     shape: record({ refundId: text(), ...moved, ...refundFee, reason: text() }),
     personal: [],
   },
-  TransactionDisputeHoldIncreased: { version: 1, shape: record(moved), personal: [] },
   TransactionDisputeOpened: {
     version: 1,
-    shape: record({ kind: oneOf('CHARGEBACK', 'DISPUTE'), ...moved, reason: nullable(text()) }),
+    shape: record({
+      caseId: text(),
+      kind: oneOf('CHARGEBACK', 'DISPUTE'),
+      ...moved,
+      amountMismatch: flag,
+      method: nullable(oneOf(...DISPUTE_METHODS)),
+      reason: nullable(text()),
+      payer: record({ name: nullable(text()), document: nullable(text()) }),
+      openedAt: time,
+    }),
+    personal: ['reason', 'payer'],
+  },
+  TransactionDisputeUpdated: {
+    version: 1,
+    shape: record({
+      revision: integer,
+      change: oneOf(...CASE_CHANGES),
+      medCase: record<CaseSnapshot>({
+        caseId: text(),
+        type: oneOf(...CASE_TYPES),
+        status: oneOf(...CASE_STATUSES),
+        amount: money,
+        currency: text(),
+        reason: nullable(text()),
+        responseDeadline: nullable(time),
+        evidenceRequestedAt: nullable(time),
+        appealReason: nullable(text()),
+        appealedAt: nullable(time),
+        evidenceCount: integer,
+        moneyOutcome: nullable(oneOf(...MONEY_OUTCOMES)),
+        openedAt: time,
+        closedAt: nullable(time),
+        createdAt: time,
+        updatedAt: time,
+      }),
+      ending: nullable(oneOf('agreed', 'disagreed', 'withdrawn')),
+      ruledAt: nullable(time),
+      announced: flag,
+      at: time,
+    }),
+    personal: ['medCase.reason', 'medCase.appealReason'],
+  },
+  TransactionDisputeResolved: {
+    version: 1,
+    shape: record({
+      caseId: text(),
+      moneyOutcome: oneOf(...MONEY_OUTCOMES),
+      ...moved,
+      reportedAmount: money,
+      announced: flag,
+    }),
     personal: [],
   },
 };

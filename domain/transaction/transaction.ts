@@ -5,11 +5,18 @@ import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { Fingerprint } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
-import { add, type Minor } from '../kernel/money.ts';
+import type { Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { payerTaxIdOf } from '../pix/taxId.ts';
+import {
+  type DisputeRecord,
+  evolveDispute,
+  type TransactionDisputeOpened,
+  type TransactionDisputeResolved,
+  type TransactionDisputeUpdated,
+} from './disputes.ts';
 import type { ChargedFees } from './fees.ts';
-import type { DisputeRecord, RefundRecord, RefundTerms } from './refunds.ts';
+import type { RefundRecord, RefundTerms } from './refunds.ts';
 
 /** As the bank names the payer; the document may be missing. */
 export interface Payer {
@@ -143,15 +150,6 @@ export type TransactionRefundReleased = Fact<
     readonly reason: string;
   }
 >;
-/** The card's holder or issuer wants it back: what is left of it is held (M9). */
-export type TransactionDisputeOpened = Fact<
-  'TransactionDisputeOpened',
-  Moved & { readonly kind: DisputeRecord['kind']; readonly reason: string | null }
->;
-
-/** A refund of a disputed payment failed: what it gave back is held with the rest. */
-export type TransactionDisputeHoldIncreased = Fact<'TransactionDisputeHoldIncreased', Moved>;
-
 export type TransactionEvent =
   | TransactionProcessing
   | TransactionRefused
@@ -168,7 +166,8 @@ export type TransactionEvent =
   | TransactionRefundCompleted
   | TransactionRefundReleased
   | TransactionDisputeOpened
-  | TransactionDisputeHoldIncreased;
+  | TransactionDisputeUpdated
+  | TransactionDisputeResolved;
 
 /** Every payment ever seen for the charge, in order of arrival. */
 export interface IncomingPaymentRecord {
@@ -194,6 +193,7 @@ export type SettledTransaction = Seen & {
   readonly releasedAt: Timestamp | null;
   /** In order of their reservation. */
   readonly refunds: readonly RefundRecord[];
+  /** The latest one. */
   readonly dispute: DisputeRecord | null;
 };
 export type TransactionState =
@@ -276,7 +276,8 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
     case 'TransactionRefundCompleted':
     case 'TransactionRefundReleased':
     case 'TransactionDisputeOpened':
-    case 'TransactionDisputeHoldIncreased':
+    case 'TransactionDisputeUpdated':
+    case 'TransactionDisputeResolved':
       return state.status === 'settled' ? evolveSettled(state, event) : state;
     default:
       return ignore(state, event);
@@ -341,7 +342,8 @@ type SettledEvent =
   | TransactionRefundCompleted
   | TransactionRefundReleased
   | TransactionDisputeOpened
-  | TransactionDisputeHoldIncreased;
+  | TransactionDisputeUpdated
+  | TransactionDisputeResolved;
 const evolveSettled = (state: SettledTransaction, event: SettledEvent): SettledTransaction => {
   const finish = (refundId: RefundId, outcome: RefundRecord['outcome']): SettledTransaction => ({
     ...state,
@@ -363,16 +365,10 @@ const evolveSettled = (state: SettledTransaction, event: SettledEvent): SettledT
       const { refundId, reason, at } = event.data;
       return finish(refundId, { status: 'failed', reason, at });
     }
-    case 'TransactionDisputeOpened': {
-      const { kind, amount, at: openedAt } = event.data;
-      return { ...state, dispute: { kind, amount, openedAt } };
-    }
-    case 'TransactionDisputeHoldIncreased': {
-      const { dispute } = state;
-      return dispute === null
-        ? state
-        : { ...state, dispute: { ...dispute, amount: add(dispute.amount, event.data.amount) } };
-    }
+    case 'TransactionDisputeOpened':
+    case 'TransactionDisputeUpdated':
+    case 'TransactionDisputeResolved':
+      return { ...state, dispute: evolveDispute(state.dispute, event) };
     default:
       return ignore(state, event);
   }

@@ -6,6 +6,7 @@ import { PASSWORD_ROUTES } from '../site/passwordRoutes.ts';
 import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from './access/apiKeys.ts';
 import { changePasswordRoute, logInRoute, logOutRoute, requestPasswordResetRoute } from './access/login.ts';
 import { changeAccountSettingsRoute, getAccountRoute, removeLogoRoute, uploadLogoRoute } from './accounts/account.ts';
+import { MED_CASE_ROUTES } from './disputes/cases.ts';
 import { createChargeRoute, createPixChargeRoute, getChargeRoute, listChargesRoute } from './payments/charges.ts';
 import {
   cancelPaymentRoute,
@@ -18,6 +19,13 @@ import { createPaymentRoute, listPaymentsRoute } from './payments/payments.ts';
 import { listRefundsRoute, refundPaymentRoute } from './refunds/refunds.ts';
 import { listRequestLogsRoute } from './requests/requestLogs.ts';
 import { advanceClockRoute, flushDeliveriesRoute, getClockRoute, sandboxPayRoute } from './sandbox/sandbox.ts';
+import {
+  sandboxDecideRoute,
+  sandboxMedRoute,
+  sandboxRequestEvidenceRoute,
+  sandboxReviewRoute,
+  sandboxWithdrawRoute,
+} from './sandbox/sandboxCases.ts';
 import {
   sandboxAuthorizeRoute,
   sandboxChargebackRoute,
@@ -59,6 +67,7 @@ export const API_ROUTES: readonly Route[] = [
   resendWebhookRoute,
   providerStatusRoute,
   getReceiptRoute,
+  ...MED_CASE_ROUTES,
   getBalanceRoute,
   listWalletsRoute,
   registerEndpointRoute,
@@ -82,6 +91,11 @@ export const API_ROUTES: readonly Route[] = [
   sandboxDisputeRoute,
   confirmRefundRoute,
   failRefundRoute,
+  sandboxMedRoute,
+  sandboxRequestEvidenceRoute,
+  sandboxDecideRoute,
+  sandboxWithdrawRoute,
+  sandboxReviewRoute,
   sandboxSettingsRoute,
   getClockRoute,
   advanceClockRoute,

@@ -57,6 +57,10 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
     'The uploaded file is not of its declared type, damaged, above 50 megapixels, or several files in one: request a new grant.',
   ),
   evidence_limit_reached: bad('The case has 20 confirmed files.'),
+  charge_not_disputable: bad('The charge is not paid, in a dispute case already, lost in one, or fully refunded.'),
+  case_not_open: bad('The dispute case has ended, is not open any more, or has no outcome to be reviewed.'),
+  case_under_review: bad('An outcome of the dispute case is being reviewed: nothing else can end it meanwhile.'),
+  invalid_reason: bad('The reason of the appeal has fewer than 5 or more than 2,000 characters, or is blank.'),
   REFUND_NOT_SUPPORTED: {
     status: 422,
     type: 'invalid_request_error',

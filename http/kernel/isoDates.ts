@@ -52,3 +52,26 @@ export const EXPECTED = 'an ISO 8601 date or date-time';
 export const notBefore = (description: string) => matching(description, EXPECTED, lowerBound);
 /** The last millisecond that is not after it; of a date alone, the last of that day in UTC. */
 export const notAfter = (description: string) => matching(description, EXPECTED, upperBound);
+
+// --- Lists that take instants only, as exclusive bounds (Q9) ---
+
+const instantOnly = (text: string): Instant | null => {
+  const instant = parseInstant(text);
+  return instant === null || instant.lasts > 0 ? null : instant;
+};
+/** The last millisecond that is not after a date-time; undefined: it is none, or a date alone. */
+export const instantOf = (text: string): Timestamp | undefined => {
+  const instant = instantOnly(text);
+  return instant === null ? undefined : within(instant.millis);
+};
+/** The first millisecond that is not before a date-time; undefined: it is none, or a date alone. */
+const nextInstantOf = (text: string): Timestamp | undefined => {
+  const instant = instantOnly(text);
+  return instant === null ? undefined : within(instant.millis + (instant.isBetween ? 1 : 0));
+};
+
+const EXPECTED_INSTANT = 'an ISO 8601 date-time';
+/** What is later than the value is after it. */
+export const instantAfter = (description: string) => matching(description, EXPECTED_INSTANT, instantOf);
+/** What is earlier than the value is before it. */
+export const instantBefore = (description: string) => matching(description, EXPECTED_INSTANT, nextInstantOf);

@@ -14,6 +14,7 @@ export type Tag =
   | 'Charges'
   | 'Payments'
   | 'Refunds'
+  | 'Disputes'
   | 'Wallets'
   | 'Webhooks'
   | 'Sandbox'

@@ -13,6 +13,7 @@ import type { reopen, suspend } from '../../application/accounts/suspension.ts';
 import type { disableUser, enableUser } from '../../application/accounts/userStatus.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
+import type { answerCase } from '../../application/disputes/answerCase.ts';
 import type { cancelPayment } from '../../application/payments/cancellation.ts';
 import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
@@ -31,6 +32,7 @@ import type { requestRefund } from '../../application/refunds/requestRefund.ts';
 import type { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
 import type { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import type { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
+import type { disputeInSandbox, reportTaken, ruleInSandbox } from '../../application/sandbox/disputeInSandbox.ts';
 import type { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
 import type { advanceClock } from '../../application/sandbox/testClock.ts';
 import type { attemptsOf } from '../../application/webhooks/attempts.ts';
@@ -111,6 +113,10 @@ export interface Services {
   readonly findLogo: (sha256: string | null) => Promise<Logo | null>;
   readonly requestRefund: ReturnType<typeof requestRefund>;
   readonly decideSandboxRefund: ReturnType<typeof decideSandboxRefund>;
+  readonly answerCase: ReturnType<typeof answerCase>;
+  readonly disputeInSandbox: ReturnType<typeof disputeInSandbox>;
+  readonly ruleInSandbox: ReturnType<typeof ruleInSandbox>;
+  readonly reportTaken: ReturnType<typeof reportTaken>;
   readonly changeSandboxSettings: ReturnType<typeof changeSandboxSettings>;
   readonly advanceClock: ReturnType<typeof advanceClock>;
   /** Where webhooks may go (W5). */

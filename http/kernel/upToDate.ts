@@ -1,7 +1,7 @@
 // What is read must be up to date, or it is 503 (architecture §6): never a 404 of something acknowledged, never a payment as it last stood.
 import { type ReadModelName, ReadModelsBehind, StreamParked } from '../../application/ports/readModels/progress.ts';
 import { streamName } from '../../domain/kernel/event.ts';
-import type { PaymentId } from '../../domain/kernel/ids.ts';
+import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Caller, KeyContext } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -22,6 +22,12 @@ type Asking = Pick<KeyContext, 'services'> & { readonly caller: Pick<Caller, 'te
 export const assertShown = ({ services, caller }: Asking, id: PaymentId): void => {
   if (services.parked.has('payments', streamName.payment(id), caller?.tenant ?? null))
     throw new StreamParked('the payment is shown as it last stood');
+};
+
+/** For reads of one dispute case, and commands on it. Throws StreamParked. */
+export const assertShownCase = ({ services, caller }: Asking, id: MedCaseId): void => {
+  if (services.parked.has('disputes', streamName.medCase(id), caller?.tenant ?? null))
+    throw new StreamParked('the dispute case is shown as it last stood');
 };
 
 /** For commands on a payment: what they lead to would show neither in it nor in the wallet. Throws StreamParked. */

@@ -1,10 +1,11 @@
 // What the document names: its tags, and the schemas that stand in it once and are referred to.
+import { medCaseSchema } from '../api/disputes/caseSchema.ts';
 import { chargeSchema } from '../api/payments/chargeSchema.ts';
 import { createdPaymentSchema, transactionSchema } from '../api/payments/transactionSchema.ts';
 import { refundSchema } from '../api/refunds/refundSchema.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
 import type { Tag } from '../kernel/route.ts';
-import { medCaseSchema, payoutSchema } from './webhooks.ts';
+import { payoutSchema } from './webhooks.ts';
 
 /** The tag of what Quita sends: no route has it. */
 export const WEBHOOK_EVENTS = 'Webhook events';
@@ -13,6 +14,7 @@ const TAGS: Readonly<Record<Tag | typeof WEBHOOK_EVENTS, string>> = {
   Charges: 'Pix charges: the code to copy and its QR image come with the answer.',
   Payments: 'The transaction format: several methods, cancellation, receipts, statistics.',
   Refunds: 'Giving a settled payment back, in full or in part.',
+  Disputes: 'Cases that payers’ banks open about payments: answers, evidence, outcomes.',
   Wallets: 'What a merchant may dispose of, and what is still held.',
   Webhooks: 'Where events are sent, and what was sent.',
   Sandbox: 'What payers, banks and time do. For test keys only.',

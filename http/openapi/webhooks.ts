@@ -1,6 +1,8 @@
 // The webhooks of the OpenAPI document: one for every event of the catalogue, in the envelope of its family (contract.md Events).
+
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
 import { PUBLIC_STATUS_OF } from '../../domain/presentation/status.ts';
+import { medCaseSchema } from '../api/disputes/caseSchema.ts';
 import { chargeSchema } from '../api/payments/chargeSchema.ts';
 import {
   anyInteger,
@@ -34,28 +36,6 @@ export const payoutSchema = exactly({
   failure_reason: maybeText,
   created_at: timestamp,
   paid_at: maybeTime,
-});
-
-/** A dispute case (contract.md Dispute case). */
-export const medCaseSchema = exactly({
-  id: id('med_'),
-  object: { type: 'string', const: 'med_case' },
-  type: { type: 'string', enum: ['med', 'chargeback', 'dispute', 'fraud'] },
-  status: { type: 'string', enum: ['open', 'appealed', 'accepted', 'rejected', 'closed'] },
-  amount: integer(1, Number.MAX_SAFE_INTEGER, 'Disputed amount, in the smallest unit.'),
-  currency: string(8),
-  charge_id: id('ch_'),
-  reason: maybeText,
-  response_deadline: maybeTime,
-  evidence_requested_at: maybeTime,
-  appeal_reason: maybeText,
-  appealed_at: maybeTime,
-  evidence_count: anyInteger,
-  money_outcome: { type: ['string', 'null'], enum: ['refunded_to_merchant', 'closed_without_refund', 'lost', null] },
-  opened_at: timestamp,
-  closed_at: maybeTime,
-  created_at: timestamp,
-  updated_at: timestamp,
 });
 
 const status: JsonSchema = { type: 'string', enum: Object.keys(PUBLIC_STATUS_OF) };

@@ -11,6 +11,7 @@ import {
 } from '../../application/core/capability.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
+import { answerCase } from '../../application/disputes/answerCase.ts';
 import { Canceller, cancelPayment } from '../../application/payments/cancellation.ts';
 import { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
@@ -28,6 +29,7 @@ import { requestRefund } from '../../application/refunds/requestRefund.ts';
 import { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
 import { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
+import { disputeInSandbox, reportTaken, ruleInSandbox } from '../../application/sandbox/disputeInSandbox.ts';
 import { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
 import { advanceClock, whenClockDrained } from '../../application/sandbox/testClock.ts';
 import { reportingChanges } from '../../application/settingChanges.ts';
@@ -48,6 +50,7 @@ import {
   rotateWebhookSecret,
 } from '../../application/webhooks/webhookEndpoints.ts';
 import type { Services } from '../../http/kernel/services.ts';
+import { caseReads } from '../../projections/disputes/queries.ts';
 import type { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
 import type { Projection } from '../../projections/engine/projection.ts';
 import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
@@ -220,6 +223,10 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
     cancelPayment: cancelPayment(asked),
     requestRefund: requestRefund(asked),
     decideSandboxRefund: decideSandboxRefund(asked),
+    answerCase: answerCase(asked),
+    disputeInSandbox: disputeInSandbox(asked),
+    ruleInSandbox: ruleInSandbox(asked),
+    reportTaken: reportTaken(asked),
     advanceClock: advanceClock(asked),
     judgeWebhookUrl: (url, mode) => sender.judgeUrl(url, mode),
     resendWebhook: resendWebhook(asked),
@@ -346,6 +353,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     timers: timers(operations),
     testTimers: testTimers(operations, jobs, jobOfTimer),
     payments: paymentReads(reads, upTo),
+    cases: caseReads(reads),
     deliveries: deliveryReads(reads),
     overdue: overdueWork(reads),
     messages: new PaymentMessages(commands),

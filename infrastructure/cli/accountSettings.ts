@@ -60,6 +60,11 @@ const feePairOf = (option: string, text: string, pair: string): Partial<FeePair>
   };
 };
 
+const onOrOff = (option: string, text: string): boolean => {
+  if (text === 'on' || text === 'off') return text === 'on';
+  throw new UsageError(`--${option} must be on or off, not "${text}"`);
+};
+
 const destinationsOf = (text: string): SettingsChange => {
   if (text === 'any') return { cashoutDestinations: null };
   const keys = text.split(',').map((key) => key.trim());
@@ -131,6 +136,10 @@ const SETTINGS: { readonly [option: string]: Setting } = {
     description: 'Pix keys that cash-outs may go to, with commas between; any, or none',
     read: (_, text) => destinationsOf(text),
   },
+  'dispute-notifications': {
+    description: 'whether outcomes of live disputes are published as webhooks: on or off',
+    read: (option, text) => ({ disputeNotifications: onOrOff(option, text) }),
+  },
   'hold-days': {
     description: 'days that settled money stays pending, by method: PIX=0,BOLETO=2; what is not named stays',
     read: (option, text) => ({
@@ -170,6 +179,7 @@ const lines = (agreed: AccountSettings): readonly string[] => {
     `refunds               ${countPerHour ?? 'any'} an hour, of ${sumPerHour ?? 'any'} minor units together`,
     `rate limit            ${limit}${typeof limit === 'number' ? ' a minute' : ''}`,
     `cash-out destinations ${cashoutDestinations === null ? 'any' : cashoutDestinations.join(', ') || 'none'}`,
+    `dispute outcomes      ${agreed.disputeNotifications ? 'published' : 'not published'}`,
     `hold days             ${PAYMENT_METHODS.map((method) => `${method}=${holdDays[method]}`).join(' ')}`,
     `charge window         ${chargeWindowSeconds} s`,
     ...PAYMENT_METHODS.map((method) => {

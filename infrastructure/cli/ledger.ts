@@ -69,7 +69,7 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
   TransactionRefundCompleted: ({ data }) => `refund rf_${data.refundId} reached the payer`,
   TransactionRefundReleased: ({ data }) => `refund rf_${data.refundId} failed: ${data.reason}`,
   TransactionDisputeOpened: ({ data }) => `${data.kind.toLowerCase()} opened`,
-  TransactionDisputeHoldIncreased: () => 'what a failed refund gave back is held for the dispute',
+  TransactionDisputeResolved: ({ data }) => `dispute ended: ${data.moneyOutcome.replaceAll('_', ' ')}`,
 };
 
 /** What a posting does to its account: when it is a credit, and when it is a debit. */

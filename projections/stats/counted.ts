@@ -25,5 +25,6 @@ export const isCounted = ignoringTypes<PaymentEvent>()(
   'TransactionRefundReserved',
   'TransactionRefundReleased',
   'TransactionDisputeOpened',
-  'TransactionDisputeHoldIncreased',
+  'TransactionDisputeUpdated',
+  'TransactionDisputeResolved',
 );

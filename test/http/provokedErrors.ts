@@ -38,6 +38,15 @@ const refusedRefund =
     return desk.ask<unknown>(await pay(desk), body);
   };
 
+/** A dispute case of an account of its own, and what is asked of it. */
+const onCase =
+  (ask: (gateway: TestGateway, key: { readonly key: string }, id: string) => Promise<Reply<unknown>>): Provoke =>
+  async (gateway) => {
+    const desk = await RefundDesk.open(gateway);
+    const opened = await desk.post<{ id: string }>(`/v1/sandbox/charges/${await desk.paid(1_000)}/med`, {});
+    return ask(gateway, { key: desk.merchant.key }, opened.body.id);
+  };
+
 /** The second live charge of an account that may make one an hour; live mode has a bank of the test's own here. */
 const secondLiveCharge =
   (velocity: { readonly customerPerHour?: number; readonly accountPerHour?: number }): Provoke =>
@@ -149,6 +158,33 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
       await desk.post(`/v1/sandbox/payments/${id}/chargeback`, {});
       return id;
     }),
+  ],
+  charge_not_disputable: [
+    400,
+    async (gateway) => {
+      const { merchant } = await RefundDesk.open(gateway);
+      return gateway.post(`/v1/sandbox/charges/${(await merchant.charge()).id}/med`, {}, merchant);
+    },
+  ],
+  case_not_open: [
+    400,
+    onCase(async (gateway, key, id) => {
+      expect((await gateway.post(`/v1/med/cases/${id}/accept`, {}, key)).status).to.equal(200);
+      return gateway.post(`/v1/med/cases/${id}/accept`, {}, key);
+    }),
+  ],
+  case_under_review: [
+    400,
+    onCase(async (gateway, key, id) => {
+      const decided = await gateway.post(`/v1/sandbox/med/cases/${id}/decide`, { result: 'agreed', review: true }, key);
+      expect(decided.status).to.equal(200);
+      return gateway.post(`/v1/med/cases/${id}/accept`, {}, key);
+    }),
+  ],
+  invalid_reason: [
+    400,
+    onCase((gateway, key, id) => gateway.post(`/v1/med/cases/${id}/appeal`, { reason: 'no' }, key)),
+    'reason',
   ],
   REFUND_NOT_SUPPORTED: [422, refusedRefund((desk) => desk.paidBy('BOLETO'))],
   'fraud.customer_velocity_exceeded': [403, secondLiveCharge({ customerPerHour: 1 })],

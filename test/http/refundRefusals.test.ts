@@ -4,9 +4,10 @@ import { ACCOUNT, PAYMENT } from '../../application/core/aggregates.ts';
 import { changeSettings } from '../../domain/account/settings.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId, PaymentId } from '../../domain/kernel/ids.ts';
-import { toMinor } from '../../domain/kernel/money.ts';
 import { releaseHeld } from '../../domain/payment/held.ts';
+import type { TransactionDisputeOpened } from '../../domain/transaction/disputes.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
+import { disputeOpened } from '../support/samples.ts';
 import { type Body, Merchant } from './merchant.ts';
 import { RefundDesk } from './refundDesk.ts';
 import { expectError, openReady, paramsOf, rawIdOf } from './support.ts';
@@ -155,7 +156,7 @@ describe('refused refunds', () => {
     it('disputed: charge_disputed', async () => {
       const charge = await desk.paid(1_000);
       const at = gateway.gateway.accounts.realNow();
-      const opened = { kind: 'DISPUTE', amount: toMinor(1_000), currency: 'BRL', reason: null, at } as const;
+      const opened = { ...disputeOpened('DISPUTE', 1_000).data, at } as TransactionDisputeOpened['data'];
       const dispute = () => ({
         events: [{ type: 'TransactionDisputeOpened' as const, data: opened }],
         reply: 'opened',

@@ -5,6 +5,7 @@ import {
   ACCOUNT,
   KEYRING,
   LOG_CONSUMER,
+  MED_CASE,
   PAYMENT,
   REFUND,
   USER,
@@ -24,6 +25,7 @@ import { deepFreeze } from '../support/deepFreeze.ts';
 const DECIDERS: { readonly [C in Category]: unknown } = {
   payment: PAYMENT.decider,
   refund: REFUND.decider,
+  medCase: MED_CASE.decider,
   webhookDelivery: WEBHOOK_DELIVERY.decider,
   webhookEndpoint: WEBHOOK_ENDPOINT.decider,
   keyring: KEYRING.decider,

@@ -4,9 +4,21 @@ import type { AccountSettings } from '../../domain/account/account.ts';
 import type { Customer } from '../../domain/charge/charge.ts';
 import type { AcquirerInstrument } from '../../domain/charge/instruments.ts';
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
+import { CASE_STATUSES, CASE_TYPES, DISPUTE_METHODS, MONEY_OUTCOMES } from '../../domain/dispute/medCase.ts';
+import { CASE_CHANGES } from '../../domain/dispute/snapshot.ts';
 import type { AnyEvent, EventOf } from '../../domain/events.ts';
 import type { Category } from '../../domain/kernel/event.ts';
-import type { AccountId, EndpointId, KeyId, PasswordId, PaymentId, RefundId, UserId } from '../../domain/kernel/ids.ts';
+import type {
+  AccountId,
+  EndpointId,
+  EvidenceId,
+  KeyId,
+  MedCaseId,
+  PasswordId,
+  PaymentId,
+  RefundId,
+  UserId,
+} from '../../domain/kernel/ids.ts';
 import { encodeRawId } from '../../domain/kernel/ids.ts';
 import { AMOUNT_MAX, toMinor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
@@ -76,7 +88,17 @@ const settings: fc.Arbitrary<AccountSettings> = fc.record({
   refundVelocity: fc.record({ countPerHour: orNull(count), sumPerHour: orNull(share) }),
   rateLimitPerMinute: orNull(count),
   cashoutDestinations: orNull(fc.array(anyText, { maxLength: 3 })),
+  disputeNotifications: fc.boolean(),
 });
+const evidenceFile = {
+  evidenceId: rawId<EvidenceId>(),
+  fileName: anyText,
+  fileSize: count,
+  mimeType: anyText,
+  uploadedBy: fc.constantFrom('merchant' as const, 'partner' as const, 'platform' as const),
+};
+/** Few, so that events of one history are about the same case. */
+const caseId = fc.constantFrom('1dspt000000000000000000000' as MedCaseId, '1dspt000000000000000000001' as MedCaseId);
 const bound = { provider: anyText, reference: anyText, expiresAt: anyTime };
 const instrument: fc.Arbitrary<AcquirerInstrument> = fc.oneof(
   fc.record({ method: fc.constant('CREDIT_CARD' as const), ...bound, redirectUrl: anyText }),
@@ -195,7 +217,6 @@ export const ANY_DATA: DataOf = {
     by: anyText,
   }),
   TransactionFundsReleased: fc.record(moved),
-  TransactionDisputeHoldIncreased: fc.record(moved),
   TransactionRefundReserved: fc.record({
     refundId,
     ...moved,
@@ -209,9 +230,87 @@ export const ANY_DATA: DataOf = {
   TransactionRefundCompleted: fc.record({ refundId, ...moved, ...refundFee, endToEndId: optional }),
   TransactionRefundReleased: fc.record({ refundId, ...moved, ...refundFee, reason: anyText }),
   TransactionDisputeOpened: fc.record({
+    caseId,
     kind: fc.constantFrom('CHARGEBACK' as const, 'DISPUTE' as const),
     ...moved,
+    amountMismatch: fc.boolean(),
+    method: orNull(fc.constantFrom(...DISPUTE_METHODS)),
     reason: optional,
+    payer: fc.record({ name: optional, document: optional }),
+    openedAt: anyTime,
+  }),
+  TransactionDisputeUpdated: fc.record({
+    revision: count,
+    change: fc.constantFrom(...CASE_CHANGES),
+    medCase: fc.record({
+      caseId,
+      type: fc.constantFrom(...CASE_TYPES),
+      status: fc.constantFrom(...CASE_STATUSES),
+      amount: anyAmount,
+      currency: anyText,
+      reason: optional,
+      responseDeadline: orNull(anyTime),
+      evidenceRequestedAt: orNull(anyTime),
+      appealReason: optional,
+      appealedAt: orNull(anyTime),
+      evidenceCount: count,
+      moneyOutcome: orNull(fc.constantFrom(...MONEY_OUTCOMES)),
+      openedAt: anyTime,
+      closedAt: orNull(anyTime),
+      createdAt: anyTime,
+      updatedAt: anyTime,
+    }),
+    ending: orNull(fc.constantFrom('agreed' as const, 'disagreed' as const, 'withdrawn' as const)),
+    ruledAt: orNull(anyTime),
+    announced: fc.boolean(),
+    at: anyTime,
+  }),
+  TransactionDisputeResolved: fc.record({
+    caseId,
+    moneyOutcome: fc.constantFrom(...MONEY_OUTCOMES),
+    ...moved,
+    reportedAmount: anyAmount,
+    announced: fc.boolean(),
+  }),
+  MedCaseOpened: fc.record({
+    caseId: rawId<MedCaseId>(),
+    paymentId: rawId<PaymentId>(),
+    accountId: rawId<AccountId>(),
+    mode,
+    providerCaseId: anyText,
+    type: fc.constantFrom(...CASE_TYPES),
+    amount: anyAmount,
+    currency: anyText,
+    reason: optional,
+    responseDeadline: orNull(anyTime),
+    amountMismatch: fc.boolean(),
+    openedAt: anyTime,
+    at: anyTime,
+  }),
+  MedCaseEvidenceRequested: fc.record({ at: anyTime }),
+  MedCaseDeadlineNeared: fc.record({ at: anyTime }),
+  MedCaseEvidenceGranted: fc.record({ ...evidenceFile, expiresAt: anyTime, at: anyTime }),
+  MedCaseEvidenceConfirmed: fc.record({ ...evidenceFile, sha256: anyText, grantedAt: anyTime, at: anyTime }),
+  MedCaseEvidenceRemoved: fc.record({ evidenceId: rawId<EvidenceId>(), at: anyTime }),
+  MedCaseAppealed: fc.record({ reason: anyText, at: anyTime }),
+  MedCaseAccepted: fc.record({ announced: fc.boolean(), at: anyTime }),
+  MedCaseReviewRequested: fc.record({
+    result: fc.constantFrom('agreed' as const, 'disagreed' as const),
+    returned: fc.boolean(),
+    report: count,
+    ruledAt: anyTime,
+    at: anyTime,
+  }),
+  MedCaseReviewApproved: fc.record({ at: anyTime }),
+  MedCaseReviewRefused: fc.record({ at: anyTime }),
+  MedCaseRejected: fc.record({ announced: fc.boolean(), report: count, ruledAt: anyTime, at: anyTime }),
+  MedCaseClosed: fc.record({
+    because: fc.constantFrom('disagreed' as const, 'withdrawn' as const),
+    moneyOutcome: fc.constantFrom('refunded_to_merchant' as const, 'closed_without_refund' as const),
+    announced: fc.boolean(),
+    report: count,
+    ruledAt: anyTime,
+    at: anyTime,
   }),
   RefundRequested: fc.record({
     refundId: rawId<RefundId>(),

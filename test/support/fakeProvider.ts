@@ -8,6 +8,7 @@ import type {
   Known,
   PaymentProvider,
   PaymentProviders,
+  ProviderCase,
   ProviderStatus,
   ReturnOutcome,
   Tenant,
@@ -45,6 +46,8 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   readonly incomingPayments = new Map<string, IncomingPayment[]>();
   /** By txid. */
   readonly facts = new Map<string, AcquirerFact[]>();
+  /** By txid. */
+  readonly cases = new Map<string, ProviderCase[]>();
   /** End-to-end id → what is known of its payer; `unknown` otherwise. */
   readonly payers = new Map<string, PayerCheck>();
   /** Return id → what was sent back under it. */
@@ -70,8 +73,8 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   /** Nothing happened: no books, no calls, nothing spoilt. */
   forget(): void {
     this.calls.length = 0;
-    for (const book of [this.instruments, this.incomingPayments, this.facts, this.payers, this.returns, this.refunds])
-      book.clear();
+    for (const book of [this.instruments, this.incomingPayments, this.facts, this.cases, this.payers]) book.clear();
+    for (const book of [this.returns, this.refunds]) book.clear();
     this.cancelled.clear();
     this.#spoilt.clear();
     this.refundOutcome = { kind: 'processing' };
@@ -140,6 +143,9 @@ export class FakeProvider implements PaymentProvider, PaymentProviders {
   }
   async factsOf(_tenant: Tenant, txid: string): Promise<Known<readonly AcquirerFact[]>> {
     return known(await this.#called('factsOf', txid), this.facts.get(txid) ?? []);
+  }
+  async casesOf(_tenant: Tenant, txid: string): Promise<Known<readonly ProviderCase[]>> {
+    return known(await this.#called('casesOf', txid), this.cases.get(txid) ?? []);
   }
   async returnPayment(
     _tenant: Tenant,

@@ -2,13 +2,14 @@
 import fc from 'fast-check';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { Decision } from '../../domain/kernel/decider.ts';
-import type { RefundId } from '../../domain/kernel/ids.ts';
+import type { MedCaseId, RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
-import { addSeconds } from '../../domain/kernel/time.ts';
-import { openDispute, recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
+import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
+import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
 import { recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
+import { openDispute, recordCaseStep } from '../../domain/payment/dispute.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
 import { expire, recordReturn, recordReturnRefusal, releaseFunds } from '../../domain/payment/lifecycle.ts';
 import { type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
@@ -17,7 +18,30 @@ import { settleIncomingPayment } from '../../domain/payment/settle.ts';
 import { DEFAULT_FEES } from '../../domain/transaction/fees.ts';
 import { deepFreeze } from './deepFreeze.ts';
 import { boleto, card } from './instruments.ts';
-import { CREATED_AT, created, instrument, LOCKED_TO, SETTINGS, SOMEBODY_ELSE } from './samples.ts';
+import { ruledCase } from './medCases.ts';
+import {
+  CASE_ID,
+  CREATED_AT,
+  created,
+  disputeReport,
+  instrument,
+  LOCKED_TO,
+  SETTINGS,
+  SOMEBODY_ELSE,
+} from './samples.ts';
+
+const CASES = [CASE_ID, '1dspt000000000000000000001' as MedCaseId];
+/** What the payment is told when a case of it ends. */
+const caseEnded = (
+  caseId: MedCaseId,
+  result: 'agreed' | 'disagreed' | 'withdrawn',
+  returned: boolean,
+  at: Timestamp,
+): Decision<PaymentState, PaymentEvent, string> => {
+  const medCase = ruledCase(result === 'withdrawn' ? result : { result, returned }, { caseId }, at);
+  const change = medCase.status === 'rejected' ? 'rejected' : 'closed';
+  return recordCaseStep({ revision: 1, change, medCase, at });
+};
 
 export interface Step {
   readonly name: string;
@@ -146,8 +170,28 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
   {
     weight: 1,
     arbitrary: fc
-      .tuple(fc.constantFrom('CHARGEBACK' as const, 'DISPUTE' as const), when)
-      .map(([kind, at]) => ({ name: kind, decide: openDispute(kind, null, at) })),
+      .tuple(fc.constantFrom('chargeback' as const, 'dispute' as const, 'med' as const), fc.nat(1), fc.nat(5), when)
+      .map(([type, number, odd, at]) => ({
+        name: `${type} ${number}`,
+        decide: openDispute(
+          disputeReport({ type, caseId: CASES[number] as MedCaseId, amount: odd === 0 ? toMinor(1) : null }),
+          at,
+        ),
+      })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('agreed' as const, 'disagreed' as const, 'withdrawn' as const),
+        fc.boolean(),
+        fc.nat(1),
+        when,
+      )
+      .map(([result, returned, number, at]) => ({
+        name: `${result} ${number}`,
+        decide: caseEnded(CASES[number] as MedCaseId, result, returned, at),
+      })),
   },
   { weight: 1, arbitrary: dated('wish to cancel', requestCancel) },
   { weight: 1, arbitrary: dated('cancel', (at) => recordCancelled({ returnIdOf, by: 'merchant' }, at)) },

@@ -6,12 +6,14 @@ import type { PixInstrument } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import { fold } from '../../domain/kernel/decider.ts';
 import type { Fingerprint } from '../../domain/kernel/fingerprint.ts';
-import type { AccountId, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
+import type { AccountId, MedCaseId, PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { parseTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
+import type { DisputeReport } from '../../domain/payment/dispute.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, payment } from '../../domain/payment/payment.ts';
+import type { Allegation, DisputeRecord } from '../../domain/transaction/disputes.ts';
 import { chargeFees, DEFAULT_FEES } from '../../domain/transaction/fees.ts';
-import type { DisputeRecord, RefundTerms } from '../../domain/transaction/refunds.ts';
+import type { RefundTerms } from '../../domain/transaction/refunds.ts';
 import type { IncomingPayment, RejectionReason, Settlement } from '../../domain/transaction/transaction.ts';
 
 /** An instant of the day on which the samples happen: `at('13:00:00')`. */
@@ -19,6 +21,7 @@ export const at = (time: string): Timestamp => parseTimestamp(`2026-11-21T${time
 
 export const PAYMENT_ID = '0123456789abcdefghjkmnpqrs' as PaymentId;
 export const ACCOUNT_ID = '7zzzzzzzzzzzzzzzzzzzzzzzzz' as AccountId;
+export const CASE_ID = '1dspt000000000000000000000' as MedCaseId;
 export const TXID = '00112233445566778899aabbccddeeff';
 export const END_TO_END_ID = 'E9999900420261121130500000000001';
 export const OTHER_END_TO_END_ID = 'E9999900420261121130600000000002';
@@ -226,7 +229,30 @@ export const refundReleased = (over: OfRefund = {}, reason = 'account closed'): 
 });
 export const disputeOpened = (kind: DisputeRecord['kind'] = 'CHARGEBACK', amount = 12_345): PaymentEvent => ({
   type: 'TransactionDisputeOpened',
-  data: { kind, amount: toMinor(amount), currency: 'BRL', reason: 'fraud', at: at('16:00:00') },
+  data: {
+    caseId: CASE_ID,
+    kind,
+    amount: toMinor(amount),
+    currency: 'BRL',
+    amountMismatch: false,
+    ...ALLEGATION,
+    at: at('16:00:00'),
+  },
+});
+/** What the provider says of the samples' dispute. */
+export const ALLEGATION: Allegation = {
+  method: 'scam',
+  reason: 'fraud',
+  payer: { name: 'Ana', document: LOCKED_TO },
+  openedAt: at('15:59:00'),
+};
+/** The samples' dispute as a provider reports it. */
+export const disputeReport = (over: Partial<DisputeReport> = {}): DisputeReport => ({
+  caseId: CASE_ID,
+  type: 'med',
+  amount: null,
+  ...ALLEGATION,
+  ...over,
 });
 export const resendRequested = (ofRevision: number, number: number, isWanted = true): PaymentEvent => ({
   type: 'ChargeWebhookResendRequested',

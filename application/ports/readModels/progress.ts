@@ -7,6 +7,7 @@ import type { Tenant } from '../paymentProvider.ts';
 export type ReadModelName =
   | 'payments'
   | 'refunds'
+  | 'disputes'
   | 'wallet'
   | 'webhookEndpoints'
   | 'webhookDeliveries'

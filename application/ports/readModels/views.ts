@@ -18,6 +18,7 @@ import type { refundView } from '../../../domain/presentation/refund.ts';
 import type { KnownUser } from '../../../domain/user/user.ts';
 import type { ExistingEndpoint } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Tenant } from '../paymentProvider.ts';
+import type { CaseViews } from './cases.ts';
 import type { PaymentViews } from './payments.ts';
 
 export type RefundView = ReturnType<typeof refundView>;
@@ -142,6 +143,7 @@ export interface UserViews {
 export interface Views {
   readonly payments: PaymentViews;
   readonly refunds: RefundViews;
+  readonly cases: CaseViews;
   readonly wallet: WalletViews;
   readonly stats: StatsViews;
   readonly deliveries: DeliveryViews;

@@ -7,6 +7,7 @@ import {
   accepting,
   anyInteger,
   anyJson,
+  boolean,
   described,
   exactly,
   id,
@@ -41,6 +42,7 @@ export const settingsSchema = exactly({
   refundVelocity: exactly({ countPerHour: orNull(anyInteger), sumPerHour: orNull(anyInteger) }),
   rateLimitPerMinute: described('Of each key; null: the deployment’s; 0: any number.', orNull(anyInteger)),
   cashoutDestinations: described('Pix keys that cash-outs may go to; null: any.', orNull(listOf(string()))),
+  disputeNotifications: described('Whether outcomes of live disputes are published as webhooks.', boolean),
 });
 
 export const accountSchema = exactly({
@@ -68,6 +70,7 @@ const OPERATORS_OWN: { readonly [Name in OperatorsOwn]: typeof REFUSED } = {
   velocity: REFUSED,
   refundVelocity: REFUSED,
   rateLimitPerMinute: REFUSED,
+  disputeNotifications: REFUSED,
 };
 export const OPERATORS_SETTINGS = Object.keys(OPERATORS_OWN) as readonly OperatorsOwn[];
 

@@ -1,5 +1,6 @@
 // Requests and responses of the sandbox (rules X).
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
+import { DISPUTE_METHODS } from '../../../domain/dispute/medCase.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import {
   accepting,
@@ -48,6 +49,33 @@ export const authorizeBody = accepting({
 });
 export const refuseBody = accepting({ reason: optional(described('The acquirer’s.', string(500))) });
 export const noBody = accepting({});
+
+export const medBody = accepting({
+  amount: optional(integer(AMOUNT_MIN, AMOUNT_MAX, 'As the bank reports it. Default: that of the charge.')),
+  method: optional(described('What the payer says happened. Default: other.', oneOfTexts(DISPUTE_METHODS))),
+  reason: optional(described('The alleged reason.', string(500))),
+  response_deadline: optional(
+    orNull(described('An ISO 8601 date-time. null: the bank says that it is unknown. Default: 3 days.', string(40))),
+  ),
+  provider_case_id: optional(
+    described('The bank’s own id of the case: the same one answers the same case.', string(64, { minLength: 1 })),
+  ),
+  payer: optional(
+    described(
+      'Who opened it.',
+      accepting({
+        name: optional(orNull(described('Name of the payer.', string(200)))),
+        document: optional(orNull(described('As the bank tells it.', string(32)))),
+      }),
+    ),
+  ),
+});
+export const decideCaseBody = accepting({
+  result: described('agreed: the payer is right, lost. disagreed: won.', oneOfTexts(['agreed', 'disagreed'])),
+  returned: optional(described('Counts with disagreed: whether the money comes back. Default true.', boolean)),
+  review: optional(described('An operator has to approve it first. Default false.', boolean)),
+});
+export const reviewBody = accepting({ approve: described('Whether the outcome counts.', boolean) });
 
 export const failRefundBody = accepting({ reason: optional(described('The bank’s.', string(500))) });
 

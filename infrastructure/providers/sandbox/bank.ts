@@ -15,6 +15,7 @@ import { payerTaxIdOf } from '../../../domain/pix/taxId.ts';
 import type { RefundOrder } from '../../../domain/refund/refund.ts';
 import { factsOf, findPayment, isCancelled, paymentsBetween, paymentsOf } from './books.ts';
 import { cancelInstrument } from './cancel.ts';
+import { casesOf } from './cases.ts';
 import { sandboxAcquirerInstrument, sandboxInstrument } from './instruments.ts';
 import { findRefund, takeRefund } from './refunds.ts';
 import { standardStatus } from './status.ts';
@@ -133,6 +134,10 @@ export class SandboxBank implements PaymentProvider {
 
   async factsOf({ accountId }: Tenant, txid: string): ReturnType<PaymentProvider['factsOf']> {
     return { kind: 'known', value: await factsOf(this.#needs.db, accountId, txid) };
+  }
+
+  async casesOf({ accountId }: Tenant, txid: string): ReturnType<PaymentProvider['casesOf']> {
+    return { kind: 'known', value: await casesOf(this.#needs.db, accountId, txid) };
   }
 
   async returnPayment(

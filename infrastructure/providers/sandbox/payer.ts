@@ -8,6 +8,7 @@ import { amountText } from '../../../domain/pix/amountText.ts';
 import type { IncomingPayment } from '../../../domain/transaction/transaction.ts';
 import { isCancelled } from './books.ts';
 import { lockForPaying } from './cancel.ts';
+import { bookCase, bookRuling, caseReference, findCase } from './cases.ts';
 import { decidedStatus, decideRefund } from './refunds.ts';
 
 export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications): SandboxBankPort => ({
@@ -31,6 +32,31 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
     });
     notifications.wake(tenant, 'settlement');
     return isNew;
+  },
+  findCase: (tenant, providerCaseId) => findCase(db, tenant, providerCaseId),
+  openCase: async (tenant, paymentId, txid, opened) => {
+    const isNew = await db.transaction(async (tx) => {
+      if (!(await bookCase(tx, tenant, paymentId, txid, opened))) return false;
+      const reference = caseReference(opened.providerCaseId, 1);
+      return notifications.store(
+        { tenant, kind: 'case', reference, paymentId },
+        JSON.stringify({ txid, ...opened }),
+        tx,
+      );
+    });
+    notifications.wake(tenant, 'settlement');
+    return isNew;
+  },
+  rule: async (tenant, paymentId, txid, providerCaseId, ruling) => {
+    const report = await db.transaction(async (tx) => {
+      const number = await bookRuling(tx, tenant, providerCaseId, ruling);
+      const reference = caseReference(providerCaseId, number);
+      const raw = JSON.stringify({ txid, providerCaseId, ...ruling });
+      await notifications.store({ tenant, kind: 'case', reference, paymentId }, raw, tx);
+      return number;
+    });
+    notifications.wake(tenant, 'settlement');
+    return report;
   },
   decideRefund: async (tenant, { paymentId, refundId }, failure, at) => {
     const status = await db.transaction(async (tx) => {

@@ -2,11 +2,12 @@
 
 import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
+import { takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
 import { Settler, settleNotification } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
-import type { AcquirerFact } from '../../../application/ports/paymentProvider.ts';
+import type { AcquirerFact, ProviderCase } from '../../../application/ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
@@ -32,6 +33,18 @@ const fact = (kind: AcquirerFact['kind'], over: Partial<AcquirerFact> = {}): Acq
   at: at('13:04:00'),
   ...over,
 });
+
+const CHARGEBACK: ProviderCase = {
+  providerCaseId: 'bank-1',
+  type: 'chargeback',
+  amount: null,
+  method: null,
+  reason: 'fraud',
+  payer: { name: null, document: null },
+  responseDeadline: null,
+  openedAt: at('16:00:00'),
+  rulings: [],
+};
 
 describe('what acquirers tell, on Postgres', () => {
   let core: Core;
@@ -127,26 +140,6 @@ describe('what acquirers tell, on Postgres', () => {
       await take(one.id);
       expect((await told(one)).map(({ data }) => (data as { reason: string }).reason)).to.deep.equal(['declined']);
     });
-    for (const [kind, status] of [
-      ['chargeback', 'CHARGEBACK'],
-      ['dispute', 'DISPUTE'],
-    ] as const)
-      it(`a ${kind} of a settled card holds what is left of it, once; before it is settled it is nothing`, async () => {
-        const one = await approved();
-        core.provider.facts.set(one.txid, [fact(kind, { reason: 'fraud', at: at('16:00:00') })]);
-        await take(one.id);
-        expect(await typesOf(one)).to.deep.equal([]);
-        await settler.settle(one.id, one.arrived);
-        await take(one.id);
-        await take(one.id);
-        expect((await told(one)).slice(1)).to.deep.equal([
-          {
-            type: 'TransactionDisputeOpened',
-            data: { kind: status, amount: 12_345, currency: 'BRL', reason: 'fraud', at: at('16:00:00') },
-          },
-        ]);
-        expect(await statusOf(one)).to.equal(status);
-      });
     it('nothing told is nothing', async () => {
       const one = await open();
       await take(one.id);
@@ -205,6 +198,7 @@ describe('what acquirers tell, on Postgres', () => {
         providers: core.provider,
         settler,
         takeFacts: take,
+        takeCases: takeProviderCases({ ...core, providers: core.provider }),
         resumeIssuing: (id, method) => issuer.resumeFor(id, method),
       })({ ...notification.tenant, reference: notification.reference });
     };
@@ -242,16 +236,20 @@ describe('what acquirers tell, on Postgres', () => {
     });
     it('of a card payment that its chargeback overtook: the chargeback holds what it finds now', async () => {
       const one = await approved();
-      core.provider.facts.set(one.txid, [fact('chargeback', { at: at('16:00:00') })]);
-      await notify(one, {});
+      core.provider.cases.set(one.txid, [CHARGEBACK]);
+      await notify(one, { kind: 'case' });
       expect([await typesOf(one), handled]).to.deep.equal([[], ['settled']]);
       await notify(one, { kind: 'payment', reference: one.arrived.providerPaymentId });
-      expect(await typesOf(one)).to.deep.equal(['TransactionSettled', 'TransactionDisputeOpened']);
+      expect(await typesOf(one)).to.deep.equal([
+        'TransactionSettled',
+        'TransactionDisputeOpened',
+        'TransactionDisputeUpdated',
+      ]);
       expect(await statusOf(one)).to.equal('CHARGEBACK');
     });
     it('killed between the settlement and the chargeback that overtook it: the repeat holds', async () => {
       const one = await approved();
-      core.provider.facts.set(one.txid, [fact('chargeback', { at: at('16:00:00') })]);
+      core.provider.cases.set(one.txid, [CHARGEBACK]);
       core.spies.beforeAppend = async (_stream, events) => {
         if (events.some(({ type }) => type === 'TransactionDisputeOpened')) throw new EventStoreUnavailable('killed');
       };
@@ -260,7 +258,11 @@ describe('what acquirers tell, on Postgres', () => {
       core.spies.beforeAppend = null;
       expect([await typesOf(one), handled]).to.deep.equal([['TransactionSettled'], []]);
       await notify(one, payment);
-      expect(await typesOf(one)).to.deep.equal(['TransactionSettled', 'TransactionDisputeOpened']);
+      expect(await typesOf(one)).to.deep.equal([
+        'TransactionSettled',
+        'TransactionDisputeOpened',
+        'TransactionDisputeUpdated',
+      ]);
     });
     it('of a fact that is told before our record knows the instrument is not lost: the creation goes on first', async () => {
       const one = await open(['CREDIT_CARD'], []);

@@ -309,7 +309,14 @@ describe('the issuing of instruments, on Postgres', () => {
       const settler = new Settler({ commands, accounts, providers });
       const takeFacts = takeAcquirerFacts({ commands, providers });
       const resumeIssuing = issuer.resumeFor.bind(issuer);
-      return settleNotification({ notifications, providers, settler, takeFacts, resumeIssuing })({
+      return settleNotification({
+        notifications,
+        providers,
+        settler,
+        takeFacts,
+        takeCases: async () => undefined,
+        resumeIssuing,
+      })({
         ...tenant,
         reference,
       });

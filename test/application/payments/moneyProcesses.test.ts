@@ -97,7 +97,14 @@ describe('the money processes, on Postgres', () => {
     const needs = () => {
       const { commands, provider: providers } = core;
       const takeFacts = takeAcquirerFacts({ commands, providers });
-      return { notifications: told, providers, settler, takeFacts, resumeIssuing: async () => undefined };
+      return {
+        notifications: told,
+        providers,
+        settler,
+        takeFacts,
+        takeCases: async () => undefined,
+        resumeIssuing: async () => undefined,
+      };
     };
     const settle = async ({ id, providerPaymentId }: { id: PaymentId; providerPaymentId: string }) => {
       const tenant = { accountId: core.account.accountId, mode: 'test' as const };

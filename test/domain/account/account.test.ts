@@ -46,6 +46,7 @@ const settings = {
   refundVelocity: { countPerHour: null, sumPerHour: null },
   rateLimitPerMinute: null,
   cashoutDestinations: null,
+  disputeNotifications: true,
 };
 const opened: AccountEvent = { type: 'AccountOpened', data: { ...opening, settings } };
 const advanced = (seconds: number, from: string, to: string): AccountEvent => ({

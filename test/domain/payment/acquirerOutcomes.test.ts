@@ -1,28 +1,18 @@
-import { toMinor } from '../../../domain/kernel/money.ts';
-import {
-  openDispute,
-  type Refusal,
-  recordProcessing,
-  recordRefusal,
-} from '../../../domain/payment/acquirerOutcomes.ts';
+import { type Refusal, recordProcessing, recordRefusal } from '../../../domain/payment/acquirerOutcomes.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { given } from '../../support/given.ts';
-import { boleto, card, multibanco, otherIssued } from '../../support/instruments.ts';
+import { boleto, card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
   cancelled,
   cancelRequested,
   created,
-  disputeOpened,
   expired,
   failed,
   held,
   incoming,
   issued,
   processing,
-  refundCompleted,
-  refundReleased,
-  refundReserved,
   refused,
   refusedInstrument,
   sentBack,
@@ -156,63 +146,5 @@ describe('recordRefusal', () => {
   it('of a payment that was never created is a broken invariant', () =>
     given(payment)
       .when(decline)
-      .throws(/never created/));
-});
-
-describe('openDispute (M9)', () => {
-  const dispute = openDispute('CHARGEBACK', 'fraud', at('16:00:00'));
-  it('holds what was paid, once', () => {
-    given(payment, ...APPROVED)
-      .when(dispute)
-      .then(disputeOpened(), 'recorded')
-      .again('nothing');
-  });
-  it('holds nothing yet while all of it is on its way back: what fails is held then', () => {
-    given(payment, ...APPROVED, refundReserved())
-      .when(dispute)
-      .then(disputeOpened('CHARGEBACK', 0), 'recorded')
-      .again('nothing');
-  });
-  it('again of the other kind is nothing: the first one stands', () => {
-    given(payment, ...APPROVED, disputeOpened('DISPUTE'))
-      .when(dispute)
-      .then('nothing');
-  });
-  it('holds what is left: not what is refunded, nor what is on its way', () => {
-    const half = { amount: toMinor(5_000) };
-    given(payment, ...APPROVED, refundReserved(half), refundCompleted(half))
-      .when(dispute)
-      .then(disputeOpened('CHARGEBACK', 7_345), 'recorded')
-      .again('nothing');
-    given(payment, ...APPROVED, refundReserved(half))
-      .when(dispute)
-      .then(disputeOpened('CHARGEBACK', 7_345), 'recorded');
-    given(payment, ...APPROVED, refundReserved(half), refundReleased(half))
-      .when(dispute)
-      .then(disputeOpened(), 'recorded');
-  });
-  it('of a payment that is all given back is nothing', () => {
-    given(payment, ...APPROVED, refundReserved(), refundCompleted())
-      .when(dispute)
-      .then('nothing');
-  });
-  const nothing: readonly (readonly [string, readonly PaymentEvent[]])[] = [
-    ['not settled', CARD],
-    ['in flight', [...CARD, processing()]],
-    ['declined', [...CARD, refused('CREDIT_CARD', true)]],
-    ['settled by Pix', [created(), issued(), settled()]],
-    [
-      'settled by Multibanco',
-      [created({ methods: ['MULTIBANCO'] }), otherIssued(multibanco()), settled({ method: 'MULTIBANCO' })],
-    ],
-  ];
-  for (const [name, history] of nothing)
-    it(`${name}: nothing`, () =>
-      given(payment, ...history)
-        .when(dispute)
-        .then('nothing'));
-  it('of a payment that was never created is a broken invariant', () =>
-    given(payment)
-      .when(dispute)
       .throws(/never created/));
 });

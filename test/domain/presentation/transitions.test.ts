@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { type Decision, fold } from '../../../domain/kernel/decider.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
-import { openDispute } from '../../../domain/payment/acquirerOutcomes.ts';
 import { recordCancelled, requestCancel } from '../../../domain/payment/cancel.ts';
 import { createCharge } from '../../../domain/payment/create.ts';
+import { openDispute } from '../../../domain/payment/dispute.ts';
 import { expire, recordReturn } from '../../../domain/payment/lifecycle.ts';
 import {
   assertExists,
@@ -26,6 +26,7 @@ import {
   at,
   CANCELLED_AT,
   created,
+  disputeReport,
   END_TO_END_ID,
   EXPIRES_AT,
   held,
@@ -205,9 +206,12 @@ describe('contract.md, Transitions shown', () => {
     expect([shown?.settlement, messages]).to.deep.equal([{}, ['payment.status_changed']]);
   });
 
-  for (const kind of ['CHARGEBACK', 'DISPUTE'] as const)
+  for (const [type, kind] of [
+    ['chargeback', 'CHARGEBACK'],
+    ['dispute', 'DISPUTE'],
+  ] as const)
     it(`paid | dispute case opened | | disputed | Amount held. Refund is blocked. (${kind})`, () => {
-      const dispute = openDispute(kind, 'fraud', at('16:00:00'));
+      const dispute = openDispute(disputeReport({ type }), at('16:00:00'));
       const { statuses, messages, refused, payment: after } = play(APPROVED, dispute, ...refunds(1));
       expect([statuses, refused]).to.deep.equal([['APPROVED', kind], 'charge_disputed']);
       expect([chargeView(after).status, messages]).to.deep.equal([

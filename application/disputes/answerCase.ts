@@ -1,0 +1,72 @@
+// What the merchant answers to a case, and what the platform does with it. The payment is told at once, so that the answer finds its money
+// where it belongs; a process tells it when that was cut off.
+import { acceptCase, appealCase, requestEvidence, reviewCase } from '../../domain/dispute/decisions.ts';
+import type { MedCase, MedCaseEvent, MedCaseState } from '../../domain/dispute/medCase.ts';
+import type { Decision } from '../../domain/kernel/decider.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { MedCaseId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { MED_CASE } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
+import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
+import { announcesOutcomes } from './announcements.ts';
+import { ownCase } from './ownCase.ts';
+import { takeProviderCases } from './takeProviderCases.ts';
+import { tellPaymentOf } from './tellPayment.ts';
+
+export type CaseAnswer =
+  | { readonly kind: 'appeal'; readonly reason: string }
+  | { readonly kind: 'accept' }
+  /** The platform's. */
+  | { readonly kind: 'requestEvidence' }
+  /** An operator's. */
+  | { readonly kind: 'review'; readonly approve: boolean };
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly providers: PaymentProviders;
+}
+
+/** Returns the case after it. Rejections: of the decision, `not_found` first but for a bad reason. */
+export const answerCase =
+  (needs: Needs) =>
+  async (tenant: Tenant, id: MedCaseId, answer: CaseAnswer, by: Changer): Promise<MedCase | Rejection> => {
+    const { commands, accounts } = needs;
+    const own = await ownCase(commands, tenant, id);
+    if (isRejection(own)) return own;
+    const { accountId, mode, paymentId } = own.terms;
+    const account = await accounts.get(accountId);
+    const at = await accounts.now(accountId, mode);
+    const decide = decisionOf(answer, announcesOutcomes(account, mode), at);
+    const actor = { actor: by.actor, requestId: by.requestId ?? id };
+    const metadata = metadataForRequest(actor, { accountId, mode }, paymentId);
+    const done = await commands.execute(MED_CASE, streamName.medCase(id), decide, metadata);
+    if (isRejection(done)) return done;
+    await tellPaymentOf(needs)({ caseId: id });
+    // What the provider reported meanwhile waited for the end of the review.
+    if (answer.kind === 'review' && !answer.approve) await takeProviderCases(needs)(paymentId);
+    return done.state as MedCase;
+  };
+
+const decisionOf = (
+  answer: CaseAnswer,
+  announced: boolean,
+  at: Timestamp,
+): Decision<MedCaseState, MedCaseEvent, 'recorded'> => {
+  switch (answer.kind) {
+    case 'appeal':
+      return appealCase(answer.reason, at);
+    case 'accept':
+      return acceptCase(announced, at);
+    case 'requestEvidence':
+      return requestEvidence(at);
+    case 'review':
+      return reviewCase(answer.approve, announced, at);
+    default:
+      return answer satisfies never;
+  }
+};

@@ -1,0 +1,73 @@
+// The account's contact hears by mail that a case opened, that evidence is asked for, that the deadline is near, and how it ended: one
+// mail for each event (Q7).
+
+import Type from 'typebox';
+import type { MedCase } from '../../domain/dispute/medCase.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { MedCaseId } from '../../domain/kernel/ids.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { MED_CASE } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { caseMailIdOf } from '../core/derivedIds.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { enqueue, ignoring, processManager } from '../core/reactions.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+import type { MailSender } from '../ports/mail.ts';
+import { caseMail } from './caseMail.ts';
+
+export const mailCase = jobKind({
+  name: 'mailCase',
+  /** `revision`: of the event. */
+  payload: payloadOf({ caseId: idOf<MedCaseId>(), revision: Type.Integer() }),
+  subjectOf: ({ caseId, revision }) => `${caseId} ${revision}`,
+});
+
+const mail = ({ subject, revision }: { readonly subject: string; readonly revision: number }) => [
+  enqueue(mailCase, { caseId: subject as MedCaseId, revision }),
+];
+
+export const caseMailing = processManager({
+  name: 'caseMailing',
+  movesMoney: false,
+  reactions: {
+    medCase: {
+      MedCaseOpened: mail,
+      MedCaseEvidenceRequested: mail,
+      MedCaseDeadlineNeared: mail,
+      MedCaseAccepted: mail,
+      MedCaseRejected: mail,
+      MedCaseClosed: mail,
+      ...ignoring(
+        'MedCaseAppealed',
+        'MedCaseEvidenceGranted',
+        'MedCaseEvidenceConfirmed',
+        'MedCaseEvidenceRemoved',
+        'MedCaseReviewRequested',
+        'MedCaseReviewApproved',
+        'MedCaseReviewRefused',
+      ),
+    },
+  },
+});
+
+/** Sends the mail of an event. Run twice it sends the same one: its id names the event. */
+export const sendCaseMail =
+  ({
+    commands,
+    accounts,
+    mail: sender,
+  }: {
+    readonly commands: CommandHandler;
+    readonly accounts: Accounts;
+    readonly mail: MailSender;
+  }) =>
+  async ({ caseId, revision }: PayloadOf<typeof mailCase>): Promise<void> => {
+    const around = await commands.loadAround(MED_CASE, streamName.medCase(caseId), revision);
+    if (around === null || around.after.status === 'absent') return;
+    const medCase: MedCase = around.after;
+    const words = caseMail(around.event.type, medCase);
+    if (words === null) return;
+    const { email } = await accounts.get(medCase.terms.accountId);
+    await sender.send({ id: caseMailIdOf(caseId, revision), to: email, ...words });
+  };

@@ -1,0 +1,63 @@
+// A day before the deadline of a case the merchant is reminded of it (Q2). A deadline that passes changes nothing.
+import { nearDeadline } from '../../domain/dispute/decisions.ts';
+import { medCase, reminderAt } from '../../domain/dispute/medCase.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { MedCaseId } from '../../domain/kernel/ids.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { MED_CASE } from '../core/aggregates.ts';
+import { timedKind } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { clearTimer, ignoring, processManager, setTimer } from '../core/reactions.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+
+export const remindOfDeadline = timedKind({
+  name: 'remindOfDeadline',
+  payload: payloadOf({ caseId: idOf<MedCaseId>() }),
+  subjectOf: ({ caseId }) => caseId,
+});
+
+const caseOf = ({ subject }: { readonly subject: string }) => ({ caseId: subject as MedCaseId });
+const answered = (logged: { readonly subject: string }) => [clearTimer(remindOfDeadline, caseOf(logged))];
+
+export const caseDeadlines = processManager({
+  name: 'caseDeadlines',
+  movesMoney: false,
+  reactions: {
+    medCase: {
+      MedCaseOpened: (logged) => {
+        const at = reminderAt(medCase.evolve(medCase.initial, logged.event));
+        return at === null ? [] : [setTimer(remindOfDeadline, caseOf(logged), logged, at)];
+      },
+      MedCaseAppealed: answered,
+      MedCaseAccepted: answered,
+      MedCaseRejected: answered,
+      MedCaseClosed: answered,
+      ...ignoring(
+        'MedCaseEvidenceRequested',
+        'MedCaseDeadlineNeared',
+        'MedCaseEvidenceGranted',
+        'MedCaseEvidenceConfirmed',
+        'MedCaseEvidenceRemoved',
+        'MedCaseReviewRequested',
+        'MedCaseReviewApproved',
+        'MedCaseReviewRefused',
+      ),
+    },
+  },
+});
+
+/** Records that the deadline is near. Too early, answered or reminded before: nothing. */
+export const recordNearDeadline =
+  ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
+  async ({ caseId }: PayloadOf<typeof remindOfDeadline>): Promise<void> => {
+    const stream = streamName.medCase(caseId);
+    const { state } = await commands.load(MED_CASE, stream);
+    const dueAt = reminderAt(state);
+    if (state.status === 'absent' || dueAt === null) return;
+    const { accountId, mode, paymentId } = state.terms;
+    const at = await accounts.actingAt(accountId, mode, dueAt);
+    const metadata = metadataForProcess('caseDeadlines', state.terms, paymentId, caseId);
+    await commands.record(MED_CASE, stream, nearDeadline(at), metadata);
+  };

@@ -1,0 +1,69 @@
+// What happens to a case is told to its payment, in order and once: there it moves the held money, shows in the charge, and is published
+// (ADR 0011).
+
+import type { MedCase } from '../../domain/dispute/medCase.ts';
+import { caseChange } from '../../domain/dispute/snapshot.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { MedCaseId } from '../../domain/kernel/ids.ts';
+import { recordCaseStep } from '../../domain/payment/dispute.ts';
+import { exists } from '../../domain/payment/payment.ts';
+import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { enqueue, ignoring, processManager } from '../core/reactions.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+
+export const tellPayment = jobKind({
+  name: 'tellPayment',
+  payload: payloadOf({ caseId: idOf<MedCaseId>() }),
+  subjectOf: ({ caseId }) => caseId,
+});
+
+const tell = ({ subject }: { readonly subject: string }) => [enqueue(tellPayment, { caseId: subject as MedCaseId })];
+
+export const caseTelling = processManager({
+  name: 'caseTelling',
+  movesMoney: true,
+  reactions: {
+    medCase: {
+      MedCaseOpened: tell,
+      MedCaseEvidenceRequested: tell,
+      MedCaseAppealed: tell,
+      MedCaseAccepted: tell,
+      MedCaseRejected: tell,
+      MedCaseClosed: tell,
+      ...ignoring(
+        'MedCaseDeadlineNeared',
+        'MedCaseEvidenceGranted',
+        'MedCaseEvidenceConfirmed',
+        'MedCaseEvidenceRemoved',
+        'MedCaseReviewRequested',
+        'MedCaseReviewApproved',
+        'MedCaseReviewRefused',
+      ),
+    },
+  },
+});
+
+/** Tells the payment all that it was not told of the case. Twice, or at once with itself: once. */
+export const tellPaymentOf =
+  ({ commands }: { readonly commands: CommandHandler }) =>
+  async ({ caseId }: PayloadOf<typeof tellPayment>): Promise<void> => {
+    const { state } = await commands.load(MED_CASE, streamName.medCase(caseId));
+    if (state.status === 'absent') return;
+    const { paymentId } = state.terms;
+    const stream = streamName.payment(paymentId);
+    const { state: payment } = await commands.load(PAYMENT, stream);
+    if (!exists(payment) || payment.transaction.status !== 'settled') return;
+    const told = payment.transaction.dispute;
+    if (told?.caseId !== caseId) return;
+    for await (const { event, after, revision } of commands.loadSteps(MED_CASE, streamName.medCase(caseId))) {
+      const change = caseChange(event);
+      if (change === null || revision <= told.revision) continue;
+      const step = { revision, change, medCase: after as MedCase, at: event.data.at };
+      const metadata = metadataForProcess('caseTelling', state.terms, paymentId, caseId);
+      await commands.record(PAYMENT, stream, recordCaseStep(step), metadata);
+    }
+  };

@@ -1,0 +1,168 @@
+// What the merchant, the bank and the platform decide about a case (contract.md Dispute case status; rules Q1–Q4).
+import type { Decision } from '../kernel/decider.ts';
+import { type Rejection, reject } from '../kernel/rejection.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import {
+  type CaseTerms,
+  isUnderWay,
+  type MedCase,
+  type MedCaseEvent,
+  type MedCaseState,
+  type PendingReview,
+  type Ruling,
+  reminderAt,
+} from './medCase.ts';
+
+type Deciding<Reply = 'recorded'> = Decision<MedCaseState, MedCaseEvent, Reply>;
+
+/** Characters of an appeal's reason, both bounds included. */
+export const APPEAL_REASON_MIN = 5;
+export const APPEAL_REASON_MAX = 2_000;
+
+export const NO_CASE = reject('not_found', 'There is no such case.');
+const NOT_OPEN = reject('case_not_open', 'This case is not open.');
+const ENDED = reject('case_not_open', 'This case has ended.');
+const UNDER_REVIEW = reject('case_under_review', 'An outcome of this case is being reviewed.');
+
+/** The payment holds its money already; this opens the case. Twice: once. */
+export const openCase =
+  (terms: CaseTerms, at: Timestamp): Deciding<'opened'> =>
+  (state) => ({
+    events: state.status === 'absent' ? [{ type: 'MedCaseOpened', data: { ...terms, at } }] : [],
+    reply: 'opened',
+  });
+
+/** Again: asked once more. Of an ended case: `case_not_open`. */
+export const requestEvidence =
+  (at: Timestamp): Deciding =>
+  (state) => {
+    if (state.status === 'absent') return NO_CASE;
+    if (!isUnderWay(state)) return ENDED;
+    return recorded({ type: 'MedCaseEvidenceRequested', data: { at } });
+  };
+
+/** A day is left to answer. Too early, answered, reminded before, or without a deadline: nothing. */
+export const nearDeadline =
+  (now: Timestamp): Deciding<'recorded' | 'nothing'> =>
+  (state) => {
+    const due = reminderAt(state);
+    return due === null || now < due
+      ? { events: [], reply: 'nothing' }
+      : recorded({ type: 'MedCaseDeadlineNeared', data: { at: now } });
+  };
+
+/**
+ * The merchant objects. Order of the checks: the reason (`invalid_reason`), the case (`not_found`, `case_not_open`). While an outcome is
+ * being reviewed the merchant may still object. Objected before: `case_not_open`, whatever the reason.
+ */
+export const appealCase =
+  (reason: string, at: Timestamp): Deciding =>
+  (state) => {
+    if (!isAppealReason(reason))
+      return reject(
+        'invalid_reason',
+        `reason must have ${APPEAL_REASON_MIN} to ${APPEAL_REASON_MAX} characters that are not all blank.`,
+        { param: 'reason' },
+      );
+    if (state.status === 'absent') return NO_CASE;
+    if (state.status !== 'open') return NOT_OPEN;
+    return recorded({ type: 'MedCaseAppealed', data: { reason, at } });
+  };
+
+const isAppealReason = (reason: string): boolean => {
+  const { length } = [...reason];
+  return length >= APPEAL_REASON_MIN && length <= APPEAL_REASON_MAX && reason.trim() !== '';
+};
+
+/** The merchant gives in: lost, and final. `case_not_open`, then `case_under_review`. */
+export const acceptCase =
+  (announced: boolean, at: Timestamp): Deciding =>
+  (state) => {
+    if (state.status === 'absent') return NO_CASE;
+    if (state.status !== 'open') return NOT_OPEN;
+    if (state.review !== null) return UNDER_REVIEW;
+    return recorded({ type: 'MedCaseAccepted', data: { announced, at } });
+  };
+
+/** What a provider reports of a case after its opening; `report`: its number, from 2. */
+export interface BankRuling {
+  readonly report: number;
+  readonly ruling: Ruling | 'withdrawn';
+  /** The platform's operators look at it first; never of a withdrawal. */
+  readonly review: boolean;
+  /** As the provider reported it. */
+  readonly at: Timestamp;
+}
+
+/**
+ * The bank ruled, or the payer withdrew. Taken up before: nothing. Order of the checks: the case (`not_found`, `case_not_open` once it has
+ * ended), then `case_under_review`.
+ */
+export const ruleCase =
+  ({ report, ruling, review, at: ruledAt }: BankRuling, announced: boolean, at: Timestamp): Deciding =>
+  (state) => {
+    if (state.status === 'absent') return NO_CASE;
+    if (report <= state.reports) return { events: [], reply: 'recorded' };
+    const refusal = notRulable(state);
+    if (refusal !== null) return refusal;
+    if (ruling === 'withdrawn') {
+      const data = {
+        because: 'withdrawn',
+        moneyOutcome: 'refunded_to_merchant',
+        announced,
+        report,
+        ruledAt,
+        at,
+      } as const;
+      return recorded({ type: 'MedCaseClosed', data });
+    }
+    return recorded(
+      review
+        ? { type: 'MedCaseReviewRequested', data: { ...ruling, report, ruledAt, at } }
+        : endOf(ruling, { announced, report, ruledAt, at }),
+    );
+  };
+
+/** Why neither the bank's ruling nor a withdrawal is taken now; null when it is. */
+export const notRulable = (state: MedCaseState): Rejection | null => {
+  if (state.status === 'absent') return NO_CASE;
+  if (!isUnderWay(state)) return ENDED;
+  return state.review === null ? null : UNDER_REVIEW;
+};
+
+const endOf = (
+  { result, returned }: Ruling,
+  end: { readonly announced: boolean; readonly report: number; readonly ruledAt: Timestamp; readonly at: Timestamp },
+): MedCaseEvent => {
+  if (result === 'agreed') return { type: 'MedCaseRejected', data: end };
+  const moneyOutcome = returned ? 'refunded_to_merchant' : 'closed_without_refund';
+  return { type: 'MedCaseClosed', data: { because: 'disagreed', moneyOutcome, ...end } };
+};
+
+/** An operator lets the ruling count, or not. No ruling waits: `case_not_open`. */
+export const reviewCase =
+  (approve: boolean, announced: boolean, at: Timestamp): Deciding =>
+  (state) => {
+    if (state.status === 'absent') return NO_CASE;
+    const { review } = state;
+    if (review === null) return reject('case_not_open', 'No outcome of this case waits for a review.');
+    if (!approve) return recorded({ type: 'MedCaseReviewRefused', data: { at } });
+    return recorded(
+      { type: 'MedCaseReviewApproved', data: { at } },
+      endOf(review, endUnderReview(state, review, announced, at)),
+    );
+  };
+
+const endUnderReview = (
+  { reports: report }: MedCase,
+  { ruledAt }: PendingReview,
+  announced: boolean,
+  at: Timestamp,
+) => ({
+  announced,
+  report,
+  ruledAt,
+  at,
+});
+
+const recorded = (...events: readonly MedCaseEvent[]) => ({ events, reply: 'recorded' as const });

@@ -1,0 +1,82 @@
+// Stored format of the events of dispute cases.
+import type { EvidenceId } from '../kernel/ids.ts';
+import { flag, integer, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import type { Evidence, EvidenceGrant } from './evidence.ts';
+import { CASE_TYPES, type CaseTerms, type MedCaseEvent } from './medCase.ts';
+
+const file = {
+  evidenceId: text<EvidenceId>(),
+  fileName: text(),
+  fileSize: integer,
+  mimeType: text(),
+  uploadedBy: oneOf('merchant', 'partner', 'platform'),
+};
+const ruling = { result: oneOf('agreed', 'disagreed'), returned: flag } as const;
+
+export const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
+  MedCaseOpened: {
+    version: 1,
+    shape: record<CaseTerms & { at: Timestamp }>({
+      caseId: text(),
+      paymentId: text(),
+      accountId: text(),
+      mode: oneOf('test', 'live'),
+      providerCaseId: text(),
+      type: oneOf(...CASE_TYPES),
+      amount: money,
+      currency: text(),
+      reason: nullable(text()),
+      responseDeadline: nullable(time),
+      amountMismatch: flag,
+      openedAt: time,
+      at: time,
+    }),
+    personal: ['reason'],
+    unsaid: {
+      caseId: { is: 'subject' },
+      paymentId: { is: 'correlationId' },
+      accountId: { is: 'account' },
+      mode: { is: 'mode' },
+    },
+  },
+  MedCaseEvidenceRequested: { version: 1, shape: record({ at: time }), personal: [] },
+  MedCaseDeadlineNeared: { version: 1, shape: record({ at: time }), personal: [] },
+  MedCaseEvidenceGranted: {
+    version: 1,
+    shape: record<EvidenceGrant>({ ...file, expiresAt: time, at: time }),
+    personal: ['fileName'],
+  },
+  MedCaseEvidenceConfirmed: {
+    version: 1,
+    shape: record<Evidence>({ ...file, sha256: text(), grantedAt: time, at: time }),
+    personal: ['fileName'],
+  },
+  MedCaseEvidenceRemoved: { version: 1, shape: record({ evidenceId: text(), at: time }), personal: [] },
+  MedCaseAppealed: { version: 1, shape: record({ reason: text(), at: time }), personal: ['reason'] },
+  MedCaseAccepted: { version: 1, shape: record({ announced: flag, at: time }), personal: [] },
+  MedCaseReviewRequested: {
+    version: 1,
+    shape: record({ ...ruling, report: integer, ruledAt: time, at: time }),
+    personal: [],
+  },
+  MedCaseReviewApproved: { version: 1, shape: record({ at: time }), personal: [] },
+  MedCaseReviewRefused: { version: 1, shape: record({ at: time }), personal: [] },
+  MedCaseRejected: {
+    version: 1,
+    shape: record({ announced: flag, report: integer, ruledAt: time, at: time }),
+    personal: [],
+  },
+  MedCaseClosed: {
+    version: 1,
+    shape: record({
+      because: oneOf('disagreed', 'withdrawn'),
+      moneyOutcome: oneOf('refunded_to_merchant', 'closed_without_refund'),
+      announced: flag,
+      report: integer,
+      ruledAt: time,
+      at: time,
+    }),
+    personal: [],
+  },
+});

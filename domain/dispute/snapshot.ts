@@ -1,0 +1,71 @@
+// What the outside sees of a case, as it is after one of its events: kept in the payment's stream, so that what was announced never
+// changes afterwards.
+import type { MedCaseId } from '../kernel/ids.ts';
+import type { Minor } from '../kernel/money.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import type { CaseStatus, CaseType, MedCase, MedCaseEvent, MoneyOutcome } from './medCase.ts';
+
+export interface CaseSnapshot {
+  readonly caseId: MedCaseId;
+  readonly type: CaseType;
+  readonly status: CaseStatus;
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly reason: string | null;
+  readonly responseDeadline: Timestamp | null;
+  readonly evidenceRequestedAt: Timestamp | null;
+  readonly appealReason: string | null;
+  readonly appealedAt: Timestamp | null;
+  readonly evidenceCount: number;
+  readonly moneyOutcome: MoneyOutcome | null;
+  readonly openedAt: Timestamp;
+  readonly closedAt: Timestamp | null;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+}
+
+export const snapshotOf = (medCase: MedCase): CaseSnapshot => {
+  const { caseId, type, amount, currency, reason, responseDeadline, openedAt } = medCase.terms;
+  const { status, evidenceRequestedAt, appeal, evidence, moneyOutcome, createdAt, updatedAt, closedAt } = medCase;
+  return {
+    caseId,
+    type,
+    status,
+    amount,
+    currency,
+    reason,
+    responseDeadline,
+    evidenceRequestedAt,
+    appealReason: appeal?.reason ?? null,
+    appealedAt: appeal?.at ?? null,
+    evidenceCount: evidence.length,
+    moneyOutcome,
+    openedAt,
+    closedAt,
+    createdAt,
+    updatedAt,
+  };
+};
+
+/** What a payment is told of its case; the rest is between the merchant, its files and the operators. */
+export const CASE_CHANGES = ['opened', 'evidence_requested', 'appealed', 'accepted', 'rejected', 'closed'] as const;
+export type CaseChange = (typeof CASE_CHANGES)[number];
+
+const CHANGE_OF: { readonly [T in MedCaseEvent['type']]: CaseChange | null } = {
+  MedCaseOpened: 'opened',
+  MedCaseEvidenceRequested: 'evidence_requested',
+  MedCaseAppealed: 'appealed',
+  MedCaseAccepted: 'accepted',
+  MedCaseRejected: 'rejected',
+  MedCaseClosed: 'closed',
+  MedCaseDeadlineNeared: null,
+  MedCaseEvidenceGranted: null,
+  MedCaseEvidenceConfirmed: null,
+  MedCaseEvidenceRemoved: null,
+  MedCaseReviewRequested: null,
+  MedCaseReviewApproved: null,
+  MedCaseReviewRefused: null,
+};
+
+/** null: the payment is not told of it. */
+export const caseChange = ({ type }: MedCaseEvent): CaseChange | null => CHANGE_OF[type];

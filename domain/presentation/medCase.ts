@@ -1,0 +1,106 @@
+// The dispute case of the interface, the block about it in a charge's metadata, and what webhooks tell of it (rules Q5, Q8).
+
+import type { CaseStatus, CaseType, MedCase, MoneyOutcome } from '../dispute/medCase.ts';
+import type { CaseSnapshot } from '../dispute/snapshot.ts';
+import { snapshotOf } from '../dispute/snapshot.ts';
+import { type PaymentId, PREFIX } from '../kernel/ids.ts';
+import type { Json } from '../kernel/serde.ts';
+import type { ExistingPayment } from '../payment/payment.ts';
+import type { TransactionDisputeResolved, TransactionDisputeUpdated } from '../transaction/disputes.ts';
+import { canonicalMessage, type Message } from './envelope.ts';
+
+export interface MedCaseView {
+  readonly id: string;
+  readonly object: 'med_case';
+  readonly type: CaseType;
+  readonly status: CaseStatus;
+  readonly amount: number;
+  readonly currency: string;
+  readonly charge_id: string;
+  readonly reason: string | null;
+  readonly response_deadline: string | null;
+  readonly evidence_requested_at: string | null;
+  readonly appeal_reason: string | null;
+  readonly appealed_at: string | null;
+  readonly evidence_count: number;
+  readonly money_outcome: MoneyOutcome | null;
+  readonly opened_at: string;
+  readonly closed_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const viewOf = (seen: CaseSnapshot, paymentId: PaymentId): MedCaseView => ({
+  id: PREFIX.medCase + seen.caseId,
+  object: 'med_case',
+  type: seen.type,
+  status: seen.status,
+  amount: seen.amount,
+  currency: seen.currency,
+  charge_id: PREFIX.charge + paymentId,
+  reason: seen.reason,
+  response_deadline: seen.responseDeadline,
+  evidence_requested_at: seen.evidenceRequestedAt,
+  appeal_reason: seen.appealReason,
+  appealed_at: seen.appealedAt,
+  evidence_count: seen.evidenceCount,
+  money_outcome: seen.moneyOutcome,
+  opened_at: seen.openedAt,
+  closed_at: seen.closedAt,
+  created_at: seen.createdAt,
+  updated_at: seen.updatedAt,
+});
+
+export const medCaseView = (medCase: MedCase): MedCaseView => viewOf(snapshotOf(medCase), medCase.terms.paymentId);
+
+/** `metadata.med` of a charge that has a dispute, the latest one; null: it has none. What is not known or told is left out. */
+export const medMetadata = ({ transaction }: ExistingPayment): { readonly [key: string]: Json } | null => {
+  if (transaction.status !== 'settled' || transaction.dispute === null) return null;
+  const { method, reason, payer, openedAt, ending, ruledAt, lastEventAt, amountMismatch } = transaction.dispute;
+  return {
+    referenceId: transaction.settlement.incoming.providerPaymentId,
+    status: ending === null ? 'delivered' : ending === 'withdrawn' ? 'canceled' : 'closed',
+    ...((ending === 'agreed' || ending === 'disagreed') && { result: ending }),
+    ...(method !== null && { method }),
+    ...(reason !== null && { reason }),
+    ...(payer.name !== null && { payerName: payer.name }),
+    ...(payer.document !== null && { payerDocument: payer.document }),
+    openedAt,
+    updatedAt: ruledAt ?? openedAt,
+    ...(ruledAt !== null && { closedAt: ruledAt }),
+    lastEventAt,
+    amountMismatch,
+  };
+};
+
+/** `med_case.created`, and `.updated` for each change after it, unless notifications of outcomes are off. */
+export const caseMessages = (
+  { change, medCase, announced, at }: TransactionDisputeUpdated['data'],
+  paymentId: PaymentId,
+): readonly Message[] =>
+  announced
+    ? [
+        canonicalMessage(change === 'opened' ? 'med_case.created' : 'med_case.updated', at, () =>
+          viewOf(medCase, paymentId),
+        ),
+      ]
+    : [];
+
+/** `med.resolved`: where the disputed money went, unless notifications of outcomes are off. */
+export const resolutionMessages = (
+  { caseId, moneyOutcome, reportedAmount, currency, announced, at }: TransactionDisputeResolved['data'],
+  paymentId: PaymentId,
+): readonly Message[] =>
+  announced
+    ? [
+        canonicalMessage('med.resolved', at, () => ({
+          object: 'med_resolution',
+          case_id: PREFIX.medCase + caseId,
+          charge_id: PREFIX.charge + paymentId,
+          amount: reportedAmount,
+          currency,
+          money_outcome: moneyOutcome,
+          resolved_at: at,
+        })),
+      ]
+    : [];

@@ -1,0 +1,53 @@
+// Requests and responses of the dispute case routes (contract.md Dispute case).
+import { type TSchema, Type } from 'typebox';
+import { APPEAL_REASON_MAX, APPEAL_REASON_MIN } from '../../../domain/dispute/decisions.ts';
+import { CASE_STATUSES, CASE_TYPES, MONEY_OUTCOMES } from '../../../domain/dispute/medCase.ts';
+import {
+  accepting,
+  anyInteger,
+  boolean,
+  constant,
+  described,
+  exactly,
+  id,
+  listOf,
+  oneOfTexts,
+  orNull,
+  string,
+  timestamp,
+} from '../../kernel/jsonSchema.ts';
+
+const oneOfTextsOrNull = <const Value extends string>(values: readonly Value[]) =>
+  Type.Unsafe<Value | null>({ type: ['string', 'null'], enum: [...values, null] });
+
+export const medCaseSchema = exactly({
+  id: described('`med_` and the raw id.', id('med_')),
+  object: constant('med_case'),
+  type: described('`med` is a Pix dispute.', oneOfTexts(CASE_TYPES)),
+  status: oneOfTexts(CASE_STATUSES),
+  amount: described('Disputed amount as it was reported, smallest unit.', anyInteger),
+  currency: described('That of the charge.', string(8)),
+  charge_id: described('The disputed charge.', id('ch_')),
+  reason: described('The alleged reason.', orNull(string())),
+  response_deadline: described('Null when it is unknown.', orNull(timestamp)),
+  evidence_requested_at: described('When the platform asked for evidence.', orNull(timestamp)),
+  appeal_reason: described('The text sent when appealing.', orNull(string())),
+  appealed_at: orNull(timestamp),
+  evidence_count: described('Only evidence whose upload is confirmed.', anyInteger),
+  money_outcome: described('Null while the case is open or appealed.', oneOfTextsOrNull(MONEY_OUTCOMES)),
+  opened_at: timestamp,
+  closed_at: orNull(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+}) satisfies TSchema;
+
+export const medCaseListSchema = exactly({
+  object: constant('list'),
+  data: listOf(medCaseSchema),
+  has_more: boolean,
+  next_cursor: described('Send it as `starting_after`; null at the end.', orNull(id('med_'))),
+});
+
+export const appealBody = accepting({
+  reason: described('Why the dispute is not justified.', string(APPEAL_REASON_MAX, { minLength: APPEAL_REASON_MIN })),
+});

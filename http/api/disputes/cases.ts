@@ -1,0 +1,147 @@
+// Dispute cases (contract.md Dispute cases). The canonical path is /v1/med/cases; /v1/infractions serves the same routes.
+import type { CaseAnswer } from '../../../application/disputes/answerCase.ts';
+import { NO_CASE } from '../../../domain/dispute/decisions.ts';
+import { CASE_STATUSES, CASE_TYPES } from '../../../domain/dispute/medCase.ts';
+import { type MedCaseId, type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
+import { medCaseView } from '../../../domain/presentation/medCase.ts';
+import { instantAfter, instantBefore } from '../../kernel/isoDates.ts';
+import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
+import { actorOf, jsonBody, type KeyContext, type Route, route } from '../../kernel/route.ts';
+import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
+import { appealBody, medCaseListSchema, medCaseSchema } from './caseSchema.ts';
+
+/** The case that a path names. */
+export const caseParam = {
+  id: {
+    description: 'The `med_` id of the case.',
+    schema: { type: 'string' },
+    parse: (text: string) => parsePrefixedId<MedCaseId>(text, PREFIX.medCase) ?? NO_CASE,
+  },
+} as const;
+
+/** The same routes under both paths; each has an operation of its own. */
+const CANONICAL = { path: '/v1/med/cases', named: (name: string) => name, note: '' } as const;
+const ALIAS = {
+  path: '/v1/infractions',
+  named: (name: string) => name.replace('MedCase', 'Infraction'),
+  note: ' (alias)',
+} as const;
+export type CasePaths = typeof CANONICAL | typeof ALIAS;
+
+export const CASE_PATHS: readonly CasePaths[] = [CANONICAL, ALIAS];
+
+const NO_CURSOR = reject('invalid_cursor', 'starting_after is not one of your cases.', { param: 'starting_after' });
+
+const listRoute = ({ path, named, note }: CasePaths): Route =>
+  route({
+    method: 'GET',
+    path,
+    operationId: named('listMedCases'),
+    summary: `The dispute cases, newest first, by cursor${note}`,
+    tag: 'Disputes',
+    principal: 'apiKey',
+    reads: ['disputes'],
+    query: {
+      limit: wholeNumber('How many cases at most.', 1, 100, 25),
+      starting_after: matching(
+        'The last case of the page before: `next_cursor` of its answer.',
+        'a med_ id',
+        (text) => parsePrefixedId<MedCaseId>(text, PREFIX.medCase) ?? undefined,
+        'invalid_cursor',
+      ),
+      status: oneOf('Cases in this status.', CASE_STATUSES),
+      type: oneOf('Cases of this type. Without it: of all types.', CASE_TYPES),
+      charge_id: matching(
+        'Cases of this charge.',
+        'a ch_ id',
+        (text) => parseId<PaymentId>(text, PREFIX.charge) ?? undefined,
+      ),
+      created_after: instantAfter('Cases created after this instant.'),
+      created_before: instantBefore('Cases created before this instant.'),
+    },
+    refusesUnknownQuery: true,
+    responses: { 200: { kind: 'json', description: 'A page of cases.', schema: medCaseListSchema } },
+    errors: [],
+    handle: async ({ caller, query, services }) => {
+      const { limit, starting_after: after = null, status, type, charge_id: chargeId } = query;
+      const { created_after: createdAfter, created_before: createdBefore } = query;
+      const filter = {
+        ...(status !== undefined && { status }),
+        ...(type !== undefined && { type }),
+        ...(chargeId !== undefined && { chargeId }),
+        ...(createdAfter !== undefined && { createdAfter }),
+        ...(createdBefore !== undefined && { createdBefore }),
+      };
+      const found = await services.views.cases.list(caller.tenant, filter, { after, limit });
+      if (found === null) return NO_CURSOR;
+      const data = found.cases.map(medCaseView);
+      const next = found.hasMore ? (data.at(-1)?.id ?? null) : null;
+      return { status: 200, body: { object: 'list' as const, data, has_more: found.hasMore, next_cursor: next } };
+    },
+  });
+
+const getRoute = ({ path, named, note }: CasePaths): Route =>
+  route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    operationId: named('getMedCase'),
+    summary: `Read a dispute case${note}`,
+    tag: 'Disputes',
+    principal: 'apiKey',
+    params: caseParam,
+    reads: ['disputes'],
+    responses: { 200: { kind: 'json', description: 'The case.', schema: medCaseSchema } },
+    errors: ['not_found'],
+    handle: async ({ caller, params: { id }, services }) => {
+      assertShownCase({ services, caller }, id);
+      const found = await services.views.cases.find(caller.tenant, id);
+      return found === null ? NO_CASE : { status: 200, body: medCaseView(found) };
+    },
+  });
+
+/** Answers a case: the merchant's answers, and what the platform does with it. */
+export const answer = async (context: KeyContext<typeof caseParam>, what: CaseAnswer) => {
+  const { caller, params, services } = context;
+  assertShownCase(context, params.id);
+  const found = await services.views.cases.find(caller.tenant, params.id);
+  if (found !== null) assertFollowed(context, found.terms.paymentId);
+  const done = await services.answerCase(caller.tenant, params.id, what, actorOf(context));
+  return isRejection(done) ? done : { status: 200 as const, body: medCaseView(done) };
+};
+
+const appealRoute = ({ path, named, note }: CasePaths): Route =>
+  route({
+    method: 'POST',
+    path: `${path}/{id}/appeal`,
+    operationId: named('appealMedCase'),
+    summary: `Object to a dispute${note}`,
+    tag: 'Disputes',
+    principal: 'apiKey',
+    params: caseParam,
+    body: jsonBody({ schema: appealBody, codes: { reason: 'invalid_reason' } }),
+    responses: { 200: { kind: 'json', description: 'The case, appealed.', schema: medCaseSchema } },
+    errors: ['not_found', 'case_not_open'],
+    handle: (context) => answer(context, { kind: 'appeal', reason: context.body.reason }),
+  });
+
+const acceptRoute = ({ path, named, note }: CasePaths): Route =>
+  route({
+    method: 'POST',
+    path: `${path}/{id}/accept`,
+    operationId: named('acceptMedCase'),
+    summary: `Give in to a dispute: final${note}`,
+    tag: 'Disputes',
+    principal: 'apiKey',
+    params: caseParam,
+    responses: { 200: { kind: 'json', description: 'The case, accepted and lost.', schema: medCaseSchema } },
+    errors: ['not_found', 'case_not_open', 'case_under_review'],
+    handle: (context) => answer(context, { kind: 'accept' }),
+  });
+
+export const MED_CASE_ROUTES: readonly Route[] = CASE_PATHS.flatMap((paths) => [
+  listRoute(paths),
+  getRoute(paths),
+  appealRoute(paths),
+  acceptRoute(paths),
+]);

@@ -1,0 +1,122 @@
+// Disputes in the books of the sandbox bank: opened and ruled by the sandbox routes (X2, X4), read by the gateway through the port.
+import type { ProviderCase, Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import type { BankRuling } from '../../../domain/dispute/decisions.ts';
+import type { CaseType, DisputeMethod } from '../../../domain/dispute/medCase.ts';
+import type { AccountId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
+
+/** Names a notification about a case: each report has its own. */
+export const caseReference = (providerCaseId: string, report: number): string => `case:${report}:${providerCaseId}`;
+
+/** Returns false when a case of that name is in the books. */
+export const bookCase = async (
+  tx: Sql,
+  { accountId }: Tenant,
+  paymentId: PaymentId,
+  txid: string,
+  { providerCaseId, type, amount, method, reason, payer, responseDeadline, openedAt }: Omit<ProviderCase, 'rulings'>,
+): Promise<boolean> => {
+  const { rowCount } = await tx.query(
+    `INSERT INTO sandbox_bank.cases (account_id, provider_case_id, payment_id, txid, type, amount, method, reason, payer_name,
+       payer_document, response_deadline, opened_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING`,
+    [
+      accountId,
+      providerCaseId,
+      paymentId,
+      txid,
+      type,
+      amount,
+      method,
+      reason,
+      payer.name,
+      payer.document,
+      responseDeadline,
+      openedAt,
+    ],
+  );
+  return rowCount === 1;
+};
+
+/** Returns the number of the report. */
+export const bookRuling = async (
+  tx: Sql,
+  { accountId }: Tenant,
+  providerCaseId: string,
+  { ruling, review, at }: Omit<BankRuling, 'report'>,
+): Promise<number> => {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+    `sandbox case ${accountId} ${providerCaseId}`,
+  ]);
+  const { result, returned } = ruling === 'withdrawn' ? { result: ruling, returned: true } : ruling;
+  const { rows } = await tx.query<{ number: number }>(
+    `INSERT INTO sandbox_bank.case_rulings (account_id, provider_case_id, number, result, returned, review, at)
+     SELECT $1, $2, 2 + (SELECT count(*) FROM sandbox_bank.case_rulings WHERE account_id = $1 AND provider_case_id = $2), $3, $4, $5, $6
+     RETURNING number`,
+    [accountId, providerCaseId, result, returned, review, at],
+  );
+  return (rows[0] as { number: number }).number;
+};
+
+export const findCase = async (
+  db: Sql,
+  { accountId }: Tenant,
+  providerCaseId: string,
+): Promise<{ readonly paymentId: PaymentId } | null> => {
+  const text = 'SELECT payment_id FROM sandbox_bank.cases WHERE account_id = $1 AND provider_case_id = $2';
+  const { rows } = await db.query<{ payment_id: PaymentId }>(text, [accountId, providerCaseId]);
+  return rows[0] ? { paymentId: rows[0].payment_id } : null;
+};
+
+interface CaseRow {
+  provider_case_id: string;
+  type: CaseType;
+  amount: number | null;
+  method: DisputeMethod | null;
+  reason: string | null;
+  payer_name: string | null;
+  payer_document: string | null;
+  response_deadline: Timestamp | 'unknown' | null;
+  opened_ms: number;
+}
+interface RulingRow {
+  provider_case_id: string;
+  number: number;
+  result: 'agreed' | 'disagreed' | 'withdrawn';
+  returned: boolean;
+  review: boolean;
+  at_ms: number;
+}
+
+const rulingOf = ({ number: report, result, returned, review, at_ms }: RulingRow): BankRuling => ({
+  report,
+  ruling: result === 'withdrawn' ? result : { result, returned },
+  review,
+  at: fromMillis(at_ms),
+});
+
+export const casesOf = async (db: Sql, account: AccountId, txid: string): Promise<readonly ProviderCase[]> => {
+  const { rows } = await db.query<CaseRow>(
+    `SELECT provider_case_id, type, amount, method, reason, payer_name, payer_document, response_deadline,
+       (extract(epoch FROM opened_at) * 1000)::bigint AS opened_ms
+     FROM sandbox_bank.cases WHERE account_id = $1 AND txid = $2 ORDER BY opened_at, provider_case_id`,
+    [account, txid],
+  );
+  const rulings = await db.query<RulingRow>(
+    `SELECT provider_case_id, number, result, returned, review, (extract(epoch FROM at) * 1000)::bigint AS at_ms
+     FROM sandbox_bank.case_rulings WHERE account_id = $1 AND provider_case_id = ANY($2::text[]) ORDER BY number`,
+    [account, rows.map((row) => row.provider_case_id)],
+  );
+  return rows.map((row) => ({
+    providerCaseId: row.provider_case_id,
+    type: row.type,
+    amount: row.amount === null ? null : toMinor(row.amount),
+    method: row.method,
+    reason: row.reason,
+    payer: { name: row.payer_name, document: row.payer_document },
+    responseDeadline: row.response_deadline,
+    openedAt: fromMillis(row.opened_ms),
+    rulings: rulings.rows.filter((one) => one.provider_case_id === row.provider_case_id).map(rulingOf),
+  }));
+};
