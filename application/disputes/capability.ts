@@ -3,11 +3,13 @@ import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { BY_ROW, type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import type { EvidenceStorage } from '../ports/evidenceStorage.ts';
 import type { MailSender } from '../ports/mail.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import type { CaseReads } from '../ports/readModels/cases.ts';
 import { caseMailing, mailCase, sendCaseMail } from './caseMails.ts';
 import { caseDeadlines, recordNearDeadline, remindOfDeadline } from './deadlines.ts';
+import { evidenceSweep, removeUnconfirmed, sweepEvidence } from './evidenceSweep.ts';
 import { caseTelling, tellPayment, tellPaymentOf } from './tellPayment.ts';
 
 export interface DisputesNeeds {
@@ -16,6 +18,7 @@ export interface DisputesNeeds {
   readonly providers: PaymentProviders;
   readonly cases: CaseReads;
   readonly mail: MailSender;
+  readonly evidence: EvidenceStorage;
 }
 
 const overdueReminders: OwedSource<DisputesNeeds, { readonly tenant: Tenant; readonly caseId: MedCaseId }> = (
@@ -27,7 +30,7 @@ const PLACES = { places: 24, perTarget: 24 };
 
 export const disputes: Capability<DisputesNeeds> = {
   name: 'disputes',
-  processes: [caseTelling, caseDeadlines, caseMailing],
+  processes: [caseTelling, caseDeadlines, caseMailing, evidenceSweep],
   jobs: [
     job(tellPayment, {
       handler: (needs: DisputesNeeds) => each(tellPaymentOf(needs)),
@@ -47,6 +50,14 @@ export const disputes: Capability<DisputesNeeds> = {
       // A mail server may be slow.
       places: { places: 4, perTarget: 4 },
       idle: 'awaited',
+      owed: BY_ROW,
+    }),
+    job(sweepEvidence, {
+      handler: (needs: DisputesNeeds) => each(removeUnconfirmed(needs)),
+      // Storage that is away is waited for, and nobody waits for this.
+      places: { places: 4, perTarget: 4 },
+      idle: 'apart',
+      // That a file is there still shows in no row.
       owed: BY_ROW,
     }),
   ],

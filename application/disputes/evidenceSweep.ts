@@ -37,6 +37,7 @@ export const evidenceSweep = processManager({
       ...ignoring(
         'MedCaseOpened',
         'MedCaseEvidenceRequested',
+        'MedCaseEvidenceRemoved',
         'MedCaseDeadlineNeared',
         'MedCaseAppealed',
         'MedCaseAccepted',

@@ -5,6 +5,9 @@ import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { isUnderWay, type MedCase, type MedCaseEvent, type MedCaseState } from './medCase.ts';
 
+/** Confirmed files of a case, at most. */
+export const EVIDENCE_MAX = 20;
+
 interface EvidenceFile {
   readonly evidenceId: EvidenceId;
   readonly fileName: string;
@@ -30,13 +33,19 @@ export interface Evidence extends EvidenceFile {
 const NO_CASE = reject('not_found', 'There is no such case.');
 const ENDED = reject('case_not_open', 'This case has ended: it takes no evidence any more.');
 
+const FULL = reject('evidence_limit_reached', `The case has ${EVIDENCE_MAX} files, which is the most it takes.`);
+
 /** Why the case takes no further file; null when it does. */
 const notTaken = (state: MedCaseState): Rejection | null => {
   if (state.status === 'absent') return NO_CASE;
-  return isUnderWay(state) ? null : ENDED;
+  if (!isUnderWay(state)) return ENDED;
+  return state.evidence.length < EVIDENCE_MAX ? null : FULL;
 };
 
-/** Of a case that takes none: `not_found`, `case_not_open`. Granted before: nothing. */
+/**
+ * Order of the checks: the case (`not_found`, `case_not_open`), then how many files it has (`evidence_limit_reached`: grants do not count).
+ * Granted before: nothing.
+ */
 export const grantEvidence =
   (grant: EvidenceGrant): Decision<MedCaseState, MedCaseEvent, EvidenceGrant> =>
   (state) => {
@@ -50,7 +59,7 @@ export const grantEvidence =
 
 /**
  * The uploaded file was looked at, and is what was granted. Confirmed before: the same evidence. Order of the checks: the case
- * (`not_found`), confirmed before, the case again (`case_not_open`).
+ * (`not_found`), confirmed before, the case again (`case_not_open`), how many files it has (`evidence_limit_reached`).
  */
 export const confirmEvidence =
   (evidence: Evidence): Decision<MedCaseState, MedCaseEvent, Evidence> =>

@@ -7,6 +7,8 @@ import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRout
 import { changePasswordRoute, logInRoute, logOutRoute, requestPasswordResetRoute } from './access/login.ts';
 import { changeAccountSettingsRoute, getAccountRoute, removeLogoRoute, uploadLogoRoute } from './accounts/account.ts';
 import { MED_CASE_ROUTES } from './disputes/cases.ts';
+import { EVIDENCE_ROUTES } from './disputes/evidence.ts';
+import { EVIDENCE_FILE_ROUTES } from './disputes/evidenceFiles.ts';
 import { createChargeRoute, createPixChargeRoute, getChargeRoute, listChargesRoute } from './payments/charges.ts';
 import {
   cancelPaymentRoute,
@@ -68,6 +70,8 @@ export const API_ROUTES: readonly Route[] = [
   providerStatusRoute,
   getReceiptRoute,
   ...MED_CASE_ROUTES,
+  ...EVIDENCE_ROUTES,
+  ...EVIDENCE_FILE_ROUTES,
   getBalanceRoute,
   listWalletsRoute,
   registerEndpointRoute,

@@ -14,6 +14,13 @@ import type { disableUser, enableUser } from '../../application/accounts/userSta
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { answerCase } from '../../application/disputes/answerCase.ts';
+import type {
+  completeUpload,
+  evidenceUrl,
+  grantUpload,
+  receiveEvidence,
+  showEvidence,
+} from '../../application/disputes/evidence.ts';
 import type { cancelPayment } from '../../application/payments/cancellation.ts';
 import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
@@ -114,6 +121,11 @@ export interface Services {
   readonly requestRefund: ReturnType<typeof requestRefund>;
   readonly decideSandboxRefund: ReturnType<typeof decideSandboxRefund>;
   readonly answerCase: ReturnType<typeof answerCase>;
+  readonly grantUpload: ReturnType<typeof grantUpload>;
+  readonly receiveEvidence: ReturnType<typeof receiveEvidence>;
+  readonly completeUpload: ReturnType<typeof completeUpload>;
+  readonly evidenceUrl: ReturnType<typeof evidenceUrl>;
+  readonly showEvidence: ReturnType<typeof showEvidence>;
   readonly disputeInSandbox: ReturnType<typeof disputeInSandbox>;
   readonly ruleInSandbox: ReturnType<typeof ruleInSandbox>;
   readonly reportTaken: ReturnType<typeof reportTaken>;

@@ -12,6 +12,13 @@ import {
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { answerCase } from '../../application/disputes/answerCase.ts';
+import {
+  completeUpload,
+  evidenceUrl,
+  grantUpload,
+  receiveEvidence,
+  showEvidence,
+} from '../../application/disputes/evidence.ts';
 import { Canceller, cancelPayment } from '../../application/payments/cancellation.ts';
 import { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
@@ -60,6 +67,7 @@ import { overdueWork, viewsOf } from '../../projections/views.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { expiredDeliveries } from '../../projections/webhooks/expiry.ts';
 import { deliveryReads, endpointReads } from '../../projections/webhooks/queries.ts';
+import { evidenceProblem } from '../evidence/evidenceFile.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
 import { operatorAlerts } from '../log/operatorAlerts.ts';
@@ -90,6 +98,7 @@ import { accessOf, accessServices } from './access.ts';
 import { accountServices } from './accountServices.ts';
 import { ConfigError } from './config.ts';
 import { parkedSetOf, progressOf } from './consumers.ts';
+import { type Evidence, type EvidenceOptions, openEvidence } from './evidence.ts';
 import { type Keys, openKeys } from './keys.ts';
 import { platformServices } from './platform.ts';
 import { projectorOf, startWorker } from './roles.ts';
@@ -122,6 +131,7 @@ export interface GatewayOptions {
   readonly clockFault?: () => string | null;
   readonly roles: Roles;
   readonly mail: MailSender;
+  readonly evidence: EvidenceOptions;
   /** Default: those that OWASP names. */
   readonly passwordParameters?: HashParameters;
   /** The bank of live mode; null: none is configured (E5). */
@@ -186,8 +196,10 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
   };
 };
 
-const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Services => {
+const servicesOf = ({ storage, publicUrl, log, evidence }: GatewayOptions, core: Core): Services => {
   const { accounts, projected, reacted, keys, needs } = core;
+  const { receiver, links } = core.evidence;
+  const { grantSeconds, viewSeconds } = evidence;
   const { providers, sender, quiescence, stopwatch } = needs;
   const { store, reads, operations } = storage;
   const views = viewsOf(reads);
@@ -224,6 +236,11 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
     requestRefund: requestRefund(asked),
     decideSandboxRefund: decideSandboxRefund(asked),
     answerCase: answerCase(asked),
+    grantUpload: grantUpload({ ...asked, grantSeconds }),
+    receiveEvidence: receiveEvidence({ receiver }),
+    completeUpload: completeUpload({ ...asked, judgeEvidence: evidenceProblem }),
+    evidenceUrl: evidenceUrl({ links, viewSeconds }),
+    showEvidence: showEvidence({ ...asked, links }),
     disputeInSandbox: disputeInSandbox(asked),
     ruleInSandbox: ruleInSandbox(asked),
     reportTaken: reportTaken(asked),
@@ -264,6 +281,7 @@ export interface Core {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly keys: Keys;
+  readonly evidence: Evidence;
   readonly projected: LogProgress<ReadModelName>;
   readonly reacted: LogProgress;
   readonly parked: ParkedSet;
@@ -310,6 +328,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     for (const look of leaders) look();
   });
   await parked.follow(notices);
+  const evidence = await openEvidence(options, accounts);
   const keys = await openKeys(options, { commands, accounts, projected });
   const jobs = await PgBossJobs.open({
     pool: derived,
@@ -368,12 +387,14 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     }),
     requestUpkeep: requestUpkeep(operations, clock),
     alerts: operatorAlerts(log),
+    evidence: evidence.storage,
     ...accessOf(operations, jobs, options),
   }));
   return {
     commands,
     accounts,
     keys,
+    evidence,
     projected,
     reacted,
     parked,
@@ -390,6 +411,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
       stopReacted();
       parked.stop();
       options.mail.close();
+      evidence.storage.close();
       await sender.close();
     },
   };

@@ -1,32 +1,47 @@
 // Where evidence lies: in the data directory, or in an S3-compatible storage.
 import { join } from 'node:path';
-import type { EvidenceReceiver, EvidenceStorage } from '../../application/ports/evidenceStorage.ts';
-import type { EvidenceTokens } from '../evidence/evidenceTokens.ts';
+import type { Accounts } from '../../application/core/accounts.ts';
+import type { EvidenceLinks, EvidenceReceiver, EvidenceStorage } from '../../application/ports/evidenceStorage.ts';
+import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import { EvidenceTokens } from '../evidence/evidenceTokens.ts';
 import { FileEvidenceStorage } from '../evidence/fileStorage.ts';
-import { S3EvidenceStorage } from '../evidence/s3Storage.ts';
-import { systemRandomness } from '../system/randomness.ts';
+import { S3EvidenceStorage, type S3Location } from '../evidence/s3Storage.ts';
+import { systemRandomness as randomness } from '../system/randomness.ts';
+import type { GatewayOptions } from './composition.ts';
 import type { Config } from './config.ts';
 
-export interface EvidenceOptions extends Pick<Config, 'dataDir' | 'evidenceStorage'> {
+export interface EvidenceOptions {
+  /** Of files of this service's own. */
+  readonly folder: string;
+  /** null: files in the folder. */
+  readonly s3: S3Location | null;
   readonly grantSeconds: number;
   readonly viewSeconds: number;
 }
 
-interface Parts {
-  readonly tokens: EvidenceTokens;
-  readonly accountNow: ConstructorParameters<typeof FileEvidenceStorage>[0]['accountNow'];
-  readonly isAlone: boolean;
+export const evidenceOf = (config: Config): EvidenceOptions => ({
+  folder: join(config.dataDir, 'evidence'),
+  s3: config.evidenceStorage,
+  grantSeconds: config.evidenceGrantSeconds,
+  viewSeconds: config.evidenceViewSeconds,
+});
+
+export interface Evidence {
+  readonly storage: EvidenceStorage;
+  readonly receiver: EvidenceReceiver;
+  readonly links: EvidenceLinks;
 }
 
-/** Nobody was given a URL of this service. */
+/** Nobody was given an upload URL of this service. */
 const NO_RECEIVER: EvidenceReceiver = { receive: async () => null };
 
 export const openEvidence = async (
-  { dataDir, evidenceStorage }: EvidenceOptions,
-  { tokens, accountNow, isAlone }: Parts,
-): Promise<{ readonly storage: EvidenceStorage; readonly receiver: EvidenceReceiver }> => {
-  if (evidenceStorage !== null) return { storage: new S3EvidenceStorage(evidenceStorage), receiver: NO_RECEIVER };
-  const folder = join(dataDir, 'evidence');
-  const files = await FileEvidenceStorage.open({ folder, tokens, randomness: systemRandomness, accountNow }, isAlone);
-  return { storage: files, receiver: files };
+  { evidence: { folder, s3 }, keyring, publicUrl, clock, isAlone }: GatewayOptions,
+  accounts: Accounts,
+): Promise<Evidence> => {
+  const links = new EvidenceTokens(keyring, publicUrl, clock, randomness);
+  if (s3 !== null) return { storage: new S3EvidenceStorage(s3), receiver: NO_RECEIVER, links };
+  const accountNow = ({ accountId, mode }: Tenant) => accounts.now(accountId, mode);
+  const files = await FileEvidenceStorage.open({ folder, tokens: links, randomness, accountNow }, isAlone);
+  return { storage: files, receiver: files, links };
 };

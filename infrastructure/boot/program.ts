@@ -20,6 +20,7 @@ import type { Gateway, Roles } from './composition.ts';
 import { openGateway } from './composition.ts';
 import type { Config } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
+import { evidenceOf } from './evidence.ts';
 import { type HttpServer, listen } from './httpServer.ts';
 import { mailOf } from './mail.ts';
 import { openStorage, type Storage } from './storage.ts';
@@ -69,6 +70,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
       keyring: await keyringOf(config),
       publicUrl: config.publicUrl,
       mail: mailOf(config),
+      evidence: evidenceOf(config),
       webhookAllowPrivate: config.webhookAllowPrivate,
       webhookRetentionDays: config.webhookRetentionDays,
       log,

@@ -1,8 +1,11 @@
 // The whole gateway inside the test process: real Postgres, real HTTP on a free port, a clock that the test can move.
 
 import { createHash, randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { addUser } from '../../application/accounts/addUser.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { Clock } from '../../application/ports/clock.ts';
@@ -63,6 +66,8 @@ const OPERATIONS: Operations = {
 /** Argon2id at its least. */
 const CHEAP: HashParameters = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
+const evidenceFolder = (): string => join(tmpdir(), `quita-evidence-${randomBytes(8).toString('hex')}`);
+
 const NO_MAIL: MailSender = { send: async () => undefined, close: () => undefined };
 
 export interface TestUser {
@@ -94,6 +99,8 @@ interface TestGatewayOptions {
   passwordParameters?: HashParameters;
   /** Default: whatever is sent is taken, and lost. */
   mail?: MailSender;
+  /** Default: a folder of its own, gone with it. */
+  evidence?: Partial<GatewayOptions['evidence']>;
   /** Silent by default. */
   log?: Log;
   /** Default: webhooks of the test mode may go to loopback. */
@@ -160,7 +167,9 @@ export class TestGateway {
     const opened = await openStorage(database.connectionString, options.eventStoreUrl ?? null, () => undefined);
     const storage = { ...opened, ...(options.codec && { codec: options.codec }) };
     const faults: unknown[] = [];
-    const gateway = await gatewayOn(storage, baseUrl, options, faults);
+    const folder = options.evidence?.folder ?? evidenceFolder();
+    const evidence = { ...options.evidence, folder };
+    const gateway = await gatewayOn(storage, baseUrl, { ...options, evidence }, faults);
     await untilReadModelsExist(storage.reads, options.projections ?? PROJECTIONS);
     const securityEvents: SecurityEvent[] = [];
     const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
@@ -194,6 +203,7 @@ export class TestGateway {
       await requestLog.close();
       await gateway.stop(2_000);
       await storage.close();
+      if (!options.evidence?.folder) await rm(folder, { recursive: true, force: true });
       if (!options.database) await database.drop();
     };
     return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, requestLog, close });
@@ -300,6 +310,13 @@ const gatewayOn = (
     ...(options.projections && { projections: options.projections }),
     passwordParameters: options.passwordParameters ?? CHEAP,
     mail: options.mail ?? NO_MAIL,
+    evidence: {
+      folder: evidenceFolder(),
+      s3: null,
+      grantSeconds: 900,
+      viewSeconds: 300,
+      ...options.evidence,
+    },
     roles: options.roles ?? { serves: true, projects: true, works: true },
   });
 
