@@ -71,7 +71,6 @@ export const API_ROUTES: readonly Route[] = [
   getReceiptRoute,
   ...MED_CASE_ROUTES,
   ...EVIDENCE_ROUTES,
-  ...EVIDENCE_FILE_ROUTES,
   getBalanceRoute,
   listWalletsRoute,
   registerEndpointRoute,
@@ -119,4 +118,10 @@ export const API_ROUTES: readonly Route[] = [
   removeLogoRoute,
 ];
 
-export const ROUTES: readonly Route[] = [...API_ROUTES, ...CHECKOUT_ROUTES, ...PASSWORD_ROUTES, ...OPERATIONS_ROUTES];
+export const ROUTES: readonly Route[] = [
+  ...API_ROUTES,
+  ...EVIDENCE_FILE_ROUTES,
+  ...CHECKOUT_ROUTES,
+  ...PASSWORD_ROUTES,
+  ...OPERATIONS_ROUTES,
+];

@@ -150,7 +150,23 @@ describe('evidence', () => {
 
   describe('is refused at the grant', () => {
     const REFUSED: readonly (readonly [string, readonly unknown[]])[] = [
-      ['file_name', ['', 'a/b.png', 'a\\b.png', '../../etc/passwd', '.', '..', 'a\nb', 'a\u007fb', 'a\u0085b', 'x'.repeat(256), 1, null]],
+      [
+        'file_name',
+        [
+          '',
+          'a/b.png',
+          'a\\b.png',
+          '../../etc/passwd',
+          '.',
+          '..',
+          'a\nb',
+          'a\u007fb',
+          'a\u0085b',
+          'x'.repeat(256),
+          1,
+          null,
+        ],
+      ],
       ['file_size', [0, -1, 1.5, '10', EVIDENCE_BYTES_MAX + 1, null]],
       ['mime_type', ['image/svg+xml', 'text/html', 'IMAGE/PNG', 'image/png; charset=x', '', null]],
     ];
@@ -167,7 +183,12 @@ describe('evidence', () => {
     it('with a file of 10 MB and a byte, but not with one of 10 MB', async () => {
       const whole = pdfFile(EVIDENCE_BYTES_MAX - pdfFile().length);
       expect(whole.length).to.equal(10_485_760);
-      expectError(await desk.ask({ mime_type: 'application/pdf', file_size: 10_485_761 }), 400, 'invalid_file_size', 'file_size');
+      expectError(
+        await desk.ask({ mime_type: 'application/pdf', file_size: 10_485_761 }),
+        400,
+        'invalid_file_size',
+        'file_size',
+      );
       expect((await desk.add({ mime_type: 'application/pdf' }, whole)).file_size).to.equal(10_485_760);
     });
     it('for a case that is another account’s, or none', async () => {
@@ -203,7 +224,12 @@ describe('evidence', () => {
       const upload = await desk.grant();
       for (const type of ['image/jpeg', 'text/html', 'image/png; charset=utf-8'])
         expect(await put(upload, FILE, type)).to.equal(403);
-      for (const bytes of [FILE.subarray(1), Buffer.concat([FILE, FILE]), Buffer.alloc(0), Buffer.alloc(EVIDENCE_BYTES_MAX + 1)])
+      for (const bytes of [
+        FILE.subarray(1),
+        Buffer.concat([FILE, FILE]),
+        Buffer.alloc(0),
+        Buffer.alloc(EVIDENCE_BYTES_MAX + 1),
+      ])
         expect(await put(upload, bytes)).to.equal(403);
       await expectNone();
       expectError(await desk.complete(upload), 409, 'EVIDENCE_NOT_UPLOADED');
@@ -234,7 +260,9 @@ describe('evidence', () => {
     it('a path that leads elsewhere', async () => {
       const upload = await desk.grant();
       for (const path of ['..', '..%2f..%2fetc', `..%2F${upload.id}`, `${upload.id}%2f..`, `${upload.id}%00`, '%2e%2e'])
-        expect(await put({ ...upload, upload_url: upload.upload_url.replace(upload.id, path) }, FILE)).to.be.oneOf([400, 403, 404, 405]);
+        expect(await put({ ...upload, upload_url: upload.upload_url.replace(upload.id, path) }, FILE)).to.be.oneOf([
+          400, 403, 404, 405,
+        ]);
       await expectNone();
     });
     it('after its time: a new grant must be asked for', async () => {
@@ -295,7 +323,11 @@ describe('evidence', () => {
       await expectNone(upload);
     });
     it('when its content is of another type, or several files, the first time and again', async () => {
-      for (const bytes of [jpegImage(), Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), Buffer.concat([FILE, pdfFile()])]) {
+      for (const bytes of [
+        jpegImage(),
+        Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+        Buffer.concat([FILE, pdfFile()]),
+      ]) {
         const upload = await desk.grant({ file_size: bytes.length });
         expect(await put(upload, bytes)).to.equal(200);
         expectError(await desk.complete(upload), 400, 'invalid_evidence');

@@ -71,7 +71,11 @@ export class EvidenceDesk {
       `/v1/med/cases/${this.caseId}/evidence`,
       this.merchant,
     );
-    expect([reply.status, Object.keys(reply.body), reply.body.object], reply.text).to.deep.equal([200, ['object', 'data'], 'list']);
+    expect([reply.status, Object.keys(reply.body), reply.body.object], reply.text).to.deep.equal([
+      200,
+      ['object', 'data'],
+      'list',
+    ]);
     return reply.body.data;
   }
   async count(): Promise<unknown> {

@@ -1,7 +1,10 @@
 // One way to each error code (contract.md Errors): for its test, and for the examples of the OpenAPI document.
 
+import { mkdtemp, rm, truncate } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import type { Stopwatch } from '../../application/ports/clock.ts';
@@ -11,6 +14,7 @@ import { listen } from '../../infrastructure/boot/httpServer.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
+import { EvidenceDesk, FILE, put } from './evidenceDesk.ts';
 import { Merchant } from './merchant.ts';
 import { RefundDesk } from './refundDesk.ts';
 import { openReady, rawIdOf, rawSocket } from './support.ts';
@@ -61,6 +65,25 @@ const secondLiveCharge =
     await live.close();
     return second;
   };
+
+const withEvidence =
+  (ask: (desk: EvidenceDesk) => Promise<Reply<unknown>>): Provoke =>
+  async (gateway) =>
+    ask(await EvidenceDesk.open(gateway));
+
+/** The file of a gateway of its own, whose folder is known here. */
+const damagedEvidence: Provoke = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'quita-evidence-'));
+  const gateway = await openReady({ evidence: { folder } });
+  const desk = await EvidenceDesk.open(gateway);
+  const upload = await desk.grant();
+  expect(await put(upload, FILE)).to.equal(200);
+  await truncate(join(folder, desk.merchant.tenant.accountId, rawIdOf(upload.id)), 10);
+  const reply = await desk.complete(upload);
+  await gateway.close();
+  await rm(folder, { recursive: true });
+  return reply;
+};
 
 const FOR_OPERATORS = route({
   method: 'GET',
@@ -166,6 +189,27 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
       return gateway.post(`/v1/sandbox/charges/${(await merchant.charge()).id}/med`, {}, merchant);
     },
   ],
+  invalid_file_name: [400, withEvidence((desk) => desk.ask({ file_name: '../nota.png' })), 'file_name'],
+  invalid_file_size: [400, withEvidence((desk) => desk.ask({ file_size: 10_485_761 })), 'file_size'],
+  invalid_mime_type: [400, withEvidence((desk) => desk.ask({ mime_type: 'image/svg+xml' })), 'mime_type'],
+  invalid_evidence: [
+    400,
+    withEvidence(async (desk) => {
+      const upload = await desk.grant({ mime_type: 'application/pdf' });
+      expect(await put(upload, FILE)).to.equal(200);
+      return desk.complete(upload);
+    }),
+  ],
+  evidence_limit_reached: [
+    400,
+    withEvidence(async (desk) => {
+      for (let i = 0; i < 20; i++) await desk.add();
+      return desk.ask();
+    }),
+  ],
+  EVIDENCE_NOT_UPLOADED: [409, withEvidence(async (desk) => desk.complete(await desk.grant()))],
+  EVIDENCE_SIZE_MISMATCH: [409, damagedEvidence],
+  invalid_signature: [403, (gateway) => gateway.get(`/evidence/mev_${'0'.repeat(26)}?token=none`, { key: null })],
   case_not_open: [
     400,
     onCase(async (gateway, key, id) => {

@@ -10,6 +10,7 @@ import type { JsonBody, Route } from '../../http/kernel/route.ts';
 import { logos } from '../../infrastructure/logos/logos.ts';
 import { newKey, type TestGateway, type TestUser } from '../support/gateway.ts';
 import { pngImage } from '../support/images.ts';
+import { put, type Upload } from './evidenceDesk.ts';
 import { Merchant } from './merchant.ts';
 import { rawIdOf } from './support.ts';
 
@@ -37,8 +38,15 @@ interface Instruments {
   readonly cryptoId: string;
 }
 
+/** A confirmed file of a dispute case, and the link to it. */
+interface Files {
+  readonly evidenceCaseId: string;
+  readonly evidenceId: string;
+  readonly evidenceLink: string;
+}
+
 /** What a tenant owns that routes can name. */
-export interface Owned extends Refunds, Cards, Instruments {
+export interface Owned extends Refunds, Cards, Instruments, Files {
   readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;
@@ -84,6 +92,25 @@ const ofPage = (idOf: (owned: Owned) => string, rest = ''): Example => ({
   path: (owned) => `/pay/${rawIdOf(idOf(owned))}${rest}`,
   absent: `/pay/${NO_ID}${rest}`,
   live: 200,
+});
+
+const ofEvidence = (path: string, name: string): { readonly [operationId: string]: Example } => ({
+  [`list${name}Evidence`]: {
+    path: ({ evidenceCaseId }) => `${path}/${evidenceCaseId}/evidence`,
+    absent: `${path}/med_${NO_ID}/evidence`,
+    live: 404,
+  },
+  [`grant${name}Evidence`]: {
+    path: ({ evidenceCaseId }) => `${path}/${evidenceCaseId}/evidence`,
+    body: { file_name: 'nota.png', file_size: 1, mime_type: 'image/png' },
+    absent: `${path}/med_${NO_ID}/evidence`,
+    live: 404,
+  },
+  [`complete${name}Evidence`]: {
+    path: ({ evidenceCaseId, evidenceId }) => `${path}/${evidenceCaseId}/evidence/${evidenceId}/complete`,
+    absent: `${path}/med_${NO_ID}/evidence/mev_${NO_ID}/complete`,
+    live: 404,
+  },
 });
 
 export const EXAMPLES: { readonly [operationId: string]: Example } = {
@@ -230,6 +257,14 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   changeAccountSettings: { body: { color: '#1a7f5c' }, roles: MANAGERS, live: 401 },
   uploadLogo: { upload: LOGO, roles: MANAGERS, live: 401 },
   removeLogo: { roles: MANAGERS, live: 401 },
+  ...ofEvidence('/v1/med/cases', 'MedCase'),
+  ...ofEvidence('/v1/infractions', 'Infraction'),
+  receiveEvidence: {
+    path: ({ evidenceId }) => `/evidence/${evidenceId}`,
+    upload: { contentType: 'image/png', bytes: IMAGE },
+    live: 403,
+  },
+  showEvidence: { path: ({ evidenceLink }) => evidenceLink, live: 200 },
   getCheckoutColor: { path: () => '/pay/colors/1a7f5c.css', absent: `/pay/colors/${NO_ID}`, live: 200 },
   getLogo: { path: () => `/pay/logos/${LOGO.sha256}`, absent: `/pay/logos/${'0'.repeat(64)}`, live: 200 },
   getCheckoutAsset: { path: () => '/pay/assets/checkout.css', absent: `/pay/assets/${NO_ID}`, live: 200 },
@@ -288,6 +323,20 @@ const makeCards = async (gateway: TestGateway): Promise<Cards> => {
   return { cardIds: Object.fromEntries(await Promise.all(ACTS.map(make))) as Cards['cardIds'] };
 };
 
+const makeEvidence = async (gateway: TestGateway): Promise<Files> => {
+  const { id } = (await gateway.charge<{ id: string }>()).body;
+  expect((await gateway.post(`/v1/sandbox/charges/${id}/pay`, {})).status).to.equal(200);
+  const { body: medCase } = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${id}/med`, {});
+  const path = `/v1/med/cases/${medCase.id}/evidence`;
+  const file = { file_name: 'nota.png', file_size: IMAGE.length, mime_type: 'image/png' };
+  const { body: upload } = await gateway.post<Upload>(path, file);
+  expect(await put(upload, IMAGE)).to.equal(200);
+  const done = await gateway.post<{ view_url: string }>(`${path}/${upload.id}/complete`);
+  expect(done.status, done.text).to.equal(200);
+  const evidenceLink = done.body.view_url.slice(gateway.baseUrl.length);
+  return { evidenceCaseId: medCase.id, evidenceId: upload.id, evidenceLink };
+};
+
 /** What the route says of a JSON body; null: it takes none. */
 export const bodyOf = ({ body }: Route): (JsonBody<never> & { readonly schema: JsonSchema }) | null =>
   body.kind === 'json' ? body : null;
@@ -333,4 +382,5 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeInstruments(gateway)),
   ...(await makeDelivery(gateway)),
   ...(await makeLogo(gateway)),
+  ...(await makeEvidence(gateway)),
 });

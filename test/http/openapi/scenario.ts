@@ -32,7 +32,8 @@ const steadied = (recorded: Recorded, receiverUrl: string): Recorded => {
   const text = JSON.stringify(recorded)
     .replaceAll(receiverUrl, 'https://shop.example/webhooks')
     .replaceAll(/"eyJ[\w.-]+"/g, '"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIs…"')
-    .replaceAll(/\b(we|wd|evt|usr|log|key)_[0-9a-hjkmnp-tv-z]{26}/g, (id, prefix) =>
+    .replaceAll(/token=eyJ[\w.-]+/g, 'token=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIs…')
+    .replaceAll(/\b(we|wd|evt|usr|log|key|mev)_[0-9a-hjkmnp-tv-z]{26}/g, (id, prefix) =>
       stable(id, (digest) => `${prefix}_${digest.slice(0, 26)}`),
     )
     // What begins alike is made alike: a key and the prefix that is shown of it.
@@ -68,6 +69,7 @@ class Story {
     operationId: string,
     parts: {
       readonly id?: string;
+      readonly evidenceId?: string;
       readonly query?: string;
       readonly body?: Body;
       readonly key?: string;
@@ -78,7 +80,7 @@ class Story {
   ): Promise<Answer> {
     const route = API_ROUTES.find((each) => each.operationId === operationId);
     if (route === undefined) throw new Error(`no operation ${operationId}`);
-    const { id = '', query = '', body, key, token, image } = parts;
+    const { id = '', evidenceId = '', query = '', body, key, token, image } = parts;
     const options: CallOptions = {
       headers: {
         'x-request-id': `example-${operationId}`,
@@ -91,7 +93,7 @@ class Story {
     };
     const reply: Reply<unknown> = await this.#gateway.call(
       route.method,
-      route.path.replace('{id}', id) + query,
+      route.path.replace('{id}', id).replace('{evidence_id}', evidenceId) + query,
       options,
     );
     expect(reply.status, `${operationId} ${reply.text}`).to.be.oneOf([200, 201, 202, 204]);
@@ -161,6 +163,30 @@ const tellPayments = async (story: Story): Promise<void> => {
   await story.ask('sandboxProcessing', { id: processing?.id ?? '', body: {} });
   await story.ask('cancelPayment', { id: cancelled?.id ?? '' });
   await story.ask('listPayments', { query: '?limit=1&status=CHARGEBACK' });
+};
+
+/** A file for a disputed charge, under each of the two paths. */
+const tellEvidence = async (story: Story, gateway: TestGateway): Promise<void> => {
+  const charge = await gateway.charge<{ id: string }>({ description: 'Order 1002' });
+  await gateway.post(`/v1/sandbox/charges/${charge.body.id}/pay`, {});
+  const { body: medCase } = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${charge.body.id}/med`, {});
+  const image = pngImage();
+  for (const [route, of] of [
+    ['MedCase', 'entrega.png'],
+    ['Infraction', 'nota.png'],
+  ]) {
+    const body = { file_name: of, file_size: image.length, mime_type: 'image/png' };
+    const upload = await story.ask<{ id: string; upload_url: string; upload_headers: Record<string, string> }>(
+      `grant${route}Evidence`,
+      { id: medCase.id, body },
+    );
+    const { pathname, search } = new URL(upload.upload_url);
+    const headers = upload.upload_headers;
+    const sent = await gateway.call('PUT', pathname + search, { raw: image, headers, key: null });
+    expect(sent.status, sent.text).to.equal(200);
+    await story.ask(`complete${route}Evidence`, { id: medCase.id, evidenceId: upload.id });
+    await story.ask(`list${route}Evidence`, { id: medCase.id });
+  }
 };
 
 /** The owner logs in, changes how the checkout looks, sees what was asked, changes the password, and logs out. */
@@ -262,6 +288,7 @@ export const playStory = async (): Promise<Recorded> => {
     // The second charge expires.
     await story.ask('advanceSandboxClock', { body: { seconds: 660 } });
     await story.ask('flushSandboxDeliveries', { body: {} });
+    await tellEvidence(story, gateway);
     const { body } = await gateway.post<{ id: string }>('/v1/webhooks/endpoints', {
       url: receiver.url,
       events: ['charge.paid'],
