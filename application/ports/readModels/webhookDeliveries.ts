@@ -48,8 +48,8 @@ export interface DeadLetterReads {
   /** Counts those that fit and were dead-lettered at `until` (account time) or before. */
   count(tenant: Tenant, filter: RedriveFilter, until: Timestamp): Promise<readonly DeadLetterCount[]>;
   /**
-   * Returns those of a re-drive that stand behind the place that it has got to, oldest first: at most `limit`. Left out are those to which a
-   * re-drive that was asked for before it has yet to come.
+   * Returns those of a re-drive that stand behind the place that it has got to, oldest first: at most `limit`. Left out are those to which
+   * a re-drive that was asked for before it has yet to come.
    */
   page(redrive: Redrive & RedriveProgress, limit: number): Promise<readonly DeadLetter[]>;
   /** Returns every account and mode that has any. */
