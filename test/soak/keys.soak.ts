@@ -7,14 +7,14 @@ import { type OwnPostgres, startOwnPostgres } from './deployment/ownPostgres.ts'
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 100);
 /** Each change waits for the lease of the frozen process. */
-const FROZEN_ROUNDS = Math.ceil(ROUNDS / 10);
+const FROZEN_ROUNDS = Math.ceil(ROUNDS / 5);
 const CONNECTIONS = 64;
 
 const quantile = (values: readonly number[], of: number): string =>
   (values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * of)] as number).toFixed(0);
 
-const judge = ({ requests, withDead, withLive, tookMs }: KeyLoadResult): void => {
-  console.log({ requests, withDead, withLive, p50: quantile(tookMs, 0.5), p99: quantile(tookMs, 0.99) });
+const judge = ({ requests, withDead, withLive, faults, tookMs }: KeyLoadResult): void => {
+  console.log({ requests, withDead, withLive, faults, p50: quantile(tookMs, 0.5), p99: quantile(tookMs, 0.99) });
   // 503: a process that is cut off does not know whether the read model is behind.
   expect(Object.keys(withDead).filter((status) => status !== '503')).to.deep.equal(['401']);
   expect(Object.keys(withLive)).to.deep.equal(['200']);

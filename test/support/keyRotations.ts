@@ -26,6 +26,8 @@ export interface KeyLoadResult {
   readonly withDead: Readonly<Record<number, number>>;
   /** Requests that began after the answer with their new key and ended before it was to be replaced, by status. */
   readonly withLive: Readonly<Record<number, number>>;
+  /** What answers of 500 and more said, each once. */
+  readonly faults: readonly string[];
   /** Milliseconds of each rotation and revocation. */
   readonly tookMs: readonly number[];
 }
@@ -41,6 +43,8 @@ interface Key {
 const DEAD_TRIED = 8;
 /** Requests with a dead key that wait for a process when it goes on. */
 const LATE_REQUESTS = 8;
+/** From one freeze to the next. A process that is late in two samples in a row, of 100 ms each, takes itself for overloaded. */
+const ON_TIME_MS = 500;
 
 export const rotateUnderLoad = async ({
   baseUrls,
@@ -53,6 +57,7 @@ export const rotateUnderLoad = async ({
   const dispatcher = new Agent({ connections, pipelining: 1 });
   const withDead: Record<number, number> = {};
   const withLive: Record<number, number> = {};
+  const faults = new Set<string>();
   const tookMs: number[] = [];
   const dead: Key[] = [];
   let requests = 0;
@@ -79,7 +84,8 @@ export const rotateUnderLoad = async ({
     requests++;
     const headers = { apikey, 'x-forwarded-for': client };
     const { statusCode, body } = await dispatcher.request({ origin, path, method: 'GET', headers });
-    await body.dump();
+    const text = await body.text();
+    if (statusCode >= 500) faults.add((JSON.parse(text) as { error: { message: string } }).error.message);
     return statusCode;
   };
   const count = (counts: Record<number, number>, status: number): void => {
@@ -98,6 +104,8 @@ export const rotateUnderLoad = async ({
       const late = Array.from({ length: LATE_REQUESTS }, () => get(frozen.baseUrl, key.cleartext));
       frozen.thaw();
       for (const status of await Promise.all(late)) count(withDead, status);
+      const onTimeMs = performance.now() + ON_TIME_MS;
+      while (performance.now() < onTimeMs) count(withDead, await get(frozen.baseUrl, key.cleartext));
     }
     return result;
   };
@@ -129,5 +137,5 @@ export const rotateUnderLoad = async ({
   isOver = true;
   await workers;
   await dispatcher.close();
-  return { requests, withDead, withLive, tookMs };
+  return { requests, withDead, withLive, faults: [...faults], tookMs };
 };

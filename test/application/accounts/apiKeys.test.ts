@@ -18,6 +18,7 @@ import type { KnownKey } from '../../../application/ports/readModels/views.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, KeyId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
+import { workingKeys } from '../../../domain/keyring/keyring.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 
@@ -67,7 +68,7 @@ describe('API keys', () => {
     const { commands, accounts } = core;
     const whenFound = async (fingerprint: string) => {
       const { state } = await commands.load(KEYRING, streamName.keyring(accountId));
-      for (const key of state.keys) if (key.fingerprint === fingerprint) rows.set(fingerprint, key);
+      for (const key of workingKeys(state)) if (key.fingerprint === fingerprint) rows.set(fingerprint, key);
     };
     const sessions = { endOfAccount: async (account: AccountId) => void ended.push(account) };
     needs = { commands, accounts, randomness: systemRandomness, leases, whenFound, sessions };
