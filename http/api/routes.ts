@@ -9,6 +9,7 @@ import { changeAccountSettingsRoute, getAccountRoute, removeLogoRoute, uploadLog
 import { MED_CASE_ROUTES } from './disputes/cases.ts';
 import { EVIDENCE_ROUTES } from './disputes/evidence.ts';
 import { EVIDENCE_FILE_ROUTES } from './disputes/evidenceFiles.ts';
+import { OPS_ROUTES } from './ops/routes.ts';
 import { createChargeRoute, createPixChargeRoute, getChargeRoute, listChargesRoute } from './payments/charges.ts';
 import {
   cancelPaymentRoute,
@@ -116,6 +117,7 @@ export const API_ROUTES: readonly Route[] = [
   changeAccountSettingsRoute,
   uploadLogoRoute,
   removeLogoRoute,
+  ...OPS_ROUTES,
 ];
 
 export const ROUTES: readonly Route[] = [

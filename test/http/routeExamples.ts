@@ -1,7 +1,5 @@
 // An example of every route of the table, and what of a tenant's it names.
-import { hash } from 'node:crypto';
 import { expect } from 'chai';
-import type { CheckedLogo } from '../../application/ports/logos.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
@@ -9,9 +7,13 @@ import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../http/kernel/route.ts';
 import { logos } from '../../infrastructure/logos/logos.ts';
 import { newKey, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { pngImage } from '../support/images.ts';
-import { put, type Upload } from './evidenceDesk.ts';
+import { EVIDENCE_EXAMPLES, type Files, makeEvidence } from './evidenceExamples.ts';
+import { LOGO, NO_ID, USER } from './exampleParts.ts';
 import { Merchant } from './merchant.ts';
+import { makeSpare, OPS_EXAMPLES } from './opsExamples.ts';
+
+export { NO_ID } from './exampleParts.ts';
+
 import { rawIdOf } from './support.ts';
 
 /** Made once: asked for again, each route answers the same. */
@@ -38,20 +40,18 @@ interface Instruments {
   readonly cryptoId: string;
 }
 
-/** A confirmed file of a dispute case, and the link to it. */
-interface Files {
-  readonly evidenceCaseId: string;
-  readonly evidenceId: string;
-  readonly evidenceLink: string;
-}
-
 /** What a tenant owns that routes can name. */
 export interface Owned extends Refunds, Cards, Instruments, Files {
   readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;
+  /** Of the tenant. */
+  readonly accountId: string;
   /** A key that no test uses to call. */
   readonly keyId: string;
+  /** An account that operators suspend and change, and a MEMBER of it. */
+  readonly spareAccountId: string;
+  readonly spareUserId: string;
   readonly deliveryId: string;
 }
 
@@ -68,16 +68,11 @@ export interface Example {
   readonly absent?: string;
 }
 
-export const NO_ID = '0'.repeat(26);
 const CHARGE = { amount: 500, payment_method: 'pix' };
 const URL = 'https://example.com/hook';
 /** Where the tenant's own endpoint is: nothing listens there, and nothing is sent outside. */
 export const OWN_URL = 'http://127.0.0.1:1024/hook';
-/** The user who logs in. */
-export const USER = { email: 'rotas@example.com', password: 'a senha das rotas' };
 const MANAGERS = ['OWNER', 'ADMIN'] as const;
-const IMAGE = pngImage();
-const LOGO: CheckedLogo = { contentType: 'image/png', bytes: IMAGE, sha256: hash('sha256', IMAGE, 'hex') };
 const PAYMENT = { amount: 500, paymentMethods: ['CREDIT_CARD'] };
 
 const acquirer = (act: Act): Example => ({
@@ -92,25 +87,6 @@ const ofPage = (idOf: (owned: Owned) => string, rest = ''): Example => ({
   path: (owned) => `/pay/${rawIdOf(idOf(owned))}${rest}`,
   absent: `/pay/${NO_ID}${rest}`,
   live: 200,
-});
-
-const ofEvidence = (path: string, name: string): { readonly [operationId: string]: Example } => ({
-  [`list${name}Evidence`]: {
-    path: ({ evidenceCaseId }) => `${path}/${evidenceCaseId}/evidence`,
-    absent: `${path}/med_${NO_ID}/evidence`,
-    live: 404,
-  },
-  [`grant${name}Evidence`]: {
-    path: ({ evidenceCaseId }) => `${path}/${evidenceCaseId}/evidence`,
-    body: { file_name: 'nota.png', file_size: 1, mime_type: 'image/png' },
-    absent: `${path}/med_${NO_ID}/evidence`,
-    live: 404,
-  },
-  [`complete${name}Evidence`]: {
-    path: ({ evidenceCaseId, evidenceId }) => `${path}/${evidenceCaseId}/evidence/${evidenceId}/complete`,
-    absent: `${path}/med_${NO_ID}/evidence/mev_${NO_ID}/complete`,
-    live: 404,
-  },
 });
 
 export const EXAMPLES: { readonly [operationId: string]: Example } = {
@@ -257,14 +233,8 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   changeAccountSettings: { body: { color: '#1a7f5c' }, roles: MANAGERS, live: 401 },
   uploadLogo: { upload: LOGO, roles: MANAGERS, live: 401 },
   removeLogo: { roles: MANAGERS, live: 401 },
-  ...ofEvidence('/v1/med/cases', 'MedCase'),
-  ...ofEvidence('/v1/infractions', 'Infraction'),
-  receiveEvidence: {
-    path: ({ evidenceId }) => `/evidence/${evidenceId}`,
-    upload: { contentType: 'image/png', bytes: IMAGE },
-    live: 403,
-  },
-  showEvidence: { path: ({ evidenceLink }) => evidenceLink, live: 200 },
+  ...EVIDENCE_EXAMPLES,
+  ...OPS_EXAMPLES,
   getCheckoutColor: { path: () => '/pay/colors/1a7f5c.css', absent: `/pay/colors/${NO_ID}`, live: 200 },
   getLogo: { path: () => `/pay/logos/${LOGO.sha256}`, absent: `/pay/logos/${'0'.repeat(64)}`, live: 200 },
   getCheckoutAsset: { path: () => '/pay/assets/checkout.css', absent: `/pay/assets/${NO_ID}`, live: 200 },
@@ -323,20 +293,6 @@ const makeCards = async (gateway: TestGateway): Promise<Cards> => {
   return { cardIds: Object.fromEntries(await Promise.all(ACTS.map(make))) as Cards['cardIds'] };
 };
 
-const makeEvidence = async (gateway: TestGateway): Promise<Files> => {
-  const { id } = (await gateway.charge<{ id: string }>()).body;
-  expect((await gateway.post(`/v1/sandbox/charges/${id}/pay`, {})).status).to.equal(200);
-  const { body: medCase } = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${id}/med`, {});
-  const path = `/v1/med/cases/${medCase.id}/evidence`;
-  const file = { file_name: 'nota.png', file_size: IMAGE.length, mime_type: 'image/png' };
-  const { body: upload } = await gateway.post<Upload>(path, file);
-  expect(await put(upload, IMAGE)).to.equal(200);
-  const done = await gateway.post<{ view_url: string }>(`${path}/${upload.id}/complete`);
-  expect(done.status, done.text).to.equal(200);
-  const evidenceLink = done.body.view_url.slice(gateway.baseUrl.length);
-  return { evidenceCaseId: medCase.id, evidenceId: upload.id, evidenceLink };
-};
-
 /** What the route says of a JSON body; null: it takes none. */
 export const bodyOf = ({ body }: Route): (JsonBody<never> & { readonly schema: JsonSchema }) | null =>
   body.kind === 'json' ? body : null;
@@ -383,4 +339,6 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeDelivery(gateway)),
   ...(await makeLogo(gateway)),
   ...(await makeEvidence(gateway)),
+  ...(await makeSpare(gateway)),
+  accountId: PREFIX.account + gateway.tenant.accountId,
 });
