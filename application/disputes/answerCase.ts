@@ -48,7 +48,8 @@ export const answerCase =
     if (isRejection(done)) return done;
     await tellPaymentOf(needs)({ caseId: id });
     // What the provider reported meanwhile waited for the end of the review.
-    if (answer.kind === 'review' && !answer.approve) await takeProviderCases(needs)(paymentId);
+    if (answer.kind === 'review' && !answer.approve && needs.providers.of(mode) !== null)
+      await takeProviderCases(needs)(paymentId);
     return done.state as MedCase;
   };
 

@@ -1,6 +1,7 @@
 // The webhooks of the OpenAPI document: one for every event of the catalogue, in the envelope of its family (contract.md Events).
 
 import { PAYMENT_METHODS } from '../../domain/charge/methods.ts';
+import { MONEY_OUTCOMES } from '../../domain/dispute/medCase.ts';
 import { PUBLIC_STATUS_OF } from '../../domain/presentation/status.ts';
 import { medCaseSchema } from '../api/disputes/caseSchema.ts';
 import { chargeSchema } from '../api/payments/chargeSchema.ts';
@@ -36,6 +37,17 @@ export const payoutSchema = exactly({
   failure_reason: maybeText,
   created_at: timestamp,
   paid_at: maybeTime,
+});
+
+/** Where the disputed money went (rule Q5). */
+const resolutionSchema = exactly({
+  object: { type: 'string', const: 'med_resolution' },
+  case_id: id('med_'),
+  charge_id: id('ch_'),
+  amount: { ...anyInteger, description: 'Disputed amount as it was reported, in the smallest unit.' },
+  currency: string(8),
+  money_outcome: { type: 'string', enum: [...MONEY_OUTCOMES] },
+  resolved_at: timestamp,
 });
 
 const status: JsonSchema = { type: 'string', enum: Object.keys(PUBLIC_STATUS_OF) };
@@ -95,7 +107,8 @@ export const webhookSchema = (event: string): JsonSchema => {
   const [family = ''] = event.split('.');
   if (family === 'charge') return canonicalEnvelope(event, chargeSchema);
   if (family === 'payout') return canonicalEnvelope(event, payoutSchema);
-  if (family === 'med_case' || family === 'med') return canonicalEnvelope(event, medCaseSchema);
+  if (family === 'med_case') return canonicalEnvelope(event, medCaseSchema);
+  if (family === 'med') return canonicalEnvelope(event, resolutionSchema);
   if (family === 'withdrawal') return legacyEnvelope(event, withdrawalData);
   return legacyEnvelope(event, paymentData(event === 'payment.refunded' ? refundFacts : {}));
 };

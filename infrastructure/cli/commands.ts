@@ -11,6 +11,7 @@ import { jobCommands } from './jobs.ts';
 import { keyCommands } from './keys.ts';
 import { ledgerCommands } from './ledger.ts';
 import { listenCommand } from './listen.ts';
+import { medCommands } from './med.ts';
 import { parkedCommands } from './parked.ts';
 import { projectionCommands } from './projections.ts';
 import { redriveCommand } from './redrive.ts';
@@ -26,6 +27,7 @@ export const COMMANDS: readonly CliCommand[] = [
   ...keyCommands,
   ...userCommands,
   ...heldCommands,
+  ...medCommands,
   ...jobCommands,
   ...projectionCommands,
   ...parkedCommands,

@@ -56,9 +56,18 @@ const refunded =
     return { chargeId, refundId: id };
   };
 
-const NO_DISPUTES = 'Quita opens no dispute cases yet, in the sandbox or elsewhere';
-/** By name of the catalogue; a text says why nothing leads there. */
-export const SCENARIOS: Readonly<Record<string, Scenario | string>> = {
+const disputed =
+  (answer: 'accept' | 'withdraw' | null): Scenario =>
+  async (merchant) => {
+    const { chargeId } = await paid(merchant);
+    const { id } = await merchant.call<{ id: string }>('POST', `/v1/sandbox/charges/${chargeId}/med`, {});
+    if (answer === 'accept') await merchant.call('POST', `/v1/med/cases/${id}/accept`, {});
+    if (answer === 'withdraw') await merchant.call('POST', `/v1/sandbox/med/cases/${id}/withdraw`, {});
+    return { chargeId };
+  };
+
+/** By name of the catalogue. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'charge.created': created,
   'charge.paid': paid,
   'charge.failed': cancelled,
@@ -66,9 +75,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario | string>> = {
   'payout.created': refunded('cashout', null),
   'payout.paid': refunded('cashout', 'confirm'),
   'payout.failed': refunded('cashout', 'fail'),
-  'med_case.created': NO_DISPUTES,
-  'med_case.updated': NO_DISPUTES,
-  'med.resolved': NO_DISPUTES,
+  'med_case.created': disputed(null),
+  'med_case.updated': disputed('accept'),
+  'med.resolved': disputed('withdraw'),
   'payment.created': created,
   'payment.completed': paid,
   'payment.failed': cancelled,
@@ -98,8 +107,7 @@ export const triggerCommand: CliCommand = {
   isLocal: true,
   run: async ({ env }, { args }) => {
     const event = args[0] as string;
-    const scenario = SCENARIOS[event] as Scenario | string;
-    if (typeof scenario === 'string') throw new UsageError(`${event} can't be triggered: ${scenario}`);
+    const scenario = SCENARIOS[event] as Scenario;
     const merchant = await Merchant.of(loadToolConfig(env));
     if (merchant.mode === 'live') throw new UsageError('trigger acts in the sandbox: API_KEY must be a test key');
     const made = await scenario(merchant);

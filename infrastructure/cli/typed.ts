@@ -1,12 +1,19 @@
 // Ids and streams as operators type them.
 import { CATEGORIES, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
-import { type AccountId, isRawId, type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
+import { type AccountId, isRawId, type MedCaseId, type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
 import { UsageError } from './command.ts';
 
 /** Takes it raw, or with the prefix of a charge or a transaction. Throws UsageError. */
 export const paymentIdOf = (text: string): PaymentId => {
   const id = parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction);
   if (id === null) throw new UsageError(`"${text}" is no payment: a ch_ id, a tx_ id or 26 characters`);
+  return id;
+};
+
+/** Throws UsageError. */
+export const caseIdOf = (text: string): MedCaseId => {
+  const id = parseId<MedCaseId>(text, PREFIX.medCase);
+  if (id === null) throw new UsageError(`"${text}" is no dispute case: a med_ id`);
   return id;
 };
 

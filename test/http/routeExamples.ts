@@ -32,6 +32,25 @@ interface Cards {
   readonly cardIds: { readonly [act in Act]: string };
 }
 
+/** Dispute cases, one for each thing that is done with one: made once, like the refunds. */
+const CASE_ACTS = [
+  'read',
+  'appeal',
+  'accept',
+  'appealAlias',
+  'acceptAlias',
+  'evidence',
+  'decide',
+  'withdraw',
+  'review',
+] as const;
+type CaseAct = (typeof CASE_ACTS)[number];
+interface Cases {
+  readonly caseIds: { readonly [act in CaseAct]: string };
+  /** A paid charge that nothing else is done with. */
+  readonly disputableId: string;
+}
+
 /** Payments that have their instruments. */
 interface Instruments {
   readonly boletoId: string;
@@ -41,7 +60,7 @@ interface Instruments {
 }
 
 /** What a tenant owns that routes can name. */
-export interface Owned extends Refunds, Cards, Instruments, Files {
+export interface Owned extends Refunds, Cards, Cases, Instruments, Files {
   readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;
@@ -81,6 +100,17 @@ const acquirer = (act: Act): Example => ({
   absent: `/v1/sandbox/payments/${NO_ID}/${act}`,
   live: 403,
 });
+
+const ofCase = (act: CaseAct, base: string, rest: string, body: unknown, live: number): Example => ({
+  path: ({ caseIds }) => `${base}/${caseIds[act]}${rest}`,
+  ...(body !== undefined && { body }),
+  absent: `${base}/med_${NO_ID}${rest}`,
+  live,
+});
+const CASES = '/v1/med/cases';
+const INFRACTIONS = '/v1/infractions';
+const SANDBOX_CASES = '/v1/sandbox/med/cases';
+const APPEAL = { reason: 'It was delivered.' };
 
 /** A payer's page, or what belongs to it: no key is asked for. */
 const ofPage = (idOf: (owned: Owned) => string, rest = ''): Example => ({
@@ -130,6 +160,24 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
     absent: `/v1/payments/${NO_ID}/receipt`,
     live: 404,
   },
+  listMedCases: { live: 200 },
+  getMedCase: ofCase('read', CASES, '', undefined, 404),
+  appealMedCase: ofCase('appeal', CASES, '/appeal', APPEAL, 404),
+  acceptMedCase: ofCase('accept', CASES, '/accept', undefined, 404),
+  listInfractions: { live: 200 },
+  getInfraction: ofCase('read', INFRACTIONS, '', undefined, 404),
+  appealInfraction: ofCase('appealAlias', INFRACTIONS, '/appeal', APPEAL, 404),
+  acceptInfraction: ofCase('acceptAlias', INFRACTIONS, '/accept', undefined, 404),
+  sandboxOpenMedCase: {
+    path: ({ disputableId }) => `/v1/sandbox/charges/${disputableId}/med`,
+    body: { provider_case_id: 'the-same-each-time' },
+    absent: `/v1/sandbox/charges/ch_${NO_ID}/med`,
+    live: 403,
+  },
+  sandboxRequestEvidence: ofCase('evidence', SANDBOX_CASES, '/request-evidence', {}, 403),
+  sandboxDecideMedCase: ofCase('decide', SANDBOX_CASES, '/decide', { result: 'agreed' }, 403),
+  sandboxWithdrawMedCase: ofCase('withdraw', SANDBOX_CASES, '/withdraw', {}, 403),
+  sandboxReviewMedCase: ofCase('review', SANDBOX_CASES, '/review', { approve: true }, 403),
   rotateOverrideSecret: { live: 200 },
   listCharges: { live: 200 },
   listPayments: { live: 200 },
@@ -293,6 +341,26 @@ const makeCards = async (gateway: TestGateway): Promise<Cards> => {
   return { cardIds: Object.fromEntries(await Promise.all(ACTS.map(make))) as Cards['cardIds'] };
 };
 
+const makeCases = async (gateway: TestGateway): Promise<Cases> => {
+  const paid = async (): Promise<string> => {
+    const { id } = (await gateway.charge<{ id: string }>()).body;
+    expect((await gateway.post(`/v1/sandbox/charges/${id}/pay`, {})).status).to.equal(200);
+    return id;
+  };
+  const make = async (act: CaseAct): Promise<readonly [CaseAct, string]> => {
+    const reply = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${await paid()}/med`, {});
+    expect(reply.status, reply.text).to.equal(201);
+    const { id } = reply.body;
+    if (act === 'review')
+      expect((await gateway.post(`${SANDBOX_CASES}/${id}/decide`, { result: 'agreed', review: true })).status).to.equal(
+        200,
+      );
+    return [act, id];
+  };
+  const caseIds = Object.fromEntries(await Promise.all(CASE_ACTS.map(make))) as Cases['caseIds'];
+  return { caseIds, disputableId: await paid() };
+};
+
 /** What the route says of a JSON body; null: it takes none. */
 export const bodyOf = ({ body }: Route): (JsonBody<never> & { readonly schema: JsonSchema }) | null =>
   body.kind === 'json' ? body : null;
@@ -335,6 +403,7 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   user: await gateway.addUser('OWNER', USER),
   ...(await makeRefunds(gateway)),
   ...(await makeCards(gateway)),
+  ...(await makeCases(gateway)),
   ...(await makeInstruments(gateway)),
   ...(await makeDelivery(gateway)),
   ...(await makeLogo(gateway)),

@@ -154,6 +154,8 @@ describe('random histories', () => {
       'ChargeInstrumentRefused',
       'ChargePixIssued',
       'TransactionDisputeOpened',
+      'TransactionDisputeResolved',
+      'TransactionDisputeUpdated',
       'TransactionFundsReleased',
       'TransactionHeld',
       'TransactionHeldRejected',

@@ -2,12 +2,19 @@
 // whose bytes change would have a retry send something else than the attempt before. One file for each form: `forms/<form>.json`.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { appealCase, ruleCase } from '../../../domain/dispute/decisions.ts';
+import type { Ruling } from '../../../domain/dispute/medCase.ts';
+import { fold } from '../../../domain/kernel/decider.ts';
 import type { EventId } from '../../../domain/kernel/ids.ts';
 import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { recordCaseStep } from '../../../domain/payment/dispute.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { MESSAGE_FORM, messagesInForm } from '../../../domain/presentation/messages.ts';
 import { card, otherIssued } from '../../support/instruments.ts';
+import { casePlayed } from '../../support/medCases.ts';
 import {
+  at,
   cancelled,
   created,
   disputeOpened,
@@ -26,6 +33,25 @@ import {
   settled,
   settledByCard,
 } from '../../support/samples.ts';
+
+/** What the payment is told of a case that opens, is appealed, and ends so. */
+const disputed = (ruling: Ruling | 'withdrawn', announced: boolean): readonly PaymentEvent[] => {
+  const appeal = appealCase('It was delivered.', at('17:00:00'));
+  const rule = ruleCase({ report: 2, ruling, review: false, at: at('17:59:00') }, announced, at('18:00:00'));
+  const steps = [
+    ['opened', casePlayed({}), at('16:00:00')],
+    ['appealed', casePlayed({}, appeal), at('17:00:00')],
+    ['closed', casePlayed({}, appeal, rule), at('18:00:00')],
+  ] as const;
+  const events = [...OPEN, settled(), disputeOpened('DISPUTE')];
+  const told = steps.flatMap(([change, medCase, when], revision) => {
+    const decided = recordCaseStep({ revision, change, medCase, at: when })(fold(payment, events));
+    if (isRejection(decided)) throw new Error(decided.message);
+    events.push(...decided.events);
+    return decided.events;
+  });
+  return [disputeOpened('DISPUTE'), ...told];
+};
 
 const FOLDER = new URL('./forms/', import.meta.url);
 const HOW_TO_CHANGE =
@@ -60,6 +86,12 @@ const HISTORIES: { readonly [name: string]: readonly PaymentEvent[] } = {
     issued(),
     settled(),
   ],
+  'a dispute that is appealed and won': [
+    ...OPEN,
+    settled(),
+    ...disputed({ result: 'disagreed', returned: true }, true),
+  ],
+  'a dispute whose outcome is not published': [...OPEN, settled(), ...disputed('withdrawn', false)],
   'an amount of one': [created({ amount: toMinor(1) }), issued()],
 };
 

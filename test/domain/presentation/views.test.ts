@@ -130,7 +130,29 @@ const CHARGES: readonly (readonly [string, readonly PaymentEvent[], unknown])[] 
   ['by card, pending: no pix block', CARD, byCard],
   ['by card, in flight', [...CARD, processing()], { ...byCard, status: 'processing' }],
   ['by card, paid: no end-to-end id, that is of Pix', [...CARD, settledByCard()], { ...byCard, status: 'paid' }],
-  ['by card, disputed', [...CARD, settledByCard(), disputeOpened()], { ...byCard, status: 'disputed' }],
+  [
+    'by card, disputed',
+    [...CARD, settledByCard(), disputeOpened()],
+    {
+      ...byCard,
+      status: 'disputed',
+      metadata: {
+        ...byCard.metadata,
+        med: {
+          referenceId: 'card-1',
+          status: 'delivered',
+          method: 'scam',
+          reason: 'fraud',
+          payerName: 'Ana',
+          payerDocument: '99991111140',
+          openedAt: '2026-11-21T15:59:00.000Z',
+          updatedAt: '2026-11-21T15:59:00.000Z',
+          lastEventAt: '2026-11-21T16:00:00.000Z',
+          amountMismatch: false,
+        },
+      },
+    },
+  ],
   [
     'by card, declined: no ttlSeconds, that is of the QR code',
     [...CARD, refused('CREDIT_CARD', true)],

@@ -10,7 +10,9 @@ import {
   transaction,
 } from '../../../domain/transaction/transaction.ts';
 import {
+  ALLEGATION,
   at,
+  CASE_ID,
   disputeOpened,
   END_TO_END_ID,
   held,
@@ -254,7 +256,22 @@ const PAID: readonly (readonly [string, readonly PaymentEvent[], unknown])[] = [
   [
     'disputed',
     [settled(), disputeOpened('DISPUTE', 7_345)],
-    { ...SETTLED, dispute: { kind: 'DISPUTE', amount: 7_345, openedAt: at('16:00:00') } },
+    {
+      ...SETTLED,
+      dispute: {
+        ...ALLEGATION,
+        caseId: CASE_ID,
+        kind: 'DISPUTE',
+        amount: toMinor(7_345),
+        amountMismatch: false,
+        moneyOutcome: null,
+        ending: null,
+        ruledAt: null,
+        revision: -1,
+        lastEventAt: at('16:00:00'),
+        earlier: [],
+      },
+    },
   ],
   [
     'in flight or declined after that changes nothing',

@@ -249,53 +249,36 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
   await story.ask('enableUser', { id: caio.id, token });
 };
 
-/** Disputes have no route here yet: their bodies are as the contract has them. */
-const disputeCase = (more: Body): Body => ({
-  id: 'med_5t1q8d0n4r7k2x9c6v3b1m8z0h',
-  object: 'med_case',
-  type: 'med',
-  status: 'open',
-  amount: 12345,
-  currency: 'BRL',
-  charge_id: 'ch_3h8f0q4w6dz1p5k9s2m7x0b4c8',
-  reason: 'The payer says that it was a scam.',
-  response_deadline: '2026-11-12T12:00:00.000Z',
-  evidence_requested_at: null,
-  appeal_reason: null,
-  appealed_at: null,
-  evidence_count: 0,
-  money_outcome: null,
-  opened_at: '2026-11-02T12:00:00.000Z',
-  closed_at: null,
-  created_at: '2026-11-02T12:00:00.000Z',
-  updated_at: '2026-11-02T12:00:00.000Z',
-  ...more,
-});
-const disputeEvent = (type: string, object: Body): Body => ({
-  id: `evt_${createHash('sha256').update(type).digest('hex').slice(0, 26)}`,
-  object: 'event',
-  api_version: '2026-11-01',
-  type,
-  created_at: '2026-11-02T12:00:00.000Z',
-  data: { object },
-});
-const APPEALED = {
-  status: 'appealed',
-  appeal_reason: 'The order was delivered.',
-  appealed_at: '2026-11-03T12:00:00.000Z',
-};
-const DISPUTE_EVENTS = {
-  'med_case.created': disputeEvent('med_case.created', disputeCase({})),
-  'med_case.updated': disputeEvent('med_case.updated', disputeCase(APPEALED)),
-  'med.resolved': disputeEvent(
-    'med.resolved',
-    disputeCase({
-      ...APPEALED,
-      status: 'closed',
-      money_outcome: 'refunded_to_merchant',
-      closed_at: '2026-11-05T12:00:00.000Z',
-    }),
-  ),
+/** Dispute cases: one that is appealed and won after a review, one that is accepted, one that the payer withdraws; under both paths. */
+const tellDisputes = async (story: Story): Promise<void> => {
+  const open = async (order: string): Promise<string> => {
+    const charge = { amount: 12345, payment_method: 'pix', description: `Order ${order}` };
+    const { id } = await story.ask('createCharge', { body: charge, key: `dispute-of-${order}` });
+    await story.ask('sandboxPay', { id, body: {} });
+    const body = {
+      method: 'scam',
+      reason: 'The payer says that it was a scam.',
+      response_deadline: '2026-11-12T12:00:00.000Z',
+      provider_case_id: `bank-${order}`,
+    };
+    return (await story.ask('sandboxOpenMedCase', { id, body })).id;
+  };
+  const reason = { reason: 'The order was delivered; the receipt is signed.' };
+  const won = await open('3001');
+  await story.ask('getMedCase', { id: won });
+  await story.ask('listMedCases', { query: '?limit=1&status=open' });
+  await story.ask('sandboxRequestEvidence', { id: won, body: {} });
+  await story.ask('appealMedCase', { id: won, body: reason });
+  await story.ask('sandboxDecideMedCase', { id: won, body: { result: 'disagreed', review: true } });
+  await story.ask('sandboxReviewMedCase', { id: won, body: { approve: true } });
+  const lost = await open('3002');
+  await story.ask('acceptMedCase', { id: lost });
+  const withdrawn = await open('3003');
+  await story.ask('getInfraction', { id: withdrawn });
+  await story.ask('listInfractions', { query: '?limit=1' });
+  await story.ask('appealInfraction', { id: withdrawn, body: reason });
+  await story.ask('sandboxWithdrawMedCase', { id: withdrawn, body: {} });
+  await story.ask('acceptInfraction', { id: await open('3004') });
 };
 
 /** Of each event the one about the first charge where there is one: whichever arrived first, it is the same in every recording. */
@@ -319,6 +302,7 @@ export const playStory = async (): Promise<Recorded> => {
     const paidId = await tellCharges(story);
     await tellRefunds(story, paidId);
     await tellPayments(story);
+    await tellDisputes(story);
     await tellLogin(story, gateway);
     await tellPlatform(story, gateway);
     await story.ask('getBalance');
@@ -338,8 +322,7 @@ export const playStory = async (): Promise<Recorded> => {
     await story.ask('changeWebhookEndpoint', { id: body.id, body: { events: ['charge.paid', 'charge.expired'] } });
     await story.ask('rotateWebhookSecret', { id: body.id, body: { id: body.id } });
     await story.ask('deleteWebhookEndpoint', { id: body.id });
-    const webhooks = { ...sentOf(receiver.got, paidId), ...DISPUTE_EVENTS };
-    const recorded = { operations: story.operations, webhooks };
+    const recorded = { operations: story.operations, webhooks: sentOf(receiver.got, paidId) };
     return steadied(recorded, receiver.url);
   } finally {
     await gateway.close();

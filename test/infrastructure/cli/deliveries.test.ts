@@ -65,26 +65,22 @@ describe('the commands about webhooks', () => {
     it('knows every event of the catalogue, and no other', () =>
       expect(Object.keys(SCENARIOS)).to.deep.equal(EVENT_CATALOGUE.map(({ event }) => event)));
 
-    for (const [event, scenario] of Object.entries(SCENARIOS))
-      if (typeof scenario === 'string')
-        it(`${event}: says why nothing leads there`, () =>
-          refused(`${event} can't be triggered: ${scenario}`, 'trigger', event));
-      else
-        it(`${event} of a real charge arrives, signed, and its delivery is shown`, async () => {
-          const { id: endpointId } = await shop.register(receiver.url, [event]);
-          const triggered = await good<Triggered>('trigger', event);
-          const { chargeId, paymentId, refundId, clockAdvancedSeconds, deliveries } = triggered;
-          expect(triggered.event).to.equal(event);
-          expect(chargeId).to.match(/^ch_[0-9a-z]{26}$/);
-          expect(paymentId).to.equal(chargeId.replace('ch_', 'tx_'));
-          expect(refundId === null).to.equal(!/payout|withdrawal|refunded/.test(event));
-          expect(clockAdvancedSeconds).to.equal(event.endsWith('.expired') ? 61 : 0);
-          const about = receiver.got.filter(({ rawBody }) => rawBody.includes(chargeId.slice(3)));
-          expect(about.length).to.be.at.least(1);
-          expect(about.map(typeOf)).to.deep.equal(about.map(() => event));
-          expect(deliveries.map(({ id }) => id)).to.have.members(about.map(deliveryIdOf));
-          for (const one of deliveries) expect(one).to.include({ endpointId, eventType: event, status: 'DELIVERED' });
-        });
+    for (const event of Object.keys(SCENARIOS))
+      it(`${event} of a real charge arrives, signed, and its delivery is shown`, async () => {
+        const { id: endpointId } = await shop.register(receiver.url, [event]);
+        const triggered = await good<Triggered>('trigger', event);
+        const { chargeId, paymentId, refundId, clockAdvancedSeconds, deliveries } = triggered;
+        expect(triggered.event).to.equal(event);
+        expect(chargeId).to.match(/^ch_[0-9a-z]{26}$/);
+        expect(paymentId).to.equal(chargeId.replace('ch_', 'tx_'));
+        expect(refundId === null).to.equal(!/payout|withdrawal|refunded/.test(event));
+        expect(clockAdvancedSeconds).to.equal(event.endsWith('.expired') ? 61 : 0);
+        const about = receiver.got.filter(({ rawBody }) => rawBody.includes(chargeId.slice(3)));
+        expect(about.length).to.be.at.least(1);
+        expect(about.map(typeOf)).to.deep.equal(about.map(() => event));
+        expect(deliveries.map(({ id }) => id)).to.have.members(about.map(deliveryIdOf));
+        for (const one of deliveries) expect(one).to.include({ endpointId, eventType: event, status: 'DELIVERED' });
+      });
 
     it('says what was made, and what became of its webhook, for people', async () => {
       const first = await run('trigger', 'charge.expired');

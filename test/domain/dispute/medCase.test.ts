@@ -1,0 +1,305 @@
+// A dispute case (contract.md Dispute case status; rules Q1–Q4).
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  acceptCase,
+  appealCase,
+  nearDeadline,
+  openCase,
+  requestEvidence,
+  reviewCase,
+  ruleCase,
+} from '../../../domain/dispute/decisions.ts';
+import { confirmEvidence, grantEvidence, removeEvidence } from '../../../domain/dispute/evidence.ts';
+import { type MedCaseEvent, medCase, reminderAt } from '../../../domain/dispute/medCase.ts';
+import type { EvidenceId } from '../../../domain/kernel/ids.ts';
+import type { Rejection } from '../../../domain/kernel/rejection.ts';
+import { parseTimestamp } from '../../../domain/kernel/time.ts';
+import { given } from '../../support/given.ts';
+import { caseAfter, caseOpened, caseTerms, OPENED_AT } from '../../support/medCases.ts';
+import { at } from '../../support/samples.ts';
+
+const AT = at('17:00:00');
+const OPEN = [caseOpened()];
+const APPEALED: readonly MedCaseEvent[] = [...OPEN, { type: 'MedCaseAppealed', data: { reason: 'It came.', at: AT } }];
+const AGREED = { result: 'agreed', returned: true } as const;
+const DISAGREED = { result: 'disagreed', returned: true } as const;
+const REVIEW: MedCaseEvent = {
+  type: 'MedCaseReviewRequested',
+  data: { ...AGREED, report: 2, ruledAt: at('16:59:00'), at: AT },
+};
+const ACCEPTED: MedCaseEvent = { type: 'MedCaseAccepted', data: { announced: true, at: AT } };
+const REJECTED: MedCaseEvent = {
+  type: 'MedCaseRejected',
+  data: { announced: true, report: 2, ruledAt: at('16:59:00'), at: AT },
+};
+const CLOSED: MedCaseEvent = {
+  type: 'MedCaseClosed',
+  data: {
+    because: 'withdrawn',
+    moneyOutcome: 'refunded_to_merchant',
+    announced: true,
+    report: 2,
+    ruledAt: at('16:59:00'),
+    at: AT,
+  },
+};
+const LATER = at('18:00:00');
+const ruling = (what: Parameters<typeof ruleCase>[0]['ruling'], report = 2, review = false) =>
+  ruleCase({ report, ruling: what, review, at: at('16:59:00') }, true, AT);
+
+describe('a dispute case', () => {
+  it('opens once, as it was first opened', () => {
+    given(medCase)
+      .when(openCase(caseTerms(), OPENED_AT))
+      .then(caseOpened(), 'opened')
+      .again('opened')
+      .and()
+      .when(openCase(caseTerms({ reason: 'another' }), AT))
+      .then('opened');
+  });
+  it('evidence is asked for while it is open or appealed, again too', () => {
+    const asked: MedCaseEvent = { type: 'MedCaseEvidenceRequested', data: { at: AT } };
+    for (const history of [OPEN, APPEALED])
+      given(medCase, ...history)
+        .when(requestEvidence(AT))
+        .then(asked, 'recorded');
+  });
+  it('an open one is appealed once', () => {
+    given(medCase, ...OPEN)
+      .when(appealCase('It came.', AT))
+      .then(APPEALED[1] as MedCaseEvent, 'recorded')
+      .and()
+      .when(appealCase('It came.', AT))
+      .rejected('case_not_open');
+  });
+  it('the reason of an appeal has 5 to 2,000 characters, as people count them', () => {
+    for (const reason of ['', 'four', '     ', 'x'.repeat(2_001), '😀😀😀😀'])
+      given(medCase, ...OPEN)
+        .when(appealCase(reason, AT))
+        .rejected('invalid_reason', 'reason');
+    for (const reason of ['five!', 'x'.repeat(2_000), '😀'.repeat(2_000)])
+      given(medCase, ...OPEN)
+        .when(appealCase(reason, AT))
+        .then({ type: 'MedCaseAppealed', data: { reason, at: AT } }, 'recorded');
+  });
+  it('a bad reason is told before anything else', () => {
+    given(medCase).when(appealCase('no', AT)).rejected('invalid_reason', 'reason');
+    given(medCase, ...OPEN, ACCEPTED)
+      .when(appealCase('no', AT))
+      .rejected('invalid_reason', 'reason');
+  });
+  it('an open one is accepted once, and that is final', () => {
+    given(medCase, ...OPEN)
+      .when(acceptCase(true, AT))
+      .then(ACCEPTED, 'recorded')
+      .and()
+      .when(acceptCase(true, AT))
+      .rejected('case_not_open');
+    given(medCase, ...APPEALED)
+      .when(acceptCase(true, AT))
+      .rejected('case_not_open');
+  });
+  for (const [name, history] of [
+    ['open', OPEN],
+    ['appealed', APPEALED],
+  ] as const)
+    it(`an ${name} one is ruled: the same report twice is nothing, and the next one is refused`, () => {
+      given(medCase, ...history)
+        .when(ruling(AGREED))
+        .then(REJECTED, 'recorded')
+        .again('recorded')
+        .and()
+        .when(ruling('withdrawn', 3))
+        .rejected('case_not_open');
+      given(medCase, ...history)
+        .when(ruling('withdrawn'))
+        .then(CLOSED, 'recorded')
+        .again('recorded');
+      for (const [returned, moneyOutcome] of [
+        [true, 'refunded_to_merchant'],
+        [false, 'closed_without_refund'],
+      ] as const) {
+        const closed = { ...CLOSED, data: { ...CLOSED.data, because: 'disagreed', moneyOutcome } } as MedCaseEvent;
+        given(medCase, ...history)
+          .when(ruling({ ...DISAGREED, returned }))
+          .then(closed, 'recorded')
+          .again('recorded');
+      }
+    });
+
+  describe('whose outcome is reviewed', () => {
+    const reviewed = given(medCase, ...OPEN, REVIEW);
+    it('stays as it is; meanwhile nothing else ends it, but the merchant may appeal', () => {
+      given(medCase, ...OPEN)
+        .when(ruling(AGREED, 2, true))
+        .then(REVIEW, 'recorded')
+        .again('recorded');
+      reviewed.when(acceptCase(true, AT)).rejected('case_under_review');
+      reviewed.when(ruling(DISAGREED, 3)).rejected('case_under_review');
+      reviewed.when(ruling('withdrawn', 3)).rejected('case_under_review');
+      reviewed.when(appealCase('It came.', AT)).then(APPEALED[1] as MedCaseEvent, 'recorded');
+    });
+    it('ends so when an operator approves it', () => {
+      reviewed
+        .when(reviewCase(true, true, LATER))
+        .then(
+          { type: 'MedCaseReviewApproved', data: { at: LATER } },
+          { type: 'MedCaseRejected', data: { announced: true, report: 2, ruledAt: at('16:59:00'), at: LATER } },
+          'recorded',
+        )
+        .and()
+        .when(reviewCase(true, true, LATER))
+        .rejected('case_not_open');
+    });
+    it('goes on as it was when an operator refuses it, and can be ruled anew', () => {
+      const refused: MedCaseEvent = { type: 'MedCaseReviewRefused', data: { at: LATER } };
+      const after = reviewed
+        .when(reviewCase(false, true, LATER))
+        .then(refused, 'recorded')
+        .and();
+      after.when(reviewCase(false, true, LATER)).rejected('case_not_open');
+      after.when(ruling(AGREED)).then('recorded');
+      after.when(acceptCase(true, AT)).then(ACCEPTED, 'recorded');
+    });
+  });
+
+  it('is refused in this order: no such case, then not open', () => {
+    const decisions = {
+      evidence: requestEvidence(AT),
+      appeal: appealCase('It came.', AT),
+      accept: acceptCase(true, AT),
+      rule: ruling(AGREED, 9),
+      withdraw: ruling('withdrawn', 9),
+      review: reviewCase(true, true, AT),
+    };
+    for (const [name, decide] of Object.entries(decisions)) {
+      expect((decide(medCase.initial) as Rejection).code, name).to.equal('not_found');
+      for (const end of [ACCEPTED, REJECTED, CLOSED]) {
+        const refused = decide(caseAfter(...OPEN, end)) as Rejection;
+        expect(refused.code, `${name} after ${end.type}`).to.equal('case_not_open');
+      }
+    }
+  });
+  it('closed_at is set by every end, and money_outcome with it', () => {
+    for (const [end, outcome] of [
+      [ACCEPTED, 'lost'],
+      [REJECTED, 'lost'],
+      [CLOSED, 'refunded_to_merchant'],
+    ] as const) {
+      const { closedAt, moneyOutcome, updatedAt } = caseAfter(...APPEALED, end);
+      expect([closedAt, moneyOutcome, updatedAt]).to.deep.equal([AT, outcome, AT]);
+    }
+    expect(caseAfter(...APPEALED).closedAt).to.equal(null);
+  });
+});
+
+describe('the reminder of the deadline (Q2)', () => {
+  const deadline = parseTimestamp('2026-11-24T16:00:00.000Z');
+  const dayBefore = parseTimestamp('2026-11-23T16:00:00.000Z');
+  const opened = caseOpened({ responseDeadline: deadline });
+  it('is due a day before, once, and not before', () => {
+    expect(reminderAt(caseAfter(opened))).to.equal(dayBefore);
+    given(medCase, opened)
+      .when(nearDeadline(parseTimestamp('2026-11-23T15:59:59.999Z')))
+      .then('nothing');
+    given(medCase, opened)
+      .when(nearDeadline(dayBefore))
+      .then({ type: 'MedCaseDeadlineNeared', data: { at: dayBefore } }, 'recorded')
+      .again('nothing');
+  });
+  it('is not for those that were answered, have none, or had theirs before they opened', () => {
+    const cases: readonly (readonly MedCaseEvent[])[] = [
+      [],
+      OPEN,
+      [opened, APPEALED[1] as MedCaseEvent],
+      [opened, ACCEPTED],
+      [opened, REJECTED],
+      [opened, CLOSED],
+      [caseOpened({ responseDeadline: OPENED_AT })],
+    ];
+    for (const history of cases)
+      given(medCase, ...history)
+        .when(nearDeadline(LATER))
+        .then('nothing');
+  });
+});
+
+describe('evidence of a case', () => {
+  const file = {
+    evidenceId: '00000000000000000000000mv1' as EvidenceId,
+    fileName: 'recibo.png',
+    fileSize: 1_234,
+    mimeType: 'image/png',
+    uploadedBy: 'merchant' as const,
+  };
+  const grant = { ...file, expiresAt: at('17:15:00'), at: AT };
+  const granted: MedCaseEvent = { type: 'MedCaseEvidenceGranted', data: grant };
+  const evidence = { ...file, sha256: 'ab'.repeat(32), grantedAt: AT, at: at('17:05:00') };
+  const confirmed: MedCaseEvent = { type: 'MedCaseEvidenceConfirmed', data: evidence };
+  it('is granted once, and confirmed once', () => {
+    given(medCase, ...OPEN)
+      .when(grantEvidence(grant))
+      .then(granted, grant)
+      .again(grant)
+      .and()
+      .when(confirmEvidence(evidence))
+      .then(confirmed, evidence)
+      .again(evidence);
+  });
+  it('counts once it is confirmed, until it is removed', () => {
+    const counts = [[], [granted], [granted, confirmed]].map((events) => caseAfter(...OPEN, ...events).evidence.length);
+    expect(counts).to.deep.equal([0, 0, 1]);
+    given(medCase, ...OPEN, granted, confirmed)
+      .when(removeEvidence(file.evidenceId, LATER))
+      .then({ type: 'MedCaseEvidenceRemoved', data: { evidenceId: file.evidenceId, at: LATER } }, 'removed')
+      .again('nothing');
+  });
+  it('is taken by open and appealed cases; what was confirmed before is so for ever', () => {
+    given(medCase, ...APPEALED)
+      .when(grantEvidence(grant))
+      .then(granted, grant);
+    given(medCase).when(grantEvidence(grant)).rejected('not_found');
+    given(medCase, ...OPEN, granted, ACCEPTED)
+      .when(confirmEvidence(evidence))
+      .rejected('case_not_open');
+    given(medCase, ...OPEN, granted, confirmed, ACCEPTED)
+      .when(confirmEvidence(evidence))
+      .then(evidence);
+  });
+});
+
+describe('any history of decisions', () => {
+  it('ends a case at most once, and never changes it afterwards but for its evidence', () => {
+    const decision = fc.constantFrom(
+      appealCase('It came.', AT),
+      acceptCase(true, AT),
+      requestEvidence(AT),
+      ruling(AGREED, 2),
+      ruling(DISAGREED, 3),
+      ruling('withdrawn', 4),
+      ruling(AGREED, 5, true),
+      reviewCase(true, true, AT),
+      reviewCase(false, true, AT),
+      nearDeadline(AT),
+    );
+    fc.assert(
+      fc.property(fc.array(decision, { maxLength: 15 }), (decisions) => {
+        let state = given(medCase, ...OPEN).state;
+        let ends = 0;
+        for (const decide of decisions) {
+          const decided = decide(state);
+          if ('rejected' in decided) continue;
+          const before = state;
+          for (const event of decided.events) {
+            state = medCase.evolve(state, event);
+            if (['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed'].includes(event.type)) ends++;
+          }
+          if (before.status !== 'absent' && before.closedAt !== null) expect(decided.events).to.deep.equal([]);
+        }
+        const isEnded = state.status !== 'absent' && state.moneyOutcome !== null;
+        expect(ends).to.equal(isEnded ? 1 : 0);
+      }),
+    );
+  });
+});
