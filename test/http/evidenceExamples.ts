@@ -35,7 +35,7 @@ export const EVIDENCE_EXAMPLES: { readonly [operationId: string]: Example } = {
   ...ofEvidence('/v1/med/cases', 'MedCase'),
   ...ofEvidence('/v1/infractions', 'Infraction'),
   receiveEvidence: {
-    path: ({ evidenceId }) => `/evidence/${evidenceId}`,
+    path: ({ evidenceLink }) => evidenceLink,
     upload: { contentType: 'image/png', bytes: FILE },
     live: 403,
   },
