@@ -91,7 +91,13 @@ describe('every route of the table', () => {
   for (const route of ROUTES) {
     const needsKey = route.principal === 'apiKey' || route.principal === 'testKey';
     const ofSession = isOfSession(route.principal);
+    const { fresh } = exampleOf(route);
     describe(`${route.method} ${route.path}`, () => {
+      if (fresh)
+        beforeEach(async () => {
+          owned = { ...owned, ...(await fresh(gateway)) };
+        });
+
       it('answers whom it is for as declared, with a request id', async () => {
         const session = ofSession ? await gateway.logIn('OWNER', owned.user) : {};
         const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1', ...session } });
@@ -234,7 +240,7 @@ describe('every route of the table', () => {
       if (absent)
         it('is 404 for what is no id', async () => {
           const headers = ofSession ? await gateway.logIn('OWNER', owned.user) : {};
-          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key)_$/, '');
+          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key|med)_$/, '');
           const tail = absent.slice(absent.indexOf(NO_ID) + NO_ID.length);
           const rubbish = [
             'x',

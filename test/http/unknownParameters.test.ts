@@ -9,6 +9,8 @@ const LISTS = {
   '/v1/charges': 'status=paid',
   '/v1/payments': 'sortOrder=asc',
   '/v1/webhooks/deliveries': 'offset=1',
+  '/v1/med/cases': 'status=open',
+  '/v1/infractions': 'type=med',
 } as const;
 
 describe('unknown query parameters', () => {
