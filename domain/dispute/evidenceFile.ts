@@ -1,4 +1,4 @@
-// What a file must be to be evidence in a dispute case (contract.md Limits; rule Q6).
+// What a file must be to be evidence in a dispute case (contract.md Dispute case, rule Q6).
 import { type Rejection, reject } from '../kernel/rejection.ts';
 
 export const EVIDENCE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'application/pdf'] as const;

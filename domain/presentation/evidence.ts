@@ -1,4 +1,4 @@
-// The evidence of the interface (contract.md Dispute evidence).
+// The evidence of the interface (contract.md Dispute case, rule Q6).
 import type { Evidence, EvidenceGrant } from '../dispute/evidence.ts';
 import type { EvidenceType } from '../dispute/evidenceFile.ts';
 import { PREFIX } from '../kernel/ids.ts';

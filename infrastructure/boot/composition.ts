@@ -12,13 +12,6 @@ import {
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { answerCase } from '../../application/disputes/answerCase.ts';
-import {
-  completeUpload,
-  evidenceUrl,
-  grantUpload,
-  receiveEvidence,
-  showEvidence,
-} from '../../application/disputes/evidence.ts';
 import { Canceller, cancelPayment } from '../../application/payments/cancellation.ts';
 import { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
@@ -67,7 +60,6 @@ import { overdueWork, viewsOf } from '../../projections/views.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { expiredDeliveries } from '../../projections/webhooks/expiry.ts';
 import { deliveryReads, endpointReads } from '../../projections/webhooks/queries.ts';
-import { evidenceProblem } from '../evidence/evidenceFile.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
 import { operatorAlerts } from '../log/operatorAlerts.ts';
@@ -98,7 +90,7 @@ import { accessOf, accessServices } from './access.ts';
 import { accountServices } from './accountServices.ts';
 import { ConfigError } from './config.ts';
 import { parkedSetOf, progressOf } from './consumers.ts';
-import { type Evidence, type EvidenceOptions, openEvidence } from './evidence.ts';
+import { type Evidence, type EvidenceOptions, evidenceServices, openEvidence } from './evidence.ts';
 import { type Keys, openKeys } from './keys.ts';
 import { platformServices } from './platform.ts';
 import { projectorOf, startWorker } from './roles.ts';
@@ -196,10 +188,8 @@ export const openGateway = async (options: GatewayOptions): Promise<Gateway> => 
   };
 };
 
-const servicesOf = ({ storage, publicUrl, log, evidence }: GatewayOptions, core: Core): Services => {
+const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Services => {
   const { accounts, projected, reacted, keys, needs } = core;
-  const { receiver, links } = core.evidence;
-  const { grantSeconds, viewSeconds } = evidence;
   const { providers, sender, quiescence, stopwatch } = needs;
   const { store, reads, operations } = storage;
   const views = viewsOf(reads);
@@ -236,11 +226,7 @@ const servicesOf = ({ storage, publicUrl, log, evidence }: GatewayOptions, core:
     requestRefund: requestRefund(asked),
     decideSandboxRefund: decideSandboxRefund(asked),
     answerCase: answerCase(asked),
-    grantUpload: grantUpload({ ...asked, grantSeconds }),
-    receiveEvidence: receiveEvidence({ receiver }),
-    completeUpload: completeUpload({ ...asked, judgeEvidence: evidenceProblem }),
-    evidenceUrl: evidenceUrl({ links, viewSeconds }),
-    showEvidence: showEvidence({ ...asked, links }),
+    ...evidenceServices(asked, core.evidence),
     disputeInSandbox: disputeInSandbox(asked),
     ruleInSandbox: ruleInSandbox(asked),
     reportTaken: reportTaken(asked),

@@ -1,8 +1,16 @@
 // Where evidence lies: in the data directory, or in an S3-compatible storage.
 import { join } from 'node:path';
 import type { Accounts } from '../../application/core/accounts.ts';
+import {
+  completeUpload,
+  evidenceUrl,
+  grantUpload,
+  receiveEvidence,
+  showEvidence,
+} from '../../application/disputes/evidence.ts';
 import type { EvidenceLinks, EvidenceReceiver, EvidenceStorage } from '../../application/ports/evidenceStorage.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import { evidenceProblem } from '../evidence/evidenceFile.ts';
 import { EvidenceTokens } from '../evidence/evidenceTokens.ts';
 import { FileEvidenceStorage } from '../evidence/fileStorage.ts';
 import { S3EvidenceStorage, type S3Location } from '../evidence/s3Storage.ts';
@@ -26,7 +34,7 @@ export const evidenceOf = (config: Config): EvidenceOptions => ({
   viewSeconds: config.evidenceViewSeconds,
 });
 
-export interface Evidence {
+export interface Evidence extends Pick<EvidenceOptions, 'grantSeconds' | 'viewSeconds'> {
   readonly storage: EvidenceStorage;
   readonly receiver: EvidenceReceiver;
   readonly links: EvidenceLinks;
@@ -36,12 +44,24 @@ export interface Evidence {
 const NO_RECEIVER: EvidenceReceiver = { receive: async () => null };
 
 export const openEvidence = async (
-  { evidence: { folder, s3 }, keyring, publicUrl, clock, isAlone }: GatewayOptions,
+  { evidence: { folder, s3, ...times }, keyring, publicUrl, clock, isAlone }: GatewayOptions,
   accounts: Accounts,
 ): Promise<Evidence> => {
   const links = new EvidenceTokens(keyring, publicUrl, clock, randomness);
-  if (s3 !== null) return { storage: new S3EvidenceStorage(s3), receiver: NO_RECEIVER, links };
+  if (s3 !== null) return { storage: new S3EvidenceStorage(s3), receiver: NO_RECEIVER, links, ...times };
   const accountNow = ({ accountId, mode }: Tenant) => accounts.now(accountId, mode);
   const files = await FileEvidenceStorage.open({ folder, tokens: links, randomness, accountNow }, isAlone);
-  return { storage: files, receiver: files, links };
+  return { storage: files, receiver: files, links, ...times };
 };
+
+/** What the routes of evidence can call. */
+export const evidenceServices = (
+  needs: Pick<Parameters<typeof grantUpload>[0], 'commands' | 'accounts' | 'randomness'>,
+  { storage: evidence, receiver, links, grantSeconds, viewSeconds }: Evidence,
+) => ({
+  grantUpload: grantUpload({ ...needs, evidence, grantSeconds }),
+  receiveEvidence: receiveEvidence({ receiver }),
+  completeUpload: completeUpload({ ...needs, evidence, judgeEvidence: evidenceProblem }),
+  evidenceUrl: evidenceUrl({ links, viewSeconds }),
+  showEvidence: showEvidence({ evidence, links }),
+});

@@ -101,7 +101,7 @@ describe('the account', () => {
     const { settings } = await gateway.gateway.accounts.get(tenant.accountId);
     const own = ['color', 'chargeWindowSeconds', 'cashoutDestinations'];
     const operators = Object.entries(settings).filter(([name]) => !own.includes(name));
-    expect(operators).to.have.length(10);
+    expect(operators).to.have.length(11);
     for (const [name, value] of operators) {
       expectError(await change(owner, { color: '#000000', [name]: value }), 403, 'role_required', name);
       expectError(await change(owner, { [name]: null }), 403, 'role_required', name);

@@ -1,4 +1,4 @@
-// Evidence in dispute cases: three steps, and everything that may go wrong between them (contract.md Dispute evidence, rule Q6).
+// Evidence in dispute cases: three steps, and everything that may go wrong between them (contract.md Dispute case, rule Q6).
 import { mkdtemp, readdir, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';

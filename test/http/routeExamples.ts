@@ -32,21 +32,9 @@ interface Cards {
   readonly cardIds: { readonly [act in Act]: string };
 }
 
-/** Dispute cases, one for each thing that is done with one: made once, like the refunds. */
-const CASE_ACTS = [
-  'read',
-  'appeal',
-  'accept',
-  'appealAlias',
-  'acceptAlias',
-  'evidence',
-  'decide',
-  'withdraw',
-  'review',
-] as const;
-type CaseAct = (typeof CASE_ACTS)[number];
+/** A dispute case that is open. */
 interface Cases {
-  readonly caseIds: { readonly [act in CaseAct]: string };
+  readonly caseId: string;
   /** A paid charge that nothing else is done with. */
   readonly disputableId: string;
 }
@@ -83,6 +71,8 @@ export interface Example {
   readonly live: number;
   /** Roles of an account that may ask for it, where not every one may. */
   readonly roles?: readonly AccountRole[];
+  /** Makes what the path names anew, for each test: what is done with it can be done once. */
+  readonly fresh?: (gateway: TestGateway) => Promise<Partial<Owned>>;
   /** The path of a resource that never was; only routes that name one. */
   readonly absent?: string;
 }
@@ -101,15 +91,33 @@ const acquirer = (act: Act): Example => ({
   live: 403,
 });
 
-const ofCase = (act: CaseAct, base: string, rest: string, body: unknown, live: number): Example => ({
-  path: ({ caseIds }) => `${base}/${caseIds[act]}${rest}`,
+/** `fresh`: for what is done with a case once. */
+const ofCase = (base: string, rest: string, body: unknown, live: number, fresh?: Example['fresh']): Example => ({
+  path: ({ caseId }) => `${base}/${caseId}${rest}`,
   ...(body !== undefined && { body }),
   absent: `${base}/med_${NO_ID}${rest}`,
   live,
+  ...(fresh && { fresh }),
 });
 const CASES = '/v1/med/cases';
 const INFRACTIONS = '/v1/infractions';
 const SANDBOX_CASES = '/v1/sandbox/med/cases';
+const paidCharge = async (gateway: TestGateway): Promise<string> => {
+  const { id } = (await gateway.charge<{ id: string }>()).body;
+  expect((await gateway.post(`/v1/sandbox/charges/${id}/pay`, {})).status).to.equal(200);
+  return id;
+};
+const openedCase = async (gateway: TestGateway): Promise<Pick<Cases, 'caseId'>> => {
+  const reply = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${await paidCharge(gateway)}/med`, {});
+  expect(reply.status, reply.text).to.equal(201);
+  return { caseId: reply.body.id };
+};
+const reviewedCase = async (gateway: TestGateway): Promise<Pick<Cases, 'caseId'>> => {
+  const { caseId } = await openedCase(gateway);
+  const decided = await gateway.post(`${SANDBOX_CASES}/${caseId}/decide`, { result: 'agreed', review: true });
+  expect(decided.status, decided.text).to.equal(200);
+  return { caseId };
+};
 const APPEAL = { reason: 'It was delivered.' };
 
 /** A payer's page, or what belongs to it: no key is asked for. */
@@ -161,23 +169,23 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
     live: 404,
   },
   listMedCases: { live: 200 },
-  getMedCase: ofCase('read', CASES, '', undefined, 404),
-  appealMedCase: ofCase('appeal', CASES, '/appeal', APPEAL, 404),
-  acceptMedCase: ofCase('accept', CASES, '/accept', undefined, 404),
+  getMedCase: ofCase(CASES, '', undefined, 404),
+  appealMedCase: ofCase(CASES, '/appeal', APPEAL, 404, openedCase),
+  acceptMedCase: ofCase(CASES, '/accept', undefined, 404, openedCase),
   listInfractions: { live: 200 },
-  getInfraction: ofCase('read', INFRACTIONS, '', undefined, 404),
-  appealInfraction: ofCase('appealAlias', INFRACTIONS, '/appeal', APPEAL, 404),
-  acceptInfraction: ofCase('acceptAlias', INFRACTIONS, '/accept', undefined, 404),
+  getInfraction: ofCase(INFRACTIONS, '', undefined, 404),
+  appealInfraction: ofCase(INFRACTIONS, '/appeal', APPEAL, 404, openedCase),
+  acceptInfraction: ofCase(INFRACTIONS, '/accept', undefined, 404, openedCase),
   sandboxOpenMedCase: {
     path: ({ disputableId }) => `/v1/sandbox/charges/${disputableId}/med`,
     body: { provider_case_id: 'the-same-each-time' },
     absent: `/v1/sandbox/charges/ch_${NO_ID}/med`,
     live: 403,
   },
-  sandboxRequestEvidence: ofCase('evidence', SANDBOX_CASES, '/request-evidence', {}, 403),
-  sandboxDecideMedCase: ofCase('decide', SANDBOX_CASES, '/decide', { result: 'agreed' }, 403),
-  sandboxWithdrawMedCase: ofCase('withdraw', SANDBOX_CASES, '/withdraw', {}, 403),
-  sandboxReviewMedCase: ofCase('review', SANDBOX_CASES, '/review', { approve: true }, 403),
+  sandboxRequestEvidence: ofCase(SANDBOX_CASES, '/request-evidence', {}, 403),
+  sandboxDecideMedCase: ofCase(SANDBOX_CASES, '/decide', { result: 'agreed' }, 403, openedCase),
+  sandboxWithdrawMedCase: ofCase(SANDBOX_CASES, '/withdraw', {}, 403, openedCase),
+  sandboxReviewMedCase: ofCase(SANDBOX_CASES, '/review', { approve: true }, 403, reviewedCase),
   rotateOverrideSecret: { live: 200 },
   listCharges: { live: 200 },
   listPayments: { live: 200 },
@@ -341,26 +349,6 @@ const makeCards = async (gateway: TestGateway): Promise<Cards> => {
   return { cardIds: Object.fromEntries(await Promise.all(ACTS.map(make))) as Cards['cardIds'] };
 };
 
-const makeCases = async (gateway: TestGateway): Promise<Cases> => {
-  const paid = async (): Promise<string> => {
-    const { id } = (await gateway.charge<{ id: string }>()).body;
-    expect((await gateway.post(`/v1/sandbox/charges/${id}/pay`, {})).status).to.equal(200);
-    return id;
-  };
-  const make = async (act: CaseAct): Promise<readonly [CaseAct, string]> => {
-    const reply = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${await paid()}/med`, {});
-    expect(reply.status, reply.text).to.equal(201);
-    const { id } = reply.body;
-    if (act === 'review')
-      expect((await gateway.post(`${SANDBOX_CASES}/${id}/decide`, { result: 'agreed', review: true })).status).to.equal(
-        200,
-      );
-    return [act, id];
-  };
-  const caseIds = Object.fromEntries(await Promise.all(CASE_ACTS.map(make))) as Cases['caseIds'];
-  return { caseIds, disputableId: await paid() };
-};
-
 /** What the route says of a JSON body; null: it takes none. */
 export const bodyOf = ({ body }: Route): (JsonBody<never> & { readonly schema: JsonSchema }) | null =>
   body.kind === 'json' ? body : null;
@@ -403,7 +391,8 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   user: await gateway.addUser('OWNER', USER),
   ...(await makeRefunds(gateway)),
   ...(await makeCards(gateway)),
-  ...(await makeCases(gateway)),
+  ...(await openedCase(gateway)),
+  disputableId: await paidCharge(gateway),
   ...(await makeInstruments(gateway)),
   ...(await makeDelivery(gateway)),
   ...(await makeLogo(gateway)),

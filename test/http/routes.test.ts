@@ -95,7 +95,13 @@ describe('every route of the table', () => {
     /** Whom the route is for. */
     const logIn = () =>
       ofOperators ? gateway.logIn('OPERATOR', people.get('OPERATOR')) : gateway.logIn('OWNER', owned.user);
+    const { fresh } = exampleOf(route);
     describe(`${route.method} ${route.path}`, () => {
+      if (fresh)
+        beforeEach(async () => {
+          owned = { ...owned, ...(await fresh(gateway)) };
+        });
+
       it('answers whom it is for as declared, with a request id', async () => {
         const session = ofSession ? await logIn() : {};
         const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1', ...session } });
@@ -256,7 +262,7 @@ describe('every route of the table', () => {
       if (absent)
         it('is 404 for what is no id', async () => {
           const headers = ofSession ? await logIn() : {};
-          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key|acct|usr)_$/, '');
+          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key|acct|usr|med)_$/, '');
           const tail = absent.slice(absent.indexOf(NO_ID) + NO_ID.length);
           const rubbish = [
             'x',

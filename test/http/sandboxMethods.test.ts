@@ -252,7 +252,9 @@ describe('sandbox: acquirers of other methods', () => {
         const { body: wallet } = await gateway.get<Body>('/v1/wallets/balance', desk.as);
         expect(wallet).to.include({ available: -10_000, pending: 9_620, total: -380, retained: 10_000 });
         const settled = [...CREATED, CHANGED, CHANGED, 'charge.paid', 'payment.completed'];
-        expect(await desk.told(receiver)).to.deep.equal([...settled, 'payment.failed', CHANGED].sort());
+        expect(await desk.told(receiver)).to.deep.equal(
+          [...settled, 'payment.failed', CHANGED, 'med_case.created'].sort(),
+        );
         const failed = desk.hits(receiver).find((hit) => typeOf(hit) === 'payment.failed')?.body['data'] as Body;
         expect(failed).to.include({ transactionId: `tx_${id}`, amount: 10_000, status, previousStatus: 'APPROVED' });
         expect(Object.keys(failed)).to.not.include('paidWith');

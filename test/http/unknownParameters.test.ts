@@ -11,6 +11,8 @@ const LISTS = {
   '/v1/webhooks/deliveries': 'offset=1',
   '/ops/v1/accounts': 'limit=100',
   '/ops/v1/users': 'limit=100',
+  '/v1/med/cases': 'status=open',
+  '/v1/infractions': 'type=med',
 } as const;
 
 describe('unknown query parameters', () => {

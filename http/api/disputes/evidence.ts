@@ -1,4 +1,4 @@
-// Evidence in dispute cases: a grant, an upload to its URL, and its confirmation (contract.md Dispute cases, rule Q6).
+// Evidence in dispute cases: a grant, an upload to its URL, and its confirmation (contract.md Dispute case, rule Q6).
 import type { Static } from 'typebox';
 import { evidenceOf } from '../../../application/disputes/evidence.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';

@@ -1,4 +1,4 @@
-// Requests and responses of evidence in dispute cases (contract.md Dispute evidence).
+// Requests and responses of evidence in dispute cases (contract.md Dispute case, rule Q6).
 import { EVIDENCE_BYTES_MAX, EVIDENCE_TYPES, FILE_NAME_MAX } from '../../../domain/dispute/evidenceFile.ts';
 import {
   accepting,
