@@ -63,7 +63,6 @@ const newsOf = (type: MedCaseEvent['type'], medCase: MedCase): readonly [string,
     case 'MedCaseAppealed':
     case 'MedCaseEvidenceGranted':
     case 'MedCaseEvidenceConfirmed':
-    case 'MedCaseEvidenceRemoved':
     case 'MedCaseReviewRequested':
     case 'MedCaseReviewApproved':
     case 'MedCaseReviewRefused':

@@ -42,7 +42,6 @@ export const caseMailing = processManager({
         'MedCaseAppealed',
         'MedCaseEvidenceGranted',
         'MedCaseEvidenceConfirmed',
-        'MedCaseEvidenceRemoved',
         'MedCaseReviewRequested',
         'MedCaseReviewApproved',
         'MedCaseReviewRefused',

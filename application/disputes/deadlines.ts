@@ -39,7 +39,6 @@ export const caseDeadlines = processManager({
         'MedCaseDeadlineNeared',
         'MedCaseEvidenceGranted',
         'MedCaseEvidenceConfirmed',
-        'MedCaseEvidenceRemoved',
         'MedCaseReviewRequested',
         'MedCaseReviewApproved',
         'MedCaseReviewRefused',

@@ -37,7 +37,6 @@ export const evidenceSweep = processManager({
       ...ignoring(
         'MedCaseOpened',
         'MedCaseEvidenceRequested',
-        'MedCaseEvidenceRemoved',
         'MedCaseDeadlineNeared',
         'MedCaseAppealed',
         'MedCaseAccepted',

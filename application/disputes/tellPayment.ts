@@ -38,7 +38,6 @@ export const caseTelling = processManager({
         'MedCaseDeadlineNeared',
         'MedCaseEvidenceGranted',
         'MedCaseEvidenceConfirmed',
-        'MedCaseEvidenceRemoved',
         'MedCaseReviewRequested',
         'MedCaseReviewApproved',
         'MedCaseReviewRefused',

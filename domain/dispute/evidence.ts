@@ -70,14 +70,6 @@ export const confirmEvidence =
     return refusal ?? { events: [{ type: 'MedCaseEvidenceConfirmed', data: evidence }], reply: evidence };
   };
 
-/** The file is gone. Neither granted nor confirmed: nothing. */
-export const removeEvidence =
-  (evidenceId: EvidenceId, at: Timestamp): Decision<MedCaseState, MedCaseEvent, 'removed' | 'nothing'> =>
-  (state) =>
-    findGrant(state, evidenceId) === null && findEvidence(state, evidenceId) === null
-      ? { events: [], reply: 'nothing' }
-      : { events: [{ type: 'MedCaseEvidenceRemoved', data: { evidenceId, at } }], reply: 'removed' };
-
 /** Returns the grant, as long as it is neither confirmed nor dropped; null otherwise. */
 export const findGrant = (state: MedCaseState, id: EvidenceId): EvidenceGrant | null =>
   find<EvidenceGrant>(state, ({ grants }) => grants, id);

@@ -22,10 +22,6 @@ export const isFileName = (text: string): boolean => {
   const { length } = [...text];
   return length >= 1 && length <= FILE_NAME_MAX && !/[/\\\p{Cc}]/u.test(text) && text !== '.' && text !== '..';
 };
-export const isFileSize = (size: number): boolean =>
-  Number.isSafeInteger(size) && size >= 1 && size <= EVIDENCE_BYTES_MAX;
-export const isEvidenceType = (type: string): type is EvidenceType =>
-  (EVIDENCE_TYPES as readonly string[]).includes(type);
 
 export const NOT_UPLOADED = reject(
   'EVIDENCE_NOT_UPLOADED',

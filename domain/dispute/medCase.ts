@@ -2,7 +2,7 @@
 // is in the payment's stream, which opens the case and is told of each change (ADR 0011).
 import { type Decider, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId, EvidenceId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
+import type { AccountId, MedCaseId, Mode, PaymentId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
 import type { Evidence, EvidenceGrant } from './evidence.ts';
@@ -57,11 +57,6 @@ export type MedCaseDeadlineNeared = Fact<'MedCaseDeadlineNeared', { readonly at:
 export type MedCaseEvidenceGranted = Fact<'MedCaseEvidenceGranted', EvidenceGrant>;
 /** The file is there, whole and of its type. */
 export type MedCaseEvidenceConfirmed = Fact<'MedCaseEvidenceConfirmed', Evidence>;
-/** A granted or confirmed file is there no more. */
-export type MedCaseEvidenceRemoved = Fact<
-  'MedCaseEvidenceRemoved',
-  { readonly evidenceId: EvidenceId; readonly at: Timestamp }
->;
 export type MedCaseAppealed = Fact<'MedCaseAppealed', { readonly reason: string; readonly at: Timestamp }>;
 
 /** `announced`: whether webhooks tell of it (Q5), as the account's settings were then. */
@@ -101,7 +96,6 @@ export type MedCaseEvent =
   | MedCaseDeadlineNeared
   | MedCaseEvidenceGranted
   | MedCaseEvidenceConfirmed
-  | MedCaseEvidenceRemoved
   | MedCaseAppealed
   | MedCaseAccepted
   | MedCaseReviewRequested
@@ -126,7 +120,7 @@ export interface MedCase {
   readonly review: PendingReview | null;
   /** In order of their confirmation. */
   readonly evidence: readonly Evidence[];
-  /** Neither confirmed nor removed, in order; those that expired a day ago go when the next one is granted. */
+  /** Not confirmed, in order; those that expired a day ago go when the next one is granted. */
   readonly grants: readonly EvidenceGrant[];
   readonly moneyOutcome: MoneyOutcome | null;
   /** What the bank said when it ended the case; null: it did not. */
@@ -181,12 +175,6 @@ const evolve = (state: MedCaseState, event: MedCaseEvent): MedCaseState => {
       const grants = state.grants.filter((grant) => grant.evidenceId !== evidenceId);
       const others = state.evidence.filter((one) => one.evidenceId !== evidenceId);
       return { ...state, grants, evidence: [...others, event.data], updatedAt: at };
-    }
-    case 'MedCaseEvidenceRemoved': {
-      const { evidenceId } = event.data;
-      const evidence = state.evidence.filter((one) => one.evidenceId !== evidenceId);
-      const grants = state.grants.filter((grant) => grant.evidenceId !== evidenceId);
-      return { ...state, evidence, grants, updatedAt: at };
     }
     case 'MedCaseAppealed':
       return { ...state, status: 'appealed', appeal: event.data, updatedAt: at };

@@ -52,7 +52,6 @@ export const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
     shape: record<Evidence>({ ...file, sha256: text(), grantedAt: time, at: time }),
     personal: ['fileName'],
   },
-  MedCaseEvidenceRemoved: { version: 1, shape: record({ evidenceId: text(), at: time }), personal: [] },
   MedCaseAppealed: { version: 1, shape: record({ reason: text(), at: time }), personal: ['reason'] },
   MedCaseAccepted: { version: 1, shape: record({ announced: flag, at: time }), personal: [] },
   MedCaseReviewRequested: {

@@ -61,7 +61,6 @@ const CHANGE_OF: { readonly [T in MedCaseEvent['type']]: CaseChange | null } = {
   MedCaseDeadlineNeared: null,
   MedCaseEvidenceGranted: null,
   MedCaseEvidenceConfirmed: null,
-  MedCaseEvidenceRemoved: null,
   MedCaseReviewRequested: null,
   MedCaseReviewApproved: null,
   MedCaseReviewRefused: null,

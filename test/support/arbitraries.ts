@@ -291,7 +291,6 @@ export const ANY_DATA: DataOf = {
   MedCaseDeadlineNeared: fc.record({ at: anyTime }),
   MedCaseEvidenceGranted: fc.record({ ...evidenceFile, expiresAt: anyTime, at: anyTime }),
   MedCaseEvidenceConfirmed: fc.record({ ...evidenceFile, sha256: anyText, grantedAt: anyTime, at: anyTime }),
-  MedCaseEvidenceRemoved: fc.record({ evidenceId: rawId<EvidenceId>(), at: anyTime }),
   MedCaseAppealed: fc.record({ reason: anyText, at: anyTime }),
   MedCaseAccepted: fc.record({ announced: fc.boolean(), at: anyTime }),
   MedCaseReviewRequested: fc.record({

@@ -10,11 +10,11 @@ import {
   reviewCase,
   ruleCase,
 } from '../../../domain/dispute/decisions.ts';
-import { confirmEvidence, grantEvidence, removeEvidence } from '../../../domain/dispute/evidence.ts';
+import { confirmEvidence, EVIDENCE_MAX, findGrant, grantEvidence } from '../../../domain/dispute/evidence.ts';
 import { type MedCaseEvent, medCase, reminderAt } from '../../../domain/dispute/medCase.ts';
 import type { EvidenceId } from '../../../domain/kernel/ids.ts';
 import type { Rejection } from '../../../domain/kernel/rejection.ts';
-import { parseTimestamp } from '../../../domain/kernel/time.ts';
+import { addMillis, DAY_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
 import { given } from '../../support/given.ts';
 import { caseAfter, caseOpened, caseTerms, OPENED_AT } from '../../support/medCases.ts';
 import { at } from '../../support/samples.ts';
@@ -247,13 +247,41 @@ describe('evidence of a case', () => {
       .then(confirmed, evidence)
       .again(evidence);
   });
-  it('counts once it is confirmed, until it is removed', () => {
+  it('counts once it is confirmed', () => {
     const counts = [[], [granted], [granted, confirmed]].map((events) => caseAfter(...OPEN, ...events).evidence.length);
     expect(counts).to.deep.equal([0, 0, 1]);
-    given(medCase, ...OPEN, granted, confirmed)
-      .when(removeEvidence(file.evidenceId, LATER))
-      .then({ type: 'MedCaseEvidenceRemoved', data: { evidenceId: file.evidenceId, at: LATER } }, 'removed')
-      .again('nothing');
+  });
+  it('is one of twenty at most, when it is granted and again when it is confirmed', () => {
+    const others = Array.from({ length: EVIDENCE_MAX }, (_, n): MedCaseEvent => {
+      const evidenceId = `0000000000000000000000m${String(n).padStart(3, '0')}` as EvidenceId;
+      return { type: 'MedCaseEvidenceConfirmed', data: { ...evidence, evidenceId } };
+    });
+    const full = [...OPEN, granted, ...others];
+    given(medCase, ...full)
+      .when(grantEvidence({ ...grant, evidenceId: '00000000000000000000000mv2' as EvidenceId }))
+      .rejected('evidence_limit_reached');
+    given(medCase, ...full)
+      .when(confirmEvidence(evidence))
+      .rejected('evidence_limit_reached');
+    given(medCase, ...full, ACCEPTED)
+      .when(confirmEvidence(evidence))
+      .rejected('case_not_open');
+    given(medCase, ...full.slice(0, -1))
+      .when(confirmEvidence(evidence))
+      .then(confirmed, evidence);
+    const first = (others[0] as Extract<MedCaseEvent, { type: 'MedCaseEvidenceConfirmed' }>).data;
+    given(medCase, ...full)
+      .when(confirmEvidence(first))
+      .then(first);
+  });
+  it('leaves no grant that expired a day before another one was made', () => {
+    const next = (time: Timestamp): MedCaseEvent => ({
+      type: 'MedCaseEvidenceGranted',
+      data: { ...grant, evidenceId: '00000000000000000000000mv2' as EvidenceId, at: time },
+    });
+    const aDayOn = addMillis(grant.expiresAt, DAY_MS);
+    expect(findGrant(caseAfter(...OPEN, granted, next(addMillis(aDayOn, -1))), file.evidenceId)).to.deep.equal(grant);
+    expect(findGrant(caseAfter(...OPEN, granted, next(aDayOn)), file.evidenceId)).to.equal(null);
   });
   it('is taken by open and appealed cases; what was confirmed before is so for ever', () => {
     given(medCase, ...APPEALED)
