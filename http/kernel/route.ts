@@ -18,6 +18,7 @@ export type Tag =
   | 'Webhooks'
   | 'Sandbox'
   | 'Dashboard'
+  | 'Platform'
   | 'Checkout'
   | 'Operations';
 

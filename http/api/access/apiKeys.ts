@@ -20,25 +20,25 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { actorOf, jsonBody, type RouteContext, route } from '../../kernel/route.ts';
 
-const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
-const listed = {
+export const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
+export const listedKey = {
   id: id(PREFIX.key),
   prefix: described('The first 12 characters.', string()),
   label: orNull(label),
   createdAt: timestamp,
   mode: described('`test`: the sandbox; `live`: real providers.', oneOfTexts(['test', 'live'])),
 };
-const newKeySchema = exactly({
-  id: listed.id,
+export const newKeySchema = exactly({
+  id: listedKey.id,
   apiKey: described('The key itself. Shown only now.', string()),
   fingerprint: described('The first 16 hex characters of its SHA-256.', string()),
-  prefix: listed.prefix,
-  label: listed.label,
-  createdAt: listed.createdAt,
-  mode: listed.mode,
+  prefix: listedKey.prefix,
+  label: listedKey.label,
+  createdAt: listedKey.createdAt,
+  mode: listedKey.mode,
 });
 
-const keyView = ({ keyId, prefix, label, issuedAt, mode }: ApiKey) => ({
+export const keyView = ({ keyId, prefix, label, issuedAt, mode }: ApiKey) => ({
   id: PREFIX.key + keyId,
   prefix,
   label,
@@ -46,7 +46,7 @@ const keyView = ({ keyId, prefix, label, issuedAt, mode }: ApiKey) => ({
   mode,
 });
 
-const newKey = ({ key, cleartext }: NewKey) => {
+export const newKey = ({ key, cleartext }: NewKey) => {
   const { id, ...rest } = keyView(key);
   return {
     status: 201 as const,
@@ -54,11 +54,16 @@ const newKey = ({ key, cleartext }: NewKey) => {
   };
 };
 
+export const issueBody = accepting({
+  label: optional(label),
+  test: optional(described('A key for the sandbox. Default: false.', boolean)),
+});
+
 const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of the account may do this.');
 const managerProblem = ({ caller }: Pick<RouteContext<'session'>, 'caller'>) =>
   mayManageKeys(caller.role) ? null : NOT_A_MANAGER;
 
-const keyParam = {
+export const keyParam = {
   id: {
     description: 'The `key_` id.',
     schema: { type: 'string' },
@@ -75,10 +80,7 @@ export const issueApiKeyRoute = route({
   tag: 'Dashboard',
   principal: 'session',
   body: jsonBody({
-    schema: accepting({
-      label: optional(label),
-      test: optional(described('A key for the sandbox. Default: false.', boolean)),
-    }),
+    schema: issueBody,
   }),
   responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
   errors: ['API_KEY_ROLE_REQUIRED'],
@@ -102,7 +104,7 @@ export const listApiKeysRoute = route({
     200: {
       kind: 'json',
       description: 'The keys, and whether the caller may issue, rotate and revoke them.',
-      schema: exactly({ data: listOf(exactly(listed)), access: exactly({ canManage: boolean }) }),
+      schema: exactly({ data: listOf(exactly(listedKey)), access: exactly({ canManage: boolean }) }),
     },
   },
   errors: [],

@@ -10,7 +10,7 @@ import { actorOf, type Frozen, jsonBody, route, type SessionCaller } from '../..
 import { logoPath } from '../../site/checkout/view.ts';
 import { accountSchema, OPERATORS_SETTINGS, settingsBody, settingsSchema } from './accountSchema.ts';
 
-const accountView = ({ accountId, name, email, openedAt, settings }: OpenAccount, baseUrl: string) => ({
+export const accountView = ({ accountId, name, email, openedAt, settings }: OpenAccount, baseUrl: string) => ({
   id: PREFIX.account + accountId,
   name,
   email,
@@ -76,12 +76,16 @@ export const changeAccountSettingsRoute = route({
   },
 });
 
-const settingsOrRefusal = (done: AccountSettings | Rejection) =>
+export const settingsOrRefusal = (done: AccountSettings | Rejection) =>
   isRejection(done) ? done : { status: 200 as const, body: done };
 
-const SETTINGS_NOW = { kind: 'json', description: 'All settings as they are now.', schema: settingsSchema } as const;
+export const SETTINGS_NOW = {
+  kind: 'json',
+  description: 'All settings as they are now.',
+  schema: settingsSchema,
+} as const;
 
-const wholeBody = async (arriving: AsyncIterable<Buffer>): Promise<Buffer> => {
+export const wholeBody = async (arriving: AsyncIterable<Buffer>): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   for await (const chunk of arriving) chunks.push(chunk);
   return Buffer.concat(chunks);

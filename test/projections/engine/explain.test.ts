@@ -17,6 +17,7 @@ import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
 import { deliveryReads, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
 import { jobOf, RecordingJobs } from '../../infrastructure/operations/support.ts';
+import { nodesOf, type Plan } from './plans.ts';
 import { Scene } from './scene.ts';
 
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
@@ -55,14 +56,6 @@ const FILL = `
   ANALYZE`;
 
 const drainOf = (db: Sql) => testTimers({ ...db, transaction: (work) => work(db) }, new RecordingJobs(), jobOf);
-
-interface Plan {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly Plans?: readonly Plan[];
-}
-const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 describe('at 100,000 rows', function suite() {
   let scene: Scene;
