@@ -1,5 +1,5 @@
-// Requests as an attacker with keys and logins of its own sends them, byte by byte: wrong types, hostile strings, deep and huge JSON, duplicate keys,
-// odd encodings, tricks with headers and paths; and what must hold for each answer.
+// Requests as an attacker with keys and logins of its own sends them, byte by byte: wrong types, hostile strings, deep and huge JSON,
+// duplicate keys, odd encodings, tricks with headers and paths; and what must hold for each answer.
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
