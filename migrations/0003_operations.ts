@@ -162,6 +162,12 @@ const WEBHOOKS = `
       -- Real time.
       changed_at timestamptz NOT NULL DEFAULT now()
     );
+    -- Targets to which a re-drive has sent its probe: what else it sends there waits while the target keeps failing.
+    CREATE TABLE operations.redrive_probes (
+      redrive_id text COLLATE "C" REFERENCES operations.redrives ON DELETE CASCADE,
+      target text COLLATE "C",
+      PRIMARY KEY (redrive_id, target)
+    );
 
     -- Endpoints, and hosts of payments' own URLs, that failed since they last took something. Losing it costs no fact: it is learnt again.
     CREATE TABLE operations.failing_targets (
