@@ -1,5 +1,5 @@
 // Claims jobs of one queue and lane and runs them: as many at once as there are places, shared out between tenants and bounded by
-// target, woken by notices, polling as the safety net.
+// target, whenever it is woken.
 import type { JobHandler, JobPayload, Places } from '../../application/ports/jobs.ts';
 
 /** The attempt fences the claim: the next claim of the same job has another. */
@@ -46,9 +46,6 @@ interface Ended {
   readonly settle: () => void;
 }
 
-/** A lost notice costs at most this. */
-const POLL_MS = 2_000;
-
 /**
  * How many more places a tenant that holds `held` of them may take while `free` are left: as long as it has no more than half of what is
  * then still free. So places are left for whoever comes, however many tenants do their worst. One is never refused to a tenant
@@ -79,7 +76,6 @@ export class JobLoop {
   readonly #ending = new Set<Promise<void>>();
   /** Those that are done and of which the database has yet to be told. */
   #ended: Ended[] = [];
-  #poll: NodeJS.Timeout | undefined;
   /** Whether jobs may wait for which there is room now. */
   #mayWait = true;
   /** Whether jobs may wait for which there was none. While there are no such, a job that ends need not ask for others. */
@@ -95,11 +91,6 @@ export class JobLoop {
     this.#handler = handler;
     this.#limits = limits;
     this.#listeners = listeners;
-  }
-
-  start(): void {
-    this.#poll = setInterval(() => this.wake(), POLL_MS);
-    this.wake();
   }
 
   /** The claims that run. */
@@ -121,7 +112,6 @@ export class JobLoop {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#poll);
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);

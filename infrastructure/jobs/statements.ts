@@ -114,6 +114,14 @@ export const CLAIM_AFTER_DONE_OWED = {
   text: claim(` done AS (${deleted(claimed('$13', '$14'))} RETURNING j.data), not_owed AS (${notOwedByDone}),`),
 };
 
+/** $1 lanes, and of each its queue $2 and the bounds $3 and $4 of its tenants: those in which a job is due. */
+export const DUE_LANES = {
+  name: 'jobs_due_lanes',
+  text: `SELECT l.lane FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS l (lane, queue, first, below)
+    WHERE EXISTS (SELECT FROM ${JOB} j WHERE j.name = l.queue AND j.state < 'active' AND ${TENANT} >= l.first AND ${TENANT} < l.below
+      AND j.start_after <= now())`,
+};
+
 /** Claimed and not begun: open again, as if nobody had claimed them. */
 export const RELEASE = `UPDATE ${JOB} j SET state = CASE WHEN j.retry_count > 0 THEN 'retry' ELSE 'created' END::${JOBS_SCHEMA}.job_state, started_on = NULL FROM ${CLAIMED}`;
 

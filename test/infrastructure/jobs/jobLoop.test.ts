@@ -69,7 +69,7 @@ describe('the job loop', () => {
       waiting = waiting.filter(({ count }) => settled < count);
     };
     const loop = new JobLoop(queue, { run }, limits, { onSettled, onError: (error) => errors.push(error.message) });
-    loop.start();
+    loop.wake();
     const ended = (count: number) =>
       settled >= count ? Promise.resolve() : new Promise<void>((resolve) => waiting.push({ count, resolve }));
     return { loop, errors, ended };
@@ -150,7 +150,7 @@ describe('the job loop', () => {
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
     queue.beforeClaim = () => undefined;
     asking.open();
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate); // far shorter than the pause between two polls
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     expect(queue.calls).to.deep.equal(['claimed a', 'done a', 'claimed b', 'done b']);
     await ended(2);
     await loop.stop(1_000);
@@ -161,7 +161,7 @@ describe('the job loop', () => {
     queue.waiting = [job('a')];
     queue.losing = 3;
     const { loop, ended } = start(queue, async () => undefined);
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate); // far shorter than the pause between two polls
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     expect(queue.rooms.length).to.be.at.least(4);
     await ended(1);
     await loop.stop(1_000);
