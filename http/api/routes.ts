@@ -6,6 +6,7 @@ import { PASSWORD_ROUTES } from '../site/passwordRoutes.ts';
 import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from './access/apiKeys.ts';
 import { changePasswordRoute, logInRoute, logOutRoute, requestPasswordResetRoute } from './access/login.ts';
 import { changeAccountSettingsRoute, getAccountRoute, removeLogoRoute, uploadLogoRoute } from './accounts/account.ts';
+import { OPS_ROUTES } from './ops/routes.ts';
 import { createChargeRoute, createPixChargeRoute, getChargeRoute, listChargesRoute } from './payments/charges.ts';
 import {
   cancelPaymentRoute,
@@ -99,6 +100,7 @@ export const API_ROUTES: readonly Route[] = [
   changeAccountSettingsRoute,
   uploadLogoRoute,
   removeLogoRoute,
+  ...OPS_ROUTES,
 ];
 
 export const ROUTES: readonly Route[] = [...API_ROUTES, ...CHECKOUT_ROUTES, ...PASSWORD_ROUTES, ...OPERATIONS_ROUTES];
