@@ -73,24 +73,6 @@ describe('the job queue on pg-boss', () => {
     expect(worked.runs.map(({ items }) => items.length).toSorted()).to.deep.equal([1, 3, 3]);
   });
 
-  it('finds by itself what no notice told of, live and test', async () => {
-    const jobs = await open();
-    const worked = new Worked();
-    jobs.work(QUEUE, worked, LIMITS);
-    await jobs.enqueue(requests(1));
-    await worked.count(1); // all that there was has been claimed
-    await pool.query(
-      `INSERT INTO jobs.job (name, data, group_id, group_tier, policy)
-       SELECT $1, jsonb_build_object('payloads', jsonb_build_array(jsonb_build_object('id', mode))), mode || '/a', '', 'standard'
-       FROM unnest(ARRAY['live', 'test']) AS mode`,
-      [QUEUE],
-    );
-    await worked.count(3);
-    expect(worked.items.slice(1).toSorted()).to.deep.equal(['live', 'test']);
-    await rest(jobs);
-    expect(errors).to.deep.equal([]);
-  });
-
   it('runs what is enqueued, in jobs of at most 20 items, each of one target, and is empty afterwards', async () => {
     const jobs = await open();
     const worked = new Worked();
