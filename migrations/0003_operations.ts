@@ -90,7 +90,7 @@ const WEBHOOKS = `
     );
 
     -- Deliveries of which nothing has happened yet. They follow from the events of payments and the endpoints at the time; the first thing
-    -- that happens to one is the first event of its stream, and once the read model shows that, its row here goes.
+    -- that happens to one is the first event of its stream, and with the read model's row of that, its row here goes.
     CREATE TABLE operations.scheduled_deliveries (
       id text COLLATE "C" PRIMARY KEY,
       account_id text COLLATE "C" NOT NULL,
@@ -104,10 +104,42 @@ const WEBHOOKS = `
       endpoint_id text COLLATE "C",
       resend integer NOT NULL,
       -- When its first attempt is due, in account time.
-      scheduled_at timestamptz NOT NULL
+      scheduled_at timestamptz NOT NULL,
+      -- Of what is counted below.
+      combination_hash bigint GENERATED ALWAYS AS
+        (hashtextextended(account_id || mode || coalesce(endpoint_id, '') || '/' || event_type, 0)) STORED
     );
     CREATE INDEX scheduled_deliveries_of_account ON operations.scheduled_deliveries (account_id, mode, scheduled_at DESC);
     CREATE INDEX scheduled_deliveries_due ON operations.scheduled_deliveries (scheduled_at);
+    CREATE INDEX scheduled_deliveries_of_combination ON operations.scheduled_deliveries (combination_hash, scheduled_at);
+
+    -- How many there are: the sum of both rows of a combination. They are two because those who schedule wait for each other at the first,
+    -- for a moment, and must not wait for the projector, which takes the second and keeps it to the end of a batch.
+    CREATE TABLE operations.scheduled_counts (
+      account_id text COLLATE "C" NOT NULL,
+      mode text COLLATE "C" NOT NULL,
+      -- '' for payments' own URLs.
+      endpoint_id text COLLATE "C" NOT NULL,
+      event_type text COLLATE "C" NOT NULL,
+      change text COLLATE "C" NOT NULL CHECK (change IN ('insert', 'delete')),
+      -- Below 0 where deleted.
+      deliveries bigint NOT NULL,
+      PRIMARY KEY (account_id, mode, endpoint_id, event_type, change)
+    ) WITH (fillfactor = 70);
+    -- Combinations are taken in the order of their keys, so that no two wait for each other.
+    CREATE FUNCTION operations.count_scheduled() RETURNS trigger LANGUAGE plpgsql AS $function$
+    BEGIN
+      INSERT INTO operations.scheduled_counts AS c
+        SELECT r.account_id, r.mode, coalesce(r.endpoint_id, ''), r.event_type, lower(TG_OP), CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END * count(*)
+        FROM changed r GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+        ON CONFLICT (account_id, mode, endpoint_id, event_type, change) DO UPDATE SET deliveries = c.deliveries + excluded.deliveries;
+      RETURN NULL;
+    END
+    $function$;
+    CREATE TRIGGER count_inserted AFTER INSERT ON operations.scheduled_deliveries REFERENCING NEW TABLE AS changed
+      FOR EACH STATEMENT EXECUTE FUNCTION operations.count_scheduled();
+    CREATE TRIGGER count_deleted AFTER DELETE ON operations.scheduled_deliveries REFERENCING OLD TABLE AS changed
+      FOR EACH STATEMENT EXECUTE FUNCTION operations.count_scheduled();
 
     -- Re-drives of dead-lettered deliveries that are not done yet, and how far they have got: an order over (scheduled_at, id).
     CREATE TABLE operations.redrives (
@@ -129,6 +161,12 @@ const WEBHOOKS = `
       after_id text COLLATE "C",
       -- Real time.
       changed_at timestamptz NOT NULL DEFAULT now()
+    );
+    -- Targets to which a re-drive has sent its probe: what else it sends there waits while the target keeps failing.
+    CREATE TABLE operations.redrive_probes (
+      redrive_id text COLLATE "C" REFERENCES operations.redrives ON DELETE CASCADE,
+      target text COLLATE "C",
+      PRIMARY KEY (redrive_id, target)
     );
 
     -- Endpoints, and hosts of payments' own URLs, that failed since they last took something. Losing it costs no fact: it is learnt again.

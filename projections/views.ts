@@ -9,6 +9,7 @@ import { keyViews } from './keyring/queries.ts';
 import { overduePayments, paymentViews } from './payments/queries.ts';
 import { refundViews } from './refunds/queries.ts';
 import { statsViews } from './stats/queries.ts';
+import { userViews } from './users/queries.ts';
 import { walletViews } from './wallet/queries.ts';
 import { deliveryViews } from './webhooks/lists.ts';
 import { endpointViews, overdueDeliveries } from './webhooks/queries.ts';
@@ -23,6 +24,7 @@ export const viewsOf = (db: SqlPool): Views => ({
   endpoints: endpointViews(db),
   keys: keyViews(db),
   accounts: accountViews(db),
+  users: userViews(db),
 });
 
 /** What they show to be overdue. */

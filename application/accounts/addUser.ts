@@ -3,13 +3,14 @@
 import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, encodeRawId, type PasswordId, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { addUser as decideAddition, type Role } from '../../domain/user/user.ts';
+import { addUser as decideAddition, type Role, roleProblem } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { USER } from '../core/aggregates.ts';
+import { ACCOUNT, USER } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
 import type { Randomness } from '../ports/randomness.ts';
+import { newPassword } from './newPassword.ts';
 
 export interface UserAddition {
   /** null: an OPERATOR. */
@@ -51,17 +52,24 @@ export const isUser =
     return userId !== null && (await commands.load(USER, streamName.user(userId))).state.status !== 'absent';
   };
 
-const TAKEN = reject('invalid_request', 'There is a user with this e-mail address already.', { param: 'email' });
+export const TAKEN = reject('invalid_request', 'There is a user with this e-mail address already.', { param: 'email' });
+
+const NO_ACCOUNT = reject('not_found', 'There is no such account.');
 
 /**
  * Returns the new user's id. `invalid_request`: the address names a user already (param `email`), or the role does not fit the account
- * (param `role`).
+ * (param `role`); no such account: `not_found`.
  */
 export const addUser =
   (needs: AddUserNeeds) =>
   async (addition: UserAddition, by: Changer): Promise<UserId | Rejection> => {
     const { commands, accounts, randomness, emails } = needs;
     const { password, ...added } = addition;
+    const { accountId } = added;
+    const problem = roleProblem(added.role, accountId);
+    if (problem !== null) return problem;
+    if (accountId !== null && (await commands.load(ACCOUNT, streamName.account(accountId))).state.status === 'absent')
+      return NO_ACCOUNT;
     if (await isUser(needs)(added.email)) return TAKEN;
     const userId = await emails.claim(added.email, newId(randomness) as UserId);
     const passwordId = password === null ? null : await keepPassword(needs, userId, password);
@@ -70,4 +78,16 @@ export const addUser =
     const done = await commands.execute(USER, streamName.user(userId), decide, metadata);
     if (isRejection(done)) return done;
     return done.reply === 'added' ? userId : TAKEN;
+  };
+
+/** Adds a user who can log in at once: with the password, or, where it is null, with a new one. Rejects as `addUser` does. */
+export const addUserWithPassword =
+  (needs: AddUserNeeds) =>
+  async (
+    addition: UserAddition,
+    by: Changer,
+  ): Promise<{ readonly userId: UserId; readonly password: string } | Rejection> => {
+    const password = addition.password ?? newPassword(needs.randomness);
+    const userId = await addUser(needs)({ ...addition, password }, by);
+    return isRejection(userId) ? userId : { userId, password };
   };

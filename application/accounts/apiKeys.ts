@@ -2,6 +2,8 @@
 import { LRUCache } from 'lru-cache';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
+import { findKey } from '../../domain/keyring/keyring.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { KEYRING } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -90,7 +92,7 @@ export class ApiKeys {
       commands.load(KEYRING, streamName.keyring(accountId)),
       accounts.refresh(accountId),
     ]);
-    return account.suspendedAt === null && keyring.keys.some((key) => key.keyId === keyId);
+    return account.suspendedAt === null && !isRejection(findKey(keyring, keyId));
   }
 
   #remember(key: KnownKey): void {

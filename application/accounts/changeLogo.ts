@@ -2,16 +2,12 @@
 import type { AccountSettings } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
-import type { Accounts } from '../core/accounts.ts';
-import type { CommandHandler } from '../core/commandHandler.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { CheckedLogo, Logos } from '../ports/logos.ts';
 import type { WithTenantLock } from '../ports/tenantLock.ts';
-import { changeAccountSettings } from './changeAccountSettings.ts';
+import { changeAccountSettings, type SettingsNeeds } from './changeAccountSettings.ts';
 
-interface Needs {
-  readonly commands: CommandHandler;
-  readonly accounts: Accounts;
+interface Needs extends SettingsNeeds {
   readonly logos: Logos;
   readonly withTenantLock: WithTenantLock;
 }

@@ -3,7 +3,7 @@
 import { streamName } from '../../domain/kernel/event.ts';
 import type { AccountId, KeyId, Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { type ApiKey, findKey, issueKey, revokeKey, rotateKey } from '../../domain/keyring/keyring.ts';
+import { type ApiKey, findKey, issueKey, revokeKey, rotateKey, workingKeys } from '../../domain/keyring/keyring.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { ACCOUNT, KEYRING } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -96,4 +96,4 @@ const ended = async (leases: AccessLeases, accountId: AccountId, refused: Reject
 export const listApiKeys =
   ({ commands }: Pick<KeyNeeds, 'commands'>) =>
   async (accountId: AccountId): Promise<readonly ApiKey[]> =>
-    (await commands.load(KEYRING, streamName.keyring(accountId))).state.keys;
+    workingKeys((await commands.load(KEYRING, streamName.keyring(accountId))).state);

@@ -6,6 +6,7 @@ import { issueKey } from '../../domain/keyring/keyring.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { ACCOUNT, KEYRING } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
+import { metadataForChange } from '../core/eventMetadata.ts';
 import type { EventMetadata } from '../ports/loggedEvent.ts';
 import { keyOf } from './newKey.ts';
 
@@ -17,19 +18,17 @@ export interface AccountOpening {
   readonly idSeed: string;
   readonly keys: readonly { readonly mode: Mode; readonly cleartext: string; readonly label: string }[];
   readonly actor: string;
+  /** Of whoever asked by a request. */
+  readonly requestId?: string | null;
 }
 
 export const openAccountWithKeys =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
-  async ({ accountId, name, email, idSeed, keys, actor }: AccountOpening): Promise<void> => {
+  async ({ accountId, name, email, idSeed, keys, actor, requestId = null }: AccountOpening): Promise<void> => {
     const at = accounts.realNow();
     const metadata = (mode: Mode): EventMetadata => ({
-      account: accountId,
+      ...metadataForChange({ actor, requestId }, accountId, accountId),
       mode,
-      actor,
-      requestId: null,
-      correlationId: accountId,
-      causationId: accountId,
     });
     await commands.record(
       ACCOUNT,

@@ -9,16 +9,21 @@ import { ACCOUNT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
+import type { Sessions } from '../ports/sessions.ts';
 
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly leases: AccessLeases;
+  readonly sessions: Pick<Sessions, 'endOfAccount'>;
 }
 
-/** Answers, since when it is suspended, once no process takes its keys any more. No such account: `not_found`. */
+/**
+ * Answers, since when it is suspended, once no process takes its keys any more and every session of its users is over for good. No such
+ * account: `not_found`.
+ */
 export const suspend =
-  ({ commands, accounts, leases }: Needs) =>
+  ({ commands, accounts, leases, sessions }: Needs) =>
   async (accountId: AccountId, by: Changer): Promise<{ readonly since: Timestamp } | Rejection> => {
     const decide = suspendAccount(accounts.realNow());
     const done = await commands.execute(
@@ -28,14 +33,19 @@ export const suspend =
       metadataForChange(by, accountId, accountId),
     );
     if (isRejection(done)) return done;
-    await leases.announce(accountId);
+    await Promise.all([leases.announce(accountId), sessions.endOfAccount(accountId)]);
     return done.reply;
   };
 
-/** Answers once no process remembers that it was suspended. No such account: `not_found`. */
+/**
+ * Answers once no process remembers that it was suspended. Sessions of before are removed first: none of them goes on, whatever became of
+ * the suspension's own work. No such account: `not_found`.
+ */
 export const reopen =
-  ({ commands, accounts, leases }: Needs) =>
+  ({ commands, accounts, leases, sessions }: Needs) =>
   async (accountId: AccountId, by: Changer): Promise<'reopened' | 'already_open' | Rejection> => {
+    const { state } = await commands.load(ACCOUNT, streamName.account(accountId));
+    if (state.status === 'open' && state.suspendedAt !== null) await sessions.endOfAccount(accountId);
     const decide = reopenAccount(accounts.realNow());
     const done = await commands.execute(
       ACCOUNT,

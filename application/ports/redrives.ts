@@ -47,6 +47,8 @@ export interface Redrives {
   find(id: RedriveId): Promise<(Redrive & RedriveProgress) | null>;
   /** Records that everything up to `place` was looked at, and `requested` more were sent. Does nothing when another got further. */
   advance(id: RedriveId, place: RedrivePlace, requested: number): Promise<void>;
+  /** Returns those of `targets` to which it has sent no probe yet, and takes it that it does now. */
+  probe(id: RedriveId, targets: readonly string[]): Promise<ReadonlySet<string>>;
   /** Forgets it: it is done. */
   end(id: RedriveId): Promise<void>;
   /** Yields those that have not got on for `ageMs` of real time; all, `page` at a time. */

@@ -18,9 +18,9 @@ export interface ScheduledDeliveries {
   schedule(deliveries: readonly { readonly scheduled: ScheduledDelivery; readonly job: JobRequest }[]): Promise<void>;
   /** Returns those of `ids` that are written down. */
   find(ids: readonly DeliveryId[]): Promise<ReadonlyMap<DeliveryId, ScheduledDelivery>>;
-  /** The stream of the delivery has begun: it need not stay written down once the read model shows it. */
+  /** The stream of the delivery has begun: the read model takes it over once it shows that. */
   begun(id: DeliveryId): void;
-  /** Removes those that have begun and that the read model shows. Until then both tell of them, so that no list ever lacks one. */
+  /** Removes those that have begun and that the read model shows, and did not take over: they were written down again later. */
   sweep(): Promise<void>;
   /** The same for those that other processes began and did not live to remove. */
   sweepAll(): Promise<void>;

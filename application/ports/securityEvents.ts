@@ -41,4 +41,13 @@ export interface SettingChanged {
   readonly keyId?: string;
 }
 
+/** Whose request, for what (the ids of its path, under their names), and how it was answered. No values of its body. */
+export interface OperatorRequest {
+  readonly by: string;
+  readonly operation: string;
+  readonly [id: string]: unknown;
+  readonly status: number;
+  readonly requestId: string;
+}
+
 export type ReportSecurityEvent = (event: SecurityEvent) => void;

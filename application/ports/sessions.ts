@@ -19,6 +19,7 @@ export interface Sessions {
   carryOver(sessionId: SessionId, passwordId: PasswordId): Promise<void>;
   end(sessionId: SessionId): Promise<void>;
   endOfUser(userId: UserId): Promise<void>;
+  endOfAccount(accountId: AccountId): Promise<void>;
   /** Removes those that ran out. */
   forgetOld(): Promise<void>;
 }

@@ -16,20 +16,26 @@ export class PaymentMessage {
   readonly type: string;
   readonly family: Message['family'];
   readonly at: Message['at'];
-  /** The same on every endpoint, retry and resend (W2). */
-  readonly eventId: EventId;
   /** 1, 2, 3 … over the messages of the payment, in their order. */
   readonly sequence: number;
+  readonly #idOf: (type: string) => EventId;
   readonly #render: Message['render'];
+  #eventId: EventId | undefined;
   #body: string | undefined;
 
-  constructor({ type, family, at, render }: Message, eventId: EventId, sequence: number) {
+  constructor({ type, family, at, render }: Message, idOf: (type: string) => EventId, sequence: number) {
     this.type = type;
     this.family = family;
     this.at = at;
-    this.eventId = eventId;
     this.sequence = sequence;
+    this.#idOf = idOf;
     this.#render = render;
+  }
+
+  /** The same on every endpoint, retry and resend (W2). */
+  get eventId(): EventId {
+    this.#eventId ??= this.#idOf(this.type);
+    return this.#eventId;
   }
 
   /** The exact JSON text that every attempt sends. */
@@ -50,6 +56,8 @@ export interface Told {
 /** Remembered between fan-out and attempts: a few kB each, and a moment of a busy hour. */
 const REMEMBERED_MAX = 4_000;
 
+const keyOf = (paymentId: PaymentId, revision: number, form: number): string => `${paymentId} ${revision} ${form}`;
+
 export class PaymentMessages {
   readonly #commands: Pick<CommandHandler, 'loadSteps'>;
   readonly #remembered = new LRUCache<string, Promise<Told>>({ max: REMEMBERED_MAX });
@@ -60,7 +68,7 @@ export class PaymentMessages {
 
   /** Returns what the event at `revision` tells. Throws when the payment has no such event. */
   at(paymentId: PaymentId, revision: number, form = MESSAGE_FORM): Promise<Told> {
-    const key = `${paymentId} ${revision} ${form}`;
+    const key = keyOf(paymentId, revision, form);
     const known = this.#remembered.get(key);
     if (known !== undefined) return known;
     const told = this.#tell(paymentId, [revision], form).then((all) => all.get(revision) as Told);
@@ -87,7 +95,7 @@ export class PaymentMessages {
       [...groups.values()].map(async (group) => {
         const { paymentId, form } = (group[0] as (typeof places)[number]).delivery;
         const revisions = group.map(({ delivery }) => delivery.revision);
-        const told = await this.#tell(paymentId, revisions, form);
+        const told = await this.#knownOrTold(paymentId, revisions, form);
         for (const { delivery, place } of group) {
           const { messages } = told.get(delivery.revision) as Told;
           bodies[place] = messageOfType(messages, delivery.eventType, paymentId).body;
@@ -95,6 +103,21 @@ export class PaymentMessages {
       }),
     );
     return bodies;
+  }
+
+  /** Keeps nothing of what must be read: whoever looks through old deliveries pushes out none that are on their way. */
+  async #knownOrTold(
+    paymentId: PaymentId,
+    revisions: readonly number[],
+    form: number,
+  ): Promise<ReadonlyMap<number, Told>> {
+    const known = new Map<number, Told>();
+    for (const revision of revisions) {
+      const told = await this.#remembered.peek(keyOf(paymentId, revision, form));
+      if (told === undefined) return this.#tell(paymentId, revisions, form);
+      known.set(revision, told);
+    }
+    return known;
   }
 
   async #tell(paymentId: PaymentId, revisions: readonly number[], form: number): Promise<ReadonlyMap<number, Told>> {
@@ -107,7 +130,7 @@ export class PaymentMessages {
       const messages = messagesOf(before, event, after);
       if (revisions.includes(revision)) {
         const numbered = messages.map(
-          (message, n) => new PaymentMessage(message, eventIdOf(stream, revision, message.type), sequence + n + 1),
+          (message, n) => new PaymentMessage(message, (type) => eventIdOf(stream, revision, type), sequence + n + 1),
         );
         told.set(revision, { payment: assertExists(after), event, messages: numbered });
       }

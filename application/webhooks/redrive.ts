@@ -43,7 +43,7 @@ export interface WantedRedrive extends Pick<Redrive, 'tenant' | 'filter' | 'acto
 export interface AskedRedrive {
   /** Dead-lettered deliveries that fit the filter. */
   readonly matched: number;
-  /** Those that are sent again: not those to endpoints that are inactive or deleted, and none in a dry run. */
+  /** Those that this one sends again: not those to endpoints that are inactive or deleted, nor those that another is about to send. */
   readonly queued: number;
   /** null: nothing is to be done. */
   readonly redriveId: RedriveId | null;
@@ -59,9 +59,9 @@ export const askRedrive =
     const askedAt = await accounts.now(tenant.accountId, tenant.mode);
     await assertCountable(caughtUp, 'webhookDeliveries', 'the dead-lettered deliveries could not be counted');
     let [matched, queued] = [0, 0];
-    for (const { endpointId, deliveries } of await deadLetters.count(tenant, filter, askedAt)) {
+    for (const { endpointId, deliveries, free } of await deadLetters.count(tenant, filter, askedAt)) {
       matched += deliveries;
-      if (await takesDeliveries(commands, endpointId)) queued += deliveries;
+      if (await takesDeliveries(commands, endpointId)) queued += free;
     }
     if (isDryRun || queued === 0) return { matched, queued: 0, redriveId: null };
     const id = encodeRawId(randomness.bytes(16)) as RedriveId;
@@ -91,10 +91,15 @@ export interface RedriveBounds {
 }
 const BOUNDS: RedriveBounds = { page: 100, pages: 50 };
 
-/** Works a re-drive off, page by page. One at a time: `probed` is what this one knows. */
+interface Aimed {
+  readonly letter: DeadLetter;
+  readonly target: string;
+}
+
+/** Works a re-drive off, page by page. One at a time: `#probed` is of that one. */
 export class RedriveWorker {
   readonly #needs: WorkNeeds;
-  /** Targets to which it has sent a probe already; after a crash each gets another one. */
+  /** Targets of which it knows that they have had their probe. */
   readonly #probed = new Set<string>();
   #sent = 0;
 
@@ -112,8 +117,7 @@ export class RedriveWorker {
     const { deadLetters, redrives } = this.#needs;
     const found = await redrives.find(id);
     if (found === null) return null;
-    const { tenant, filter, askedAt, after, requested } = found;
-    const letters = await deadLetters.page(tenant, filter, askedAt, after, limit);
+    const letters = await deadLetters.page(found, limit);
     const last = letters.at(-1);
     const sent = last === undefined ? 0 : await this.#send(found, letters);
     this.#sent += sent;
@@ -123,7 +127,7 @@ export class RedriveWorker {
     }
     const place = { scheduledAt: last.delivery.scheduledAt, id: last.id };
     await redrives.advance(id, place, sent);
-    return { requested: requested + sent, after: place };
+    return { requested: found.requested + sent, after: place };
   }
 
   /** Returns how many were sent again by this. */
@@ -134,21 +138,34 @@ export class RedriveWorker {
     const taking = new Set<EndpointId | null>();
     for (const endpoint of endpoints) if (await takesDeliveries(commands, endpoint)) taking.add(endpoint);
     const at = await accounts.now(accountId, mode);
-    const sent = letters.filter(({ delivery }) => taking.has(delivery.endpointId));
-    const done = await Promise.all(sent.map((letter) => this.#sendOne(redriven, letter, at)));
+    const aimed = await Promise.all(
+      letters.filter(({ delivery }) => taking.has(delivery.endpointId)).map((letter) => this.#aim(letter)),
+    );
+    const unprobed = await this.#unprobed(redriven.id, new Set(aimed.map(({ target }) => target)));
+    const done = await Promise.all(aimed.map((one) => this.#sendOne(redriven, one, unprobed.delete(one.target), at)));
     return done.reduce((sum, appended) => sum + appended, 0);
   }
 
-  async #sendOne({ id, tenant, askedAt, actor, requestId }: Redrive, letter: DeadLetter, at: Timestamp) {
-    const { commands, messages } = this.#needs;
-    const { delivery } = letter;
-    const target = delivery.endpointId ?? (await withTarget(messages, delivery)).target;
-    const isProbe = !this.#probed.has(target);
-    this.#probed.add(target);
+  async #aim(letter: DeadLetter): Promise<Aimed> {
+    const { endpointId } = letter.delivery;
+    return { letter, target: endpointId ?? (await withTarget(this.#needs.messages, letter.delivery)).target };
+  }
+
+  /** One probe of a whole re-drive goes to a target. Should it be lost in a crash, what waits there is probed once a minute (W3). */
+  async #unprobed(id: RedriveId, targets: ReadonlySet<string>): Promise<Set<string>> {
+    const unknown = [...targets].filter((target) => !this.#probed.has(target));
+    for (const target of unknown) this.#probed.add(target);
+    return unknown.length === 0 ? new Set() : new Set(await this.#needs.redrives.probe(id, unknown));
+  }
+
+  async #sendOne({ id, tenant, askedAt, actor, requestId }: Redrive, aimed: Aimed, isProbe: boolean, at: Timestamp) {
+    const { letter, target } = aimed;
     const { accountId: account, mode } = tenant;
-    const metadata = { account, mode, actor, requestId, correlationId: delivery.paymentId, causationId: id };
+    const correlationId = letter.delivery.paymentId;
+    const metadata = { account, mode, actor, requestId, correlationId, causationId: id };
+    const stream = streamName.webhookDelivery(letter.id);
     const decide = redriveDelivery(target, isProbe, askedAt, at);
-    return (await commands.record(WEBHOOK_DELIVERY, streamName.webhookDelivery(letter.id), decide, metadata)).appended;
+    return (await this.#needs.commands.record(WEBHOOK_DELIVERY, stream, decide, metadata)).appended;
   }
 }
 

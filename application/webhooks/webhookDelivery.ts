@@ -305,6 +305,7 @@ export class DeliveryWorker {
 
 const firstAttemptOf = ({ deliveryId, tenant, target: group, state }: Attempt, dueAt: Timestamp): FirstAttempt => {
   const { accountId: account, mode } = tenant;
-  const since = state.delivery.scheduledAt;
+  // Of many that are sent again, those that have waited longer are probes before them, however old their messages are.
+  const since = state.round.begunAt;
   return { ...timerOf(deliver, { deliveryId }, { account, mode, group, dueAt }), group, since };
 };

@@ -1,8 +1,9 @@
 // The API keys of an account: one stream per account, so that a rotation is one append. Cleartext keys never come here.
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { EMPTY_ID_MAP, entryOf, type IdMap, valuesOf, withEntry, withoutEntry } from '../kernel/idMap.ts';
 import type { AccountId, KeyId, Mode } from '../kernel/ids.ts';
-import { type Rejection, reject } from '../kernel/rejection.ts';
+import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
@@ -27,28 +28,40 @@ export type ApiKeyRotated = Fact<'ApiKeyRotated', { readonly replaced: KeyId; re
 export type ApiKeyRevoked = Fact<'ApiKeyRevoked', { readonly keyId: KeyId; readonly at: Timestamp }>;
 export type KeyringEvent = ApiKeyIssued | ApiKeyRotated | ApiKeyRevoked;
 
+interface WorkingKey {
+  readonly key: ApiKey;
+  /** Of the keys of the account, from 0, those that have ended included. */
+  readonly nth: number;
+}
+
 export interface KeyringState {
-  /** Those that work, in the order of their issue. */
-  readonly keys: readonly ApiKey[];
-  /** Fingerprints of those that were rotated or revoked: they never work again. */
-  readonly ended: readonly string[];
+  /** By their ids. */
+  readonly working: IdMap<WorkingKey>;
+  /** By ids, those that were rotated or revoked: they never work again. */
+  readonly ended: IdMap<true>;
+  /** How many there ever were. */
+  readonly issued: number;
 }
 
 export const KEY_LABEL_LENGTH_MAX = 64;
 
-const ending = ({ keys, ended }: KeyringState, keyId: KeyId): KeyringState => {
-  const key = keys.find((one) => one.keyId === keyId);
-  return key ? { keys: keys.filter((one) => one !== key), ended: [...ended, key.fingerprint] } : { keys, ended };
-};
+const issuing = ({ working, ended, issued }: KeyringState, key: ApiKey): KeyringState => ({
+  working: withEntry(working, key.keyId, { key, nth: issued }),
+  ended,
+  issued: issued + 1,
+});
+
+const ending = (state: KeyringState, keyId: KeyId): KeyringState =>
+  entryOf(state.working, keyId)
+    ? { ...state, working: withoutEntry(state.working, keyId), ended: withEntry(state.ended, keyId, true) }
+    : state;
 
 const evolve = (state: KeyringState, event: KeyringEvent): KeyringState => {
   switch (event.type) {
     case 'ApiKeyIssued':
-      return { ...state, keys: [...state.keys, event.data] };
-    case 'ApiKeyRotated': {
-      const { keys, ended } = ending(state, event.data.replaced);
-      return { keys: [...keys, event.data.key], ended };
-    }
+      return issuing(state, event.data);
+    case 'ApiKeyRotated':
+      return issuing(ending(state, event.data.replaced), event.data.key);
     case 'ApiKeyRevoked':
       return ending(state, event.data.keyId);
     default:
@@ -56,27 +69,34 @@ const evolve = (state: KeyringState, event: KeyringEvent): KeyringState => {
   }
 };
 
-export const keyring: Decider<KeyringState, KeyringEvent> = { initial: { keys: [], ended: [] }, evolve };
+export const keyring: Decider<KeyringState, KeyringEvent> = {
+  initial: { working: EMPTY_ID_MAP, ended: EMPTY_ID_MAP, issued: 0 },
+  evolve,
+};
+
+/** Returns the keys that work, in the order of their issue. */
+export const workingKeys = ({ working }: KeyringState): readonly ApiKey[] =>
+  [...valuesOf(working)].sort((a, b) => a.nth - b.nth).map(({ key }) => key);
 
 const NO_KEY = reject('not_found', 'There is no such API key.');
 
 /** Returns the key of this id; `not_found` when the account never had it, or it was rotated or revoked. */
-export const findKey = ({ keys }: KeyringState, keyId: KeyId): ApiKey | Rejection =>
-  keys.find((key) => key.keyId === keyId) ?? NO_KEY;
+export const findKey = ({ working }: KeyringState, keyId: KeyId): ApiKey | Rejection =>
+  entryOf(working, keyId)?.key ?? NO_KEY;
 
 const labelProblem = (label: string | null): Rejection | null =>
   label === null || [...label].length <= KEY_LABEL_LENGTH_MAX
     ? null
     : reject('invalid_request', `label must be at most ${KEY_LABEL_LENGTH_MAX} characters.`, { param: 'label' });
 
-/** The same cleartext issued twice is one key. null: that key was rotated or revoked, and stays so. */
+/** The same cleartext issued twice is one key: its id follows from it. null: that key was rotated or revoked, and stays so. */
 export const issueKey =
   (key: ApiKey): Decision<KeyringState, KeyringEvent, ApiKey | null> =>
-  ({ keys, ended }) => {
+  ({ working, ended }) => {
     const problem = labelProblem(key.label);
     if (problem) return problem;
-    const same = keys.find((known) => known.fingerprint === key.fingerprint);
-    if (same || ended.includes(key.fingerprint)) return { events: [], reply: same ?? null };
+    const same = entryOf(working, key.keyId)?.key;
+    if (same || entryOf(ended, key.keyId)) return { events: [], reply: same ?? null };
     return { events: [{ type: 'ApiKeyIssued', data: key }], reply: key };
   };
 
@@ -90,8 +110,8 @@ export const rotateKey =
   (state) => {
     const problem = labelProblem(label ?? null);
     if (problem) return problem;
-    const old = state.keys.find((key) => key.keyId === replaced);
-    if (!old) return NO_KEY;
+    const old = findKey(state, replaced);
+    if (isRejection(old)) return old;
     if (old.mode !== fresh.mode)
       throw new Error(`key ${replaced} of ${old.mode} mode was to be rotated to ${fresh.mode}`);
     const key = { ...fresh, label: label ?? old.label };
@@ -101,8 +121,8 @@ export const rotateKey =
 /** A key that was rotated or revoked is there no more: `not_found`. */
 export const revokeKey =
   (keyId: KeyId, at: Timestamp): Decision<KeyringState, KeyringEvent, 'revoked'> =>
-  ({ keys }) =>
-    keys.some((key) => key.keyId === keyId)
+  (state) =>
+    entryOf(state.working, keyId)
       ? { events: [{ type: 'ApiKeyRevoked', data: { keyId, at } }], reply: 'revoked' }
       : NO_KEY;
 

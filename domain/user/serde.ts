@@ -1,6 +1,13 @@
 // The stored form of a user's events.
 import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
-import { ROLES, type UserAdded, type UserEvent, type UserPasswordChanged } from './user.ts';
+import {
+  ACCOUNT_ROLES,
+  ROLES,
+  type UserAdded,
+  type UserEvent,
+  type UserPasswordChanged,
+  type UserRoleChanged,
+} from './user.ts';
 
 export const userSerde: Serde<UserEvent> = serdeOf<UserEvent>({
   UserAdded: {
@@ -23,4 +30,9 @@ export const userSerde: Serde<UserEvent> = serdeOf<UserEvent>({
   },
   UserDisabled: { version: 1, shape: record({ at: time }), personal: [] },
   UserEnabled: { version: 1, shape: record({ at: time }), personal: [] },
+  UserRoleChanged: {
+    version: 1,
+    shape: record<UserRoleChanged['data']>({ role: oneOf(...ACCOUNT_ROLES), at: time }),
+    personal: [],
+  },
 });

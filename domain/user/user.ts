@@ -6,11 +6,14 @@ import type { AccountId, PasswordId, UserId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
+/** Of a name, in characters. */
+export const USER_NAME_LENGTH_MAX = 200;
 export const ACCOUNT_ROLES = ['OWNER', 'ADMIN', 'MEMBER', 'VIEWER'] as const;
 /** What a user may do in the account it belongs to. */
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
 /** Issuing, rotating and revoking API keys (contract.md Authentication, 6). */
 export const mayManageKeys = (role: AccountRole): boolean => role === 'OWNER' || role === 'ADMIN';
+export const isAccountRole = (role: string): role is AccountRole => (ACCOUNT_ROLES as readonly string[]).includes(role);
 export const ROLES = [...ACCOUNT_ROLES, 'OPERATOR'] as const;
 /** An OPERATOR belongs to the platform and to no account. */
 export type Role = (typeof ROLES)[number];
@@ -37,7 +40,9 @@ export type UserPasswordChanged = Fact<
 /** The user can't log in, and is logged out everywhere. */
 export type UserDisabled = Fact<'UserDisabled', { readonly at: Timestamp }>;
 export type UserEnabled = Fact<'UserEnabled', { readonly at: Timestamp }>;
-export type UserEvent = UserAdded | UserPasswordChanged | UserDisabled | UserEnabled;
+/** What the user may do from here on; every request of its sessions is judged by it. */
+export type UserRoleChanged = Fact<'UserRoleChanged', { readonly role: AccountRole; readonly at: Timestamp }>;
+export type UserEvent = UserAdded | UserPasswordChanged | UserDisabled | UserEnabled | UserRoleChanged;
 
 export type UserState =
   | { readonly status: 'absent' }
@@ -66,6 +71,8 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
       return { ...state, status: 'disabled' };
     case 'UserEnabled':
       return { ...state, status: 'active' };
+    case 'UserRoleChanged':
+      return { ...state, role: event.data.role };
     default:
       return ignore(state, event);
   }
@@ -75,14 +82,18 @@ export const user: Decider<UserState, UserEvent> = { initial: { status: 'absent'
 
 const NO_USER: Rejection = reject('not_found', 'There is no such user.');
 
+/** null: the role fits who the user belongs to; null: the platform. */
+export const roleProblem = (role: Role, accountId: AccountId | null): Rejection | null =>
+  (role === 'OPERATOR') === (accountId === null)
+    ? null
+    : reject('invalid_request', 'An OPERATOR belongs to no account, and everybody else to one.', { param: 'role' });
+
 /** An OPERATOR with an account, or anybody else without one: `invalid_request`. A user that is there stays as it is. */
 export const addUser =
   (added: UserAdded['data']): Decision<UserState, UserEvent, 'added' | 'already_there'> =>
   (state) => {
-    if ((added.role === 'OPERATOR') !== (added.accountId === null))
-      return reject('invalid_request', 'An OPERATOR belongs to no account, and everybody else to one.', {
-        param: 'role',
-      });
+    const problem = roleProblem(added.role, added.accountId);
+    if (problem !== null) return problem;
     return state.status === 'absent'
       ? { events: [{ type: 'UserAdded', data: added }], reply: 'added' }
       : { events: [], reply: 'already_there' };
@@ -119,4 +130,22 @@ export const enableUser =
   (state) => {
     if (state.status === 'absent') return NO_USER;
     return { events: state.status === 'active' ? [] : [{ type: 'UserEnabled', data: { at } }], reply: 'enabled' };
+  };
+
+/**
+ * OPERATOR to somebody else, or another role to an OPERATOR: `invalid_request`, as is taking its role from the last OWNER of an account.
+ * `isLastOwner`: no other active user of the account is one. Already so: nothing.
+ */
+export const changeRole =
+  (role: Role, isLastOwner: boolean, at: Timestamp): Decision<UserState, UserEvent, 'changed' | 'already_so'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_USER;
+    const problem = roleProblem(role, state.accountId);
+    if (problem !== null) return problem;
+    if (role === state.role || !isAccountRole(role)) return { events: [], reply: 'already_so' };
+    if (state.role === 'OWNER' && isLastOwner)
+      return reject('invalid_request', 'The account has no other active OWNER: make another user one first.', {
+        param: 'role',
+      });
+    return { events: [{ type: 'UserRoleChanged', data: { role, at } }], reply: 'changed' };
   };

@@ -7,6 +7,7 @@ import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRout
 import { changePasswordRoute, logInRoute, logOutRoute, requestPasswordResetRoute } from './access/login.ts';
 import { changeAccountSettingsRoute, getAccountRoute, removeLogoRoute, uploadLogoRoute } from './accounts/account.ts';
 import { MED_CASE_ROUTES } from './disputes/cases.ts';
+import { OPS_ROUTES } from './ops/routes.ts';
 import { createChargeRoute, createPixChargeRoute, getChargeRoute, listChargesRoute } from './payments/charges.ts';
 import {
   cancelPaymentRoute,
@@ -113,6 +114,7 @@ export const API_ROUTES: readonly Route[] = [
   changeAccountSettingsRoute,
   uploadLogoRoute,
   removeLogoRoute,
+  ...OPS_ROUTES,
 ];
 
 export const ROUTES: readonly Route[] = [...API_ROUTES, ...CHECKOUT_ROUTES, ...PASSWORD_ROUTES, ...OPERATIONS_ROUTES];

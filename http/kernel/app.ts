@@ -10,6 +10,7 @@ import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts'
 import type { Randomness } from '../../application/ports/randomness.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { BeginRequest } from '../../application/ports/requestLog.ts';
+import type { OperatorRequest } from '../../application/ports/securityEvents.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addressOf, warnOfForwarding } from './address.ts';
@@ -31,6 +32,8 @@ export interface AppOptions extends Admission {
   readonly randomness: Randomness;
   /** Every 5xx, with its request id. The answer never says more than its code. */
   readonly onFault: (error: unknown, requestId: string) => void;
+  /** Every change that an operator asked for, whatever became of it. */
+  readonly onOperatorRequest: (request: OperatorRequest) => void;
   readonly onAnswer?: (route: string, status: number, seconds: number) => void;
   /** The request log. */
   readonly beginRequest: BeginRequest;
@@ -98,6 +101,14 @@ const serve = (route: Route, options: AppOptions) => {
     const durationMs = performance.now() - started;
     options.onAnswer?.(route.operationId, res.statusCode, durationMs / 1000);
     if (passage.caller !== null) record(answeredRequest(req, res, passage.caller, durationMs));
+    if (passage.caller !== null && route.principal === 'operator' && route.method !== 'GET')
+      options.onOperatorRequest({
+        by: passage.caller.actor,
+        operation: route.operationId,
+        ...req.params,
+        status: res.statusCode,
+        requestId: requestIdOf(req),
+      });
   };
 };
 
@@ -113,6 +124,8 @@ const resultOf = async (
   const { place } = passage;
   const caller = await admit(route, req, res, passage, options);
   if (isRejection(caller)) return caller;
+  const refusal = route.refusalOf(caller);
+  if (refusal !== null) return refusal;
   const query = readQuery(route, req.query as Record<string, unknown>);
   if (isRejection(query)) return query;
   const body = await readBody(req, res, place, { mode: modeOf(caller), services });

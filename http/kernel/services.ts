@@ -1,10 +1,16 @@
 // What the routes can call. Composed in infrastructure/boot.
 
+import type { addUserWithPassword } from '../../application/accounts/addUser.ts';
 import type { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import type { changePassword } from '../../application/accounts/changePassword.ts';
+import type { changeRole } from '../../application/accounts/changeRole.ts';
+import type { createAccount } from '../../application/accounts/createAccount.ts';
+import type { inviteUser } from '../../application/accounts/inviteUser.ts';
 import type { findSession, logIn } from '../../application/accounts/login.ts';
 import type { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../application/accounts/manageKeys.ts';
 import type { requestPasswordLink, setPassword } from '../../application/accounts/passwordLink.ts';
+import type { reopen, suspend } from '../../application/accounts/suspension.ts';
+import type { disableUser, enableUser } from '../../application/accounts/userStatus.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { answerCase } from '../../application/disputes/answerCase.ts';
@@ -12,11 +18,13 @@ import type { cancelPayment } from '../../application/payments/cancellation.ts';
 import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
 import type { providerStatus } from '../../application/payments/providerStatus.ts';
+import type { UserEmails } from '../../application/ports/credentials.ts';
 import type { FailingTargets } from '../../application/ports/failingTargets.ts';
+import type { KeyUseReads } from '../../application/ports/keyUses.ts';
 import type { Logo } from '../../application/ports/logos.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { ParkedStreams, Progress } from '../../application/ports/readModels/progress.ts';
-import type { KnownKey, Views } from '../../application/ports/readModels/views.ts';
+import type { AccountViews, KnownKey, UserViews, Views } from '../../application/ports/readModels/views.ts';
 import type { RequestLogReads } from '../../application/ports/requestLog.ts';
 import type { ReportSecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
@@ -39,10 +47,33 @@ import type {
   registerWebhookEndpoint,
   rotateWebhookSecret,
 } from '../../application/webhooks/webhookEndpoints.ts';
-import type { PaymentId, SessionId } from '../../domain/kernel/ids.ts';
+import type { OpenAccount } from '../../domain/account/account.ts';
+import type { PaymentId, SessionId, UserId } from '../../domain/kernel/ids.ts';
+import type { KnownUser } from '../../domain/user/user.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { Operations } from './health.ts';
 import type { EventSink, Refusal } from './route.ts';
+
+/** What operators of the platform do, by a request or at a terminal. */
+export interface PlatformServices {
+  readonly createAccount: ReturnType<typeof createAccount>;
+  readonly listAccounts: AccountViews['list'];
+  /** As its stream is now; null: there is no such account. */
+  readonly findAccount: (id: Tenant['accountId']) => Promise<OpenAccount | null>;
+  readonly suspendAccount: ReturnType<typeof suspend>;
+  readonly reopenAccount: ReturnType<typeof reopen>;
+  readonly addUser: ReturnType<typeof addUserWithPassword>;
+  readonly inviteUser: ReturnType<typeof inviteUser>;
+  readonly listUsers: UserViews['list'];
+  /** As its stream is now; null: there is no such user. */
+  readonly findUser: (id: UserId) => Promise<KnownUser | null>;
+  /** Who has the e-mail address; null: nobody. */
+  readonly findUserId: UserEmails['find'];
+  readonly disableUser: ReturnType<typeof disableUser>;
+  readonly enableUser: ReturnType<typeof enableUser>;
+  readonly changeRole: ReturnType<typeof changeRole>;
+  readonly lastKeyUses: KeyUseReads['lastUsed'];
+}
 
 export interface Services {
   readonly baseUrl: string;
@@ -64,6 +95,8 @@ export interface Services {
   readonly changePassword: ReturnType<typeof changePassword>;
   readonly requestPasswordLink: ReturnType<typeof requestPasswordLink>;
   readonly setPassword: ReturnType<typeof setPassword>;
+  /** For operators alone. */
+  readonly platform: PlatformServices;
   readonly createCharge: CreateChargeHandler;
   readonly createPayment: CreatePaymentHandler;
   readonly payInSandbox: ReturnType<typeof payInSandbox>;

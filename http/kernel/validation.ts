@@ -21,9 +21,11 @@ export const compileResponse = (schema: object): ValidateFunction => ajv.compile
 
 const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {
   const parent = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
-  if (keyword !== 'required') return parent;
-  const missing = (params as { missingProperty: string }).missingProperty;
-  return parent === '' ? missing : `${parent}.${missing}`;
+  const { missingProperty, additionalProperty } = params as { missingProperty?: string; additionalProperty?: string };
+  const named =
+    keyword === 'required' ? missingProperty : keyword === 'additionalProperties' ? additionalProperty : undefined;
+  if (named === undefined) return parent;
+  return (parent === '' ? named : `${parent}.${named}`).slice(0, PARAM_LENGTH_MAX);
 };
 
 /** So many problems of a body are reported at most: an answer stays readable, and costs no more than a request. */
@@ -50,6 +52,7 @@ interface Params {
 /** By ajv's keyword; problems of other keywords have ajv's own message. */
 const MESSAGES: { readonly [keyword: string]: (params: Params) => string } = {
   required: () => 'is required',
+  additionalProperties: () => 'is nothing that can be sent here',
   uniqueItems: () => 'must not name anything twice',
   enum: ({ allowedValues }) => mustBeOneOf(allowedValues),
   const: ({ allowedValue }) => `must be ${String(allowedValue)}`,

@@ -11,13 +11,21 @@ import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { type Log, warnings } from '../log/log.ts';
 import { RequestLog } from '../monitoring/requestLog.ts';
+import { operatorLog } from '../monitoring/securityLog.ts';
 import { requestLogReads, requestLogStore } from '../operations/requestLog.ts';
 import { requestShares } from '../operations/requestShares.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import type { Gateway } from './composition.ts';
 import type { Storage } from './storage.ts';
 
-type MadeHere = 'services' | 'overload' | 'randomness' | 'rateLimit' | 'addressLimit' | 'beginRequest';
+type MadeHere =
+  | 'services'
+  | 'onOperatorRequest'
+  | 'overload'
+  | 'randomness'
+  | 'rateLimit'
+  | 'addressLimit'
+  | 'beginRequest';
 
 interface GatewayAppOptions extends Omit<AppOptions, MadeHere> {
   readonly operations: Operations;
@@ -76,6 +84,7 @@ export const openApp = (
     addressLimit: addressLimit(ofAddresses, limits.ofAddress),
     randomness: systemRandomness,
     beginRequest: () => requestLog.begin(),
+    onOperatorRequest: operatorLog(log),
     // The same object: what is changed in the gateway's services is changed for the routes.
     services: Object.assign(services, {
       operations,

@@ -91,6 +91,7 @@ import { accountServices } from './accountServices.ts';
 import { ConfigError } from './config.ts';
 import { parkedSetOf, progressOf } from './consumers.ts';
 import { type Keys, openKeys } from './keys.ts';
+import { platformServices } from './platform.ts';
 import { projectorOf, startWorker } from './roles.ts';
 import type { Storage } from './storage.ts';
 
@@ -203,6 +204,7 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
     endpoints: endpointReads(reads, upTo),
     caughtUp: upTo,
     withTenantLock: tenantLock(operations),
+    leases: keys.leases,
   };
   return {
     baseUrl: publicUrl,
@@ -213,6 +215,7 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
     ...keys.services,
     ...accessServices(asked),
     ...accountServices(operations, asked, changesLog(log)),
+    platform: platformServices(asked, storage),
     createCharge: new CreateChargeHandler(asked),
     createPayment: new CreatePaymentHandler(asked),
     payInSandbox: payInSandbox(asked),

@@ -1,19 +1,9 @@
 // Accounts: opening one, and which there are.
-
-import { randomBytes } from 'node:crypto';
-import { addUser, isUser } from '../../application/accounts/addUser.ts';
-import { newApiKey } from '../../application/accounts/newKey.ts';
-import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
-import { defaultSettings } from '../../domain/account/account.ts';
-import { settingProblems } from '../../domain/account/settingProblems.ts';
-import { type AccountId, encodeRawId, PREFIX } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
-import { accountViews } from '../../projections/accounts/queries.ts';
-import { systemRandomness } from '../system/randomness.ts';
+import { PREFIX } from '../../domain/kernel/ids.ts';
 import { settings } from './accountSettings.ts';
-import { type CliCommand, UsageError } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { type Screen, table } from './output.ts';
-import { emailOf, nameOf, PASSWORD_OPTION, passwordOf, userNeeds } from './userOptions.ts';
+import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf, platformOf } from './platform.ts';
 
 const create: CliCommand = {
   name: 'account create',
@@ -26,30 +16,12 @@ const create: CliCommand = {
   },
   changes: 'always',
   run: async (world, { options }) => {
-    const { commands, accounts, operator } = world;
-    const [name, email, password] = [nameOf(options), emailOf(options), passwordOf(options)];
-    const [problem] = settingProblems(defaultSettings(name));
-    if (problem) throw new UsageError(`--name ${problem.message}`);
-    const needs = userNeeds(world);
-    if (await isUser(needs)(email)) throw new UsageError('there is a user with this --email already');
-    const accountId = encodeRawId(randomBytes(16)) as AccountId;
-    const [testApiKey, liveApiKey] = [newApiKey('test', systemRandomness), newApiKey('live', systemRandomness)];
-    await openAccountWithKeys({ commands, accounts })({
-      accountId,
-      name,
-      email,
-      idSeed: randomBytes(32).toString('base64'),
-      keys: [
-        { mode: 'test', cleartext: testApiKey, label: 'first test key' },
-        { mode: 'live', cleartext: liveApiKey, label: 'first live key' },
-      ],
-      actor: operator,
-    });
-    const owner = { accountId, email, name, role: 'OWNER', password } as const;
-    const userId = await addUser(needs)(owner, { actor: operator, requestId: null });
-    if (isRejection(userId)) throw new UsageError(userId.message);
+    const wish = { name: nameOf(options), email: emailOf(options), password: passwordOf(options) };
+    const created = accepted(await platformOf(world).createAccount(wish, byOf(world)));
+    const { password, testApiKey, liveApiKey } = created;
+    const { email } = wish;
     const json = {
-      ...{ accountId: PREFIX.account + accountId, userId: PREFIX.user + userId },
+      ...{ accountId: PREFIX.account + created.accountId, userId: PREFIX.user + created.userId },
       ...{ email, password, testApiKey, liveApiKey },
     };
     const text = `account   ${json.accountId}\nowner     ${email}\npassword  ${password}\ntest key  ${testApiKey}\nlive key  ${liveApiKey}\nThe password and the keys are shown only now.`;
@@ -62,8 +34,8 @@ const list: CliCommand = {
   summary: 'Every account, in the order of their opening',
   args: [],
   options: {},
-  run: async ({ storage }) => {
-    const all = (await accountViews(storage.reads).list()).map(({ accountId, ...rest }) => ({
+  run: async (world) => {
+    const all = (await platformOf(world).listAccounts()).map(({ accountId, ...rest }) => ({
       accountId: PREFIX.account + accountId,
       ...rest,
     }));

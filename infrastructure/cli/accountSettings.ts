@@ -213,11 +213,11 @@ export const settings: CliCommand = {
   args: [{ name: 'account' }],
   options: OPTIONS,
   changes: 'withOptions',
-  run: async ({ commands, accounts, operator, storage: { operations }, log }, { args, options }) => {
+  run: async ({ commands, accounts, leases, operator, storage: { operations }, log }, { args, options }) => {
     const id = accountIdOf(args[0] as string);
     const by = { actor: operator, requestId: null };
     const logo = await logoOf(options['logo']);
-    const needs = { commands, accounts, logos: logos(operations), withTenantLock: tenantLock(operations) };
+    const needs = { commands, accounts, leases, logos: logos(operations), withTenantLock: tenantLock(operations) };
     let agreed = await changeAccountSettings(needs)(id, changeOf(options), by);
     if (logo !== undefined && !isRejection(agreed)) agreed = await changeLogo(needs)(id, logo, by);
     if (isRejection(agreed)) throw new UsageError(agreed.message);

@@ -1,29 +1,32 @@
 // Users: who may log in to the dashboard, of an account or, as OPERATOR, of the platform (rules D2, O1).
-import { addUser } from '../../application/accounts/addUser.ts';
-import { inviteUser } from '../../application/accounts/inviteUser.ts';
-import { disableUser, enableUser } from '../../application/accounts/userStatus.ts';
-import { ACCOUNT } from '../../application/core/aggregates.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import type { UserAddition } from '../../application/accounts/addUser.ts';
+import type { Changer } from '../../application/core/eventMetadata.ts';
+import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { type AccountId, PREFIX, parsePrefixedId, type UserId } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
-import { ROLES, type Role } from '../../domain/user/user.ts';
-import { userViews } from '../../projections/users/queries.ts';
-import { type CliCommand, type CliOption, type CliWorld, UsageError } from './command.ts';
+import type { Rejection } from '../../domain/kernel/rejection.ts';
+import { ACCOUNT_ROLES, type KnownUser, ROLES, type Role } from '../../domain/user/user.ts';
+import type { PlatformServices } from '../../http/kernel/services.ts';
+import { type CliCommand, type CliInput, type CliOption, UsageError } from './command.ts';
 import { type Screen, table } from './output.ts';
+import { accepted, byOf, emailOf, nameOf, PASSWORD_OPTION, passwordOf, platformOf } from './platform.ts';
 import { accountIdOf } from './typed.ts';
-import { emailOf, nameOf, PASSWORD_OPTION, passwordOf, userNeeds } from './userOptions.ts';
 
-/** Throws UsageError: no account, or one where none may be. */
-const accountOf = async ({ commands }: CliWorld, role: Role, typed: string | null): Promise<AccountId | null> => {
+/** Throws UsageError: no account is named, or one where none may be. */
+const accountOf = (role: Role, typed: string | true | undefined): AccountId | null => {
   if (role === 'OPERATOR') {
-    if (typed !== null) throw new UsageError('an OPERATOR belongs to the platform: leave --account out');
+    if (typed !== undefined) throw new UsageError('an OPERATOR belongs to the platform: leave --account out');
     return null;
   }
-  if (typed === null) throw new UsageError('--account is required for every role but OPERATOR');
-  const id = accountIdOf(typed);
-  const { state } = await commands.load(ACCOUNT, streamName.account(id));
-  if (state.status === 'absent') throw new UsageError('There is no such account.');
-  return id;
+  if (typeof typed !== 'string') throw new UsageError('--account is required for every role but OPERATOR');
+  return accountIdOf(typed);
+};
+
+/** Who is to be added. Throws UsageError. */
+const wishOf = ({ options }: CliInput): Omit<UserAddition, 'password'> => {
+  const email = emailOf(options);
+  const role = options['role'] as Role;
+  const name = options['name'] === undefined ? email : nameOf(options);
+  return { email, role, name, accountId: accountOf(role, options['account']) };
 };
 
 const add: CliCommand = {
@@ -38,18 +41,14 @@ const add: CliCommand = {
     password: PASSWORD_OPTION,
   },
   changes: 'always',
-  run: async (world, { options }) => {
-    const email = emailOf(options);
-    const role = options['role'] as Role;
-    const name = options['name'] === undefined ? email : nameOf(options);
-    const password = passwordOf(options);
-    const accountId = await accountOf(world, role, (options['account'] as string | undefined) ?? null);
-    const by = { actor: world.operator, requestId: null };
-    const userId = await addUser(userNeeds(world))({ accountId, email, name, role, password }, by);
-    if (isRejection(userId)) throw new UsageError(userId.message);
-    const json = { userId: PREFIX.user + userId, accountId: accountId && PREFIX.account + accountId };
-    const text = `user      ${json.userId}\ne-mail    ${email}\nrole      ${role}\npassword  ${password}\nThe password is shown only now.`;
-    return { json: { ...json, email, name, role, password }, text };
+  run: async (world, input) => {
+    const wish = wishOf(input);
+    const password = passwordOf(input.options);
+    const added = accepted(await platformOf(world).addUser({ ...wish, password }, byOf(world)));
+    const { accountId, email, name, role } = wish;
+    const json = { userId: PREFIX.user + added.userId, accountId: accountId && PREFIX.account + accountId };
+    const text = `user      ${json.userId}\ne-mail    ${email}\nrole      ${role}\npassword  ${added.password}\nThe password is shown only now.`;
+    return { json: { ...json, email, name, role, password: added.password }, text };
   },
 };
 
@@ -64,15 +63,10 @@ const invite: CliCommand = {
     name: add.options['name'] as CliOption,
   },
   changes: 'always',
-  run: async (world, { options }) => {
-    const email = emailOf(options);
-    const role = options['role'] as Role;
-    const name = options['name'] === undefined ? email : nameOf(options);
-    const accountId = await accountOf(world, role, (options['account'] as string | undefined) ?? null);
-    const needs = userNeeds(world);
-    const by = { actor: world.operator, requestId: null };
-    const userId = await inviteUser(needs)({ accountId, email, name, role }, by);
-    if (isRejection(userId)) throw new UsageError(userId.message);
+  run: async (world, input) => {
+    const wish = wishOf(input);
+    const userId = accepted(await platformOf(world).inviteUser(wish, byOf(world)));
+    const { accountId, email, name, role } = wish;
     const json = {
       userId: PREFIX.user + userId,
       accountId: accountId && PREFIX.account + accountId,
@@ -89,10 +83,10 @@ const list: CliCommand = {
   summary: 'Every user, or those of an account, in the order in which they were added',
   args: [],
   options: { account: { description: 'its users alone' } },
-  run: async ({ storage }, { options }) => {
+  run: async (world, { options }) => {
     const typed = options['account'];
     const accountId = typeof typed === 'string' ? accountIdOf(typed) : null;
-    const users = (await userViews(storage.reads).list(accountId)).map((user) => ({
+    const users = (await platformOf(world).listUsers(accountId)).map((user) => ({
       ...user,
       userId: PREFIX.user + user.userId,
       accountId: user.accountId && PREFIX.account + user.accountId,
@@ -105,30 +99,33 @@ const list: CliCommand = {
   },
 };
 
-/** Throws UsageError. */
-const userIdOf = (text: string): UserId => {
-  const id = parsePrefixedId<UserId>(text, PREFIX.user);
-  if (id === null) throw new UsageError(`"${text}" is no user: a usr_ id`);
+/** Takes an id or an e-mail address. Throws UsageError. */
+const userIdOf = async ({ findUserId }: PlatformServices, text: string): Promise<UserId> => {
+  const id = isEmailAddress(text) ? await findUserId(text) : parsePrefixedId<UserId>(text, PREFIX.user);
+  if (id === null) throw new UsageError(`"${text}" is no user: a usr_ id, or its e-mail address`);
   return id;
 };
 
-const changingStatus = (
-  verb: 'disable' | 'enable',
-  summary: string,
-  change: typeof disableUser,
-  done: string,
+/** A command on one user, which tells how it is then. */
+const onUser = (
+  words: Pick<CliCommand, 'name' | 'summary' | 'options'>,
+  change: (
+    platform: PlatformServices,
+    id: UserId,
+    by: Changer,
+    options: CliInput['options'],
+  ) => Promise<KnownUser | Rejection>,
+  done: (user: KnownUser) => string,
 ): CliCommand => ({
-  name: `user ${verb}`,
-  summary,
+  ...words,
   args: [{ name: 'user' }],
-  options: {},
   changes: 'always',
-  run: async (world, { args }) => {
-    const userId = userIdOf(args[0] as string);
-    const user = await change(userNeeds(world))(userId, { actor: world.operator, requestId: null });
-    if (isRejection(user)) throw new UsageError(user.message);
+  run: async (world, { args, options }) => {
+    const platform = platformOf(world);
+    const userId = await userIdOf(platform, args[0] as string);
+    const user = accepted(await change(platform, userId, byOf(world), options));
     const { email, role, status } = user;
-    return { json: { userId: PREFIX.user + userId, email, role, status }, text: `${email} ${done}` };
+    return { json: { userId: PREFIX.user + userId, email, role, status }, text: `${email} ${done(user)}` };
   },
 });
 
@@ -136,6 +133,25 @@ export const userCommands: readonly CliCommand[] = [
   add,
   invite,
   list,
-  changingStatus('disable', 'Shut a user out: logged out everywhere, at once', disableUser, 'is disabled'),
-  changingStatus('enable', 'Let a disabled user log in again', enableUser, 'may log in again'),
+  onUser(
+    { name: 'user disable', summary: 'Shut a user out: logged out everywhere, at once', options: {} },
+    (platform, id, by) => platform.disableUser(id, by),
+    () => 'is disabled',
+  ),
+  onUser(
+    { name: 'user enable', summary: 'Let a disabled user log in again', options: {} },
+    (platform, id, by) => platform.enableUser(id, by),
+    () => 'may log in again',
+  ),
+  onUser(
+    {
+      name: 'user role',
+      summary: 'Give a user of an account another role: it counts in every session, at once',
+      options: {
+        role: { description: 'what it may do', required: true, choice: { what: 'role', names: ACCOUNT_ROLES } },
+      },
+    },
+    (platform, id, by, { role }) => platform.changeRole(id, role as Role, by),
+    ({ role }) => `is ${role}`,
+  ),
 ];

@@ -5,10 +5,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type AddUserNeeds, addUser, isUser } from '../../application/accounts/addUser.ts';
 import { newApiKey } from '../../application/accounts/newKey.ts';
+import { newPassword } from '../../application/accounts/newPassword.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { ConfigError } from '../boot/config.ts';
-import { newPassword } from '../secrets/newSecrets.ts';
 import { readIfThere, writeWhole } from '../secrets/privateFiles.ts';
 import { systemRandomness } from '../system/randomness.ts';
 
@@ -63,7 +63,7 @@ export const ensureDemoAccount = async (
     const fresh = {
       // With a new demo.json on an old database the address may be that of the owner before.
       email: (await isUser(needs)(EMAIL)) ? `demo-${randomBytes(4).toString('hex')}@quita.example` : EMAIL,
-      password: newPassword(),
+      password: newPassword(systemRandomness),
       testApiKey: newApiKey('test', systemRandomness),
       liveApiKey: newApiKey('live', systemRandomness),
     };

@@ -1,7 +1,7 @@
 // Security events in the log, each with its name in the field `security`. A flood of them does not flood the log: beyond a bound a minute
 // they are counted, and the count is logged when the minute ends.
 
-import type { SecurityEvent, SettingChanged } from '../../application/ports/securityEvents.ts';
+import type { OperatorRequest, SecurityEvent, SettingChanged } from '../../application/ports/securityEvents.ts';
 import type { WebhookSender } from '../../application/ports/webhookSender.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import type { Log } from '../log/log.ts';
@@ -80,6 +80,12 @@ export const reportingBlocked = (sender: WebhookSender, report: (event: WebhookB
     close: () => sender.close(),
   };
 };
+
+/** Tells of every change that an operator asked for by a request, as the command line does of its own. */
+export const operatorLog =
+  (log: Log): ((request: OperatorRequest) => void) =>
+  (request) =>
+    log.info({ security: 'operator_request', ...request }, 'an operator asked for a change');
 
 /** Tells of every setting that was changed, and by which key. */
 export const changesLog =

@@ -1,7 +1,7 @@
 // Re-drives under way, in Postgres.
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { Redrive, RedriveProgress, Redrives } from '../../application/ports/redrives.ts';
-import type { SqlPool } from '../../application/ports/sql.ts';
+import { type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, RedriveId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 
@@ -81,6 +81,17 @@ export const redrives = (db: SqlPool, jobs: Pick<JobQueue, 'enqueue' | 'wake'> |
         WHERE id = $1 AND (after_at IS NULL OR (after_at, after_id) < ($2::timestamptz, $3))`,
       values: [id, place.scheduledAt, place.id, requested],
     });
+  },
+
+  probe: async (id, targets) => {
+    const { rows } = await db.query<{ target: string }>({
+      name: 'probe_of_redrive',
+      text: `INSERT INTO operations.redrive_probes (redrive_id, target)
+        SELECT r.id, wanted.target FROM operations.redrives r CROSS JOIN unnest($2::text[]) AS wanted (target) WHERE r.id = $1
+        ORDER BY wanted.target ON CONFLICT DO NOTHING RETURNING target`,
+      values: [id, new TextArray([...targets])],
+    });
+    return new Set(rows.map(({ target }) => target));
   },
 
   end: async (id) => {

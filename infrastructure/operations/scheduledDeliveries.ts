@@ -110,12 +110,14 @@ export const scheduledDeliveries = (db: SqlPool, jobs: JobQueue): ScheduledDeliv
       const ids = [...begun];
       const { rows } = await db.query<{ id: string }>({
         name: 'sweep_scheduled_deliveries',
-        text: `WITH shown AS (SELECT s.id FROM unnest($1::text[]) AS s (id) WHERE ${IS_SHOWN}),
-            gone AS (DELETE FROM operations.scheduled_deliveries s USING shown WHERE s.id = shown.id)
-          SELECT id FROM shown`,
+        text: `WITH waiting AS (
+              SELECT s.id, ${IS_SHOWN} AS is_shown FROM operations.scheduled_deliveries s WHERE s.id = ANY ($1::text[])),
+            gone AS (DELETE FROM operations.scheduled_deliveries s USING waiting w WHERE s.id = w.id AND w.is_shown)
+          SELECT id FROM waiting WHERE NOT is_shown`,
         values: [new TextArray(ids)],
       });
-      for (const { id } of rows) begun.delete(id);
+      const waiting = new Set(rows.map(({ id }) => id));
+      for (const id of ids) if (!waiting.has(id)) begun.delete(id);
     },
 
     sweepAll: async () => {

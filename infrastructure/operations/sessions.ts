@@ -45,6 +45,9 @@ export const sessions = (db: Sql): Sessions => ({
   endOfUser: async (userId) => {
     await db.query('DELETE FROM operations.sessions WHERE user_id = $1', [userId]);
   },
+  endOfAccount: async (accountId) => {
+    await db.query('DELETE FROM operations.sessions WHERE account_id = $1', [accountId]);
+  },
   forgetOld: async () => {
     await db.query('DELETE FROM operations.sessions WHERE expires_at < now()');
   },

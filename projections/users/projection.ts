@@ -14,6 +14,7 @@ const statusOf = (event: UserEvent): KnownUser['status'] | null => {
       return 'active';
     case 'UserDisabled':
       return 'disabled';
+    case 'UserRoleChanged':
     // Which password is in force is nobody's to see.
     case 'UserPasswordChanged':
       return null;
@@ -52,18 +53,24 @@ export const usersProjection: Projection = {
             added.map(({ at }) => at),
           ],
         );
-      // The last one of a user in the batch counts.
+      // The last one of a user in the batch counts, of each.
+      const roles = new Map<UserId, string>();
       const statuses = new Map<UserId, string>();
       for (const { subject, event } of ofUsers) {
         const status = statusOf(event);
         if (status !== null) statuses.set(subject as UserId, status);
+        if (event.type === 'UserRoleChanged') roles.set(subject as UserId, event.data.role);
       }
-      if (statuses.size === 0) return;
-      await tx.query(
-        `UPDATE ${schema}.users u SET status = v.status FROM unnest($1::text[], $2::text[]) v (id, status)
-         WHERE u.id = v.id AND u.status <> v.status`,
-        [[...statuses.keys()], [...statuses.values()]],
-      );
+      for (const [column, values] of [
+        ['status', statuses],
+        ['role', roles],
+      ] as const)
+        if (values.size > 0)
+          await tx.query(
+            `UPDATE ${schema}.users u SET ${column} = v.value FROM unnest($1::text[], $2::text[]) v (id, value)
+             WHERE u.id = v.id AND u.${column} <> v.value`,
+            [[...values.keys()], [...values.values()]],
+          );
     },
   }),
 };

@@ -14,6 +14,13 @@ const MEANT = `FROM rm_webhook_deliveries.deliveries d
     AND ($4::text IS NULL OR d.endpoint_id = $4) AND ($5::text IS NULL OR d.event_type = $5)
     AND d.scheduled_at >= coalesce($6::timestamptz, '-infinity') AND d.scheduled_at <= coalesce($7::timestamptz, 'infinity')`;
 
+/** A re-drive under way that meets `condition` has yet to come to it. */
+const isAwaited = (condition: string): string => `EXISTS (SELECT FROM operations.redrives r
+  WHERE r.account_id = d.account_id AND r.mode = d.mode AND r.asked_at >= d.updated_at AND ${condition}
+    AND (r.endpoint_id IS NULL OR r.endpoint_id = d.endpoint_id) AND (r.event_type IS NULL OR r.event_type = d.event_type)
+    AND d.scheduled_at >= coalesce(r.created_from, '-infinity') AND d.scheduled_at <= coalesce(r.created_to, 'infinity')
+    AND (r.after_at IS NULL OR (d.scheduled_at, d.id) > (r.after_at, r.after_id)))`;
+
 const valuesOf = (
   { accountId, mode }: Tenant,
   { endpointId, eventType, createdFrom, createdTo }: RedriveFilter,
@@ -33,19 +40,20 @@ interface Row {
 
 export const deadLetterReads = (db: Sql): DeadLetterReads => ({
   count: async (tenant, filter, until) => {
-    const { rows } = await db.query<{ endpoint_id: EndpointId | ''; deliveries: number }>(
-      `SELECT d.endpoint_id, count(*) AS deliveries ${MEANT} GROUP BY d.endpoint_id`,
+    const { rows } = await db.query<{ endpoint_id: EndpointId | ''; deliveries: number; free: number }>(
+      `SELECT d.endpoint_id, count(*) AS deliveries, count(*) FILTER (WHERE NOT ${isAwaited('true')}) AS free ${MEANT} GROUP BY d.endpoint_id`,
       valuesOf(tenant, filter, until),
     );
-    return rows.map(({ endpoint_id: endpointId, deliveries }) => ({ endpointId: endpointId || null, deliveries }));
+    return rows.map(({ endpoint_id: endpointId, ...counts }) => ({ endpointId: endpointId || null, ...counts }));
   },
 
-  page: async (tenant, filter, until, after, limit) => {
+  page: async ({ id: redriveId, tenant, filter, askedAt, after }, limit) => {
     const { rows } = await db.query<Row>(
       `SELECT d.id, d.payment_id, d.payment_revision, d.event_type, d.endpoint_id, d.resend, d.form,
          ${asTimestamp('d.scheduled_at')} AS scheduled_at
-       ${MEANT} AND (d.scheduled_at, d.id) > ($8::timestamptz, $9) ORDER BY d.scheduled_at, d.id LIMIT $10`,
-      [...valuesOf(tenant, filter, until), after?.scheduledAt ?? '-infinity', after?.id ?? '', limit],
+       ${MEANT} AND (d.scheduled_at, d.id) > ($8::timestamptz, $9) AND NOT ${isAwaited('(r.asked_at, r.id) < ($3, $11)')}
+       ORDER BY d.scheduled_at, d.id LIMIT $10`,
+      [...valuesOf(tenant, filter, askedAt), after?.scheduledAt ?? '-infinity', after?.id ?? '', limit, redriveId],
     );
     return rows.map(({ id, scheduled_at: scheduledAt, ...row }) => ({
       id,

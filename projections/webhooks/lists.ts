@@ -10,7 +10,7 @@ import type { DeliveryStatus } from '../../domain/presentation/delivery.ts';
 import { MESSAGE_FORM } from '../../domain/presentation/messages.ts';
 import { asTimestamp, type ColumnValues } from '../engine/aggregateTable.ts';
 import { combinationHashOf, deliveryOf, isOfTenant } from './projection.ts';
-import { hasNoTimer, IS_UNTRIED } from './untried.ts';
+import { hasNoTimer, IS_UNTRIED, untriedHashOf } from './untried.ts';
 
 /** Whether an attempt of a pending one has begun, and what came of it is not known: it is in a job that runs now ($1), without a timer. */
 const isUnderWay = (id: string): string => `(${id} = ANY($1::text[]) AND ${hasNoTimer(id)})`;
@@ -49,6 +49,8 @@ const listedOf = ({
   now: { isUnderWay, isPaused, dueAt },
 });
 
+const NEWEST_FIRST = 'ORDER BY scheduled_at DESC, id';
+
 /** $2 the account, $3 the mode. */
 const IS_OF_TENANT = isOfTenant('d', '$2::text', '$3::text');
 
@@ -61,67 +63,112 @@ const partsOf = ({ status, eventType, endpointId }: DeliveryFilter, add: (value:
     [`${table}.account_id = $2 AND ${table}.mode = $3`, ...equals.map((one) => `${table}.${one}`), ...more].join(
       ' AND ',
     );
-  const underWay = (table: string): readonly string[] => {
-    if (status === 'PROCESSING') return [isUnderWay(`${table}.id`)];
-    return status === 'PENDING' ? [`NOT ${isUnderWay(`${table}.id`)}`] : [];
-  };
   const isCounted = status !== undefined && status !== 'PROCESSING';
-  const counts = conditions('c', ...(isCounted ? [`c.status = ${add(status)}`] : []));
-  return { conditions, underWay, counts, mayBeUntried: !isCounted || status === 'PENDING' };
+  return {
+    status,
+    hasFilter: equals.length > 0,
+    conditions,
+    counts: conditions('c', ...(isCounted ? [`c.status = ${add(status)}`] : [])),
+    /** Nothing is under way but what is pending. */
+    isNotUnderWay: (row: string): string => (status === 'PENDING' ? `AND NOT ${isUnderWay(`${row}.id`)}` : ''),
+    mayBeUntried: !isCounted || status === 'PENDING',
+  };
 };
 type Parts = ReturnType<typeof partsOf>;
 
-const untried = ({ conditions, underWay }: Parts): string =>
-  `FROM operations.scheduled_deliveries s WHERE ${conditions('s', IS_UNTRIED, ...underWay('s'))}`;
-
 const begunUnderWay = ({ conditions }: Parts): string =>
   `FROM rm_webhook_deliveries.deliveries d WHERE ${conditions('d', 'd.next_attempt_at IS NOT NULL', isUnderWay('d.id'))}`;
+const untriedUnderWay = ({ conditions }: Parts): string =>
+  `FROM operations.scheduled_deliveries s WHERE ${conditions('s', isUnderWay('s.id'), IS_UNTRIED)}`;
 
-const totalOf = (status: DeliveryStatus | undefined, parts: Parts): string => {
-  const counted = `(SELECT coalesce(sum(c.deliveries), 0) FROM rm_webhook_deliveries.delivery_counts c WHERE ${parts.counts})`;
-  const running = `(SELECT count(*) ${begunUnderWay(parts)})`;
-  const begun = status === 'PROCESSING' ? running : status === 'PENDING' ? `${counted} - ${running}` : counted;
-  const waiting = parts.mayBeUntried ? `(SELECT count(*) ${untried(parts)})` : '0';
-  return `SELECT (${begun} + ${waiting})::bigint AS total WHERE $1::text[] IS NOT NULL AND $2::text IS NOT NULL AND $3::text IS NOT NULL`;
+const sumOf = (table: string, condition: string): string =>
+  `(SELECT coalesce(sum(c.deliveries), 0) FROM ${table} c WHERE ${condition})`;
+const begunTotal = (condition: string): string => sumOf('rm_webhook_deliveries.delivery_counts', condition);
+/** Counters, because an endpoint that is away may have a million that wait. */
+const untriedTotal = (condition: string): string => sumOf('operations.scheduled_counts', condition);
+
+const totalOf = (parts: Parts): string => {
+  const { status, conditions, counts, mayBeUntried } = parts;
+  const running = `(SELECT count(*) ${begunUnderWay(parts)}) + (SELECT count(*) ${untriedUnderWay(parts)})`;
+  const all = mayBeUntried ? `${begunTotal(counts)} + ${untriedTotal(conditions('c'))}` : begunTotal(counts);
+  const total = status === 'PROCESSING' ? running : status === 'PENDING' ? `${all} - (${running})` : all;
+  return `SELECT (${total})::bigint AS total WHERE $1::text[] IS NOT NULL AND $2::text IS NOT NULL AND $3::text IS NOT NULL`;
 };
+
+/** A table whose rows are counted, and how those of a combination are found in it. */
+interface Counted {
+  /** Rows `c`, each with its `hash`. */
+  readonly combinations: string;
+  readonly columns: string;
+  readonly table: string;
+  readonly row: string;
+  /** The row is one of the combination. */
+  readonly isItself: string;
+}
+
+const counted = ({ counts, conditions }: Parts): { readonly begun: Counted; readonly untried: Counted } => ({
+  begun: {
+    combinations: `SELECT c.endpoint_id, c.event_type, c.status, ${combinationHashOf('c')} AS hash
+      FROM rm_webhook_deliveries.delivery_counts c WHERE ${counts} AND c.deliveries > 0`,
+    columns: COLUMNS,
+    table: 'rm_webhook_deliveries.deliveries',
+    row: 'd',
+    isItself: 'd.endpoint_id = c.endpoint_id AND d.event_type = c.event_type AND d.status = c.status',
+  },
+  untried: {
+    combinations: `SELECT c.endpoint_id, c.event_type, ${untriedHashOf('c')} AS hash
+      FROM operations.scheduled_counts c WHERE ${conditions('c')}
+      GROUP BY c.account_id, c.mode, c.endpoint_id, c.event_type HAVING sum(c.deliveries) > 0`,
+    columns: UNTRIED_COLUMNS,
+    table: 'operations.scheduled_deliveries',
+    row: 's',
+    isItself: `coalesce(s.endpoint_id, '') = c.endpoint_id AND s.event_type = c.event_type AND ${IS_UNTRIED}`,
+  },
+});
 
 /**
  * Those that match a filter, found combination by combination of what is counted: the index gives the newest of each, in order and without
- * their rows, and so the instant since which there are enough of all together. `enough`: a parameter, as many as the page needs and more
- * than are left out because they are under way.
+ * their rows, and so the instant since which there are enough of all together. Rows are compared and sorted by hash and instant, because
+ * the planner does not know how common a hash is and would go along the instants of all. `needed` and `enough`: parameters; as many as the
+ * page needs, and more than are left out because they are under way.
  */
-const filteredPage = ({ underWay, counts }: Parts, order: string, enough: string): string => {
-  const ofCombination = 'FROM rm_webhook_deliveries.deliveries d WHERE d.combination_hash = c.hash';
-  const isItself = `d.account_id = $2 AND d.mode = $3 AND d.endpoint_id = c.endpoint_id AND d.event_type = c.event_type
-    AND d.status = c.status`;
-  const more = underWay('d').map((one) => `AND ${one}`);
-  return `WITH c AS MATERIALIZED (
-      SELECT c.endpoint_id, c.event_type, c.status, ${combinationHashOf('c')} AS hash
-      FROM rm_webhook_deliveries.delivery_counts c WHERE ${counts} AND c.deliveries > 0),
+const filteredPage = (
+  { combinations, columns, table, row, isItself }: Counted,
+  { isNotUnderWay }: Parts,
+  needed: string,
+  enough: string,
+): string => {
+  const place = `${row}.combination_hash, ${row}.scheduled_at`;
+  const ofCombinationSince = (instant: string): string =>
+    `FROM ${table} ${row} WHERE (${place}) BETWEEN (c.hash, ${instant}) AND (c.hash, 'infinity')`;
+  const newestFirst = `ORDER BY ${row}.combination_hash DESC, ${row}.scheduled_at DESC`;
+  return `WITH c AS MATERIALIZED (${combinations}),
     since AS MATERIALIZED (
       SELECT min(scheduled_at) AS at FROM (
         SELECT n.scheduled_at FROM c CROSS JOIN LATERAL (
-          SELECT d.scheduled_at ${ofCombination} ORDER BY d.scheduled_at DESC LIMIT ${enough}) n
+          SELECT ${row}.scheduled_at ${ofCombinationSince("timestamptz '-infinity'")} ${newestFirst} LIMIT ${enough}) n
         ORDER BY n.scheduled_at DESC LIMIT ${enough}) newest)
     SELECT f.* FROM c CROSS JOIN LATERAL (
-      SELECT ${COLUMNS} ${ofCombination} AND ${isItself} AND d.scheduled_at >= (SELECT at FROM since) ${more.join(' ')} ${order}) f`;
+      SELECT ${columns} ${ofCombinationSince('(SELECT at FROM since)')} AND ${row}.account_id = $2 AND ${row}.mode = $3
+        AND ${isItself} ${isNotUnderWay(row)} ${newestFirst}, ${row}.id LIMIT ${needed}) f`;
 };
 
-/** `order`: of the newest, as many as the page needs. */
-const pageOf = (
-  { status, eventType, endpointId }: DeliveryFilter,
-  parts: Parts,
-  order: string,
-  enough: () => string,
-): string => {
-  const begun =
-    status === 'PROCESSING'
-      ? `SELECT ${COLUMNS} ${begunUnderWay(parts)}`
-      : status !== undefined || eventType !== undefined || endpointId !== undefined
-        ? filteredPage(parts, order, enough())
-        : `SELECT ${COLUMNS} FROM rm_webhook_deliveries.deliveries d WHERE ${IS_OF_TENANT} ${order}`;
-  if (!parts.mayBeUntried) return begun;
-  return `(${begun}) UNION ALL (SELECT ${UNTRIED_COLUMNS} ${untried(parts)} ${order})`;
+/** `needed`: a parameter, as many of the newest as the page needs; `enough` as above. */
+const pageOf = (parts: Parts, needed: string, enough: () => string): string => {
+  const order = `${NEWEST_FIRST} LIMIT ${needed}`;
+  const { status, hasFilter, conditions, isNotUnderWay, mayBeUntried } = parts;
+  if (status === 'PROCESSING')
+    return `(SELECT ${COLUMNS} ${begunUnderWay(parts)} ${order})
+      UNION ALL (SELECT ${UNTRIED_COLUMNS} ${untriedUnderWay(parts)} ${order})`;
+  const allBegun = `SELECT ${COLUMNS} FROM rm_webhook_deliveries.deliveries d WHERE ${IS_OF_TENANT} ${order}`;
+  const allUntried = `SELECT ${UNTRIED_COLUMNS} FROM operations.scheduled_deliveries s
+    WHERE ${conditions('s', IS_UNTRIED)} ${isNotUnderWay('s')} ${order}`;
+  if (!hasFilter && status === undefined) return `(${allBegun}) UNION ALL (${allUntried})`;
+  const { begun, untried } = counted(parts);
+  const most = enough();
+  const begunOnes = filteredPage(begun, parts, needed, most);
+  if (!mayBeUntried) return begunOnes;
+  return `(${begunOnes}) UNION ALL (${hasFilter ? filteredPage(untried, parts, needed, most) : allUntried})`;
 };
 
 /** Newest first, then by id. `total` counts all that match. `running`: the ids in the jobs that run now. */
@@ -134,17 +181,16 @@ export const listDeliveries = async (
   const values: unknown[] = [running, accountId, mode];
   const add = (value: unknown) => `$${values.push(value)}`;
   const parts = partsOf(filter, add);
-  const counted = await db.query<{ total: number }>(totalOf(filter.status, parts), [...values]);
-  const order = 'ORDER BY scheduled_at DESC, id';
-  const needed = `${order} LIMIT ${add(filter.limit + filter.offset)}`;
-  const page = `${order} LIMIT ${add(filter.limit)} OFFSET ${add(filter.offset)}`;
+  const counts = await db.query<{ total: number }>(totalOf(parts), [...values]);
+  const needed = add(filter.limit + filter.offset);
+  const page = `${NEWEST_FIRST} LIMIT ${add(filter.limit)} OFFSET ${add(filter.offset)}`;
   const enough = () => add(filter.limit + filter.offset + running.length);
   const { rows } = await db.query<ListedRow>(
-    `SELECT ${LISTED} FROM (SELECT * FROM (${pageOf(filter, parts, needed, enough)}) found ${page}) d
+    `SELECT ${LISTED} FROM (SELECT * FROM (${pageOf(parts, needed, enough)}) found ${page}) d
      WHERE $1::text[] IS NOT NULL ORDER BY d.scheduled_at DESC, d.id`,
     values,
   );
-  return { deliveries: rows.map(listedOf), total: counted.rows[0]?.total ?? 0 };
+  return { deliveries: rows.map(listedOf), total: counts.rows[0]?.total ?? 0 };
 };
 
 export const findDelivery = async (
@@ -171,11 +217,11 @@ export const countDeliveries = async (
   running: readonly string[],
 ): Promise<Readonly<Record<DeliveryStatus, number>>> => {
   const of = (row: string): string => `${row}.account_id = $2 AND ${row}.mode = $3`;
-  const untriedOnes = `FROM operations.scheduled_deliveries s WHERE ${of('s')} AND ${IS_UNTRIED}`;
   const { rows } = await db.query<{ status: DeliveryStatus | 'UNTRIED'; deliveries: number }>(
     `SELECT c.status, sum(c.deliveries)::bigint AS deliveries FROM rm_webhook_deliveries.delivery_counts c WHERE ${of('c')} GROUP BY c.status
-     UNION ALL SELECT 'UNTRIED', count(*) ${untriedOnes}
-     UNION ALL SELECT 'PROCESSING', (SELECT count(*) ${untriedOnes} AND ${isUnderWay('s.id')})
+     UNION ALL SELECT 'UNTRIED', ${untriedTotal(of('c'))}::bigint
+     UNION ALL SELECT 'PROCESSING', (SELECT count(*) FROM operations.scheduled_deliveries s
+          WHERE ${of('s')} AND ${isUnderWay('s.id')} AND ${IS_UNTRIED})
        + (SELECT count(*) FROM rm_webhook_deliveries.deliveries d
           WHERE ${of('d')} AND d.next_attempt_at IS NOT NULL AND ${isUnderWay('d.id')})`,
     [running, accountId, mode],

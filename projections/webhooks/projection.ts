@@ -1,5 +1,6 @@
 // Read models of webhooks: endpoints, and deliveries to them.
 
+import { TextArray } from '../../application/ports/sql.ts';
 import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { deliveryStatus, type ExistingDelivery, type StoredStatus } from '../../domain/presentation/delivery.ts';
@@ -10,8 +11,16 @@ import {
   webhookDelivery,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { type WebhookEndpointState, webhookEndpoint } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { type AggregateChange, aggregateTable, type ColumnValues, hashOf } from '../engine/aggregateTable.ts';
+import {
+  type AggregateChange,
+  aggregateTable,
+  type ColumnValues,
+  type DerivedTable,
+  hashOf,
+} from '../engine/aggregateTable.ts';
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
+import { liveSchema } from '../engine/projection.ts';
+import { REMOVE_BEGUN } from './untried.ts';
 
 export const webhookEndpointsProjection = aggregateTable<'webhookEndpoint', WebhookEndpointState>({
   name: 'webhookEndpoints',
@@ -48,6 +57,22 @@ const countsOfDeliveries = (
     add(state, 1);
   }
   return additions;
+};
+
+const NAME = 'webhookDeliveries';
+
+/** Removes a delivery from those that wait in the batch that shows its beginning: every list has it once. Other copies are not shown. */
+const fromThoseThatWait: DerivedTable<'webhookDelivery', WebhookDeliveryState> = {
+  tables: [],
+  ddl: () => '',
+  writer: (schema) => ({
+    reset: () => undefined,
+    apply: async (changes, tx) => {
+      if (schema !== liveSchema(NAME)) return;
+      const begun = changes.flatMap(({ subject, before }) => (before === undefined ? [subject] : []));
+      if (begun.length > 0) await tx.query({ ...REMOVE_BEGUN, values: [new TextArray(begun)] });
+    },
+  }),
 };
 
 type Existing<Value> = (state: ExistingDelivery) => Value;
@@ -130,7 +155,7 @@ export const isOfTenant = (row: string, accountId: string, mode: string): string
 // 1,000,000 combinations share a hash has a probability of 3 in 100,000,000. A re-drive goes along the last index, oldest first.
 // Columns of a fixed length stand first: between texts they would be padded.
 export const webhookDeliveriesProjection = aggregateTable<'webhookDelivery', WebhookDeliveryState>({
-  name: 'webhookDeliveries',
+  name: NAME,
   version: 6,
   category: 'webhookDelivery',
   decider: webhookDelivery,
@@ -168,5 +193,5 @@ export const webhookDeliveriesProjection = aggregateTable<'webhookDelivery', Web
     // By days, of which an index holds each once: 7 bytes a row (projections/webhooks/expiry.ts).
     { columns: 'recorded_on', where: "status <> 'PENDING'" },
   ],
-  derived: [counterTable(DELIVERY_COUNTS, countsOfDeliveries)],
+  derived: [counterTable(DELIVERY_COUNTS, countsOfDeliveries), fromThoseThatWait],
 });

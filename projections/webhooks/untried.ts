@@ -1,7 +1,22 @@
 // Deliveries of which nothing has happened yet are not in the read model (application/ports/scheduledDeliveries.ts).
 import { DELIVERY_QUEUE } from '../../application/ports/failingTargets.ts';
+import { hashOf } from '../engine/aggregateTable.ts';
 
-/** Nothing has happened to it, or the read model does not show it yet. Until its row is swept both may have it. */
-export const IS_UNTRIED = 'NOT EXISTS (SELECT FROM rm_webhook_deliveries.deliveries r WHERE r.id = s.id)';
+/**
+ * The read model does not show that anything has happened to it. Both have one only where it was scheduled again after a crash, or begun
+ * while the read model was made anew, until it is swept: a second, but for what a process begins that does not live to sweep it. Asked of
+ * row after row: NOT EXISTS is a join, for which the planner reads all that wait to show the first hundred.
+ */
+export const IS_UNTRIED = '(SELECT true FROM rm_webhook_deliveries.deliveries r WHERE r.id = s.id) IS NULL';
 export const hasNoTimer = (id: string): string =>
   `NOT EXISTS (SELECT FROM operations.timers u WHERE u.kind = '${DELIVERY_QUEUE}' AND u.key = ${id})`;
+
+/** By it the narrow index of those that wait finds those that a row of `operations.scheduled_counts` counts. */
+export const untriedHashOf = (row: string): string =>
+  hashOf(`${row}.account_id || ${row}.mode || ${row}.endpoint_id || '/' || ${row}.event_type`);
+
+/** $1 the ids. */
+export const REMOVE_BEGUN = {
+  name: 'remove_begun_deliveries',
+  text: 'DELETE FROM operations.scheduled_deliveries s WHERE s.id = ANY ($1::text[])',
+};

@@ -45,11 +45,18 @@ const FILL = `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode
     ($4::text[])[1 + n % 5], ($5::text[])[1 + n / 7 % 16], s.status, 1, 200, CASE WHEN s.status = 'PENDING' THEN 'target' END,
     $8::timestamptz + n * interval '100 ms', $8::timestamptz + n * interval '100 ms', CASE WHEN s.status = 'PENDING' THEN now() + interval '1 hour' END
   FROM generate_series($6::int, $7::int) n
-  CROSS JOIN LATERAL (SELECT CASE WHEN n % 50 = 0 THEN 'FAILED' WHEN n % 200 = 1 THEN 'PENDING' WHEN n % 200 = 2 THEN 'CANCELLED'
+  CROSS JOIN LATERAL (SELECT CASE WHEN n / 5 % 50 = 0 THEN 'FAILED' WHEN n / 5 % 200 = 1 THEN 'PENDING' WHEN n / 5 % 200 = 2 THEN 'CANCELLED'
     ELSE 'DELIVERED' END AS status) s`;
 const COUNT = `INSERT INTO rm_webhook_deliveries.delivery_counts
   SELECT account_id, mode, endpoint_id, event_type, status, count(*) FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5`;
 const STEP = 100_000;
+/** As many wait for one endpoint that is away, one in 10,000 of them for another. */
+const WAITING_SHARE = 5;
+const WAIT = `INSERT INTO operations.scheduled_deliveries (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id,
+    resend, scheduled_at)
+  SELECT 's' || lpad(md5(n::text), 25, '0'), $1, 'test', e, ($2::text[])[1 + n % ${PAYMENTS}], 2, 'charge.paid', e, 0,
+    now() - n * interval '10 ms'
+  FROM generate_series(1, $3::int) n CROSS JOIN LATERAL (SELECT ($4::text[])[CASE WHEN n % 10000 = 1 THEN 2 ELSE 1 END] AS e) of`;
 
 export const deliveryLists: BenchRow = async ({ quick, say }) => {
   const deliveries = quick ? DELIVERIES_QUICK : DELIVERIES;
@@ -115,6 +122,29 @@ export const deliveryLists: BenchRow = async ({ quick, say }) => {
     rowOf('one delivery', await timesOf([one], 100), GOAL_MS),
     rowOf('numbers of deliveries', await timesOf([() => countDeliveries(session, tenant, [])], 100), GOAL_MS),
   ];
+  const waiting = deliveries / WAITING_SHARE;
+  say(`deliveryLists: writing ${waiting} that wait`);
+  await session.query(WAIT, [tenant.accountId, payments, waiting, ENDPOINTS]);
+  await session.query('VACUUM ANALYZE operations.scheduled_deliveries');
+  const amongWaiting: readonly Partial<DeliveryFilter>[] = [
+    {},
+    { status: 'PENDING' },
+    ...TYPES.map((eventType) => ({ eventType })),
+    ...ENDPOINTS.slice(0, 2).map((endpointId) => ({ endpointId })),
+    ...ENDPOINTS.slice(0, 2).map((endpointId) => ({ endpointId, status: 'PENDING' as const })),
+  ];
+  rows.push(
+    rowOf(
+      `deliveries with total while ${waiting} wait, pages of 100`,
+      await timesOf(amongWaiting.map(list), 10),
+      GOAL_MS,
+    ),
+    rowOf(
+      `numbers of deliveries while ${waiting} wait`,
+      await timesOf([() => countDeliveries(session, tenant, [])], 100),
+      GOAL_MS,
+    ),
+  );
   await store.close();
   await session.close();
   await database.drop();

@@ -22,6 +22,7 @@ const appOf = (operations: Operations) =>
     overload: new Overload(),
     randomness: systemRandomness,
     onSecurityEvent: () => undefined,
+    onOperatorRequest: () => undefined,
     beginRequest: () => () => undefined,
     trustProxy: false,
     onFault: (error) => {

@@ -19,11 +19,13 @@ export interface Refund {
 /** Of a Pix, kept by the default fees (rule M1): half-up 1 % and 10. */
 export const netOf = (amount: number): number => amount - 10 - Math.floor((amount * 100 + 5_000) / 10_000);
 
+type TestMerchant = Awaited<ReturnType<typeof Merchant.open>>;
+
 export class RefundDesk {
-  readonly merchant: Merchant;
+  readonly merchant: TestMerchant;
   readonly #gateway: TestGateway;
 
-  private constructor(gateway: TestGateway, merchant: Merchant) {
+  private constructor(gateway: TestGateway, merchant: TestMerchant) {
     this.#gateway = gateway;
     this.merchant = merchant;
   }

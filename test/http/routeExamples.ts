@@ -1,7 +1,5 @@
 // An example of every route of the table, and what of a tenant's it names.
-import { hash } from 'node:crypto';
 import { expect } from 'chai';
-import type { CheckedLogo } from '../../application/ports/logos.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
@@ -9,8 +7,12 @@ import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../http/kernel/route.ts';
 import { logos } from '../../infrastructure/logos/logos.ts';
 import { newKey, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { pngImage } from '../support/images.ts';
+import { LOGO, NO_ID, USER } from './exampleParts.ts';
 import { Merchant } from './merchant.ts';
+import { makeSpare, OPS_EXAMPLES } from './opsExamples.ts';
+
+export { NO_ID } from './exampleParts.ts';
+
 import { rawIdOf } from './support.ts';
 
 /** Made once: asked for again, each route answers the same. */
@@ -49,8 +51,13 @@ export interface Owned extends Refunds, Cards, Cases, Instruments {
   readonly user: TestUser;
   readonly chargeId: string;
   readonly endpointId: string;
+  /** Of the tenant. */
+  readonly accountId: string;
   /** A key that no test uses to call. */
   readonly keyId: string;
+  /** An account that operators suspend and change, and a MEMBER of it. */
+  readonly spareAccountId: string;
+  readonly spareUserId: string;
   readonly deliveryId: string;
 }
 
@@ -69,16 +76,11 @@ export interface Example {
   readonly absent?: string;
 }
 
-export const NO_ID = '0'.repeat(26);
 const CHARGE = { amount: 500, payment_method: 'pix' };
 const URL = 'https://example.com/hook';
 /** Where the tenant's own endpoint is: nothing listens there, and nothing is sent outside. */
 export const OWN_URL = 'http://127.0.0.1:1024/hook';
-/** The user who logs in. */
-export const USER = { email: 'rotas@example.com', password: 'a senha das rotas' };
 const MANAGERS = ['OWNER', 'ADMIN'] as const;
-const IMAGE = pngImage();
-const LOGO: CheckedLogo = { contentType: 'image/png', bytes: IMAGE, sha256: hash('sha256', IMAGE, 'hex') };
 const PAYMENT = { amount: 500, paymentMethods: ['CREDIT_CARD'] };
 
 const acquirer = (act: Act): Example => ({
@@ -286,6 +288,7 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   changeAccountSettings: { body: { color: '#1a7f5c' }, roles: MANAGERS, live: 401 },
   uploadLogo: { upload: LOGO, roles: MANAGERS, live: 401 },
   removeLogo: { roles: MANAGERS, live: 401 },
+  ...OPS_EXAMPLES,
   getCheckoutColor: { path: () => '/pay/colors/1a7f5c.css', absent: `/pay/colors/${NO_ID}`, live: 200 },
   getLogo: { path: () => `/pay/logos/${LOGO.sha256}`, absent: `/pay/logos/${'0'.repeat(64)}`, live: 200 },
   getCheckoutAsset: { path: () => '/pay/assets/checkout.css', absent: `/pay/assets/${NO_ID}`, live: 200 },
@@ -371,9 +374,13 @@ const makeLogo = async (gateway: TestGateway): Promise<object> => {
   return {};
 };
 
-/** Issues a key to the first tenant, which is used for nothing. Returns its id. */
-export const makeKey = async ({ gateway, tenant }: TestGateway): Promise<string> => {
-  const wish = { mode: 'test', label: 'spare' } as const;
+/** Issues a key that is used for nothing, to the first tenant unless another is given. Returns its id. */
+export const makeKey = async (
+  { gateway, tenant: first }: TestGateway,
+  label = 'spare',
+  tenant = first,
+): Promise<string> => {
+  const wish = { mode: 'test', label } as const;
   const by = { actor: 'operator:test', requestId: null };
   const issued = await gateway.services.issueApiKey(tenant.accountId, wish, by);
   if (isRejection(issued)) throw new Error(issued.message);
@@ -391,4 +398,6 @@ export const makeOnce = async (gateway: TestGateway): Promise<Made> => ({
   ...(await makeInstruments(gateway)),
   ...(await makeDelivery(gateway)),
   ...(await makeLogo(gateway)),
+  ...(await makeSpare(gateway)),
+  accountId: PREFIX.account + gateway.tenant.accountId,
 });

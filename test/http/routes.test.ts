@@ -92,6 +92,10 @@ describe('every route of the table', () => {
     const needsKey = route.principal === 'apiKey' || route.principal === 'testKey';
     const ofSession = isOfSession(route.principal);
     const { fresh } = exampleOf(route);
+    const ofOperators = route.principal === 'operator';
+    /** Whom the route is for. */
+    const logIn = () =>
+      ofOperators ? gateway.logIn('OPERATOR', people.get('OPERATOR')) : gateway.logIn('OWNER', owned.user);
     describe(`${route.method} ${route.path}`, () => {
       if (fresh)
         beforeEach(async () => {
@@ -99,7 +103,7 @@ describe('every route of the table', () => {
         });
 
       it('answers whom it is for as declared, with a request id', async () => {
-        const session = ofSession ? await gateway.logIn('OWNER', owned.user) : {};
+        const session = ofSession ? await logIn() : {};
         const reply = await call(route, pathOf(route), { headers: { 'x-request-id': 'mine-1', ...session } });
         const declared = Object.keys(route.responses).map(Number);
         // What anybody may ask for is answered as its example says, which may be a refusal.
@@ -154,7 +158,7 @@ describe('every route of the table', () => {
 
       if (ofSession)
         it('is 401 without a token, and with a key or a letter more in its place', async () => {
-          const { authorization } = await gateway.logIn('OWNER', owned.user);
+          const { authorization } = await logIn();
           const { testKey, liveKey } = gateway.tenant;
           const wrong = ['', `Bearer ${testKey}`, `Bearer ${liveKey}`, `${authorization}x`, authorization.slice(7)];
           for (const sent of wrong) {
@@ -166,20 +170,38 @@ describe('every route of the table', () => {
 
       if (ofSession)
         it('answers each role as declared, and nobody of another account', async () => {
-          const { roles = ACCOUNT_ROLES } = exampleOf(route);
+          const { roles = ofOperators ? [] : ACCOUNT_ROLES } = exampleOf(route);
           for (const role of ACCOUNT_ROLES) {
             owned = { ...owned, keyId: await makeKey(gateway) };
             const headers = await gateway.logIn(role, people.get(role));
             const reply = await call(route, pathOf(route), { key: null, headers });
             if (roles.includes(role)) expect([role, reply.status < 300]).to.deep.equal([role, true]);
-            else expectError(reply, 403, route.errors.includes(KEY_ROLE) ? KEY_ROLE : 'role_required');
+            else {
+              const code = route.errors.includes(KEY_ROLE) ? KEY_ROLE : 'role_required';
+              expectError(reply, 403, code);
+              // The role is judged before what was sent.
+              const nonsense = await call(route, pathOf(route).replace(owned.keyId, 'none'), {
+                key: null,
+                headers: { ...headers, 'content-type': 'application/json' },
+                raw: '{"label":',
+              });
+              expectError(nonsense, 403, code);
+            }
           }
           const headers = await gateway.logIn('OPERATOR', people.get('OPERATOR'));
           const reply = await call(route, pathOf(route), { key: null, headers });
           if (route.principal === 'session') expectError(reply, 403, 'role_required');
           else expect(reply.status).to.be.below(300);
         });
-      if (ofSession && exampleOf(route).absent)
+      if (ofOperators && exampleOf(route).absent)
+        it('is 404 for what never was', async () => {
+          expectError(
+            await call(route, exampleOf(route).absent as string, { key: null, headers: await logIn() }),
+            404,
+            'not_found',
+          );
+        });
+      if (ofSession && !ofOperators && exampleOf(route).absent)
         it('is the same 404 for what never was and for another account’s, which stays', async () => {
           const headers = { ...strangersToken, 'x-request-id': 'same' };
           const never = await call(route, exampleOf(route).absent as string, { key: null, headers });
@@ -239,8 +261,8 @@ describe('every route of the table', () => {
 
       if (absent)
         it('is 404 for what is no id', async () => {
-          const headers = ofSession ? await gateway.logIn('OWNER', owned.user) : {};
-          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key|med)_$/, '');
+          const headers = ofSession ? await logIn() : {};
+          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key|med|acct|usr)_$/, '');
           const tail = absent.slice(absent.indexOf(NO_ID) + NO_ID.length);
           const rubbish = [
             'x',

@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { disableUser, enableUser } from '../../application/accounts/userStatus.ts';
 import { ACCOUNT } from '../../application/core/aggregates.ts';
 import { metadataForChange } from '../../application/core/eventMetadata.ts';
-import { reopenAccount, suspendAccount } from '../../domain/account/account.ts';
+import { suspendAccount } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
+import { isRejection } from '../../domain/kernel/rejection.ts';
 import { route } from '../../http/kernel/route.ts';
 import { TestGateway, type TestUser } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -77,15 +78,56 @@ describe('a session, in two processes', () => {
     const tenant = await one.newTenant();
     const user = await one.addUser('OWNER', { tenant });
     const session = await one.logIn('OWNER', user);
-    const { commands, accounts } = two.gateway;
-    const stream = streamName.account(tenant.accountId);
-    const metadata = metadataForChange(BY, tenant.accountId, tenant.accountId);
-    await commands.execute(ACCOUNT, stream, suspendAccount(accounts.realNow()), metadata);
+    const { suspendAccount, reopenAccount } = two.gateway.services.platform;
+    const key = tenant.testKey;
+    expect((await one.get('/v1/wallets', { key })).status).to.equal(200);
+    await suspendAccount(tenant.accountId, BY);
+    expect((await one.get('/v1/wallets', { key })).status).to.equal(401);
     expect(await everywhere(session)).to.deep.equal([401, 401]);
     const { email, password } = user;
     expectError(await one.post('/v1/auth/login', { email, password }, { key: null }), 401, 'unauthorized');
-    await commands.execute(ACCOUNT, stream, reopenAccount(accounts.realNow()), metadata);
-    expect((await one.post('/v1/auth/login', { email, password }, { key: null })).status).to.equal(200);
+    await reopenAccount(tenant.accountId, BY);
+    // For good: what was suspected is not let in again by itself.
+    expect(await everywhere(session)).to.deep.equal([401, 401]);
+    expect(await everywhere(await one.logIn('OWNER', user))).to.deep.equal([204, 204]);
+    expect((await one.get('/v1/wallets', { key })).status).to.equal(200);
+  });
+  it('does not outlive a suspension that was cut off, once the account is open again', async () => {
+    const tenant = await one.newTenant();
+    const user = await one.addUser('OWNER', { tenant });
+    const session = await one.logIn('OWNER', user);
+    const { commands, accounts } = two.gateway;
+    const stream = streamName.account(tenant.accountId);
+    const metadata = metadataForChange(BY, tenant.accountId, tenant.accountId);
+    // As if the process had been killed right after the append.
+    await commands.execute(ACCOUNT, stream, suspendAccount(accounts.realNow()), metadata);
+    await two.gateway.services.platform.reopenAccount(tenant.accountId, BY);
+    expect(await everywhere(session)).to.deep.equal([401, 401]);
+  });
+  it('has the role that the user has now, in every process', async () => {
+    const user = await one.addUser('MEMBER');
+    const headers = await one.logIn('MEMBER', user);
+    const issue = (gateway: TestGateway) =>
+      gateway.call('POST', '/v1/api-keys', { key: null, headers, body: { test: true } });
+    for (const [role, status] of [
+      ['ADMIN', 201],
+      ['VIEWER', 403],
+      ['OWNER', 201],
+    ] as const) {
+      await two.gateway.services.platform.changeRole(user.userId, role, BY);
+      expect([(await issue(one)).status, (await issue(two)).status]).to.deep.equal([status, status]);
+    }
+  });
+  it('two owners demoted at once leave one', async () => {
+    const tenant = await one.newTenant();
+    const owners = [await one.addUser('OWNER', { tenant }), await one.addUser('OWNER', { tenant })];
+    expect(await one.gateway.projected.caughtUp(10_000, ['users'])).to.equal(true);
+    const demoted = await Promise.all(
+      owners.map(({ userId }, i) => [one, two][i]?.gateway.services.platform.changeRole(userId, 'ADMIN', BY)),
+    );
+    expect(
+      demoted.map((done) => (done !== undefined && isRejection(done) ? done.param : 'demoted')).sort(),
+    ).to.deep.equal(['demoted', 'role']);
   });
   it('that has run out opens nothing', async () => {
     const session = await one.logIn();

@@ -1,63 +1,98 @@
-// A key that is rotated or revoked, and an account that is suspended, under load on two processes, one of them deaf to the database's
-// notifications: no request with the old key succeeds after the answer, and none with the new one fails (ADR 0009).
+// A key that is rotated or revoked, and an account that is suspended, under load on two API processes, one of them deaf to the database's
+// notifications, and each of them frozen once: no request with the old key succeeds after the answer, and none with the new one fails
+// (ADR 0009). `npm run soak:keys` does it more often.
 import { expect } from 'chai';
-import { reopen, suspend } from '../../application/accounts/suspension.ts';
-import { type DeafProxy, startDeafProxy } from '../support/deafProxy.ts';
-import { TestGateway } from '../support/gateway.ts';
-import { rotateUnderLoad } from '../support/keyRotations.ts';
-import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
+import { frozenBy, type KeyDeployment, startKeyDeployment } from '../support/keyDeployment.ts';
+import { type Frozen, rotateUnderLoad } from '../support/keyRotations.ts';
+import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
+import { cli } from '../support/program.ts';
 
-describe('revocation on two processes, one of them deaf', () => {
+describe('revocation on two API processes, one of them deaf', () => {
   let database: TestDatabase;
-  let proxy: DeafProxy;
-  let hearing: TestGateway;
-  let deaf: TestGateway;
-
+  let deployment: KeyDeployment;
   before(async () => {
-    database = await migratedDatabase();
-    proxy = await startDeafProxy(database.connectionString);
-    const publicUrl = 'http://quita.example';
-    hearing = await TestGateway.open({ database, publicUrl });
-    deaf = await TestGateway.open({
-      database: { ...database, connectionString: proxy.connectionString },
-      publicUrl,
-      roles: { serves: true, projects: false, works: false },
-      isAlone: false,
-    });
+    database = await emptyDatabase();
+    deployment = await startKeyDeployment(database.connectionString);
   });
   after(async () => {
-    await deaf.close();
-    await hearing.close();
-    await proxy.close();
+    await deployment?.stop();
     await database.drop();
   });
 
-  it('is complete when it is answered', async () => {
+  const expectComplete = async (rounds: number, frozen?: Frozen) => {
+    const { hearing, deaf, authorization } = deployment;
     const { withDead, withLive, tookMs } = await rotateUnderLoad({
       baseUrls: [hearing.baseUrl, deaf.baseUrl],
+      ...(frozen && { frozen }),
       connections: 64,
-      rounds: 3,
-      ...(await hearing.logIn('OWNER')),
+      rounds,
+      authorization,
     });
     // 503: the deaf process does not know whether the read model is behind.
     expect(Object.keys(withDead).filter((status) => status !== '503')).to.deep.equal(['401']);
     expect(Object.keys(withLive)).to.deep.equal(['200']);
-    expect(tookMs).to.have.length(6);
-    expect(proxy.swallowed).to.be.above(0);
-    expect([...hearing.faults, ...deaf.faults]).to.deep.equal([]);
+    expect(tookMs).to.have.length(2 * rounds);
+  };
+
+  it('is complete when it is answered', async () => {
+    await expectComplete(2);
+    expect(deployment.proxy.swallowed).to.be.above(0);
+  });
+  for (const which of ['hearing', 'deaf'] as const)
+    it(`is complete in the ${which} one when it goes on after it was frozen`, () =>
+      expectComplete(1, frozenBy(deployment[which])));
+
+  it('of an agreement: a setting holds in both when its change is answered', async () => {
+    const { dataDir, env, hearing, deaf } = deployment;
+    const run = (...words: string[]) => cli(dataDir, words, env);
+    const { accountId, testApiKey: apikey } = (await run(
+      'account',
+      'create',
+      '--name',
+      'C',
+      '--email',
+      'c@example.com',
+    )) as {
+      accountId: string;
+      testApiKey: string;
+    };
+    const limits = () =>
+      Promise.all(
+        [hearing, deaf].map(async ({ baseUrl }) =>
+          (await fetch(`${baseUrl}/v1/sandbox/clock`, { headers: { apikey } })).headers.get('x-ratelimit-limit-minute'),
+        ),
+      );
+    for (const perMinute of ['77', '78']) {
+      await run('account', 'settings', accountId, '--rate-limit', perMinute);
+      expect(await limits()).to.deep.equal([perMinute, perMinute]);
+    }
   });
 
   it('of a whole account is complete when its suspension is answered, and undone when its reopening is', async () => {
-    const { testKey: key, accountId } = await hearing.newTenant();
-    const by = { actor: 'operator:test', requestId: null };
-    const statuses = () =>
-      Promise.all([hearing, deaf].map(async (one) => (await one.get('/v1/sandbox/clock', { key })).status));
-    for (const { gateway } of [hearing, deaf]) {
-      expect(await statuses()).to.deep.equal([200, 200]);
-      await suspend(gateway)(accountId, by);
-      expect(await statuses()).to.deep.equal([401, 401]);
-      await reopen(gateway)(accountId, by);
-    }
-    expect(await statuses()).to.deep.equal([200, 200]);
+    const { dataDir, env, hearing, deaf, authorization } = deployment;
+    const run = (...words: string[]) => cli(dataDir, words, env);
+    const { accountId, testApiKey } = (await run('account', 'create', '--name', 'B', '--email', 'b@example.com')) as {
+      accountId: string;
+      testApiKey: string;
+    };
+    const statuses = (headers: Record<string, string>) =>
+      Promise.all(
+        [hearing, deaf].map(async ({ baseUrl }) => {
+          const answers = await Promise.all([
+            fetch(`${baseUrl}/v1/sandbox/clock`, { headers: { apikey: testApiKey } }),
+            fetch(`${baseUrl}/v1/api-keys`, { headers }),
+          ]);
+          return answers.map(({ status }) => status);
+        }),
+      );
+    const both = (status: number) => [
+      [status, 200],
+      [status, 200],
+    ]; // the other account's session goes on
+    expect(await statuses({ authorization })).to.deep.equal(both(200));
+    await run('account', 'suspend', accountId);
+    expect(await statuses({ authorization })).to.deep.equal(both(401));
+    await run('account', 'reopen', accountId);
+    expect(await statuses({ authorization })).to.deep.equal(both(200));
   });
 });

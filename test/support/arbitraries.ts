@@ -25,7 +25,7 @@ import type { Json } from '../../domain/kernel/serde.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
-import { ROLES } from '../../domain/user/user.ts';
+import { ACCOUNT_ROLES, ROLES } from '../../domain/user/user.ts';
 import { anyCharacter } from './anyCharacter.ts';
 
 const YEAR_2100_MS = Date.parse('2100-01-01T00:00:00.000Z');
@@ -397,6 +397,7 @@ export const ANY_DATA: DataOf = {
   UserPasswordChanged: fc.record({ passwordId: rawId<PasswordId>(), at: anyTime }),
   UserDisabled: fc.record({ at: anyTime }),
   UserEnabled: fc.record({ at: anyTime }),
+  UserRoleChanged: fc.record({ role: fc.constantFrom(...ACCOUNT_ROLES), at: anyTime }),
   LogConsumerEventSkipped: fc.record({
     consumer: anyText,
     stream: anyText,

@@ -1,9 +1,18 @@
 // Keys that are rotated and revoked while many connections use them at several processes: what each request with an old or a new key got.
 import { Agent } from 'undici';
 
+/** A process that stands still while a key ends, and goes on afterwards. */
+export interface Frozen {
+  readonly baseUrl: string;
+  freeze(): void;
+  thaw(): void;
+}
+
 export interface KeyLoad {
   /** Of the processes; each has its share of the connections, and of the rotations. */
   readonly baseUrls: readonly string[];
+  /** One of them that is frozen during each rotation and revocation, which the others answer meanwhile. */
+  readonly frozen?: Frozen;
   readonly connections: number;
   /** Each is a rotation of the key that is in use, and the revocation of a spare one. */
   readonly rounds: number;
@@ -17,6 +26,8 @@ export interface KeyLoadResult {
   readonly withDead: Readonly<Record<number, number>>;
   /** Requests that began after the answer with their new key and ended before it was to be replaced, by status. */
   readonly withLive: Readonly<Record<number, number>>;
+  /** What answers of 500 and more said, each once. */
+  readonly faults: readonly string[];
   /** Milliseconds of each rotation and revocation. */
   readonly tookMs: readonly number[];
 }
@@ -30,23 +41,30 @@ interface Key {
 
 /** Dead keys that are still tried. */
 const DEAD_TRIED = 8;
+/** Requests with a dead key that wait for a process when it goes on. */
+const LATE_REQUESTS = 8;
+/** From one freeze to the next. A process that is late in two samples in a row, of 100 ms each, takes itself for overloaded. */
+const ON_TIME_MS = 500;
 
 export const rotateUnderLoad = async ({
   baseUrls,
+  frozen,
   connections,
   rounds,
   authorization,
 }: KeyLoad): Promise<KeyLoadResult> => {
+  const managing = baseUrls.filter((baseUrl) => baseUrl !== frozen?.baseUrl);
   const dispatcher = new Agent({ connections, pipelining: 1 });
   const withDead: Record<number, number> = {};
   const withLive: Record<number, number> = {};
+  const faults = new Set<string>();
   const tookMs: number[] = [];
   const dead: Key[] = [];
   let requests = 0;
   let isOver = false;
 
   const manage = async (round: number, method: string, path: string): Promise<Record<string, string>> => {
-    const base = baseUrls[round % baseUrls.length] as string;
+    const base = managing[round % managing.length] as string;
     const headers = { authorization, 'content-type': 'application/json' };
     const body = method === 'POST' ? { body: JSON.stringify({ test: true }) } : {};
     const response = await dispatcher.request({ origin: base, path, method: method as 'POST', headers, ...body });
@@ -59,7 +77,22 @@ export const rotateUnderLoad = async ({
     cleartext: apiKey as string,
     state: 'live',
   });
+  const get = async (origin: string, apikey: string): Promise<number> => {
+    const path = '/v1/sandbox/clock';
+    // Of a client of its own: dead keys from one address would soon be refused unread.
+    const client = `10.${(requests >> 16) & 255}.${(requests >> 8) & 255}.${requests & 255}`;
+    requests++;
+    const headers = { apikey, 'x-forwarded-for': client };
+    const { statusCode, body } = await dispatcher.request({ origin, path, method: 'GET', headers });
+    const text = await body.text();
+    if (statusCode >= 500) faults.add((JSON.parse(text) as { error: { message: string } }).error.message);
+    return statusCode;
+  };
+  const count = (counts: Record<number, number>, status: number): void => {
+    counts[status] = (counts[status] ?? 0) + 1;
+  };
   const end = async <Result>(key: Key, work: () => Promise<Result>): Promise<Result> => {
+    frozen?.freeze();
     const startedMs = performance.now();
     key.state = 'ending';
     const result = await work();
@@ -67,45 +100,42 @@ export const rotateUnderLoad = async ({
     tookMs.push(performance.now() - startedMs);
     dead.push(key);
     if (dead.length > DEAD_TRIED) dead.shift();
+    if (frozen) {
+      const late = Array.from({ length: LATE_REQUESTS }, () => get(frozen.baseUrl, key.cleartext));
+      frozen.thaw();
+      for (const status of await Promise.all(late)) count(withDead, status);
+      const onTimeMs = performance.now() + ON_TIME_MS;
+      while (performance.now() < onTimeMs) count(withDead, await get(frozen.baseUrl, key.cleartext));
+    }
     return result;
   };
 
-  let used = keyOf(await manage(0, 'POST', '/v1/api-keys'));
+  let live = [keyOf(await manage(0, 'POST', '/v1/api-keys'))];
   const call = async (worker: number): Promise<void> => {
     const origin = baseUrls[worker % baseUrls.length] as string;
     for (let turn = worker; !isOver; turn++) {
-      const key = turn % 2 === 0 || dead.length === 0 ? used : (dead[turn % dead.length] as Key);
+      const from = turn % 2 === 0 || dead.length === 0 ? live : dead;
+      const key = from[(turn >> 1) % from.length] as Key;
       const before = key.state;
-      const headers = { apikey: key.cleartext };
-      const { statusCode, body } = await dispatcher.request({
-        origin,
-        path: '/v1/sandbox/clock',
-        method: 'GET',
-        headers,
-      });
-      await body.dump();
-      requests++;
-      if (before === 'dead') withDead[statusCode] = (withDead[statusCode] ?? 0) + 1;
-      else if (before === 'live' && key.state === 'live') withLive[statusCode] = (withLive[statusCode] ?? 0) + 1;
+      const status = await get(origin, key.cleartext);
+      if (before === 'dead') count(withDead, status);
+      else if (before === 'live' && key.state === 'live') count(withLive, status);
     }
   };
   const workers = Promise.all(Array.from({ length: connections }, (_, worker) => call(worker)));
   for (let round = 0; round < rounds; round++) {
+    const [old] = live as [Key];
     const spare = keyOf(await manage(round + 1, 'POST', '/v1/api-keys'));
-    const old = used;
-    const rotated = await end(old, async () => keyOf(await manage(round, 'POST', `/v1/api-keys/${old.id}/rotate`)));
-    used = spare; // every process takes it up before it is revoked
-    await Promise.all(baseUrls.map((origin) => seen(dispatcher, origin, spare.cleartext)));
-    used = rotated;
+    live = [old, spare];
+    const fresh = await end(old, async () => keyOf(await manage(round, 'POST', `/v1/api-keys/${old.id}/rotate`)));
+    live = [fresh, spare];
+    // Every process takes it up before it is revoked.
+    await Promise.all(baseUrls.map((origin) => get(origin, spare.cleartext)));
     await end(spare, () => manage(round + 1, 'DELETE', `/v1/api-keys/${spare.id}`));
+    live = [fresh];
   }
   isOver = true;
   await workers;
   await dispatcher.close();
-  return { requests, withDead, withLive, tookMs };
-};
-
-const seen = async (dispatcher: Agent, origin: string, apikey: string): Promise<void> => {
-  const { body } = await dispatcher.request({ origin, path: '/v1/sandbox/clock', method: 'GET', headers: { apikey } });
-  await body.dump();
+  return { requests, withDead, withLive, faults: [...faults], tookMs };
 };

@@ -7,6 +7,7 @@ import type {
   Mode,
   PaymentId,
   RefundId,
+  UserId,
 } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { LedgerAccount } from '../../../domain/ledger/postings.ts';
@@ -118,9 +119,16 @@ export interface ListedAccount {
   readonly openedAt: Timestamp;
 }
 
+/** A part of a list; without one it is the whole. */
+export interface ListPage<Id> {
+  /** The last one of the part before; null: from the first one on. One that is not there: nothing. */
+  readonly after: Id | null;
+  readonly limit: number;
+}
+
 export interface AccountViews {
-  /** Returns all accounts in the order of their opening. */
-  list(): Promise<readonly ListedAccount[]>;
+  /** Returns the accounts in the order of their opening. */
+  list(page?: ListPage<AccountId>): Promise<readonly ListedAccount[]>;
 }
 
 export interface ListedUser extends Pick<KnownUser, 'userId' | 'accountId' | 'email' | 'name' | 'role' | 'status'> {
@@ -128,8 +136,8 @@ export interface ListedUser extends Pick<KnownUser, 'userId' | 'accountId' | 'em
 }
 
 export interface UserViews {
-  /** Returns the users of the account, or all there are, in the order in which they were added. */
-  list(accountId: AccountId | null): Promise<readonly ListedUser[]>;
+  /** Returns the users of the account, or of all, in the order in which they were added. */
+  list(accountId: AccountId | null, page?: ListPage<UserId>): Promise<readonly ListedUser[]>;
 }
 
 export interface Views {
@@ -142,4 +150,5 @@ export interface Views {
   readonly endpoints: EndpointViews;
   readonly keys: KeyViews;
   readonly accounts: AccountViews;
+  readonly users: UserViews;
 }

@@ -3,7 +3,7 @@ import type { DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../../domain/kernel/time.ts';
 import type { Delivery } from '../../../domain/webhookDelivery/webhookDelivery.ts';
 import type { Tenant } from '../paymentProvider.ts';
-import type { RedriveFilter, RedrivePlace } from '../redrives.ts';
+import type { Redrive, RedriveFilter, RedriveProgress } from '../redrives.ts';
 
 /** A message that is due and has not ended. */
 export interface MessageUnderWay {
@@ -36,22 +36,22 @@ export interface DeadLetter {
   readonly delivery: Delivery;
 }
 
-/** Of those that were dead-lettered at `until` (account time) or before. */
+/** Dead letters that fit, of one endpoint; null: those to payments' own URLs. */
+export interface DeadLetterCount {
+  readonly endpointId: EndpointId | null;
+  readonly deliveries: number;
+  /** Of these, those that no re-drive under way has yet to come to. */
+  readonly free: number;
+}
+
 export interface DeadLetterReads {
-  /** Counts those that fit, by endpoint; null: those to payments' own URLs. */
-  count(
-    tenant: Tenant,
-    filter: RedriveFilter,
-    until: Timestamp,
-  ): Promise<readonly { readonly endpointId: EndpointId | null; readonly deliveries: number }[]>;
-  /** Returns those that fit and stand behind `after` (null: from the beginning), oldest first: at most `limit`. */
-  page(
-    tenant: Tenant,
-    filter: RedriveFilter,
-    until: Timestamp,
-    after: RedrivePlace | null,
-    limit: number,
-  ): Promise<readonly DeadLetter[]>;
+  /** Counts those that fit and were dead-lettered at `until` (account time) or before. */
+  count(tenant: Tenant, filter: RedriveFilter, until: Timestamp): Promise<readonly DeadLetterCount[]>;
+  /**
+   * Returns those of a re-drive that stand behind the place that it has got to, oldest first: at most `limit`. Left out are those to which
+   * a re-drive that was asked for before it has yet to come.
+   */
+  page(redrive: Redrive & RedriveProgress, limit: number): Promise<readonly DeadLetter[]>;
   /** Returns every account and mode that has any. */
   tenants(): Promise<readonly Tenant[]>;
 }

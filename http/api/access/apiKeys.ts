@@ -18,27 +18,27 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, type RouteContext, route } from '../../kernel/route.ts';
+import { actorOf, jsonBody, route, type SessionCaller } from '../../kernel/route.ts';
 
-const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
-const listed = {
+export const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
+export const listedKey = {
   id: id(PREFIX.key),
   prefix: described('The first 12 characters.', string()),
   label: orNull(label),
   createdAt: timestamp,
   mode: described('`test`: the sandbox; `live`: real providers.', oneOfTexts(['test', 'live'])),
 };
-const newKeySchema = exactly({
-  id: listed.id,
+export const newKeySchema = exactly({
+  id: listedKey.id,
   apiKey: described('The key itself. Shown only now.', string()),
   fingerprint: described('The first 16 hex characters of its SHA-256.', string()),
-  prefix: listed.prefix,
-  label: listed.label,
-  createdAt: listed.createdAt,
-  mode: listed.mode,
+  prefix: listedKey.prefix,
+  label: listedKey.label,
+  createdAt: listedKey.createdAt,
+  mode: listedKey.mode,
 });
 
-const keyView = ({ keyId, prefix, label, issuedAt, mode }: ApiKey) => ({
+export const keyView = ({ keyId, prefix, label, issuedAt, mode }: ApiKey) => ({
   id: PREFIX.key + keyId,
   prefix,
   label,
@@ -46,7 +46,7 @@ const keyView = ({ keyId, prefix, label, issuedAt, mode }: ApiKey) => ({
   mode,
 });
 
-const newKey = ({ key, cleartext }: NewKey) => {
+export const newKey = ({ key, cleartext }: NewKey) => {
   const { id, ...rest } = keyView(key);
   return {
     status: 201 as const,
@@ -54,11 +54,15 @@ const newKey = ({ key, cleartext }: NewKey) => {
   };
 };
 
-const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of the account may do this.');
-const managerProblem = ({ caller }: Pick<RouteContext<'session'>, 'caller'>) =>
-  mayManageKeys(caller.role) ? null : NOT_A_MANAGER;
+export const issueBody = accepting({
+  label: optional(label),
+  test: optional(described('A key for the sandbox. Default: false.', boolean)),
+});
 
-const keyParam = {
+const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of the account may do this.');
+const unlessManager = ({ role }: SessionCaller) => (mayManageKeys(role) ? null : NOT_A_MANAGER);
+
+export const keyParam = {
   id: {
     description: 'The `key_` id.',
     schema: { type: 'string' },
@@ -74,19 +78,16 @@ export const issueApiKeyRoute = route({
   summary: 'Issue an API key; it is shown once',
   tag: 'Dashboard',
   principal: 'session',
+  refusalOf: unlessManager,
   body: jsonBody({
-    schema: accepting({
-      label: optional(label),
-      test: optional(described('A key for the sandbox. Default: false.', boolean)),
-    }),
+    schema: issueBody,
   }),
   responses: { 201: { kind: 'json', description: 'The new key. It works at once.', schema: newKeySchema } },
   errors: ['API_KEY_ROLE_REQUIRED'],
   handle: async (context) => {
     const { caller, body, services } = context;
     const wish = { mode: body.test ? 'test' : 'live', label: body.label ?? null } as const;
-    const done =
-      managerProblem(context) ?? (await services.issueApiKey(caller.tenant.accountId, wish, actorOf(context)));
+    const done = await services.issueApiKey(caller.tenant.accountId, wish, actorOf(context));
     return isRejection(done) ? done : newKey(done);
   },
 });
@@ -102,7 +103,7 @@ export const listApiKeysRoute = route({
     200: {
       kind: 'json',
       description: 'The keys, and whether the caller may issue, rotate and revoke them.',
-      schema: exactly({ data: listOf(exactly(listed)), access: exactly({ canManage: boolean }) }),
+      schema: exactly({ data: listOf(exactly(listedKey)), access: exactly({ canManage: boolean }) }),
     },
   },
   errors: [],
@@ -120,6 +121,7 @@ export const rotateApiKeyRoute = route({
   summary: 'Replace an API key by a new one of its mode, at once and with no overlap; it is shown once',
   tag: 'Dashboard',
   principal: 'session',
+  refusalOf: unlessManager,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
     201: { kind: 'json', description: 'The new key. The old one is dead in every process.', schema: newKeySchema },
@@ -127,9 +129,7 @@ export const rotateApiKeyRoute = route({
   errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
-    const done =
-      managerProblem(context) ??
-      (await services.rotateApiKey(caller.tenant.accountId, params.id, body.label, actorOf(context)));
+    const done = await services.rotateApiKey(caller.tenant.accountId, params.id, body.label, actorOf(context));
     return isRejection(done) ? done : newKey(done);
   },
 });
@@ -142,14 +142,14 @@ export const revokeApiKeyRoute = route({
   summary: 'Revoke an API key for good',
   tag: 'Dashboard',
   principal: 'session',
+  refusalOf: unlessManager,
   responses: {
     200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },
   },
   errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
   handle: async (context) => {
     const { caller, params, services } = context;
-    const done =
-      managerProblem(context) ?? (await services.revokeApiKey(caller.tenant.accountId, params.id, actorOf(context)));
+    const done = await services.revokeApiKey(caller.tenant.accountId, params.id, actorOf(context));
     return isRejection(done) ? done : { status: 200, body: { revoked: true } };
   },
 });

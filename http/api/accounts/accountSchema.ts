@@ -45,14 +45,15 @@ export const settingsSchema = exactly({
   disputeNotifications: described('Whether outcomes of live disputes are published as webhooks.', boolean),
 });
 
-export const accountSchema = exactly({
+export const accountProperties = {
   id: id(PREFIX.account),
   name: described('As the account was opened.', string()),
   email: string(),
   createdAt: timestamp,
   logoUrl: described('Where the logo is served; null: there is none.', orNull(string())),
   settings: settingsSchema,
-});
+};
+export const accountSchema = exactly(accountProperties);
 
 /** What a merchant changes itself. */
 const OWN = ['color', 'chargeWindowSeconds', 'cashoutDestinations'] as const;

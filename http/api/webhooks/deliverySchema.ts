@@ -73,5 +73,8 @@ export const redriveBody = accepting({
 });
 export const redriveSchema = exactly({
   matched: described('Deliveries that fit.', anyInteger),
-  queued: described('Those that are sent again; not those to endpoints that are inactive or deleted.', anyInteger),
+  queued: described(
+    'Those that are sent again; not those to endpoints that are inactive or deleted, nor those that an earlier re-drive is about to send.',
+    anyInteger,
+  ),
 });

@@ -64,6 +64,9 @@ export const openAccess = (core: Core) => {
     endOfUser: async (userId) => {
       for (const [id, session] of open) if (session.userId === userId) open.delete(id);
     },
+    endOfAccount: async (accountId) => {
+      for (const [id, session] of open) if (session.accountId === accountId) open.delete(id);
+    },
     forgetOld: async () => undefined,
   };
   const tokens: SessionTokens = {

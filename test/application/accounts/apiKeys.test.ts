@@ -18,6 +18,7 @@ import type { KnownKey } from '../../../application/ports/readModels/views.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, KeyId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
+import { workingKeys } from '../../../domain/keyring/keyring.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 import { type Core, newId, openCore } from '../../support/core.ts';
 
@@ -30,7 +31,8 @@ const done = <T>(result: T | Rejection): T => {
 describe('API keys', () => {
   let core: Core;
   let accountId: AccountId;
-  let needs: KeyNeeds;
+  let needs: KeyNeeds & Parameters<typeof suspend>[0];
+  let ended: AccountId[];
   let announced: AccountId[];
   let lookedUp: string[];
   /** Rows of the read model, by fingerprint. */
@@ -48,7 +50,7 @@ describe('API keys', () => {
   after(() => core.close());
   beforeEach(() => {
     accountId = core.account.accountId;
-    [announced, lookedUp, used] = [[], [], []];
+    [announced, lookedUp, used, ended] = [[], [], [], []];
     rows = new Map();
     [isHeld, isCaughtUp, onLookUp] = [true, true, null];
     const listeners: ((account: AccountId | null) => void)[] = [];
@@ -66,9 +68,10 @@ describe('API keys', () => {
     const { commands, accounts } = core;
     const whenFound = async (fingerprint: string) => {
       const { state } = await commands.load(KEYRING, streamName.keyring(accountId));
-      for (const key of state.keys) if (key.fingerprint === fingerprint) rows.set(fingerprint, key);
+      for (const key of workingKeys(state)) if (key.fingerprint === fingerprint) rows.set(fingerprint, key);
     };
-    needs = { commands, accounts, randomness: systemRandomness, leases, whenFound };
+    const sessions = { endOfAccount: async (account: AccountId) => void ended.push(account) };
+    needs = { commands, accounts, randomness: systemRandomness, leases, whenFound, sessions };
     const find = async (fingerprint: string) => {
       lookedUp.push(fingerprint);
       await onLookUp?.();
@@ -243,13 +246,15 @@ describe('API keys', () => {
       'reopened',
       'already_open',
     ]);
+    // By each suspension, and once more before the account is open again.
+    expect(ended).to.deep.equal([accountId, accountId, accountId]);
     expect((await keys.find(cleartext))?.keyId).to.equal(key.keyId);
   });
   it('no account is suspended or reopened that there is not', async () => {
     expect(
       [await suspend(needs)(newId(), BY), await reopen(needs)(newId(), BY)].map((one) => (one as Rejection).code),
     ).to.deep.equal(['not_found', 'not_found']);
-    expect(announced).to.deep.equal([]);
+    expect([announced, ended]).to.deep.equal([[], []]);
   });
 
   it('record who changed them, and by which request', async () => {

@@ -4,9 +4,11 @@ import { CAPABILITIES } from '../../../application/capabilities.ts';
 import { jobsOf } from '../../../application/core/capability.ts';
 import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
+import type { RedriveFilter } from '../../../application/ports/redrives.ts';
 import { askRedrive, RedriveWorker, redrive, workOffRedrive } from '../../../application/webhooks/redrive.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId, RedriveId } from '../../../domain/kernel/ids.ts';
+import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../../http/deliveryFacts.ts';
 import { deliveryScene } from '../../http/deliveryScene.ts';
 import type { Merchant } from '../../http/merchant.ts';
@@ -39,11 +41,14 @@ describe('a re-drive', () => {
 
   const tenant = () => ({ accountId: merchant.tenant.accountId, mode: 'test' as const });
   /** Written down without a job: whoever asked is to work it off. */
-  const ask = async (): Promise<RedriveId> => {
+  const asked = (filter: RedriveFilter = EVERYTHING) => {
     const { needs } = gateway.gateway;
     const caughtUp = async () => ({ head: null, isCaughtUp: true });
-    const wanted = { tenant: tenant(), filter: EVERYTHING, actor: 'operator:test', requestId: null, isDryRun: false };
-    const { redriveId, ...counts } = await askRedrive({ ...needs, caughtUp }, false)(wanted);
+    const wanted = { tenant: tenant(), filter, actor: 'operator:test', requestId: null, isDryRun: false };
+    return askRedrive({ ...needs, caughtUp }, false)(wanted);
+  };
+  const ask = async (): Promise<RedriveId> => {
+    const { redriveId, ...counts } = await asked();
     expect(counts).to.deep.equal({ matched: COUNT, queued: COUNT });
     return redriveId!;
   };
@@ -53,13 +58,15 @@ describe('a re-drive', () => {
     await merchant.flush();
     return all.map(({ id }) => id).toSorted();
   };
-  const requestsOf = async (id: string) => {
-    let requests = 0;
+  /** Of each request to send it again, whether it was a probe. */
+  const probesOf = async (id: string): Promise<readonly boolean[]> => {
+    const probes: boolean[] = [];
     const stream = streamName.webhookDelivery(rawIdOf(id) as DeliveryId);
-    for await (const { type } of gateway.storage.store.readStream(stream))
-      if (type === 'WebhookDeliveryRetryRequested') requests++;
-    return requests;
+    for await (const { type, data } of gateway.storage.store.readStream(stream))
+      if (type === 'WebhookDeliveryRetryRequested') probes.push((JSON.parse(data) as { isProbe: boolean }).isProbe);
+    return probes;
   };
+  const requestsOf = async (id: string) => (await probesOf(id)).length;
 
   it('goes on page by page to its end, and is forgotten then', async () => {
     const { needs } = gateway.gateway;
@@ -115,6 +122,51 @@ describe('a re-drive', () => {
     const ids = await allDelivered();
     expect(sentAgain(tried)).to.deep.equal(ids);
     for (const one of ids) expect(await requestsOf(one)).to.equal(1);
+  });
+
+  it('probes a dead endpoint once, however many jobs work it off; the others wait for the minute', async () => {
+    const { needs } = gateway.gateway;
+    isWell = false;
+    await merchant.charge(); // it is the probe of this minute, and fails
+    await merchant.flushed();
+    const tried = receiver.got.length;
+    const redriveId = await ask();
+    const work = workOffRedrive({ ...needs, jobs: { enqueue: async () => undefined } }, { page: 1, pages: 1 });
+    for (let n = 0; n <= COUNT; n++) await work({ redriveId });
+    expect(await needs.redrives.find(redriveId)).to.equal(null);
+    await merchant.flushed();
+    const all = (await merchant.deliveries()).data.filter(({ attempts }) => attempts > 1);
+    const probes = await Promise.all(all.map(({ id }) => probesOf(id)));
+    expect(probes.toSorted()).to.deep.equal([...Array(COUNT - 1).fill([false]), [true]]);
+    expect(all.map(({ attempts }) => attempts).toSorted()).to.deep.equal([...Array(COUNT - 1).fill(15), 16]);
+    expect(receiver.got.length).to.equal(tried + 1);
+  });
+
+  it('beside another one sends what that one is not about to send, and says so', async () => {
+    const { needs } = gateway.gateway;
+    const tried = receiver.got.length;
+    const id = await ask();
+    expect(await asked()).to.deep.equal({ matched: COUNT, queued: 0, redriveId: null });
+    const first = await needs.redrives.find(id);
+    // As if both had been asked for at the same instant, and had not seen each other.
+    const beside = { ...first!, id: 'z'.repeat(26) as RedriveId };
+    await needs.redrives.begin(beside, null);
+    const other = new RedriveWorker(needs);
+    expect([await other.page(beside.id), other.sent]).to.deep.equal([null, 0]);
+    const worker = new RedriveWorker(needs);
+    while ((await worker.page(id, 2)) !== null);
+    expect(worker.sent).to.equal(COUNT);
+    expect(await allDelivered()).to.deep.equal(sentAgain(tried));
+  });
+
+  it('beside one of an event sends the rest', async () => {
+    const { redriveId } = await asked({ ...EVERYTHING, eventType: 'charge.paid' });
+    expect(redriveId).to.equal(null); // none was given up
+    const { createdAt } = (await merchant.deliveries('?status=FAILED')).data[0]!;
+    const of = { ...EVERYTHING, createdFrom: parseTimestamp(createdAt), createdTo: parseTimestamp(createdAt) };
+    const some = await asked(of);
+    expect(some.matched).to.be.within(1, COUNT);
+    expect(await asked()).to.deep.include({ matched: COUNT, queued: COUNT - some.matched });
   });
 
   it('of what was given up after it was asked for takes nothing', async () => {

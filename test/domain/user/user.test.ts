@@ -2,10 +2,13 @@ import { expect } from 'chai';
 import type { PasswordId, UserId } from '../../../domain/kernel/ids.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import {
+  type AccountRole,
   addUser,
   changePassword,
+  changeRole,
   disableUser,
   enableUser,
+  type Role,
   type UserAdded,
   type UserEvent,
   user,
@@ -121,4 +124,32 @@ describe('passwordProblem', () => {
   for (const [password, problem] of cases)
     it(`${JSON.stringify(password.slice(0, 8))} × ${password.length}: ${problem ?? 'a password'}`, () =>
       expect(passwordProblem(password)).to.equal(problem));
+});
+
+describe('changeRole', () => {
+  const roleChanged = (role: AccountRole): UserEvent => ({
+    type: 'UserRoleChanged',
+    data: { role, at: at('16:00:00') },
+  });
+  const change = (role: Role, isLastOwner = false) => changeRole(role, isLastOwner, at('16:00:00'));
+
+  it('changes the role, once', () => {
+    given(user, added()).when(change('VIEWER')).then(roleChanged('VIEWER'), 'changed').again('already_so');
+    given(user, added(), disabled).when(change('ADMIN')).then(roleChanged('ADMIN'), 'changed');
+    given(user, added(), roleChanged('VIEWER')).when(change('OWNER')).then(roleChanged('OWNER'), 'changed');
+  });
+  it('takes nothing from the last OWNER of an account', () => {
+    given(user, added()).when(change('ADMIN', true)).rejected('invalid_request', 'role');
+    given(user, added()).when(change('OWNER', true)).then('already_so');
+    given(user, added({ role: 'ADMIN' }))
+      .when(change('VIEWER', true))
+      .then(roleChanged('VIEWER'), 'changed');
+  });
+  it('OPERATOR is a role of the platform alone', () => {
+    given(user, added()).when(change('OPERATOR')).rejected('invalid_request', 'role');
+    const operator = added({ role: 'OPERATOR', accountId: null });
+    given(user, operator).when(change('OWNER')).rejected('invalid_request', 'role');
+    given(user, operator).when(change('OPERATOR')).then('already_so');
+  });
+  it('nobody: not_found', () => given(user).when(change('ADMIN')).rejected('not_found'));
 });

@@ -32,8 +32,12 @@ const steadied = (recorded: Recorded, receiverUrl: string): Recorded => {
   const text = JSON.stringify(recorded)
     .replaceAll(receiverUrl, 'https://shop.example/webhooks')
     .replaceAll(/"eyJ[\w.-]+"/g, '"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIs…"')
-    .replaceAll(/\b(we|wd|evt|usr|log|key)_[0-9a-hjkmnp-tv-z]{26}/g, (id, prefix) =>
+    .replaceAll(/\b(we|wd|evt|usr|log|key|acct)_[0-9a-hjkmnp-tv-z]{26}/g, (id, prefix) =>
       stable(id, (digest) => `${prefix}_${digest.slice(0, 26)}`),
+    )
+    .replaceAll(
+      /"password":"([\w-]{24})"/g,
+      (_, made) => `"password":"${stable(made, (digest) => digest.slice(0, 24))}"`,
     )
     // What begins alike is made alike: a key and the prefix that is shown of it.
     .replaceAll(
@@ -68,6 +72,7 @@ class Story {
     operationId: string,
     parts: {
       readonly id?: string;
+      readonly keyId?: string;
       readonly query?: string;
       readonly body?: Body;
       readonly key?: string;
@@ -78,7 +83,7 @@ class Story {
   ): Promise<Answer> {
     const route = API_ROUTES.find((each) => each.operationId === operationId);
     if (route === undefined) throw new Error(`no operation ${operationId}`);
-    const { id = '', query = '', body, key, token, image } = parts;
+    const { id = '', keyId = '', query = '', body, key, token, image } = parts;
     const options: CallOptions = {
       headers: {
         'x-request-id': `example-${operationId}`,
@@ -91,7 +96,7 @@ class Story {
     };
     const reply: Reply<unknown> = await this.#gateway.call(
       route.method,
-      route.path.replace('{id}', id) + query,
+      route.path.replace('{id}', id).replace('{keyId}', keyId) + query,
       options,
     );
     expect(reply.status, `${operationId} ${reply.text}`).to.be.oneOf([200, 201, 202, 204]);
@@ -215,6 +220,41 @@ const tellDisputes = async (story: Story): Promise<void> => {
   await story.ask('acceptInfraction', { id: await open('3004') });
 };
 
+/** An operator of the platform opens an account and sees to its keys and users. */
+const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> => {
+  const olga = await gateway.addUser('OPERATOR', { email: 'olga@example.com', password: 'correct horse' });
+  const token = (await gateway.logIn('OPERATOR', olga)).authorization.slice('Bearer '.length);
+  const opening = { name: 'Livraria Exemplo', email: 'bia@example.com' };
+  const { id, userId } = await story.ask<{ id: string; userId: string }>('createAccount', { body: opening, token });
+  await story.ask('listAccounts', { query: '?limit=2', token });
+  await story.ask('changeSettingsOfAccount', {
+    id,
+    body: {
+      fees: { PIX: { platform: { percentBps: 80, fixed: 0 } } },
+      taxId: '11.222.333/0001-81',
+      rateLimitPerMinute: 1200,
+    },
+    token,
+  });
+  await story.ask('uploadLogoOfAccount', { id, image: pngImage(), token });
+  await story.ask('removeLogoOfAccount', { id, token });
+  await story.ask('suspendAccount', { id, token });
+  await story.ask('reopenAccount', { id, token });
+  await story.ask('showAccount', { id, token });
+  const key = await story.ask('issueKeyOfAccount', { id, body: { label: 'till', test: true }, token });
+  const next = await story.ask('rotateKeyOfAccount', { id, keyId: key.id, body: { label: 'till 2' }, token });
+  await story.ask('listKeysOfAccount', { id, token });
+  await story.ask('revokeKeyOfAccount', { id, keyId: next.id, token });
+  const member = { accountId: id, email: 'caio@example.com', role: 'MEMBER', name: 'Caio' };
+  const caio = await story.ask('addUser', { body: member, token });
+  await story.ask('inviteUser', { body: { ...member, email: 'dora@example.com', name: 'Dora' }, token });
+  await story.ask('listUsers', { query: `?accountId=${id}&limit=2`, token });
+  await story.ask('showUser', { id: userId, token });
+  await story.ask('changeUserRole', { id: caio.id, body: { role: 'ADMIN' }, token });
+  await story.ask('disableUser', { id: caio.id, token });
+  await story.ask('enableUser', { id: caio.id, token });
+};
+
 /** Of each event the one about the first charge where there is one: whichever arrived first, it is the same in every recording. */
 const sentOf = (hits: readonly Hit[], chargeId: string): Readonly<Record<string, unknown>> => {
   const paymentId = chargeId.slice(chargeId.indexOf('_') + 1);
@@ -238,6 +278,7 @@ export const playStory = async (): Promise<Recorded> => {
     await tellPayments(story);
     await tellDisputes(story);
     await tellLogin(story, gateway);
+    await tellPlatform(story, gateway);
     await story.ask('getBalance');
     await story.ask('listWallets');
     await story.ask('getPaymentStats');

@@ -1,5 +1,6 @@
 // Users at the command line (rules D2, O1), and the read model behind `user list`.
 import { expect } from 'chai';
+import type { UserId } from '../../../domain/kernel/ids.ts';
 import { openReady } from '../../http/support.ts';
 import { type CliRun, runWordsIn } from '../../support/cli.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -68,6 +69,35 @@ describe('user commands', () => {
     expect((await list()).map(({ email }) => email)).to.deep.equal(['ana@example.com', 'olga@example.com']);
     expect((await list('--account', account)).map(({ email }) => email)).to.deep.equal(['ana@example.com']);
   });
+  it('role gives another role, which counts in the sessions that are open; not to the last owner', async () => {
+    const tenant = await gateway.newTenant();
+    const of = `acct_${tenant.accountId}`;
+    const { password = '', userId = '' } = (await add('rui@example.com', 'OWNER', '--account', of)).json;
+    const headers = await gateway.logIn('OWNER', { userId: userId as UserId, email: 'rui@example.com', password });
+    const canManage = async () =>
+      (await gateway.get<{ access: { canManage: boolean } }>('/v1/api-keys', { key: null, headers })).body.access
+        .canManage;
+    const role = (wanted: string, who = userId) => run('role', who, '--role', wanted, '--json');
+    const says = 'The account has no other active OWNER: make another user one first.';
+    expect((await role('VIEWER')).err).to.equal(`quita: ${says}\n`);
+    expect(await canManage()).to.equal(true);
+    await add('eva@example.com', 'OWNER', '--account', of);
+    expect(await gateway.gateway.projected.caughtUp(5_000, ['users'])).to.equal(true);
+    for (const [wanted, who, may] of [
+      ['VIEWER', 'RUI@example.com', false],
+      ['VIEWER', userId, false],
+      ['ADMIN', userId, true],
+    ] as const) {
+      expect((await role(wanted, who)).json).to.include({ userId, role: wanted, status: 'active' });
+      expect(await canManage()).to.equal(may);
+    }
+    const listed = (await list('--account', of)) as readonly { email: string; role?: string }[];
+    expect(listed.map(({ email, role: has }) => [email, has])).to.deep.equal([
+      ['rui@example.com', 'ADMIN'],
+      ['eva@example.com', 'OWNER'],
+    ]);
+    for (const { userId: id } of await list('--account', of)) await run('disable', id);
+  });
   it('what is wrong is refused in one line, and nothing is made', async () => {
     const refusals: readonly (readonly [string, readonly string[]])[] = [
       ['--account is required for every role but OPERATOR', ['add', '--email', 'x@example.com', '--role', 'OWNER']],
@@ -89,13 +119,14 @@ describe('user commands', () => {
         ['add', '--email', 'ANA@example.com', '--role', 'OWNER', '--account', account],
       ],
       ['There is no such user.', ['disable', `usr_${'0'.repeat(26)}`]],
-      ['"ana" is no user: a usr_ id', ['enable', 'ana']],
+      ['"ana" is no user: a usr_ id, or its e-mail address', ['enable', 'ana']],
+      ['"nobody@example.com" is no user: a usr_ id, or its e-mail address', ['disable', 'nobody@example.com']],
     ];
     for (const [says, words] of refusals) {
       const { code, err } = await run(...words);
       expect([code, err]).to.deep.equal([2, `quita: ${says}\n`]);
     }
-    expect(await list()).to.have.length(2);
+    expect(await list()).to.have.length(4);
   });
   it('the read model is what the log says', async () => {
     const { code, out, err } = await runWordsIn(

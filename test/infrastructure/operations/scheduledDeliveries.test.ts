@@ -1,10 +1,12 @@
 // Deliveries of which nothing has happened yet: written down with their jobs, once, and removed when the read model shows what happened.
 import { expect } from 'chai';
+import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../../application/ports/scheduledDeliveries.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId, EndpointId, PaymentId } from '../../../domain/kernel/ids.ts';
 import { scheduledDeliveries } from '../../../infrastructure/operations/scheduledDeliveries.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { liveSchema } from '../../../projections/engine/projection.ts';
+import { liveSchema, nextSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -128,5 +130,99 @@ describe('scheduled deliveries', () => {
     expect(await written()).to.deep.equal(['a', 'b']);
     await deliveries.sweepAll();
     expect(await written()).to.deep.equal(['a']);
+  });
+
+  describe('are counted', () => {
+    const toUrl = (id: string) => scheduled(id, { endpointId: null, eventType: 'payment.created' });
+    const counted = async () => {
+      const { rows } = await pool.query<{ endpoint_id: string; event_type: string; deliveries: number }>(
+        `SELECT endpoint_id, event_type, sum(deliveries)::bigint AS deliveries FROM operations.scheduled_counts
+         WHERE account_id = $1 AND mode = 'live' GROUP BY 1, 2 ORDER BY 1, 2`,
+        [ACCOUNT_ID],
+      );
+      return rows.map(({ endpoint_id: endpoint, event_type: type, deliveries }) => [endpoint, type, deliveries]);
+    };
+
+    it('by endpoint and event, once however often they are scheduled', async () => {
+      await schedule(scheduled('a'), toUrl('b'), scheduled('c'));
+      await schedule(scheduled('a'), scheduled('a', { eventType: 'charge.expired' }), toUrl('d'));
+      expect(await counted()).to.deep.equal([
+        ['', 'payment.created', 2],
+        ['endpoint', 'charge.paid', 2],
+      ]);
+    });
+    it('and not when they could not be written', async () => {
+      await schedule(scheduled('a'));
+      jobs.enqueue = async () => {
+        throw new Error('no');
+      };
+      await schedule(scheduled('b')).catch(() => undefined);
+      expect(await counted()).to.deep.equal([['endpoint', 'charge.paid', 1]]);
+    });
+    it('exactly, by many at once that schedule and remove them', async () => {
+      const round = async (n: number) => {
+        await schedule(scheduled(`x${n}`), toUrl(`y${n}`), scheduled(`z${n}`), scheduled('same'));
+        await show(`x${n}`);
+        deliveries.begun(`x${n}` as DeliveryId);
+        await deliveries.sweep();
+      };
+      await Promise.all(Array.from({ length: 20 }, (_, n) => round(n)));
+      expect(await counted()).to.deep.equal([
+        ['', 'payment.created', 20],
+        ['endpoint', 'charge.paid', 21],
+      ]);
+    });
+  });
+
+  describe('are taken over by the read model', () => {
+    const beginning: LoggedEvent = {
+      category: 'webhookDelivery',
+      stream: streamName.webhookDelivery('a' as DeliveryId),
+      subject: 'a',
+      id: 'event',
+      revision: 0,
+      position: '1' as LoggedEvent['position'],
+      recordedAt: at('13:00:01'),
+      event: {
+        type: 'WebhookDeliverySucceeded',
+        data: {
+          number: 1,
+          at: at('13:00:01'),
+          statusCode: 200,
+          durationMs: 3,
+          delivery: { ...scheduled('a').delivery, form: 1 },
+        },
+      },
+      account: ACCOUNT_ID,
+      mode: 'live',
+      correlationId: 'p',
+    };
+    const project = (schema: string, rolledBack = false) =>
+      pool.transaction(async (tx) => {
+        await webhookDeliveriesProjection.writer(schema).apply([beginning], tx);
+        if (rolledBack) throw new Error('killed');
+      });
+
+    it('in the batch that shows their beginning, and not when that comes to nothing', async () => {
+      await schedule(scheduled('a'), scheduled('b'));
+      await project(liveSchema(webhookDeliveriesProjection.name), true).catch(() => undefined);
+      expect(await written()).to.deep.equal(['a', 'b']);
+      await project(liveSchema(webhookDeliveriesProjection.name));
+      expect(await written()).to.deep.equal(['b']);
+    });
+    it('and not by a copy of it that is made beside it', async () => {
+      const copy = nextSchema(webhookDeliveriesProjection.name);
+      await pool.transaction((tx) => createSchema(tx, webhookDeliveriesProjection, copy));
+      await schedule(scheduled('a'));
+      await project(copy);
+      expect(await written()).to.deep.equal(['a']);
+    });
+    it('and swept when they are written down again after that', async () => {
+      await project(liveSchema(webhookDeliveriesProjection.name));
+      await schedule(scheduled('a'));
+      deliveries.begun('a' as DeliveryId);
+      await deliveries.sweep();
+      expect(await written()).to.deep.equal([]);
+    });
   });
 });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import type { AccountId, DeliveryId, EndpointId, PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
+import type { AccountId, DeliveryId, EndpointId, PaymentId, RedriveId, RefundId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
@@ -17,6 +17,7 @@ import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
 import { deliveryReads, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
 import { jobOf, RecordingJobs } from '../../infrastructure/operations/support.ts';
+import { nodesOf, type Plan } from './plans.ts';
 import { Scene } from './scene.ts';
 
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
@@ -55,14 +56,6 @@ const FILL = `
   ANALYZE`;
 
 const drainOf = (db: Sql) => testTimers({ ...db, transaction: (work) => work(db) }, new RecordingJobs(), jobOf);
-
-interface Plan {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly Plans?: readonly Plan[];
-}
-const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 describe('at 100,000 rows', function suite() {
   let scene: Scene;
@@ -118,7 +111,21 @@ describe('at 100,000 rows', function suite() {
     'the deliveries of an account that are under way': (db) =>
       listDeliveries(db, TENANT, { status: 'PROCESSING', limit: 100, offset: 0 }, ['d7', 'd107']),
     'counting dead-lettered deliveries': (db) => deadLetterReads(db).count(TENANT, ANY_DEAD_LETTER, NOW),
-    'a page of dead-lettered deliveries': (db) => deadLetterReads(db).page(TENANT, ANY_DEAD_LETTER, NOW, null, 100),
+    'a page of dead-lettered deliveries': (db) =>
+      deadLetterReads(db).page(
+        {
+          id: 'redrive' as RedriveId,
+          tenant: TENANT,
+          filter: ANY_DEAD_LETTER,
+          askedAt: NOW,
+          actor: 'x',
+          requestId: null,
+          queued: 1,
+          requested: 0,
+          after: null,
+        },
+        100,
+      ),
     'one delivery': (db) => findDelivery(db, TENANT, 'd7' as DeliveryId, ['d7']),
     'the numbers of an account’s deliveries': (db) => countDeliveries(db, TENANT, ['d7', 'd107']),
     'counting an account’s due deliveries': (db) => deliveryReads(db).countDue(TENANT, NOW, ['d7']),

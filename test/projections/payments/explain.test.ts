@@ -13,6 +13,7 @@ import { findPaymentsByTxid } from '../../../projections/payments/queries.ts';
 import { restOf } from '../../../projections/payments/rest.ts';
 import { findDayRows, findTimeToPay } from '../../../projections/stats/queries.ts';
 import { ACCOUNT_ID, created, paymentAfter } from '../../support/samples.ts';
+import { plansOf as plansOfWork, rowsRead } from '../engine/plans.ts';
 import { PaymentTables } from './paymentTables.ts';
 import { daysUpTo } from './recomputed.ts';
 
@@ -40,17 +41,6 @@ const FILL = [
 
 const txidOf = (n: number): string => createHash('md5').update(`${n}`).digest('hex');
 
-interface Plan {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly 'Actual Rows'?: number;
-  readonly 'Actual Loops'?: number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly Plan[];
-}
-const nodesOf = (plan: Plan): readonly Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-
 describe('at 100,000 payments of one account', function suite() {
   let tables: PaymentTables;
   before(async () => {
@@ -60,31 +50,7 @@ describe('at 100,000 payments of one account', function suite() {
   });
   after(() => tables.close());
 
-  /** Every node of the plans of all statements that `work` sends, run. What it reads is answered. */
-  const plansOf = async (work: (db: SqlPool) => Promise<unknown>): Promise<readonly Plan[]> => {
-    const nodes: Plan[] = [];
-    const db: SqlPool = {
-      query: async (statement, values) => {
-        const { text, values: own } = typeof statement === 'string' ? { text: statement, values } : statement;
-        const explain = `EXPLAIN (ANALYZE, TIMING off, FORMAT JSON) ${text}`;
-        const { rows } = await tables.db.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(explain, own ?? []);
-        nodes.push(...nodesOf(rows[0]?.['QUERY PLAN'][0]?.Plan as Plan));
-        return tables.db.query(text, own ?? []);
-      },
-      transaction: (read) => read(db),
-    };
-    await work(db);
-    return nodes;
-  };
-  /** Rows that were looked at in tables and indexes. */
-  const rowsRead = (nodes: readonly Plan[]): number =>
-    nodes
-      .filter((node) => node['Relation Name'] !== undefined)
-      .reduce(
-        (sum, node) =>
-          sum + ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1),
-        0,
-      );
+  const plansOf = (work: (db: SqlPool) => Promise<unknown>) => plansOfWork(tables.db, work);
 
   const ALL: PaymentFilter = { statuses: null, from: null, to: null, documentKey: null };
   const newest = { by: 'createdAt', direction: 'desc' } as const;

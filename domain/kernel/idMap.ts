@@ -1,0 +1,59 @@
+// A map by id that is never changed in place. One entry more or less makes a new map that shares with the old one all but the path to the
+// entry, some dozens of references however large the map is: the fold of a long stream takes time in proportion to its length.
+
+interface Leaf<Value> {
+  readonly id: string;
+  readonly value: Value;
+}
+/** A trie: by the character at its depth, '' behind the last one. Ids are as good as random, so that it stays flat. */
+type Node<Value> = ReadonlyMap<string, Node<Value> | Leaf<Value>>;
+export type IdMap<Value> = Node<Value>;
+
+export const EMPTY_ID_MAP: IdMap<never> = new Map();
+
+const isNode = <Value>(one: Node<Value> | Leaf<Value>): one is Node<Value> => one instanceof Map;
+
+const replaced = <Value>(node: Node<Value>, at: string, by: Node<Value> | Leaf<Value>): Node<Value> =>
+  new Map(node).set(at, by);
+
+const put = <Value>(node: Node<Value>, leaf: Leaf<Value>, depth: number): Node<Value> => {
+  const at = leaf.id.charAt(depth);
+  const there = node.get(at);
+  if (there === undefined || (!isNode(there) && there.id === leaf.id)) return replaced(node, at, leaf);
+  const below = isNode(there) ? there : put<Value>(new Map(), there, depth + 1);
+  return replaced(node, at, put(below, leaf, depth + 1));
+};
+
+const drop = <Value>(node: Node<Value>, id: string, depth: number): Node<Value> => {
+  const at = id.charAt(depth);
+  const there = node.get(at);
+  if (there === undefined || (!isNode(there) && there.id !== id)) return node;
+  if (isNode(there)) {
+    const below = drop(there, id, depth + 1);
+    if (below === there) return node;
+    if (below.size > 0) return replaced(node, at, below);
+  }
+  const rest = new Map(node);
+  rest.delete(at);
+  return rest;
+};
+
+/** Returns the map with this entry, in place of one of the same id. */
+export const withEntry = <Value>(map: IdMap<Value>, id: string, value: Value): IdMap<Value> =>
+  put(map, { id, value }, 0);
+
+/** Returns the map without the entry of this id; the same map when there is none. */
+export const withoutEntry = <Value>(map: IdMap<Value>, id: string): IdMap<Value> => drop(map, id, 0);
+
+export const entryOf = <Value>(map: IdMap<Value>, id: string): Value | undefined => {
+  let there: Node<Value> | Leaf<Value> | undefined = map;
+  for (let depth = 0; there !== undefined && isNode(there); depth++) there = there.get(id.charAt(depth));
+  return there?.id === id ? there.value : undefined;
+};
+
+/** In no order that means anything. */
+export function* valuesOf<Value>(map: IdMap<Value>): Iterable<Value> {
+  for (const one of map.values())
+    if (isNode(one)) yield* valuesOf(one);
+    else yield one.value;
+}

@@ -1,0 +1,29 @@
+// Lists of the platform, by cursor: the last one of a page is the cursor of the next.
+import { reject } from '../../../domain/kernel/rejection.ts';
+import { boolean, exactly, listOf, orNull, string } from '../../kernel/jsonSchema.ts';
+import { matching, wholeNumber } from '../../kernel/queryRules.ts';
+
+/** Query of a list whose cursor `parse` reads. */
+export const pageQuery = <Id>(what: string, parse: (text: string) => Id | null) => ({
+  limit: wholeNumber('How many at most.', 1, 100, 25),
+  startingAfter: matching(
+    'The last one of the page before: `nextCursor` of its answer.',
+    what,
+    (text) => parse(text) ?? undefined,
+    'invalid_cursor',
+  ),
+});
+
+export const pageSchema = <Item extends Parameters<typeof listOf>[0]>(item: Item) =>
+  exactly({ data: listOf(item), hasMore: boolean, nextCursor: orNull(string()) });
+
+export const NO_CURSOR = reject('invalid_cursor', 'startingAfter names nothing that there is.', {
+  param: 'startingAfter',
+});
+
+/** `found`: one more than the page has room for, where there are more. */
+export const pageOf = <View extends { readonly id: string }>(found: readonly View[], limit: number) => {
+  const data = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  return { data, hasMore, nextCursor: hasMore ? (data.at(-1)?.id ?? null) : null };
+};

@@ -1,0 +1,7 @@
+// What operators of the platform ask for (rule O1), as `npm run cli` does it.
+import type { Route } from '../../kernel/route.ts';
+import { OPS_ACCOUNT_ROUTES } from './accounts.ts';
+import { OPS_KEY_ROUTES } from './keys.ts';
+import { OPS_USER_ROUTES } from './users.ts';
+
+export const OPS_ROUTES: readonly Route[] = [...OPS_ACCOUNT_ROUTES, ...OPS_KEY_ROUTES, ...OPS_USER_ROUTES];

@@ -1,0 +1,88 @@
+// What an operator changes of an account's settings, in the words in which they are shown; what is not sent stays (rules O1, O2).
+import type { Static } from 'typebox';
+import { SETTING_BOUNDS } from '../../../domain/account/settingProblems.ts';
+import type { SettingsChange } from '../../../domain/account/settings.ts';
+import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { taxIdOf } from '../../../domain/pix/taxId.ts';
+import { described, exactly, integer, listOf, optional, orNull, string } from '../../kernel/jsonSchema.ts';
+import type { Frozen } from '../../kernel/route.ts';
+
+const B = SETTING_BOUNDS;
+
+const ofMethods = <Schema>(schema: Schema) =>
+  Object.fromEntries(PAYMENT_METHODS.map((method) => [method, schema])) as {
+    readonly [Method in (typeof PAYMENT_METHODS)[number]]: Schema;
+  };
+const fee = exactly({
+  percentBps: integer(...B.feeBps, 'Basis points of the amount.'),
+  fixed: integer(...B.feeFixed, 'Minor units on top.'),
+});
+const feePair = optional(exactly({ provider: optional(fee), platform: optional(fee) }));
+
+/** Nothing else: a mistyped setting must not look as if it had been changed. */
+export const operatorsSettingsBody = exactly({
+  fees: optional(described('By method; each side by itself.', exactly(ofMethods(feePair)))),
+  holdDays: optional(exactly(ofMethods(optional(integer(...B.holdDays))))),
+  chargeWindowSeconds: optional(integer(...B.chargeWindowSeconds)),
+  merchantName: optional(string(B.merchantName[1])),
+  taxId: optional(described('CPF or CNPJ; null: none.', orNull(string(32)))),
+  receiverName: optional(string(B.merchantName[1])),
+  receiverCity: optional(string(B.merchantName[1])),
+  color: optional(described('Lower-case #rrggbb; null: Quita’s.', orNull(string(7)))),
+  velocity: optional(
+    exactly({
+      customerPerHour: optional(integer(...B.velocityPerHour)),
+      accountPerHour: optional(integer(...B.velocityPerHour)),
+    }),
+  ),
+  refundVelocity: optional(
+    exactly({
+      countPerHour: optional(described('null: any.', orNull(integer(...B.refundsPerHour)))),
+      sumPerHour: optional(described('Minor units; null: any.', orNull(integer(...B.refundSumPerHour)))),
+    }),
+  ),
+  rateLimitPerMinute: optional(
+    described('Of each key; null: the deployment’s; 0: any number.', orNull(integer(...B.rateLimitPerMinute))),
+  ),
+  cashoutDestinations: optional(
+    described('Pix keys; null: any.', orNull(listOf(string(77), { maxItems: B.cashoutDestinations[1] }))),
+  ),
+});
+
+type Body = Frozen<Static<typeof operatorsSettingsBody>>;
+type BodyFee = NonNullable<NonNullable<NonNullable<Body['fees']>['PIX']>['provider']>;
+
+const feeOf = ({ percentBps, fixed }: BodyFee) => ({ percentBps, fixed: toMinor(fixed) });
+
+/** The change that the body asks for. */
+export const operatorsChangeOf = ({
+  fees,
+  taxId,
+  refundVelocity,
+  cashoutDestinations,
+  ...rest
+}: Body): SettingsChange => ({
+  ...rest,
+  ...(fees && {
+    fees: Object.fromEntries(
+      Object.entries(fees).map(([method, { provider, platform }]) => [
+        method,
+        { ...(provider && { provider: feeOf(provider) }), ...(platform && { platform: feeOf(platform) }) },
+      ]),
+    ),
+  }),
+  // What is none goes on as it was sent, and is refused with all that is out of bounds.
+  ...(taxId !== undefined && { taxId: taxId && (taxIdOf(taxId) ?? taxId) }),
+  ...(refundVelocity && {
+    refundVelocity: {
+      ...(refundVelocity.countPerHour !== undefined && { countPerHour: refundVelocity.countPerHour }),
+      ...(refundVelocity.sumPerHour !== undefined && {
+        sumPerHour: refundVelocity.sumPerHour === null ? null : toMinor(refundVelocity.sumPerHour),
+      }),
+    },
+  }),
+  ...(cashoutDestinations !== undefined && {
+    cashoutDestinations: cashoutDestinations && [...new Set(cashoutDestinations)],
+  }),
+});

@@ -1,0 +1,226 @@
+// Users of every account and of the platform, as its operators see to them (rules D2, O1).
+import type { Static } from 'typebox';
+import type { Changer } from '../../../application/core/eventMetadata.ts';
+import type { CodedProblem } from '../../../domain/charge/request.ts';
+import { type AccountId, PREFIX, parsePrefixedId, type UserId } from '../../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../../domain/kernel/rejection.ts';
+import { ACCOUNT_ROLES, type KnownUser, ROLES, USER_NAME_LENGTH_MAX } from '../../../domain/user/user.ts';
+import {
+  accepting,
+  described,
+  exactly,
+  id,
+  oneOfTexts,
+  optional,
+  orNull,
+  string,
+  timestamp,
+} from '../../kernel/jsonSchema.ts';
+import { matching } from '../../kernel/queryRules.ts';
+import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
+import type { PlatformServices } from '../../kernel/services.ts';
+import { emailSchema, loginProblems, passwordSchema } from './accounts.ts';
+import { NO_CURSOR, pageOf, pageQuery, pageSchema } from './paging.ts';
+
+const NO_USER = reject('not_found', 'There is no such user.');
+
+const userParam = {
+  id: {
+    description: 'The `usr_` id.',
+    schema: { type: 'string' },
+    parse: (text: string) => parsePrefixedId<UserId>(text, PREFIX.user) ?? NO_USER,
+  },
+} as const;
+
+const userProperties = {
+  id: id(PREFIX.user),
+  accountId: described('null: of the platform, an OPERATOR.', orNull(id(PREFIX.account))),
+  email: string(),
+  name: string(),
+  role: oneOfTexts(ROLES),
+  status: described('A disabled user can’t log in.', oneOfTexts(['active', 'disabled'])),
+  createdAt: timestamp,
+};
+const userSchema = exactly(userProperties);
+
+const userView = ({ userId, accountId, email, name, role, status, addedAt }: Omit<KnownUser, 'passwordId'>) => ({
+  id: PREFIX.user + userId,
+  accountId: accountId && PREFIX.account + accountId,
+  email,
+  name,
+  role,
+  status,
+  createdAt: addedAt,
+});
+
+const wish = {
+  accountId: optional(described('Of every role but OPERATOR.', orNull(id(PREFIX.account)))),
+  email: emailSchema,
+  role: oneOfTexts(ROLES),
+  name: optional(described('Default: the e-mail address.', string(USER_NAME_LENGTH_MAX))),
+};
+const inviteBody = accepting(wish);
+const addBody = accepting({ ...wish, password: optional(passwordSchema) });
+
+const nameProblems = (name: string | undefined): readonly CodedProblem[] =>
+  name === undefined || name.trim() !== ''
+    ? []
+    : [{ param: 'name', message: `must have 1 to ${USER_NAME_LENGTH_MAX} characters`, code: 'invalid_request' }];
+
+const wishOf = ({ accountId = null, email, role, name }: Frozen<Static<typeof inviteBody>>) => ({
+  accountId: accountId === null ? null : parsePrefixedId<AccountId>(accountId, PREFIX.account),
+  email,
+  role,
+  name: name?.trim() ?? email,
+});
+
+const viewOf = async ({ findUser }: PlatformServices, userId: UserId) => {
+  const user = await findUser(userId);
+  if (user === null) throw new Error(`user ${userId} was added, and is not there`);
+  return userView(user);
+};
+
+export const addUserRoute = route({
+  method: 'POST',
+  path: '/ops/v1/users',
+  operationId: 'addUser',
+  summary: 'Add a user with a password, which is shown once; nothing is sent',
+  tag: 'Platform',
+  principal: 'operator',
+  body: jsonBody({ schema: addBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
+  responses: {
+    201: {
+      kind: 'json',
+      description: 'The user, who can log in.',
+      schema: exactly({ ...userProperties, password: described('Shown only now.', string()) }),
+    },
+  },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { body, services } = context;
+    const addition = { ...wishOf(body), password: body.password ?? null };
+    const added = await services.platform.addUser(addition, actorOf(context));
+    if (isRejection(added)) return added;
+    const { userId, password } = added;
+    return { status: 201, body: { ...(await viewOf(services.platform, userId)), password } };
+  },
+});
+
+export const inviteUserRoute = route({
+  method: 'POST',
+  path: '/ops/v1/users/invite',
+  operationId: 'inviteUser',
+  summary: 'Send a link by which a new user sets the password (one use, one hour); again for one who has none yet',
+  tag: 'Platform',
+  principal: 'operator',
+  body: jsonBody({ schema: inviteBody, refine: (body) => [...loginProblems(body), ...nameProblems(body.name)] }),
+  responses: { 202: { kind: 'json', description: 'The user. A link is on its way.', schema: userSchema } },
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { platform } = context.services;
+    const userId = await platform.inviteUser(wishOf(context.body), actorOf(context));
+    return isRejection(userId) ? userId : { status: 202, body: await viewOf(platform, userId) };
+  },
+});
+
+export const listUsersRoute = route({
+  method: 'GET',
+  path: '/ops/v1/users',
+  operationId: 'listUsers',
+  summary: 'Every user, or those of an account, in the order in which they were added',
+  tag: 'Platform',
+  principal: 'operator',
+  query: {
+    ...pageQuery('a usr_ id', (text) => parsePrefixedId<UserId>(text, PREFIX.user)),
+    accountId: matching(
+      'Users of this account alone.',
+      'an acct_ id',
+      (text) => parsePrefixedId<AccountId>(text, PREFIX.account) ?? undefined,
+    ),
+  },
+  refusesUnknownQuery: true,
+  reads: ['users'],
+  responses: { 200: { kind: 'json', description: 'A page of users.', schema: pageSchema(userSchema) } },
+  errors: [],
+  handle: async ({ query: { limit, startingAfter: after = null, accountId = null }, services: { platform } }) => {
+    if (after !== null && (await platform.findUser(after)) === null) return NO_CURSOR;
+    const found = await platform.listUsers(accountId, { after, limit: limit + 1 });
+    return { status: 200, body: pageOf(found.map(userView), limit) };
+  },
+});
+
+export const showUserRoute = route({
+  method: 'GET',
+  path: '/ops/v1/users/{id}',
+  operationId: 'showUser',
+  params: userParam,
+  summary: 'A user',
+  tag: 'Platform',
+  principal: 'operator',
+  responses: { 200: { kind: 'json', description: 'The user.', schema: userSchema } },
+  errors: ['not_found'],
+  handle: async ({ params, services: { platform } }) => {
+    const user = await platform.findUser(params.id);
+    return user === null ? NO_USER : { status: 200, body: userView(user) };
+  },
+});
+
+const USER_NOW = { 200: { kind: 'json', description: 'The user as it is now.', schema: userSchema } } as const;
+const userOrRefusal = (done: KnownUser | Rejection) =>
+  isRejection(done) ? done : { status: 200 as const, body: userView(done) };
+
+const statusRoute = (
+  verb: 'disable' | 'enable',
+  summary: string,
+  change: (platform: PlatformServices, userId: UserId, by: Changer) => Promise<KnownUser | Rejection>,
+) =>
+  route({
+    method: 'POST',
+    path: `/ops/v1/users/{id}/${verb}`,
+    operationId: `${verb}User`,
+    params: userParam,
+    summary,
+    tag: 'Platform',
+    principal: 'operator',
+    responses: USER_NOW,
+    errors: ['not_found'],
+    handle: async (context) =>
+      userOrRefusal(await change(context.services.platform, context.params.id, actorOf(context))),
+  });
+
+export const disableUserRoute = statusRoute(
+  'disable',
+  'Shut a user out: logged out everywhere, at once',
+  (platform, userId, by) => platform.disableUser(userId, by),
+);
+export const enableUserRoute = statusRoute('enable', 'Let a disabled user log in again', (platform, userId, by) =>
+  platform.enableUser(userId, by),
+);
+
+export const changeRoleRoute = route({
+  method: 'POST',
+  path: '/ops/v1/users/{id}/role',
+  operationId: 'changeUserRole',
+  params: userParam,
+  summary: 'Give a user of an account another role: it counts in every session, at once',
+  tag: 'Platform',
+  principal: 'operator',
+  reads: ['users'],
+  body: jsonBody({ schema: accepting({ role: oneOfTexts(ACCOUNT_ROLES) }) }),
+  responses: USER_NOW,
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { params, body, services } = context;
+    return userOrRefusal(await services.platform.changeRole(params.id, body.role, actorOf(context)));
+  },
+});
+
+export const OPS_USER_ROUTES = [
+  addUserRoute,
+  inviteUserRoute,
+  listUsersRoute,
+  showUserRoute,
+  disableUserRoute,
+  enableUserRoute,
+  changeRoleRoute,
+];

@@ -1,0 +1,68 @@
+// What commands of operators have in common: the options of those that make users, and what all of them call.
+import type { Changer } from '../../application/core/eventMetadata.ts';
+import { isEmailAddress } from '../../domain/kernel/email.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { passwordProblem } from '../../domain/user/password.ts';
+import { USER_NAME_LENGTH_MAX } from '../../domain/user/user.ts';
+import type { PlatformServices } from '../../http/kernel/services.ts';
+import { credentialsOf } from '../boot/access.ts';
+import { platformServices } from '../boot/platform.ts';
+import { linkRequests } from '../operations/passwordLinks.ts';
+import { tenantLock } from '../postgres/tenantLock.ts';
+import { systemRandomness } from '../system/randomness.ts';
+import { type CliInput, type CliWorld, UsageError } from './command.ts';
+
+type Options = CliInput['options'];
+
+/** Throws UsageError. */
+export const nameOf = (options: Options): string => {
+  const name = String(options['name']).trim();
+  if (name === '' || name.length > USER_NAME_LENGTH_MAX)
+    throw new UsageError(`--name must have 1 to ${USER_NAME_LENGTH_MAX} characters`);
+  return name;
+};
+
+/** Throws UsageError. */
+export const emailOf = (options: Options): string => {
+  const email = String(options['email']).trim();
+  if (!isEmailAddress(email)) throw new UsageError('--email must be an e-mail address');
+  return email;
+};
+
+export const PASSWORD_OPTION = {
+  description: 'the first password; without it one is made (what is typed here, others may see in a list of processes)',
+};
+
+/** Returns the one that was typed; null: one is to be made. Throws UsageError. */
+export const passwordOf = (options: Options): string | null => {
+  const typed = options['password'];
+  if (typeof typed !== 'string') return null;
+  const problem = passwordProblem(typed);
+  if (problem !== null) throw new UsageError(`--password ${problem}`);
+  return typed;
+};
+
+export const platformOf = ({ storage, commands, accounts, leases }: CliWorld): PlatformServices => {
+  const { operations } = storage;
+  const needs = {
+    commands,
+    accounts,
+    leases,
+    randomness: systemRandomness,
+    ...credentialsOf(operations),
+    // The running program looks for requests every few seconds.
+    links: linkRequests(operations, null),
+    withTenantLock: tenantLock(operations),
+  };
+  return platformServices(needs, storage);
+};
+
+/** Who acts, as events and logs have it. */
+export const byOf = ({ operator }: CliWorld): Changer => ({ actor: operator, requestId: null });
+
+/** Returns what was done. Throws UsageError with the words of a refusal; what is wrong with an option bears its name. */
+export const accepted = <Reply>(done: Reply | Rejection): Reply => {
+  if (!isRejection(done)) return done;
+  const { message, param } = done;
+  throw new UsageError(param !== undefined && message.startsWith(`${param} `) ? `--${message}` : message);
+};

@@ -1,0 +1,95 @@
+// Lists of deliveries read what they show and little else, of an account with 100,000 that ended and 100,000 that wait for an endpoint
+// that is away (architecture §6).
+import { expect } from 'chai';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import type { AccountId, DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
+import { parseTimestamp } from '../../../domain/kernel/time.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { liveSchema } from '../../../projections/engine/projection.ts';
+import { createSchema } from '../../../projections/engine/schemaVersions.ts';
+import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
+import { webhookDeliveriesProjection, webhookEndpointsProjection } from '../../../projections/webhooks/projection.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { plansOf, rowsRead } from '../engine/plans.ts';
+
+const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
+const TENANT: Tenant = { accountId: 'account' as AccountId, mode: 'test' };
+const ROWS = 100_000;
+const AWAY = 'endpoint-0' as EndpointId;
+const WELL = 'endpoint-1' as EndpointId;
+
+/** To 16 endpoints, of five events; one in 50 was given up. Another waits for each, all but eleven of one event for one endpoint. */
+const FILL = [
+  `INSERT INTO rm_webhook_deliveries.deliveries (id, account_id, mode, revision, payment_id, payment_revision, resend, form, event_type,
+      endpoint_id, status, attempts, scheduled_at, updated_at)
+    SELECT 'd' || n, 'account', 'test', 0, 'p' || n, 2, 0, 1, 'event-' || n % 5, 'endpoint-' || n / 5 % 16,
+      CASE WHEN n / 80 % 50 = 0 THEN 'FAILED' ELSE 'DELIVERED' END, 1,
+      timestamptz '${NOW}' - n * interval '1 second', timestamptz '${NOW}' FROM generate_series(1, ${ROWS}) n`,
+  `INSERT INTO rm_webhook_deliveries.delivery_counts
+    SELECT account_id, mode, endpoint_id, event_type, status, count(*) FROM rm_webhook_deliveries.deliveries GROUP BY 1, 2, 3, 4, 5`,
+  `INSERT INTO operations.scheduled_deliveries
+      (id, account_id, mode, target, payment_id, payment_revision, event_type, endpoint_id, resend, scheduled_at)
+    SELECT 's' || n, 'account', 'test', e, 'p' || n, 2, CASE WHEN n = 50000 THEN 'event-1' ELSE 'event-0' END, e, 0,
+      timestamptz '${NOW}' - n * interval '1 second'
+    FROM generate_series(1, ${ROWS}) n
+    CROSS JOIN LATERAL (SELECT CASE WHEN n % 10000 = 7 THEN 'endpoint-1' ELSE 'endpoint-0' END AS e) of`,
+  'VACUUM ANALYZE',
+];
+
+describe('of 100,000 deliveries and 100,000 that wait', function suite() {
+  let database: TestDatabase;
+  let db: PgPool;
+  before(async () => {
+    database = await migratedDatabase();
+    db = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
+    for (const projection of [webhookDeliveriesProjection, webhookEndpointsProjection])
+      await createSchema(db, projection, liveSchema(projection.name));
+    for (const statement of FILL) await db.query(statement);
+  });
+  after(async () => {
+    await db.close();
+    await database.drop();
+  });
+
+  const page = (of: Sql, filter: Partial<DeliveryFilter>) =>
+    listDeliveries(of, TENANT, { limit: 100, offset: 0, ...filter }, ['s8', 's9']);
+
+  // Bounds: a page of each table, each of the waiting looked for in the other; with a filter a page of the index alone of each combination
+  // of endpoint, event and status (160), and the counters.
+  const BEGUN = ROWS;
+  for (const [what, filter, total, atMost] of [
+    ['all', {}, BEGUN + ROWS, 900],
+    ['all, from the thousandth on', { offset: 1_000 }, BEGUN + ROWS, 6_000],
+    ['what is pending', { status: 'PENDING' }, ROWS - 2, 900],
+    ['what is under way', { status: 'PROCESSING' }, 2, 20],
+    ['what was given up', { status: 'FAILED' }, 2_000, 9_000],
+    ['one event', { eventType: 'event-0' }, BEGUN / 5 + ROWS - 1, 5_000],
+    ['an event of which one waits', { eventType: 'event-1' }, BEGUN / 5 + 1, 5_000],
+    ['the endpoint that is away', { endpointId: AWAY }, 6_250 + ROWS - 10, 3_000],
+    ['an endpoint for which ten wait', { endpointId: WELL }, 6_250 + 10, 3_000],
+    ['the ten', { endpointId: WELL, status: 'PENDING' }, 10, 200],
+    ['an event of which nothing tells', { eventType: 'event-9' }, 0, 400],
+  ] satisfies readonly (readonly [string, Partial<DeliveryFilter>, number, number])[])
+    it(`a list of ${what} has its total and reads at most ${atMost} rows`, async () => {
+      expect((await page(db, filter)).total).to.equal(total);
+      expect(rowsRead(await plansOf(db, (explained) => page(explained, filter)))).to.be.within(1, atMost);
+    });
+
+  it('numbers and one delivery read at most 400 rows', async () => {
+    expect(await countDeliveries(db, TENANT, ['s8', 's9'])).to.deep.equal({
+      PENDING: ROWS - 2,
+      PROCESSING: 2,
+      DELIVERED: 98_000,
+      FAILED: 2_000,
+      CANCELLED: 0,
+    });
+    const reads = [
+      (of: Sql) => countDeliveries(of, TENANT, ['s8', 's9']),
+      (of: Sql) => findDelivery(of, TENANT, 's7' as DeliveryId, []),
+      (of: Sql) => findDelivery(of, TENANT, 'd7' as DeliveryId, []),
+    ];
+    for (const read of reads) expect(rowsRead(await plansOf(db, read))).to.be.within(1, 400);
+  });
+});

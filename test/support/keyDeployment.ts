@@ -1,0 +1,64 @@
+// A deployment whose keys change under load: a projector, a worker and two API processes, one of which hears no notification of the
+// database.
+import { type DeafProxy, startDeafProxy } from './deafProxy.ts';
+import type { Frozen } from './keyRotations.ts';
+import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from './program.ts';
+
+const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64');
+const OWNER = { email: 'ana@example.com', password: 'uma senha muito boa' };
+
+export interface KeyDeployment {
+  readonly dataDir: string;
+  /** Of the command line beside it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly hearing: Program;
+  readonly deaf: Program;
+  readonly proxy: DeafProxy;
+  /** Of an owner. */
+  readonly authorization: string;
+  /** Stops all of it, whatever state it is in. */
+  stop(): Promise<void>;
+}
+
+export const frozenBy = ({ baseUrl, process }: Program): Frozen => ({
+  baseUrl,
+  freeze: () => void process.kill('SIGSTOP'),
+  thaw: () => void process.kill('SIGCONT'),
+});
+
+/** On an empty database with room for 80 connections. */
+export const startKeyDeployment = async (databaseUrl: string): Promise<KeyDeployment> => {
+  const proxy = await startDeafProxy(databaseUrl);
+  const dataDir = await newDataDir();
+  const running: Program[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(running.map((program) => program.kill9()));
+    await proxy.close();
+    await removeDataDir(dataDir);
+  };
+  const start = async (role: RoleName, url = databaseUrl): Promise<Program> => {
+    // One public URL: a session of one is a session of the other.
+    const env = { DATABASE_URL: url, SECRETS_KEY, PUBLIC_URL: 'https://quita.example', TRUST_PROXY: '1' };
+    const program = new Program({ dataDir, port: await freePort(), env, role });
+    running.push(program);
+    return program.ready();
+  };
+  try {
+    await start('projector'); // it makes the tables
+    const [hearing, deaf] = await Promise.all([start('api'), start('api', proxy.connectionString), start('worker')]);
+    const { email, password } = OWNER;
+    const words = ['account', 'create', '--name', 'Loja', '--email', email, '--password', password];
+    const env = { DATABASE_URL: databaseUrl, SECRETS_KEY };
+    await cli(dataDir, words, env);
+    const login = await fetch(`${hearing.baseUrl}/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(OWNER),
+    });
+    const { token } = (await login.json()) as { token: string };
+    return { dataDir, env, hearing, deaf, proxy, authorization: `Bearer ${token}`, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};

@@ -1,0 +1,133 @@
+// Keys, logins and suspensions with the log in EventStoreDB (the test server): two programs on it, and the command line beside them.
+import { expect } from 'chai';
+import { runWordsIn } from '../support/cli.ts';
+import { type ServerProcess, startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
+import { rotateUnderLoad } from '../support/keyRotations.ts';
+import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
+import { freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
+
+const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 3 + 1)).toString('base64');
+const OWNER = { email: 'ana@example.com', password: 'uma senha muito boa' };
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+describe('keys and logins on EventStoreDB, in two programs', () => {
+  let server: ServerProcess;
+  let database: TestDatabase;
+  let dataDir: string;
+  let accountId: string;
+  const running: Program[] = [];
+  const env = (): Record<string, string> => ({
+    DATABASE_URL: database.connectionString,
+    EVENTSTORE_URL: server.connectionString,
+    SECRETS_KEY,
+    PUBLIC_URL: 'https://quita.example',
+    TRUST_PROXY: '1',
+  });
+  const start = async (role: RoleName): Promise<void> => {
+    const program = new Program({ dataDir, port: await freePort(), env: env(), role });
+    running.push(program);
+    await program.ready();
+  };
+  const run = async <T>(...words: string[]): Promise<T> => {
+    const { code, json, err } = await runWordsIn<T>(env(), ...words, '--json');
+    expect(code, err).to.equal(0);
+    return json;
+  };
+  const call = async (
+    program: Program,
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: object,
+  ): Promise<Answer> => {
+    const answer = await fetch(program.baseUrl + path, {
+      method,
+      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
+  };
+  const everywhere = (headers: Record<string, string>, path = '/v1/sandbox/clock') =>
+    Promise.all(running.map(async (program) => (await call(program, 'GET', path, headers)).status));
+  const logIn = (program: Program) => call(program, 'POST', '/v1/auth/login', {}, OWNER);
+  const session = async (program: Program) => ({ authorization: `Bearer ${(await logIn(program)).body['token']}` });
+  const [one, two] = [() => running[0] as Program, () => running[1] as Program];
+
+  before(async () => {
+    [server, database, dataDir] = await Promise.all([startServerProcess(), emptyDatabase(), newDataDir()]);
+    await start('start');
+    await start('api');
+    const { email, password } = OWNER;
+    const words = ['account', 'create', '--name', 'Loja', '--email', email, '--password', password];
+    ({ accountId } = await run<{ accountId: string }>(...words));
+  });
+  after(async () => {
+    await Promise.all(running.map((program) => program.kill9()));
+    await server.stop();
+    await database.drop();
+    await removeDataDir(dataDir);
+  });
+
+  it('a key is issued, rotated and revoked for both at once, each once and again', async () => {
+    const owner = await session(two());
+    const issued = (await call(one(), 'POST', '/v1/api-keys', owner, { label: 'Caixa', test: true })).body;
+    const old = { apikey: String(issued['apiKey']) };
+    expect(await everywhere(old)).to.deep.equal([200, 200]);
+    const rotate = () => call(two(), 'POST', `/v1/api-keys/${issued['id']}/rotate`, owner, {});
+    const rotated = await rotate();
+    const fresh = { apikey: String(rotated.body['apiKey']) };
+    expect([await everywhere(old), await everywhere(fresh)]).to.deep.equal([
+      [401, 401],
+      [200, 200],
+    ]);
+    expect((await rotate()).status).to.equal(404);
+    const revoke = () => call(one(), 'DELETE', `/v1/api-keys/${rotated.body['id']}`, owner);
+    expect((await revoke()).status).to.equal(200);
+    expect(await everywhere(fresh)).to.deep.equal([401, 401]);
+    expect((await revoke()).status).to.equal(404);
+    const { keys } = await run<{ keys: { label: string | null }[] }>('key', 'list', accountId);
+    expect(keys.map(({ label }) => label)).to.not.include('Caixa');
+  });
+
+  it('keys are rotated and revoked under load', async () => {
+    const { withDead, withLive } = await rotateUnderLoad({
+      baseUrls: running.map(({ baseUrl }) => baseUrl),
+      connections: 16,
+      rounds: 2,
+      ...(await session(one())),
+    });
+    // 503: a read model that is behind on a loaded machine.
+    const told = [withDead, withLive].map((counts) => Object.keys(counts).filter((status) => status !== '503'));
+    expect(told).to.deep.equal([['401'], ['200']]);
+  });
+
+  it('a logout ends the one session in both', async () => {
+    const [ended, other] = [await session(one()), await session(two())];
+    expect(await everywhere(ended, '/v1/api-keys')).to.deep.equal([200, 200]);
+    expect((await call(two(), 'POST', '/v1/auth/logout', ended)).status).to.equal(204);
+    expect((await call(one(), 'POST', '/v1/auth/logout', ended)).status).to.equal(401);
+    expect(await everywhere(ended, '/v1/api-keys')).to.deep.equal([401, 401]);
+    expect(await everywhere(other, '/v1/api-keys')).to.deep.equal([200, 200]);
+  });
+
+  it('a suspension ends keys and sessions in both, once and again; a reopening makes the keys work', async () => {
+    const owner = await session(two());
+    const issued = (await call(one(), 'POST', '/v1/api-keys', owner, { test: true })).body;
+    const key = { apikey: String(issued['apiKey']) };
+    expect(await everywhere(key)).to.deep.equal([200, 200]);
+    for (let time = 0; time < 2; time++) {
+      await run('account', 'suspend', accountId);
+      expect(await everywhere(key)).to.deep.equal([401, 401]);
+      expect(await everywhere(owner, '/v1/api-keys')).to.deep.equal([401, 401]);
+      expect([(await logIn(one())).status, (await logIn(two())).status]).to.deep.equal([401, 401]);
+    }
+    await run('account', 'reopen', accountId);
+    expect(await everywhere(key)).to.deep.equal([200, 200]);
+    expect([(await logIn(one())).status, (await logIn(two())).status]).to.deep.equal([200, 200]);
+  });
+});
