@@ -91,11 +91,11 @@ describe('every route of the table', () => {
   for (const route of ROUTES) {
     const needsKey = route.principal === 'apiKey' || route.principal === 'testKey';
     const ofSession = isOfSession(route.principal);
+    const { fresh } = exampleOf(route);
     const ofOperators = route.principal === 'operator';
     /** Whom the route is for. */
     const logIn = () =>
       ofOperators ? gateway.logIn('OPERATOR', people.get('OPERATOR')) : gateway.logIn('OWNER', owned.user);
-    const { fresh } = exampleOf(route);
     describe(`${route.method} ${route.path}`, () => {
       if (fresh)
         beforeEach(async () => {
@@ -262,7 +262,7 @@ describe('every route of the table', () => {
       if (absent)
         it('is 404 for what is no id', async () => {
           const headers = ofSession ? await logIn() : {};
-          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key|acct|usr|med)_$/, '');
+          const head = absent.slice(0, absent.indexOf(NO_ID)).replace(/(ch|we|rf|key|med|acct|usr)_$/, '');
           const tail = absent.slice(absent.indexOf(NO_ID) + NO_ID.length);
           const rubbish = [
             'x',

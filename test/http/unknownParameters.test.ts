@@ -9,10 +9,10 @@ const LISTS = {
   '/v1/charges': 'status=paid',
   '/v1/payments': 'sortOrder=asc',
   '/v1/webhooks/deliveries': 'offset=1',
-  '/ops/v1/accounts': 'limit=100',
-  '/ops/v1/users': 'limit=100',
   '/v1/med/cases': 'status=open',
   '/v1/infractions': 'type=med',
+  '/ops/v1/accounts': 'limit=100',
+  '/ops/v1/users': 'limit=100',
 } as const;
 
 describe('unknown query parameters', () => {

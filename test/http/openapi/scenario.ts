@@ -214,6 +214,38 @@ const tellLogin = async (story: Story, gateway: TestGateway): Promise<void> => {
   await story.ask('requestPasswordReset', { body: { email } });
 };
 
+/** Dispute cases: one that is appealed and won after a review, one that is accepted, one that the payer withdraws; under both paths. */
+const tellDisputes = async (story: Story): Promise<void> => {
+  const open = async (order: string): Promise<string> => {
+    const charge = { amount: 12345, payment_method: 'pix', description: `Order ${order}` };
+    const { id } = await story.ask('createCharge', { body: charge, key: `dispute-of-${order}` });
+    await story.ask('sandboxPay', { id, body: {} });
+    const body = {
+      method: 'scam',
+      reason: 'The payer says that it was a scam.',
+      response_deadline: '2026-11-12T12:00:00.000Z',
+      provider_case_id: `bank-${order}`,
+    };
+    return (await story.ask('sandboxOpenMedCase', { id, body })).id;
+  };
+  const reason = { reason: 'The order was delivered; the receipt is signed.' };
+  const won = await open('3001');
+  await story.ask('getMedCase', { id: won });
+  await story.ask('listMedCases', { query: '?limit=1&status=open' });
+  await story.ask('sandboxRequestEvidence', { id: won, body: {} });
+  await story.ask('appealMedCase', { id: won, body: reason });
+  await story.ask('sandboxDecideMedCase', { id: won, body: { result: 'disagreed', review: true } });
+  await story.ask('sandboxReviewMedCase', { id: won, body: { approve: true } });
+  const lost = await open('3002');
+  await story.ask('acceptMedCase', { id: lost });
+  const withdrawn = await open('3003');
+  await story.ask('getInfraction', { id: withdrawn });
+  await story.ask('listInfractions', { query: '?limit=1' });
+  await story.ask('appealInfraction', { id: withdrawn, body: reason });
+  await story.ask('sandboxWithdrawMedCase', { id: withdrawn, body: {} });
+  await story.ask('acceptInfraction', { id: await open('3004') });
+};
+
 /** An operator of the platform opens an account and sees to its keys and users. */
 const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> => {
   const olga = await gateway.addUser('OPERATOR', { email: 'olga@example.com', password: 'correct horse' });
@@ -247,38 +279,6 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
   await story.ask('changeUserRole', { id: caio.id, body: { role: 'ADMIN' }, token });
   await story.ask('disableUser', { id: caio.id, token });
   await story.ask('enableUser', { id: caio.id, token });
-};
-
-/** Dispute cases: one that is appealed and won after a review, one that is accepted, one that the payer withdraws; under both paths. */
-const tellDisputes = async (story: Story): Promise<void> => {
-  const open = async (order: string): Promise<string> => {
-    const charge = { amount: 12345, payment_method: 'pix', description: `Order ${order}` };
-    const { id } = await story.ask('createCharge', { body: charge, key: `dispute-of-${order}` });
-    await story.ask('sandboxPay', { id, body: {} });
-    const body = {
-      method: 'scam',
-      reason: 'The payer says that it was a scam.',
-      response_deadline: '2026-11-12T12:00:00.000Z',
-      provider_case_id: `bank-${order}`,
-    };
-    return (await story.ask('sandboxOpenMedCase', { id, body })).id;
-  };
-  const reason = { reason: 'The order was delivered; the receipt is signed.' };
-  const won = await open('3001');
-  await story.ask('getMedCase', { id: won });
-  await story.ask('listMedCases', { query: '?limit=1&status=open' });
-  await story.ask('sandboxRequestEvidence', { id: won, body: {} });
-  await story.ask('appealMedCase', { id: won, body: reason });
-  await story.ask('sandboxDecideMedCase', { id: won, body: { result: 'disagreed', review: true } });
-  await story.ask('sandboxReviewMedCase', { id: won, body: { approve: true } });
-  const lost = await open('3002');
-  await story.ask('acceptMedCase', { id: lost });
-  const withdrawn = await open('3003');
-  await story.ask('getInfraction', { id: withdrawn });
-  await story.ask('listInfractions', { query: '?limit=1' });
-  await story.ask('appealInfraction', { id: withdrawn, body: reason });
-  await story.ask('sandboxWithdrawMedCase', { id: withdrawn, body: {} });
-  await story.ask('acceptInfraction', { id: await open('3004') });
 };
 
 /** Of each event the one about the first charge where there is one: whichever arrived first, it is the same in every recording. */

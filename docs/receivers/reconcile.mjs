@@ -1,0 +1,18 @@
+// Prints the dispute cases that opened on DAY (UTC), oldest page last: what webhooks may have missed.
+const { BASE_URL, API_KEY, DAY } = process.env;
+const start = Date.parse(`${DAY}T00:00:00.000Z`);
+// The bounds are exclusive: the day begins after the last millisecond of the day before.
+const bounds = {
+  created_after: new Date(start - 1).toISOString(),
+  created_before: new Date(start + 86_400_000).toISOString(),
+};
+let after = null;
+do {
+  const query = new URLSearchParams({ limit: '100', ...bounds, ...(after && { starting_after: after }) });
+  const response = await fetch(`${BASE_URL}/v1/med/cases?${query}`, { headers: { apikey: API_KEY } });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  const page = await response.json();
+  for (const { id, charge_id, status, money_outcome } of page.data)
+    console.log([id, charge_id, status, money_outcome ?? 'open'].join(' '));
+  after = page.next_cursor;
+} while (after !== null);
