@@ -22,7 +22,7 @@ import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { JobPayload } from '../../application/ports/jobs.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
-import type { PaymentProvider, PaymentProviders } from '../../application/ports/paymentProvider.ts';
+import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { requestRefund } from '../../application/refunds/requestRefund.ts';
@@ -74,7 +74,6 @@ import { requestUpkeep } from '../operations/requestLog.ts';
 import { scheduledDeliveries } from '../operations/scheduledDeliveries.ts';
 import { velocityGuard } from '../operations/velocityGuard.ts';
 import { tenantLock } from '../postgres/tenantLock.ts';
-import { SandboxBank } from '../providers/sandbox/bank.ts';
 import { sandboxPayer } from '../providers/sandbox/payer.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import type { HashParameters } from '../secrets/passwordHasher.ts';
@@ -93,6 +92,7 @@ import { parkedSetOf, progressOf } from './consumers.ts';
 import { type Evidence, type EvidenceOptions, evidenceServices, openEvidence } from './evidence.ts';
 import { type Keys, openKeys } from './keys.ts';
 import { platformServices } from './platform.ts';
+import { providersOf } from './providers.ts';
 import { projectorOf, startWorker } from './roles.ts';
 import type { Storage } from './storage.ts';
 
@@ -327,13 +327,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
         : log.warn({ err, queue, failures }, 'a job failed and will be tried again'),
   });
   if (options.isAlone) await jobs.releaseClaims();
-  const bank = new SandboxBank({
-    db: operations,
-    wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    confirmsRefunds: async (id) => (await accounts.refresh(id)).sandbox.autoConfirmRefunds,
-    now: (id) => accounts.now(id, 'test'),
-  });
-  const providers: PaymentProviders = { of: (mode) => (mode === 'test' ? bank : options.liveProvider) };
+  const providers = providersOf(options, accounts);
   const webhookSender = openWebhookSender({ allowPrivate: options.webhookAllowPrivate, ...options.webhookSender });
   const sender = reportingBlocked(webhookSender, securityLog(log));
   const [randomness, stopwatch] = [systemRandomness, systemStopwatch];
