@@ -49,7 +49,7 @@ export const disputes: Capability<DisputesNeeds> = {
       handler: (needs: DisputesNeeds) => each(sendCaseMail(needs)),
       // A mail server may be slow.
       places: { places: 4, perTarget: 4 },
-      idle: 'awaited',
+      idle: 'apart',
       owed: BY_ROW,
     }),
     job(sweepEvidence, {

@@ -1,6 +1,9 @@
 // What each process manager answers to each event: pure, exact, and the same when asked again (architecture §7).
 import { expect } from 'chai';
 import { PROCESSES } from '../../application/capabilities.ts';
+import { caseMailing } from '../../application/disputes/caseMails.ts';
+import { caseDeadlines } from '../../application/disputes/deadlines.ts';
+import { caseTelling } from '../../application/disputes/tellPayment.ts';
 import { cancellation } from '../../application/payments/cancellation.ts';
 import { expiry } from '../../application/payments/expiry.ts';
 import { fundsRelease } from '../../application/payments/fundsRelease.ts';
@@ -14,12 +17,12 @@ import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { type AnyEvent, SERDE } from '../../domain/events.ts';
 import { CATEGORIES } from '../../domain/kernel/event.ts';
-import { toMinor } from '../../domain/kernel/money.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
 import { card, otherIssued } from '../support/instruments.ts';
 import {
   ACCOUNT_ID,
   at,
+  CASE_ID,
   CREATED_AT,
   cancelled,
   cancelRequested,
@@ -54,11 +57,14 @@ import {
 const REVISION = 7;
 const ENDPOINT = '1endpoint00000000000000000';
 const DELIVERY = '2delivery00000000000000000';
+/** Of a case, and a day before it. */
+const [DEADLINE, DAY_BEFORE] = ['2026-11-24T15:00:00.000Z', '2026-11-23T15:00:00.000Z'];
 const [LATER, TOMORROW] = [at('15:00:00'), at('23:00:00')];
 
 const SUBJECTS = {
   payment: PAYMENT_ID,
   refund: REFUND_ID,
+  medCase: CASE_ID,
   webhookDelivery: DELIVERY,
   webhookEndpoint: ENDPOINT,
   account: ACCOUNT_ID,
@@ -95,6 +101,7 @@ const timer = (kind: string, key: string, dueAt: string, group: string | null = 
 const onlyLater = (kind: string) => kind === 'resumeIssuing' && { onlyLater: true };
 const payloadOf = (kind: string, key: string): object => {
   if (kind === 'deliver') return { deliveryId: key };
+  if (kind === 'remindOfDeadline') return { caseId: key };
   if (kind === 'refund') return { paymentId: PAYMENT_ID, refundId: key };
   const [paymentId, more] = key.split(' ');
   if (more === undefined) return { paymentId };
@@ -162,10 +169,32 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
   'return refused': logged('payment', returnRefused()),
   'return asked for again': logged('payment', returnRetried('return-2')),
   'funds released': logged('payment', released()),
-  'dispute raised': logged('payment', {
-    type: 'TransactionDisputeHoldIncreased',
-    data: { amount: toMinor(5), currency: 'BRL', at: LATER },
+  'dispute updated': logged('payment', { type: 'TransactionDisputeUpdated', data: { at: LATER } }),
+  'dispute resolved': logged('payment', { type: 'TransactionDisputeResolved', data: { at: LATER } }),
+  'case opened': logged('medCase', {
+    type: 'MedCaseOpened',
+    data: { responseDeadline: DEADLINE, openedAt: LATER, at: LATER },
   }),
+  'case without a deadline opened': logged('medCase', {
+    type: 'MedCaseOpened',
+    data: { responseDeadline: null, openedAt: LATER, at: LATER },
+  }),
+  ...Object.fromEntries(
+    [
+      'EvidenceRequested',
+      'DeadlineNeared',
+      'EvidenceGranted',
+      'EvidenceConfirmed',
+      'EvidenceRemoved',
+      'Appealed',
+      'Accepted',
+      'ReviewRequested',
+      'ReviewApproved',
+      'ReviewRefused',
+      'Rejected',
+      'Closed',
+    ].map((name) => [`case ${name}`, logged('medCase', { type: `MedCase${name}`, data: { at: LATER } })]),
+  ),
   'attempt failed': logged('webhookDelivery', attemptFailed(LATER)),
   'last attempt failed': logged('webhookDelivery', attemptFailed(null)),
   delivered: logged('webhookDelivery', { type: 'WebhookDeliverySucceeded', data: { number: 1, at: LATER } }),
@@ -195,6 +224,10 @@ const LOG: { readonly [name: string]: LoggedEvent } = {
   'override secret rotated': logged('account', { type: 'AccountOverrideSecretRotated', data: { at: CREATED_AT } }),
 };
 
+const CASE = { caseId: CASE_ID };
+const mailed = [job('mailCase', { ...CASE, revision: REVISION })];
+const told = [job('tellPayment', CASE)];
+const answered = [clear('remindOfDeadline', CASE_ID)];
 const REFUND = { paymentId: PAYMENT_ID, refundId: REFUND_ID };
 const back = job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId: END_TO_END_ID });
 const afresh = [
@@ -263,6 +296,40 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
       'refund failed': [clear('refund', REFUND_ID), job('refund', REFUND)],
       'sandbox confirms refunds': [{ kind: 'fireNow', timers: { kind: 'refund', group: ACCOUNT_ID } }],
       'account reopened': [{ kind: 'fireNow', timers: { kind: 'refund', group: ACCOUNT_ID } }],
+    },
+  ],
+  [
+    caseTelling,
+    {
+      'case opened': told,
+      'case without a deadline opened': told,
+      'case EvidenceRequested': told,
+      'case Appealed': told,
+      'case Accepted': told,
+      'case Rejected': told,
+      'case Closed': told,
+    },
+  ],
+  [
+    caseDeadlines,
+    {
+      'case opened': [timer('remindOfDeadline', CASE_ID, DAY_BEFORE)],
+      'case Appealed': answered,
+      'case Accepted': answered,
+      'case Rejected': answered,
+      'case Closed': answered,
+    },
+  ],
+  [
+    caseMailing,
+    {
+      'case opened': mailed,
+      'case without a deadline opened': mailed,
+      'case EvidenceRequested': mailed,
+      'case DeadlineNeared': mailed,
+      'case Accepted': mailed,
+      'case Rejected': mailed,
+      'case Closed': mailed,
     },
   ],
   [webhookFanOut, {}], // nobody listens; see below
@@ -374,6 +441,8 @@ describe('reactions', () => {
       'refund completed',
       'refund released',
       'dispute opened',
+      'dispute updated',
+      'dispute resolved',
     ];
     for (const [name, event] of Object.entries(LOG)) {
       const expected = TOLD.includes(name) ? [fanOutTo('a', 'b')] : [];

@@ -40,6 +40,7 @@ describe('the capabilities', () => {
       notifications: { unhandled: none },
       testTimers: { draining: async () => [] },
       redrives: { stalled: none },
+      cases: { overdueReminders: none },
       overdue: {
         deliveries: none,
         payments: async function* () {
@@ -75,7 +76,13 @@ describe('the capabilities', () => {
 
   it('are skipped without a second word only where no money moves', () => {
     const skippable = PROCESSES.filter(({ name }) => maySkip(PROCESSES, `process/${name}`)).map(({ name }) => name);
-    expect(skippable.toSorted()).to.deep.equal(['testClock', 'webhookDelivery', 'webhookFanOut']);
+    expect(skippable.toSorted()).to.deep.equal([
+      'caseDeadlines',
+      'caseMailing',
+      'testClock',
+      'webhookDelivery',
+      'webhookFanOut',
+    ]);
     for (const other of ['payments', 'testClock', 'process/none']) expect(maySkip(PROCESSES, other)).to.equal(false);
   });
 
@@ -95,6 +102,9 @@ describe('the capabilities', () => {
       ['cancel', 24, 24],
       ['reconcile', 6, 1],
       ['refund', 24, 24],
+      ['tellPayment', 24, 24],
+      ['remindOfDeadline', 24, 24],
+      ['mailCase', 4, 4],
       ['fanOut', 24, 24],
       ['deliver', 256, 4],
       ['redrive', 2, 1],

@@ -56,7 +56,7 @@ const scene = ({
   return { asked, quiescence: new Quiescence(needs, jobsOf(CAPABILITIES)) };
 };
 
-const AWAITED = 'under way for test: settle returnPayment issueInstruments cancel refund';
+const AWAITED = 'under way for test: settle returnPayment issueInstruments cancel refund tellPayment';
 
 describe('a tenant is idle', () => {
   it('when none of the jobs that are begun at once is under way, and what the last of them wrote was reacted to', async () => {
