@@ -79,6 +79,7 @@ describe('the capabilities', () => {
     expect(skippable.toSorted()).to.deep.equal([
       'caseDeadlines',
       'caseMailing',
+      'evidenceSweep',
       'testClock',
       'webhookDelivery',
       'webhookFanOut',
@@ -105,6 +106,7 @@ describe('the capabilities', () => {
       ['tellPayment', 24, 24],
       ['remindOfDeadline', 24, 24],
       ['mailCase', 4, 4],
+      ['sweepEvidence', 4, 4],
       ['fanOut', 24, 24],
       ['deliver', 256, 4],
       ['redrive', 2, 1],
