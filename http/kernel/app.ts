@@ -124,6 +124,8 @@ const resultOf = async (
   const { place } = passage;
   const caller = await admit(route, req, res, passage, options);
   if (isRejection(caller)) return caller;
+  const refusal = route.refusalOf(caller);
+  if (refusal !== null) return refusal;
   const query = readQuery(route, req.query as Record<string, unknown>);
   if (isRejection(query)) return query;
   const body = await readBody(req, res, place, { mode: modeOf(caller), services });

@@ -253,6 +253,8 @@ interface Declaration<
   Responses extends ResponseRules,
 > extends Named {
   readonly principal: Who;
+  /** Refuses a caller for its role, before anything that it sent is judged; null: it may. Default: whoever the principal lets in may. */
+  readonly refusalOf?: (caller: Callers[Who]) => Rejection | null;
   /** Default: `key` where a key is asked for, `user` where a session is, else `pages`. */
   readonly limit?: LimitClass;
   /** Each `{name}` of the path. */
@@ -282,6 +284,7 @@ export interface HeaderRule {
 /** A route of the table, whatever the types of what it takes and gives. */
 export interface Route extends Named {
   readonly principal: Principal;
+  readonly refusalOf: (caller: Callers[Principal]) => Rejection | null;
   readonly limit: LimitClass;
   readonly params: ParamRules;
   readonly query: QueryRules;
@@ -316,7 +319,8 @@ export const route = <
 >(
   declared: Declaration<Who, Params, Query, Body, Responses>,
 ): Route => {
-  const { principal, params = {}, query = {}, needsIdempotencyKey = false, handle, errors, ...named } = declared;
+  const { principal, refusalOf = () => null, params = {}, query = {}, handle, errors, ...others } = declared;
+  const { needsIdempotencyKey = false, ...named } = others;
   const limit = declared.limit ?? (isKeyed(principal) ? 'key' : isOfSession(principal) ? 'user' : 'pages');
   const body: BodyRule = declared.body ?? { kind: 'none' };
   return {
@@ -325,6 +329,7 @@ export const route = <
     ...named,
     limit,
     principal,
+    refusalOf: refusalOf as Route['refusalOf'],
     params,
     query,
     headers: needsIdempotencyKey ? { 'Idempotency-Key': IDEMPOTENCY_KEY } : {},

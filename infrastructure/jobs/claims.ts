@@ -32,13 +32,18 @@ interface Needs {
 
 export const claimsOf = ({ pool, onError, mayClaim }: Needs, known: KnownQueue, lane: Mode): Claims => {
   const { name: queue, isOwedByRow } = known;
+  const done = async (claims: readonly Claim[]): Promise<void> => {
+    const statement = isOwedByRow ? statements.DONE_OWED : statements.DONE;
+    await pool.query({ ...statement, values: ended(claims) });
+  };
   const ended = (claims: readonly Claim[]) => [queue, claims.map(({ id }) => id), claims.map(({ attempt }) => attempt)];
   return {
-    claim: async (room) => (mayClaim?.() === false ? { jobs: [], lost: 0 } : claim(pool, queue, lane, room)),
-    done: async (claims) => {
-      const statement = isOwedByRow ? statements.DONE_OWED : statements.DONE;
-      await pool.query({ ...statement, values: ended(claims) });
+    claim: async (room, claims) => {
+      if (mayClaim?.() !== false) return claim(pool, known, lane, room, claims);
+      if (claims.length > 0) await done(claims);
+      return { jobs: [], lost: 0 };
     },
+    done,
     failed: async (job, error) => {
       const failures = failuresOf(job, error);
       const isFinal = await recordFailure(pool, known, job, error, failures);
@@ -55,11 +60,18 @@ interface ClaimedRow extends Claim {
   readonly target: string;
 }
 
-const claim = async (db: Sql, queue: string, lane: Mode, room: Room): ReturnType<Claims['claim']> => {
+const claim = async (
+  db: Sql,
+  { name, isOwedByRow }: KnownQueue,
+  lane: Mode,
+  room: Room,
+  done: readonly Claim[],
+): ReturnType<Claims['claim']> => {
+  const afterDone = isOwedByRow ? statements.CLAIM_AFTER_DONE_OWED : statements.CLAIM_AFTER_DONE;
   const { rows } = await db.query<ClaimedRow>({
-    ...statements.CLAIM,
+    ...(done.length === 0 ? statements.CLAIM : afterDone),
     values: [
-      queue,
+      name,
       ...laneBounds(lane),
       room.free,
       room.perTenant,
@@ -70,6 +82,7 @@ const claim = async (db: Sql, queue: string, lane: Mode, room: Room): ReturnType
       room.targets.map(({ tenant }) => tenant),
       room.targets.map(({ target }) => target),
       room.targets.map((target) => target.room),
+      ...(done.length === 0 ? [] : [done.map(({ id }) => id), done.map(({ attempt }) => attempt)]),
     ],
   });
   const jobs = rows.filter((row): row is ClaimedRow & ClaimedJob => row.payloads !== null);

@@ -1,5 +1,5 @@
 // Claims jobs of one queue and lane and runs them: as many at once as there are places, shared out between tenants and bounded by
-// target, woken by notices, polling as the safety net.
+// target, whenever it is woken.
 import type { JobHandler, JobPayload, Places } from '../../application/ports/jobs.ts';
 
 /** The attempt fences the claim: the next claim of the same job has another. */
@@ -24,8 +24,8 @@ export interface Room {
   readonly targets: readonly { readonly tenant: string; readonly target: string; readonly room: number }[];
 }
 export interface Claims {
-  /** `lost`: some were claimed by another worker meanwhile, there may be more. */
-  claim(room: Room): Promise<{ readonly jobs: readonly ClaimedJob[]; readonly lost: number }>;
+  /** Ends those that are `done`, and claims others. `lost`: some were claimed by another worker meanwhile, there may be more. */
+  claim(room: Room, done: readonly Claim[]): Promise<{ readonly jobs: readonly ClaimedJob[]; readonly lost: number }>;
   done(claims: readonly Claim[]): Promise<void>;
   failed(job: ClaimedJob, error: Error): Promise<void>;
   /** Claimed and not begun: open again, as if nobody had claimed them. */
@@ -40,9 +40,11 @@ interface Run {
   readonly sinceMs: number;
   readonly giveUp: (error: Error) => void;
 }
-
-/** A lost notice costs at most this. */
-const POLL_MS = 2_000;
+/** A claim whose work is done, while the database is told. */
+interface Ended {
+  readonly claim: Claim;
+  readonly settle: () => void;
+}
 
 /**
  * How many more places a tenant that holds `held` of them may take while `free` are left: as long as it has no more than half of what is
@@ -52,6 +54,19 @@ const POLL_MS = 2_000;
 export const roomOf = (held: number, free: number): number =>
   Math.max(Math.floor((free - 2 * held) / 3), held === 0 ? 1 : 0);
 
+/** Whether a claim left none behind that could run but for its bounds: there was room for more of all, of each tenant and each target. */
+export const isAll = (jobs: readonly ClaimedJob[], { free, perTenant, perTarget, tenants, targets }: Room): boolean => {
+  const isFull = ({ room }: { readonly room: number }): boolean => room === 0;
+  if (jobs.length >= free || tenants.some(isFull) || targets.some(isFull)) return false;
+  return [...Map.groupBy(jobs, ({ tenant }) => tenant)].every(([tenant, own]) => {
+    const room = tenants.find((known) => known.tenant === tenant)?.room ?? perTenant;
+    const roomAt = (target: string): number =>
+      targets.find((known) => known.tenant === tenant && known.target === target)?.room ?? perTarget;
+    const byTarget = [...Map.groupBy(own, ({ target }) => target)];
+    return own.length < room && byTarget.every(([target, { length }]) => length < roomAt(target));
+  });
+};
+
 export class JobLoop {
   readonly #claims: Claims;
   readonly #handler: JobHandler;
@@ -59,12 +74,17 @@ export class JobLoop {
   readonly #listeners: Listeners;
   readonly #runs = new Set<Run>();
   readonly #ending = new Set<Promise<void>>();
-  #done: Claim[] = [];
-  #poll: NodeJS.Timeout | undefined;
-  #claiming: Promise<void> | null = null;
-  #again = false;
+  /** Those that are done and of which the database has yet to be told. */
+  #ended: Ended[] = [];
+  /** Whether jobs may wait for which there is room now. */
+  #mayWait = true;
+  /** Whether jobs may wait for which there was none. While there are no such, a job that ends need not ask for others. */
+  #isSomeLeft = false;
+  /** Places that were given back so far. */
+  #givenBack = 0;
+  #isTurning = false;
+  #turns: Promise<void> = Promise.resolve();
   #stopped = false;
-  #flushing: Promise<void> | null = null;
 
   constructor(claims: Claims, handler: JobHandler, limits: Places, listeners: Listeners) {
     this.#claims = claims;
@@ -73,22 +93,14 @@ export class JobLoop {
     this.#listeners = listeners;
   }
 
-  start(): void {
-    this.#poll = setInterval(() => this.wake(), POLL_MS);
-    this.wake();
-  }
-
   /** The claims that run. */
   get claims(): readonly Claim[] {
     return [...this.#runs].map(({ job }) => job);
   }
 
   wake(): void {
-    if (this.#claiming) this.#again = true;
-    else
-      this.#claiming = this.#claimAll().finally(() => {
-        this.#claiming = null;
-      });
+    this.#mayWait = true;
+    this.#turn();
   }
 
   /** What has run for longer hangs: it fails, and its place is free. What it still comes to is nobody's any more. */
@@ -100,37 +112,55 @@ export class JobLoop {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#poll);
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
     });
     const atRest = (async () => {
-      await this.#claiming; // gives back what it claims from now on
+      await this.#turns; // gives back what it claims from now on
       await Promise.all(this.#ending);
     })();
     await Promise.race([atRest, grace]);
     clearTimeout(timer);
-    await this.#flushing;
+    await this.#turns;
   }
 
-  async #claimAll(): Promise<void> {
-    try {
-      do {
-        this.#again = false;
-        const room = this.#room();
-        if (this.#stopped || room.free <= 0) break; // a job that ends wakes us
-        const { jobs, lost } = await this.#claims.claim(room);
-        if (this.#stopped) {
-          if (jobs.length > 0) await this.#claims.release(jobs);
-          break;
-        }
-        for (const job of jobs) this.#begin(job);
-        if (lost > 0) this.#again = true;
-      } while (this.#again);
-    } catch (error) {
-      this.#listeners.onError(error as Error);
+  #turn(): void {
+    if (!this.#isTurning) this.#turns = this.#takeTurns();
+  }
+
+  /** One statement at a time: jobs that end meanwhile are told of by the next, which claims others where some may wait. */
+  async #takeTurns(): Promise<void> {
+    this.#isTurning = true;
+    const mayClaim = (): boolean => this.#mayWait && !this.#stopped && this.#runs.size < this.#limits.places;
+    while (this.#ended.length > 0 || mayClaim()) {
+      const ended = this.#ended.splice(0);
+      const done = ended.map(({ claim }) => claim);
+      try {
+        if (mayClaim()) await this.#claim(done);
+        else await this.#claims.done(done);
+      } catch (error) {
+        this.#isSomeLeft = true;
+        this.#listeners.onError(error as Error); // claims that may not be over go cold and run again: that changes nothing
+      }
+      for (const { settle } of ended) settle();
     }
+    this.#isTurning = false;
+  }
+
+  async #claim(done: readonly Claim[]): Promise<void> {
+    const room = this.#room();
+    const givenBack = this.#givenBack;
+    this.#mayWait = false;
+    const claimed = await this.#claims.claim(room, done);
+    if (this.#stopped) {
+      if (claimed.jobs.length > 0) await this.#claims.release(claimed.jobs);
+      return;
+    }
+    for (const job of claimed.jobs) this.#begin(job);
+    this.#isSomeLeft = !isAll(claimed.jobs, room);
+    // A place that was given back meanwhile was none yet for this claim.
+    if (claimed.lost > 0 || (this.#isSomeLeft && givenBack < this.#givenBack)) this.#mayWait = true;
   }
 
   #room(): Room {
@@ -159,39 +189,38 @@ export class JobLoop {
     const { promise: hung, reject: giveUp } = Promise.withResolvers<never>();
     const run: Run = { job, sinceMs: performance.now(), giveUp };
     this.#runs.add(run);
-    const ended = this.#run(job, hung, () => {
-      this.#runs.delete(run);
-      this.wake();
-    }).finally(() => {
+    const ended = this.#run(run, hung).finally(() => {
       this.#ending.delete(ended);
     });
     this.#ending.add(ended);
   }
 
-  async #run(job: ClaimedJob, hung: Promise<never>, leave: () => void): Promise<void> {
+  async #run(run: Run, hung: Promise<never>): Promise<void> {
+    const { job } = run;
     try {
       const target = job.target === '' ? null : job.target;
       await Promise.race([this.#handler.run(job.payloads, target, job.attempt > 0), hung]);
+      this.#leave(run);
+      await this.#tell(job);
     } catch (error) {
       await this.#claims.failed(job, error as Error).catch(this.#listeners.onError);
-      leave();
-      return this.#listeners.onSettled();
+      this.#leave(run);
+      this.#turn();
     }
-    this.#done.push(job);
-    this.#flushing ??= this.#flush();
-    await this.#flushing;
-    leave();
     this.#listeners.onSettled();
   }
 
-  /** Jobs that end while one deletion is under way are deleted together by the next. */
-  async #flush(): Promise<void> {
-    try {
-      while (this.#done.length > 0) await this.#claims.done(this.#done.splice(0));
-    } catch (error) {
-      this.#listeners.onError(error as Error); // their claims go cold and they run again: that changes nothing
-    } finally {
-      this.#flushing = null;
-    }
+  #leave(run: Run): void {
+    this.#runs.delete(run);
+    this.#givenBack++;
+    if (this.#isSomeLeft) this.#mayWait = true;
+  }
+
+  /** Resolves when the database was told that the claim is done, or could not be. */
+  #tell(claim: Claim): Promise<void> {
+    return new Promise((settle) => {
+      this.#ended.push({ claim, settle });
+      this.#turn();
+    });
   }
 }

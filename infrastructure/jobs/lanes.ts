@@ -20,6 +20,10 @@ export const laneBounds = (mode: Mode): readonly [string, string] => [`${mode}/`
 /** A queue and one of its lanes: `settle/live`. */
 export type Lane = `${string}/${Mode}`;
 export const laneOf = ({ queue, tenant }: JobPlace): Lane => `${queue}/${tenant.mode}`;
+export const lanePartsOf = (lane: Lane): { readonly queue: string; readonly mode: Mode } => {
+  const [queue, mode] = lane.split('/') as [string, Mode];
+  return { queue, mode };
+};
 
 // --- What wakes workers of other processes: who says it, and which lanes have work ---
 

@@ -17,6 +17,7 @@ import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import { type Sql, type SqlPool, TextArray } from '../../application/ports/sql.ts';
 import type { NotificationListener } from '../postgres/notificationListener.ts';
 import { claimsOf, type JobFailure } from './claims.ts';
+import { DuePoll } from './duePoll.ts';
 import { completeTables, refuseNewerTables } from './installation.ts';
 import { JobLoop } from './jobLoop.ts';
 import { JOBS_CHANNEL, LANES, type Lane, laneOf, lanesOf, noticeOf, tenantKey, tenantOf } from './lanes.ts';
@@ -72,6 +73,7 @@ export class PgBossJobs implements JobQueue {
   readonly #queues: ReadonlyMap<string, KnownQueue>;
   readonly #owedByRow: readonly string[];
   readonly #leases: LeaseKeeper;
+  readonly #poll: DuePoll;
   readonly #settled = new Set<() => void>();
   /** Our own notices come back to us; we have woken our loops by then. */
   readonly #self = randomUUID();
@@ -104,6 +106,12 @@ export class PgBossJobs implements JobQueue {
         this.wake(places);
         await options.pool.query('SELECT pg_notify($1, $2)', [JOBS_CHANNEL, this.#notice(places)]);
       },
+      onError: this.#onError('claims'),
+    });
+    this.#poll = new DuePoll({
+      pool: options.pool,
+      lanes: () => this.#loops.keys(),
+      onDue: (lane) => this.#loops.get(lane)?.wake(),
       onError: this.#onError('claims'),
     });
   }
@@ -245,9 +253,10 @@ export class PgBossJobs implements JobQueue {
         onError: this.#onError(queue),
       });
       this.#loops.set(`${queue}/${lane}`, loop);
-      loop.start();
+      loop.wake();
     }
     this.#leases.start();
+    this.#poll.start();
   }
 
   #known(queue: string): KnownQueue {
@@ -281,7 +290,7 @@ export class PgBossJobs implements JobQueue {
 
   /** What runs is finished, within `graceMs`; what was claimed and not begun is open again. */
   async stop(graceMs: number): Promise<void> {
-    await Promise.all([...this.#loops.values()].map((loop) => loop.stop(graceMs)));
+    await Promise.all([this.#poll.stop(), ...[...this.#loops.values()].map((loop) => loop.stop(graceMs))]);
     await this.#leases.stop(); // until here: what is finished is ours
     await this.#boss.stop({ graceful: false, close: false });
   }

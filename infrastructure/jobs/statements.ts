@@ -37,15 +37,29 @@ export const INSERT = {
     SELECT pg_notify($5, $6)`,
 };
 
-/**
- * Claims at most $4 jobs of the queue $1 whose tenant is in [$2, $3): of each tenant at most its room ($6 tenants, $7 places they hold,
- * $8 rooms; $5 of tenants that hold none), of each target at most its room ($10 tenants, $11 targets, $12 rooms; else $9). The next place
- * goes to the tenant that holds the fewest, then to the job that waits longest; within a tenant the oldest come first. What a
- * tenant or target without room has waiting is not looked at. A row without payloads was claimed by another worker meanwhile.
- */
-export const CLAIM = {
-  name: 'jobs_claim',
-  text: `WITH RECURSIVE
+const claimed = (ids: string, attempts: string): string =>
+  `unnest(${ids}::uuid[], ${attempts}::int[]) AS c (id, attempt) WHERE j.name = $1 AND j.id = c.id AND j.retry_count = c.attempt AND j.state = 'active'`;
+const CLAIMED = claimed('$2', '$3');
+
+/** Finds what is owed of the queue $1 by its index of hashes; the payload decides. `payloads` selects them as the text of their jsonb. */
+const isOwed = (payloads: string): string =>
+  `hashtextextended(o.queue || o.payload, 0) = ANY (ARRAY(SELECT hashtextextended($1::text || p.payload, 0) FROM (${payloads}) p))
+   AND o.queue = $1 AND o.payload = ANY (ARRAY(${payloads}))`;
+
+const deleted = (which: string): string => `DELETE FROM ${JOB} j USING ${which}`;
+const notOwedByDone = `DELETE FROM operations.owed o WHERE ${isOwed(`
+      SELECT i.payload::text AS payload FROM done d CROSS JOIN LATERAL jsonb_array_elements(d.data->'payloads') AS i (payload)`)}`;
+
+/** $1 queue, $2 ids, $3 attempts: those claims that still hold are over. A worker that lost its claim ends nobody else's. */
+export const DONE = { name: 'jobs_done', text: deleted(CLAIMED) };
+export const DONE_OWED = {
+  name: 'jobs_done_owed',
+  text: `WITH done AS (${deleted(CLAIMED)} RETURNING j.data)
+    ${notOwedByDone}`,
+};
+
+/** `before`: what is done first, in the same statement. */
+const claim = (before: string): string => `WITH RECURSIVE${before}
     tenant_room AS (SELECT * FROM unnest($6::text[], $7::int[], $8::int[]) AS t (tenant, held, room)),
     target_room AS (SELECT * FROM unnest($10::text[], $11::text[], $12::int[]) AS t (tenant, target, room)),
     line (tenant, target, room) AS (
@@ -81,23 +95,31 @@ export const CLAIM = {
       WHERE j.name = $1 AND j.id = ANY (ARRAY(SELECT id FROM mine))
       RETURNING j.id, j.data->'payloads' AS payloads, j.group_id, j.group_tier, j.retry_count, j.start_after)
     SELECT h.id, c.payloads, c.group_id AS tenant, c.group_tier AS target, c.retry_count AS attempt
-    FROM chosen h LEFT JOIN claimed c ON c.id = h.id ORDER BY c.start_after`,
+    FROM chosen h LEFT JOIN claimed c ON c.id = h.id ORDER BY c.start_after`;
+
+/**
+ * Claims at most $4 jobs of the queue $1 whose tenant is in [$2, $3): of each tenant at most its room ($6 tenants, $7 places they hold,
+ * $8 rooms; $5 of tenants that hold none), of each target at most its room ($10 tenants, $11 targets, $12 rooms; else $9). The next place
+ * goes to the tenant that holds the fewest, then to the job that waits longest; within a tenant the oldest come first. What a
+ * tenant or target without room has waiting is not looked at. A row without payloads was claimed by another worker meanwhile.
+ */
+export const CLAIM = { name: 'jobs_claim', text: claim('') };
+/** The same, and the claims $13, with the attempts $14, are over: one round trip and one transaction for both. */
+export const CLAIM_AFTER_DONE = {
+  name: 'jobs_claim_after_done',
+  text: claim(` done AS (${deleted(claimed('$13', '$14'))}),`),
+};
+export const CLAIM_AFTER_DONE_OWED = {
+  name: 'jobs_claim_after_done_owed',
+  text: claim(` done AS (${deleted(claimed('$13', '$14'))} RETURNING j.data), not_owed AS (${notOwedByDone}),`),
 };
 
-const CLAIMED = `unnest($2::uuid[], $3::int[]) AS c (id, attempt) WHERE j.name = $1 AND j.id = c.id AND j.retry_count = c.attempt AND j.state = 'active'`;
-
-/** Finds what is owed of the queue $1 by its index of hashes; the payload decides. `payloads` selects them as the text of their jsonb. */
-const isOwed = (payloads: string): string =>
-  `hashtextextended(o.queue || o.payload, 0) = ANY (ARRAY(SELECT hashtextextended($1::text || p.payload, 0) FROM (${payloads}) p))
-   AND o.queue = $1 AND o.payload = ANY (ARRAY(${payloads}))`;
-
-/** $1 queue, $2 ids, $3 attempts: those claims that still hold are over. A worker that lost its claim ends nobody else's. */
-export const DONE = { name: 'jobs_done', text: `DELETE FROM ${JOB} j USING ${CLAIMED}` };
-export const DONE_OWED = {
-  name: 'jobs_done_owed',
-  text: `WITH done AS (DELETE FROM ${JOB} j USING ${CLAIMED} RETURNING j.data)
-    DELETE FROM operations.owed o WHERE ${isOwed(`
-      SELECT i.payload::text AS payload FROM done d CROSS JOIN LATERAL jsonb_array_elements(d.data->'payloads') AS i (payload)`)}`,
+/** $1 lanes, and of each its queue $2 and the bounds $3 and $4 of its tenants: those in which a job is due. */
+export const DUE_LANES = {
+  name: 'jobs_due_lanes',
+  text: `SELECT l.lane FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS l (lane, queue, first, below)
+    WHERE EXISTS (SELECT FROM ${JOB} j WHERE j.name = l.queue AND j.state < 'active' AND ${TENANT} >= l.first AND ${TENANT} < l.below
+      AND j.start_after <= now())`,
 };
 
 /** Claimed and not begun: open again, as if nobody had claimed them. */

@@ -1,15 +1,33 @@
-// Structured logs on standard error, without personal data and secrets.
+// Structured logs on standard error, without personal data, secrets and stacks.
+import { join, relative } from 'node:path';
 import pino from 'pino';
 import type { LogLevel } from '../boot/config.ts';
 
 export type Log = pino.Logger;
 
-/** Errors of drivers carry their connection, statement and values: only what was said is logged, and where. */
+const FRAME = /^ {4}at (?:(?:async )?(\S.*) \()?(?:file:\/\/)?(\/[^():]*):(\d+):\d+\)?$/;
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Every statement passes there. */
+const COMMON = 'infrastructure/postgres/';
+
+/** Returns the innermost place of ours that an error came through, as `function, file, line 12`; null: none is known. */
+const placeOf = ({ stack = '' }: Error): string | null => {
+  const places = stack.split('\n').flatMap((line) => {
+    const [, name, path = '', at] = FRAME.exec(line) ?? [];
+    if (!path.startsWith(ROOT) || path.includes('/node_modules/')) return [];
+    const file = relative(ROOT, path);
+    return { file, text: `${name === undefined ? '' : `${name}, `}${file}, line ${at}` };
+  });
+  return (places.find(({ file }) => !file.startsWith(COMMON)) ?? places[0])?.text ?? null;
+};
+
+/** Errors of drivers carry their connection, statement and values: only what was said is logged, and where; no stack. */
 const errorWithoutData = (error: unknown): object => {
   if (!(error instanceof Error)) return { message: String(error) };
-  const { name, message, stack } = error;
+  const { name, message } = error;
   const { code } = error as { code?: unknown };
-  return { name, message, ...(typeof code === 'string' && { code }), stack };
+  return { name, message, ...(typeof code === 'string' && { code }), where: placeOf(error) };
 };
 
 /** `to`: standard error by default, written at once. */

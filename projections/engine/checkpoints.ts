@@ -76,11 +76,13 @@ export const moveCheckpoints = async (
   to: Position,
 ): Promise<void> => {
   const names = from.map(({ name }) => name);
-  const { rowCount } = await tx.query({
+  const { rows } = await tx.query<{ moved: number }>({
     name: 'move_checkpoints',
-    text: `UPDATE subscriptions.checkpoints c SET position = $4, moved_at = now()
-      FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps), pg_notify('quita_progress', $5)
-      WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps`,
+    text: `WITH moved AS (
+        UPDATE subscriptions.checkpoints c SET position = $4, moved_at = now()
+        FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps)
+        WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps RETURNING c.name)
+      SELECT count(*) AS moved, CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress', $5) END FROM moved`,
     values: [
       names,
       from.map(({ position }) => position),
@@ -89,7 +91,7 @@ export const moveCheckpoints = async (
       `${role} ${to} ${names.join(',')}`,
     ],
   });
-  if (rowCount !== names.length) throw new LostLeadership(`${role}: a checkpoint was moved by somebody else`);
+  if (rows[0]?.moved !== names.length) throw new LostLeadership(`${role}: a checkpoint was moved by somebody else`);
 };
 
 /** Throws LostLeadership when the checkpoint was moved, or another copy was swapped in. Rejects when the session is gone. */

@@ -181,7 +181,7 @@ export class SharedLane {
           members.map((member) => eventsFor(this.#options.codec, member, recorded, categories)),
         );
         const took: Took[] = [];
-        const parked = await session.transaction(async (tx) => {
+        const takeAll = async (tx: Sql): Promise<readonly ParkedStream[]> => {
           for (const [i, { events, poisoned }] of readable.entries()) {
             current = members[i] as Member;
             if (events.length > 0) await current.consumer.apply(events, tx);
@@ -189,7 +189,10 @@ export class SharedLane {
           }
           current = undefined;
           return conclude(this.#options, took, batch.position, tx);
-        });
+        };
+        // Where there is nothing to take, only checkpoints move, which is one statement.
+        const isEmpty = readable.every(({ events, poisoned }) => events.length === 0 && poisoned.length === 0);
+        const parked = await (isEmpty ? takeAll(session) : session.transaction(takeAll));
         announceTaken(this.#options, took, batch.position, parked);
       } catch (error) {
         await this.#recover(members, current, error as Error, ++tries, signal);

@@ -1,5 +1,5 @@
-// Requests as an attacker with a key of its own sends them, byte by byte: wrong types, hostile strings, deep and huge JSON, duplicate keys,
-// odd encodings, tricks with headers and paths; and what must hold for each answer.
+// Requests as an attacker with keys and logins of its own sends them, byte by byte: wrong types, hostile strings, deep and huge JSON,
+// duplicate keys, odd encodings, tricks with headers and paths; and what must hold for each answer.
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -15,14 +15,14 @@ export interface Answer {
 }
 
 /** Whom requests come from, and what they name. */
-export interface Parties {
-  /** null: none is sent. */
-  readonly keys: readonly (string | null)[];
+export interface Parties<Who> {
+  readonly callers: readonly Who[];
   readonly owned: Owned;
 }
-export interface HostileRequest {
-  readonly key: string | null;
-  readonly bytes: Buffer;
+export interface HostileRequest<Who> {
+  readonly caller: Who;
+  /** `credentials`: header lines. */
+  bytesWith(credentials: readonly string[]): Buffer;
 }
 
 const HOSTILE_TEXTS = [
@@ -217,8 +217,11 @@ const bodiesOf = (route: Route): fc.Arbitrary<Buffer> => {
   );
 };
 
-/** A request for the route, as bytes. */
-export const hostileRequest = (route: Route, { keys, owned }: Parties): fc.Arbitrary<HostileRequest> =>
+/** A request for the route. What is sent is the same each time but for the credentials, which a request may end. */
+export const hostileRequest = <Who>(
+  route: Route,
+  { callers, owned }: Parties<Who>,
+): fc.Arbitrary<HostileRequest<Who>> =>
   fc
     .record({
       method: fc.oneof(
@@ -230,7 +233,7 @@ export const hostileRequest = (route: Route, { keys, owned }: Parties): fc.Arbit
       ),
       path: pathsOf(route, owned),
       query: queriesOf(route),
-      key: fc.constantFrom(...keys),
+      caller: fc.constantFrom(...callers),
       idempotencyKey: fc.constantFrom('a-good-key-1', 'a-good-key-2', 'a-good-key-3'),
       type: fc.oneof({ weight: 5, arbitrary: fc.constant('application/json') }, fc.constantFrom(...CONTENT_TYPES)),
       headers: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.subarray(HEADERS, { maxLength: 3 })),
@@ -238,20 +241,23 @@ export const hostileRequest = (route: Route, { keys, owned }: Parties): fc.Arbit
       encoding: fc.oneof({ weight: 9, arbitrary: fc.constant('') }, fc.constantFrom('gzip', 'br', 'nonsense')),
       declares: fc.oneof({ weight: 12, arbitrary: fc.constant(0) }, fc.constantFrom(-3, 100_000)),
     })
-    .map(({ method, path, query, key, idempotencyKey, type, headers, body, encoding, declares }) => {
+    .map(({ method, path, query, caller, idempotencyKey, type, headers, body, encoding, declares }) => {
       const isBare = method === 'GET' || method === 'HEAD';
-      const lines = [
+      const lines = (credentials: readonly string[]) => [
         `${method} ${path}${query === '' ? '' : `${path.includes('?') ? '&' : '?'}${query}`} HTTP/1.1`,
         'host: 127.0.0.1',
         'connection: close',
-        ...(key === null ? [] : [`apikey: ${key}`]),
+        ...credentials,
         ...(isBare ? [] : [`content-type: ${type}`, `idempotency-key: ${idempotencyKey}`]),
         ...(isBare || encoding === '' ? [] : [`content-encoding: ${encoding}`]),
         ...(isBare ? [] : [`content-length: ${Math.max(0, body.length + declares)}`]),
         ...headers,
       ];
-      const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-      return { key, bytes: isBare ? head : Buffer.concat([head, body]) };
+      const bytesWith = (credentials: readonly string[]): Buffer => {
+        const head = Buffer.from(`${lines(credentials).join('\r\n')}\r\n\r\n`, 'latin1');
+        return isBare ? head : Buffer.concat([head, body]);
+      };
+      return { caller, bytesWith };
     });
 
 /** A request that stays incomplete this long is ended by the client: the server would wait for the rest of it. */
@@ -294,5 +300,8 @@ export const expectHarmless = (answer: Answer, foreign: readonly string[], of: s
   expect(answer.status, `${of}\n${answer.text}`).to.be.within(200, 499);
   const isText = !/^(image|application\/pdf)/.test(answer.headers.get('content-type') ?? '');
   if (isText) expect(INSIDES.exec(answer.text)?.[0], of).to.equal(undefined);
+  // No other origin is let in, and nobody is told what this is made of.
+  for (const name of ['access-control-allow-origin', 'x-powered-by', 'server'])
+    expect(answer.headers.get(name), `${of}\n${name}`).to.equal(null);
   for (const text of foreign) expect(answer.text.includes(text), `${of}\nshows ${text}`).to.equal(false);
 };

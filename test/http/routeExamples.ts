@@ -318,9 +318,13 @@ const makeLogo = async (gateway: TestGateway): Promise<object> => {
   return {};
 };
 
-/** Issues a key to the first tenant, which is used for nothing. Returns its id. */
-export const makeKey = async ({ gateway, tenant }: TestGateway): Promise<string> => {
-  const wish = { mode: 'test', label: 'spare' } as const;
+/** Issues a key that is used for nothing, to the first tenant unless another is given. Returns its id. */
+export const makeKey = async (
+  { gateway, tenant: first }: TestGateway,
+  label = 'spare',
+  tenant = first,
+): Promise<string> => {
+  const wish = { mode: 'test', label } as const;
   const by = { actor: 'operator:test', requestId: null };
   const issued = await gateway.services.issueApiKey(tenant.accountId, wish, by);
   if (isRejection(issued)) throw new Error(issued.message);

@@ -170,7 +170,17 @@ describe('every route of the table', () => {
             const headers = await gateway.logIn(role, people.get(role));
             const reply = await call(route, pathOf(route), { key: null, headers });
             if (roles.includes(role)) expect([role, reply.status < 300]).to.deep.equal([role, true]);
-            else expectError(reply, 403, route.errors.includes(KEY_ROLE) ? KEY_ROLE : 'role_required');
+            else {
+              const code = route.errors.includes(KEY_ROLE) ? KEY_ROLE : 'role_required';
+              expectError(reply, 403, code);
+              // The role is judged before what was sent.
+              const nonsense = await call(route, pathOf(route).replace(owned.keyId, 'none'), {
+                key: null,
+                headers: { ...headers, 'content-type': 'application/json' },
+                raw: '{"label":',
+              });
+              expectError(nonsense, 403, code);
+            }
           }
           const headers = await gateway.logIn('OPERATOR', people.get('OPERATOR'));
           const reply = await call(route, pathOf(route), { key: null, headers });

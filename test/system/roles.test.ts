@@ -85,8 +85,16 @@ describe('api, projector and worker as processes of their own', function suite()
       differences: unknown[];
     };
     expect(verified.differences).to.deep.equal([]);
+    const headers = { apikey, 'x-request-id': 'the-last-request' };
+    const last = await Promise.all([one, two].map(({ baseUrl }) => fetch(`${baseUrl}/v1/wallets`, { headers })));
+    expect(last.map(({ status }) => status)).to.deep.equal([200, 200]);
     for (const program of [one, two, projector2, worker2])
       expect(await program.stop()).to.deep.equal({ code: 0, signal: null });
+    // What was answered just before the end is in the request log.
+    const { requests } = (await cli(dataDir, ['requests', 'show', 'the-last-request'], {
+      DATABASE_URL: database.connectionString,
+    })) as { requests: readonly { path: string; status: number }[] };
+    expect(requests.map(({ path, status }) => [path, status])).to.deep.equal(Array(2).fill(['/v1/wallets', 200]));
   });
 
   it('ask for a database of their own', async () => {

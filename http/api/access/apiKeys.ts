@@ -18,7 +18,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, jsonBody, type RouteContext, route } from '../../kernel/route.ts';
+import { actorOf, jsonBody, route, type SessionCaller } from '../../kernel/route.ts';
 
 export const label = described('What the key is for.', string(KEY_LABEL_LENGTH_MAX));
 export const listedKey = {
@@ -60,8 +60,7 @@ export const issueBody = accepting({
 });
 
 const NOT_A_MANAGER = reject('API_KEY_ROLE_REQUIRED', 'Only an OWNER or ADMIN of the account may do this.');
-const managerProblem = ({ caller }: Pick<RouteContext<'session'>, 'caller'>) =>
-  mayManageKeys(caller.role) ? null : NOT_A_MANAGER;
+const unlessManager = ({ role }: SessionCaller) => (mayManageKeys(role) ? null : NOT_A_MANAGER);
 
 export const keyParam = {
   id: {
@@ -79,6 +78,7 @@ export const issueApiKeyRoute = route({
   summary: 'Issue an API key; it is shown once',
   tag: 'Dashboard',
   principal: 'session',
+  refusalOf: unlessManager,
   body: jsonBody({
     schema: issueBody,
   }),
@@ -87,8 +87,7 @@ export const issueApiKeyRoute = route({
   handle: async (context) => {
     const { caller, body, services } = context;
     const wish = { mode: body.test ? 'test' : 'live', label: body.label ?? null } as const;
-    const done =
-      managerProblem(context) ?? (await services.issueApiKey(caller.tenant.accountId, wish, actorOf(context)));
+    const done = await services.issueApiKey(caller.tenant.accountId, wish, actorOf(context));
     return isRejection(done) ? done : newKey(done);
   },
 });
@@ -122,6 +121,7 @@ export const rotateApiKeyRoute = route({
   summary: 'Replace an API key by a new one of its mode, at once and with no overlap; it is shown once',
   tag: 'Dashboard',
   principal: 'session',
+  refusalOf: unlessManager,
   body: jsonBody({ schema: accepting({ label: optional(label) }) }),
   responses: {
     201: { kind: 'json', description: 'The new key. The old one is dead in every process.', schema: newKeySchema },
@@ -129,9 +129,7 @@ export const rotateApiKeyRoute = route({
   errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
   handle: async (context) => {
     const { caller, params, body, services } = context;
-    const done =
-      managerProblem(context) ??
-      (await services.rotateApiKey(caller.tenant.accountId, params.id, body.label, actorOf(context)));
+    const done = await services.rotateApiKey(caller.tenant.accountId, params.id, body.label, actorOf(context));
     return isRejection(done) ? done : newKey(done);
   },
 });
@@ -144,14 +142,14 @@ export const revokeApiKeyRoute = route({
   summary: 'Revoke an API key for good',
   tag: 'Dashboard',
   principal: 'session',
+  refusalOf: unlessManager,
   responses: {
     200: { kind: 'json', description: 'It is dead in every process.', schema: exactly({ revoked: boolean }) },
   },
   errors: ['API_KEY_ROLE_REQUIRED', 'not_found'],
   handle: async (context) => {
     const { caller, params, services } = context;
-    const done =
-      managerProblem(context) ?? (await services.revokeApiKey(caller.tenant.accountId, params.id, actorOf(context)));
+    const done = await services.revokeApiKey(caller.tenant.accountId, params.id, actorOf(context));
     return isRejection(done) ? done : { status: 200, body: { revoked: true } };
   },
 });

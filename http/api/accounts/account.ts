@@ -19,8 +19,8 @@ export const accountView = ({ accountId, name, email, openedAt, settings }: Open
   settings,
 });
 
-const changesSettings = ({ role }: SessionCaller): boolean => role === 'OWNER' || role === 'ADMIN';
 const NOT_YOURS = reject('role_required', 'Only an OWNER or ADMIN changes the account.');
+const unlessManager = ({ role }: SessionCaller) => (role === 'OWNER' || role === 'ADMIN' ? null : NOT_YOURS);
 
 export const getAccountRoute = route({
   method: 'GET',
@@ -37,11 +37,10 @@ export const getAccountRoute = route({
 type SettingsBody = Frozen<Static<typeof settingsBody>>;
 
 /** null: the caller may change all that is named. */
-const refusalOf = (body: SettingsBody, caller: SessionCaller): Rejection | null => {
+const refusalFor = (body: SettingsBody, caller: SessionCaller): Rejection | null => {
   const operators = OPERATORS_SETTINGS.find((name) => body[name] !== undefined);
   if (operators !== undefined)
     return reject('role_required', `Only the operator of the platform changes ${operators}.`, { param: operators });
-  if (!changesSettings(caller)) return NOT_YOURS;
   return body.cashoutDestinations === undefined || caller.role === 'OWNER'
     ? null
     : reject('role_required', 'Only an OWNER says where cash-outs may go.', { param: 'cashoutDestinations' });
@@ -63,12 +62,13 @@ export const changeAccountSettingsRoute = route({
   summary: 'Change the settings that are the merchant’s own; what is not sent stays',
   tag: 'Dashboard',
   principal: 'session',
+  refusalOf: unlessManager,
   body: jsonBody({ schema: settingsBody }),
   responses: { 200: { kind: 'json', description: 'All settings as they are now.', schema: settingsSchema } },
   errors: [],
   handle: async (context) => {
     const { caller, body, services } = context;
-    const refusal = refusalOf(body, caller);
+    const refusal = refusalFor(body, caller);
     if (refusal !== null) return refusal;
     return settingsOrRefusal(
       await services.changeAccountSettings(caller.tenant.accountId, changeOf(body), actorOf(context)),
@@ -98,12 +98,12 @@ export const uploadLogoRoute = route({
   summary: 'The logo on the checkout and on receipts: a PNG or JPEG of 16 to 512 pixels a side',
   tag: 'Dashboard',
   principal: 'session',
+  refusalOf: unlessManager,
   body: { kind: 'stream', contentTypes: LOGO_TYPES, bytesMax: LOGO_BYTES_MAX },
   responses: { 200: SETTINGS_NOW },
   errors: ['invalid_request'],
   handle: async (context) => {
     const { caller, services } = context;
-    if (!changesSettings(caller)) return NOT_YOURS;
     const image = await wholeBody(context.body);
     return settingsOrRefusal(await services.changeLogo(caller.tenant.accountId, image, actorOf(context)));
   },
@@ -116,11 +116,11 @@ export const removeLogoRoute = route({
   summary: 'Take the logo away: it is not served any more',
   tag: 'Dashboard',
   principal: 'session',
+  refusalOf: unlessManager,
   responses: { 200: SETTINGS_NOW },
   errors: [],
   handle: async (context) => {
     const { caller, services } = context;
-    if (!changesSettings(caller)) return NOT_YOURS;
     return settingsOrRefusal(await services.changeLogo(caller.tenant.accountId, null, actorOf(context)));
   },
 });

@@ -34,7 +34,8 @@ class Queue implements Claims {
   /** So many claims lose all they chose to another worker. */
   losing = 0;
 
-  async claim(room: Room) {
+  async claim(room: Room, done: readonly Claim[]) {
+    if (done.length > 0) await this.done(done);
     this.rooms.push(room);
     const jobs = this.losing > 0 ? [] : this.waiting.splice(0, room.free);
     await this.beforeClaim();
@@ -68,7 +69,7 @@ describe('the job loop', () => {
       waiting = waiting.filter(({ count }) => settled < count);
     };
     const loop = new JobLoop(queue, { run }, limits, { onSettled, onError: (error) => errors.push(error.message) });
-    loop.start();
+    loop.wake();
     const ended = (count: number) =>
       settled >= count ? Promise.resolve() : new Promise<void>((resolve) => waiting.push({ count, resolve }));
     return { loop, errors, ended };
@@ -121,12 +122,46 @@ describe('the job loop', () => {
     ]);
   });
 
+  it('asks for no more when a job ends and none was left behind', async () => {
+    const queue = new Queue();
+    queue.waiting = [job('a')];
+    const { loop, ended } = start(queue, async () => undefined, { places: 24, perTarget: 2 });
+    await ended(1);
+    queue.waiting = [job('b')];
+    loop.wake();
+    await ended(2);
+    await loop.stop(1_000);
+    expect(queue.calls).to.deep.equal(['claimed a', 'done a', 'claimed b', 'done b']);
+    expect(queue.rooms).to.have.length(2);
+  });
+
+  it('asks again when the job that stood in the way ends while it asks', async () => {
+    const queue = new Queue();
+    const [running, asking] = [new Gate(), new Gate()];
+    queue.waiting = [job('a', 'live/t', 'x')];
+    const limits = { places: 4, perTarget: 1 };
+    const { loop, ended } = start(queue, ([one]) => (one?.['id'] === 'a' ? running.pass() : Promise.resolve()), limits);
+    await running.reached;
+    queue.beforeClaim = () => asking.pass();
+    loop.wake();
+    await asking.reached;
+    queue.waiting = [job('b', 'live/t', 'x')];
+    running.open();
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+    queue.beforeClaim = () => undefined;
+    asking.open();
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(queue.calls).to.deep.equal(['claimed a', 'done a', 'claimed b', 'done b']);
+    await ended(2);
+    await loop.stop(1_000);
+  });
+
   it('claims again at once when another worker was faster', async () => {
     const queue = new Queue();
     queue.waiting = [job('a')];
     queue.losing = 3;
     const { loop, ended } = start(queue, async () => undefined);
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate); // far shorter than the pause between two polls
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     expect(queue.rooms.length).to.be.at.least(4);
     await ended(1);
     await loop.stop(1_000);

@@ -1,4 +1,6 @@
 // Gathering what came of requests, and writing it in batches.
+import { mock } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { AnsweredRequest, LoggedRequest } from '../../../application/ports/requestLog.ts';
@@ -26,13 +28,8 @@ describe('the request log of a process', () => {
   /** What the next writes meet: an error, or what is waited for. */
   let meets: Error | Promise<void> | null;
   let log: RequestLog;
-  beforeEach(() => {
-    written.length = 0;
-    errors.length = 0;
-    nowMs = Date.parse('2026-11-22T12:00:00.000Z');
-    head = '7' as Position;
-    meets = null;
-    log = new RequestLog({
+  const open = () =>
+    new RequestLog({
       store: {
         write: async (requests) => {
           if (meets instanceof Error) throw meets;
@@ -46,6 +43,13 @@ describe('the request log of a process', () => {
       onError: ({ message }) => errors.push(message),
       waitingMax: 2_500,
     });
+  beforeEach(() => {
+    written.length = 0;
+    errors.length = 0;
+    nowMs = Date.parse('2026-11-22T12:00:00.000Z');
+    head = '7' as Position;
+    meets = null;
+    log = open();
   });
   afterEach(() => log.close());
   const answer = (times: number, from = 0) => {
@@ -126,6 +130,21 @@ describe('the request log of a process', () => {
     await writing;
     await log.flush();
     expect(ids()).to.deep.equal(numbers(0, 20));
+  });
+  it('writes by itself what was answered less than a second ago', async () => {
+    await log.close();
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      log = open();
+      for (let n = 0; n < 2; n++) {
+        answer(1, n);
+        mock.timers.tick(1_000);
+        await nextTurn();
+      }
+      expect(written.map(({ length }) => length)).to.deep.equal([1, 1]);
+    } finally {
+      mock.timers.reset();
+    }
   });
   it('writes the rest when the process stops', async () => {
     answer(5);

@@ -1,10 +1,11 @@
 // The request log in Postgres: batches, days, lists.
 import { expect } from 'chai';
-import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
+import type { LoggedRequest, RequestLogReads } from '../../../application/ports/requestLog.ts';
 import type { AccountId, RequestLogId } from '../../../domain/kernel/ids.ts';
 import { addSeconds, type Timestamp } from '../../../domain/kernel/time.ts';
 import { requestLogReads, requestLogStore, requestUpkeep } from '../../../infrastructure/operations/requestLog.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { plansOf, rowsRead } from '../../projections/engine/plans.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 const ACCOUNT = 'a'.repeat(26) as AccountId;
@@ -110,5 +111,35 @@ describe('the request log in Postgres', () => {
     expect(await reads().list(ACCOUNT, { statuses: [500], keyFingerprint: 'f'.repeat(16) }, after, 5)).to.deep.equal(
       rare.slice(1),
     );
+  });
+
+  it('each read of 100,000 requests of 100 accounts in ten days looks at little more than it shows', async () => {
+    const account = String(7).padStart(26, '0') as AccountId;
+    for (let day = 1; day <= 10; day++) await keepAt(`2031-03-${String(day).padStart(2, '0')}T12:00:00.000Z`);
+    await pool.query(
+      `INSERT INTO operations.request_log (id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint, created_at)
+       SELECT lpad(n::text, 26, '0'), 'req_' || n, lpad((n % 100)::text, 26, '0'), 'live', 'GET', '/v1/wallets',
+         CASE WHEN n / 100 % 100 = 0 THEN 500 ELSE 200 END, 3, CASE WHEN n / 100 % 100 = 1 THEN repeat('f', 16) ELSE repeat('0', 16) END,
+         timestamptz '${AT}' - n * interval '8.64 seconds' FROM generate_series(1, 100000) n`,
+    );
+    await pool.query('ANALYZE operations.request_log');
+    const any = { statuses: null, keyFingerprint: null };
+    const middle = request(50_007, { createdAt: addSeconds(AT, -432_060) });
+    const asked: { readonly [name: string]: readonly [number, (log: RequestLogReads) => Promise<unknown>] } = {
+      'a page': [30, (log) => log.list(account, any, null, 20)],
+      'a page behind another': [30, (log) => log.list(account, any, middle, 20)],
+      'a page of rare statuses': [60, (log) => log.list(account, { ...any, statuses: [500, 503] }, null, 20)],
+      'a page of a rare key': [60, (log) => log.list(account, { ...any, keyFingerprint: 'f'.repeat(16) }, null, 20)],
+      'a cursor': [30, (log) => log.find(account, middle.id)],
+      'requests show': [30, (log) => log.withRequestId('req_50007', 20)],
+    };
+    for (const [name, [rowsMax, read]] of Object.entries(asked)) {
+      let found: unknown;
+      const nodes = await plansOf(pool, async (db) => {
+        found = await read(requestLogReads(db));
+      });
+      expect([found].flat(), name).to.have.length.above(0).and.not.include(null);
+      expect(rowsRead(nodes), name).to.be.within(1, rowsMax);
+    }
   });
 });

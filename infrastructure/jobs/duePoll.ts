@@ -1,0 +1,57 @@
+// The safety net under notices: which lanes have work that is due, asked for all lanes of this process at once.
+import type { SqlPool } from '../../application/ports/sql.ts';
+import { type Lane, laneBounds, lanePartsOf } from './lanes.ts';
+import { DUE_LANES } from './statements.ts';
+
+/** A lost notice costs at most this. */
+const POLL_MS = 2_000;
+
+export interface DuePollOptions {
+  readonly pool: SqlPool;
+  /** Those whose jobs run here. */
+  readonly lanes: () => Iterable<Lane>;
+  readonly onDue: (lane: Lane) => void;
+  readonly onError: (error: Error) => void;
+}
+
+export class DuePoll {
+  readonly #options: DuePollOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | null = null;
+
+  constructor(options: DuePollOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = null;
+      });
+    }, POLL_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { pool, lanes, onDue, onError } = this.#options;
+    const all = [...lanes()];
+    const parts = all.map(lanePartsOf);
+    const bounds = parts.map(({ mode }) => laneBounds(mode));
+    const values = [
+      all,
+      parts.map(({ queue }) => queue),
+      bounds.map(([first]) => first),
+      bounds.map(([, below]) => below),
+    ];
+    try {
+      const { rows } = await pool.query<{ lane: Lane }>({ ...DUE_LANES, values });
+      for (const { lane } of rows) onDue(lane);
+    } catch (error) {
+      onError(error as Error);
+    }
+  }
+}

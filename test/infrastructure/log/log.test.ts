@@ -1,0 +1,31 @@
+// What the log says of an error.
+import { expect } from 'chai';
+import { openLog, warnings } from '../../../infrastructure/log/log.ts';
+
+const logged = (error: unknown): Record<string, unknown> => {
+  const lines: string[] = [];
+  warnings(openLog('info', { write: (line) => void lines.push(line) }))('it failed')(error as Error);
+  expect(lines).to.have.length(1);
+  expect(lines[0]).to.not.include('node_modules').and.not.include('    at ').and.not.include('stack');
+  return (JSON.parse(lines[0] as string) as { err: Record<string, unknown> }).err;
+};
+
+describe('an error in the log', () => {
+  it('has its name, its words, its code and its place, and nothing else that it carries', () => {
+    const error = Object.assign(new TypeError('away'), {
+      code: '08006',
+      detail: 'Key (email)=(ana@example.com)',
+      parameters: ['a secret'],
+      cause: new Error('another secret'),
+    });
+    const { where, ...rest } = logged(error);
+    expect(rest).to.deep.equal({ name: 'TypeError', message: 'away', code: '08006' });
+    expect(where).to.match(/^\S.*, test\/infrastructure\/log\/log\.test\.ts, line \d+$/);
+  });
+  it('is at no known place when it came from elsewhere, or has no stack', () => {
+    const foreign = Object.assign(new Error('away'), { stack: 'Error: away\n    at Client.x (/srv/pg/client.js:1:2)' });
+    for (const error of [foreign, Object.assign(new Error('away'), { stack: undefined })])
+      expect(logged(error)).to.deep.equal({ name: 'Error', message: 'away', where: null });
+  });
+  it('that is none is its text', () => expect(logged('away')).to.deep.equal({ message: 'away' }));
+});
