@@ -142,11 +142,19 @@ export const judgeEventStoreUrl = (
   }
 };
 
+/** Of admin and ops, unless whoever set the server up gave them others. */
+const DELIVERED_PASSWORD = 'changeit';
+const hasDefaultPassword = ({ credentials, hosts }: ConnectionSettings): boolean =>
+  credentials?.password === DELIVERED_PASSWORD && !hosts.every(({ address }) => isHere(address));
+
 const eventStoreUrl = (env: Env, rules: Pick<Config, 'isProduction' | 'allowPlainConnections'>): string | null => {
   const text = read(env, 'EVENTSTORE_URL');
   if (text === null) return null;
   const trouble = judgeEventStoreUrl(text, rules);
-  return trouble === null ? text : wrong('EVENTSTORE_URL', trouble);
+  if (trouble !== null) return wrong('EVENTSTORE_URL', trouble);
+  return rules.isProduction && hasDefaultPassword(readConnectionString(text))
+    ? wrong('EVENTSTORE_URL', 'must not have the password that EventStoreDB is delivered with: change it there')
+    : text;
 };
 
 const trustProxy = (env: Env): boolean | number | string => {
@@ -189,11 +197,14 @@ const logLevel = (env: Env): LogLevel => {
 };
 
 const METRICS_TOKEN_LENGTH_MIN = 16;
-const metricsToken = (env: Env): string | null => {
+const metricsToken = (env: Env, isProduction: boolean): string | null => {
   const text = read(env, 'METRICS_TOKEN');
-  return text === null || text.length >= METRICS_TOKEN_LENGTH_MIN
-    ? text
-    : wrong('METRICS_TOKEN', `must have at least ${METRICS_TOKEN_LENGTH_MIN} characters`);
+  if (text === null) return null;
+  if (text.length < METRICS_TOKEN_LENGTH_MIN)
+    return wrong('METRICS_TOKEN', `must have at least ${METRICS_TOKEN_LENGTH_MIN} characters`);
+  return isProduction && new Set(text).size <= 4
+    ? wrong('METRICS_TOKEN', 'is not random: make one with openssl rand -hex 24')
+    : text;
 };
 
 const smtpUrl = (env: Env): string | null => {
@@ -250,7 +261,7 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
     webhookRetentionDays: wholeNumber(env, 'WEBHOOK_RETENTION_DAYS', 1, 36_500, 90),
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),
-    metricsToken: metricsToken(env),
+    metricsToken: metricsToken(env, isProduction),
     smtpUrl: smtpUrl(env),
     mailFrom: mailFrom(env),
     apiKey: apiKey(env),

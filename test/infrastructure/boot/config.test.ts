@@ -236,6 +236,21 @@ describe('configuration', () => {
           expect(eventStore(right), right).to.equal('taken');
       });
     }
+    it('METRICS_TOKEN is random', () => {
+      for (const METRICS_TOKEN of ['x'.repeat(16), 'abcdabcdabcdabcd']) {
+        expect(saidOf({ ...IN_PRODUCTION, METRICS_TOKEN })).to.match(/^METRICS_TOKEN is not random/);
+        expect(saidOf({ METRICS_TOKEN })).to.equal('taken');
+      }
+    });
+    it('the password that EventStoreDB is delivered with opens none of another host', () => {
+      for (const user of ['admin', 'ops', 'quita']) {
+        const url = `esdb+discover://${user}:changeit@db.example.com:2113?tls=true`;
+        expect(eventStore(url)).to.match(/^EVENTSTORE_URL must not have the password that EventStoreDB is delivered/);
+        expect(eventStore(url, {})).to.equal('taken');
+        expect(eventStore(url.replace('changeit', 'changed'))).to.equal('taken');
+        expect(eventStore(url.replace('db.example.com', 'localhost'))).to.equal('taken');
+      }
+    });
     for (const host of LOOPBACK)
       it(`${host} needs neither`, () => {
         expect(publicUrl(`http://${host}:3000`)).to.equal('taken');
