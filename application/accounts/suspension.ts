@@ -26,12 +26,8 @@ export const suspend =
   ({ commands, accounts, leases, sessions }: Needs) =>
   async (accountId: AccountId, by: Changer): Promise<{ readonly since: Timestamp } | Rejection> => {
     const decide = suspendAccount(accounts.realNow());
-    const done = await commands.execute(
-      ACCOUNT,
-      streamName.account(accountId),
-      decide,
-      metadataForChange(by, accountId, accountId),
-    );
+    const why = metadataForChange(by, accountId, accountId);
+    const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
     if (isRejection(done)) return done;
     await Promise.all([leases.announce(accountId), sessions.endOfAccount(accountId)]);
     return done.reply;
@@ -47,12 +43,8 @@ export const reopen =
     const { state } = await commands.load(ACCOUNT, streamName.account(accountId));
     if (state.status === 'open' && state.suspendedAt !== null) await sessions.endOfAccount(accountId);
     const decide = reopenAccount(accounts.realNow());
-    const done = await commands.execute(
-      ACCOUNT,
-      streamName.account(accountId),
-      decide,
-      metadataForChange(by, accountId, accountId),
-    );
+    const why = metadataForChange(by, accountId, accountId);
+    const done = await commands.execute(ACCOUNT, streamName.account(accountId), decide, why);
     if (isRejection(done)) return done;
     await leases.announce(accountId);
     return done.reply;

@@ -30,7 +30,9 @@ export const deadlineOf = ({ responseDeadline, openedAt }: ProviderCase): Timest
   return responseDeadline ?? addMillis(openedAt, RESPONSE_MS);
 };
 
-/** Idempotent. A report that can't be taken, or not yet, changes nothing: it is looked at again with the next one. Throws UnknownAtProvider. */
+/**
+ * Idempotent. A report that can't be taken, or not yet, changes nothing: it is looked at again with the next one. Throws UnknownAtProvider.
+ */
 export const takeProviderCases =
   (needs: Needs) =>
   async (paymentId: PaymentId): Promise<void> => {

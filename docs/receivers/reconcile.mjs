@@ -1,5 +1,5 @@
-// Prints the dispute cases that opened on DAY (UTC), oldest page last: what webhooks may have missed.
-const { BASE_URL, API_KEY, DAY } = process.env;
+// Prints the dispute cases that opened on a day (UTC), newest first: what webhooks may have missed.
+const [BASE_URL, API_KEY, DAY] = process.argv.slice(2);
 const start = Date.parse(`${DAY}T00:00:00.000Z`);
 // The bounds are exclusive: the day begins after the last millisecond of the day before.
 const bounds = {

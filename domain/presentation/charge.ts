@@ -73,7 +73,9 @@ const failureOf = ({ charge, transaction }: ExistingPayment): ChargeFailure | nu
   return 'failure' in charge ? charge.failure : null;
 };
 
-/** The merchant's own, why it ended, and its dispute (contract.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code. */
+/**
+ * The merchant's own, why it ended, and its dispute (contract.md Informative metadata blocks); `ttlSeconds` is the lifetime of the QR code.
+ */
 const metadataBlock = (payment: ExistingPayment): ChargeView['metadata'] => {
   const { metadata, methods, expiresInSeconds } = payment.charge.terms;
   const med = medMetadata(payment);

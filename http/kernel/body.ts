@@ -1,5 +1,6 @@
 // The body of a request, as its route takes it: JSON of at most 64 kB, or bytes as they come. Everything else is a documented 4xx (rules
 // E1, E7).
+import { isUtf8 } from 'node:buffer';
 import express, { type Request, type Response } from 'express';
 import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Place } from './overload.ts';
@@ -41,6 +42,8 @@ const parse = express.json({
   strict: false, // what is not an object is refused by the schema, with a better message
   type: () => true, // told apart below, with an error of its own
   verify: (req, _res, raw) => {
+    // The parser would put U+FFFD for what it can't read: nothing that is kept may differ from what was sent.
+    if (!isUtf8(raw)) throw new Error('not UTF-8');
     (req as WithBody).mayHoldBadStrings = raw.includes('\\u') && mayHoldBadStrings(raw.toString('latin1'));
   },
 });
@@ -57,6 +60,7 @@ const tooLarge = (bytesMax: number): Rejection =>
 /** By the type of the parser's error. */
 const FAULTS: { readonly [type: string]: readonly [ErrorCode, string] } = {
   'entity.parse.failed': ['invalid_json', 'The body is not valid JSON.'],
+  'entity.verify.failed': ['invalid_json', 'The body is not valid UTF-8.'],
   'entity.too.large': ['payload_too_large', `The body is larger than ${BODY_BYTES_MAX} bytes.`],
   'charset.unsupported': ['unsupported_media_type', 'The body must be in UTF-8.'],
   'encoding.unsupported': ['unsupported_media_type', 'The Content-Encoding is not supported.'],

@@ -21,9 +21,15 @@ interface Vocabulary {
 
 const COMMON = ['--json', '--help', '--version'];
 
+/** `med`, `med review` and `med review list` of the last. */
+const pathsTo = (name: string): readonly string[] => {
+  const words = name.split(' ');
+  return words.map((_, i) => words.slice(0, i + 1).join(' '));
+};
+
 const vocabularyOf = (commands: readonly CommandWords[]): Vocabulary => {
   const names = commands.map(({ name }) => name);
-  const paths = [...new Set(names.flatMap((name) => [...(name.includes(' ') ? [name.replace(/ .*/, '')] : []), name]))];
+  const paths = [...new Set(names.flatMap(pathsTo))];
   const groups = ['', ...paths.filter((path) => !names.includes(path))];
   const wordsBehind = (path: string): readonly string[] => {
     const start = path === '' ? '' : `${path} `;

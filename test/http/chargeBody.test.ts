@@ -173,14 +173,18 @@ describe('charge body', () => {
         },
       ));
     it('a byte order mark is passed over', () => takes(`\ufeff${VALID}`));
-    it('broken UTF-8 in a string becomes the replacement character', async () => {
-      const bytes = Buffer.concat([
-        Buffer.from('{"amount":5,"payment_method":"pix","description":"a'),
-        Buffer.from([0xed, 0xa0, 0x80]),
-        Buffer.from('"}'),
-      ]);
-      expect((await takes(bytes))['metadata']).to.deep.equal({ description: 'a\ufffd\ufffd\ufffd' });
-    });
+    const unreadable = {
+      'a byte of Latin-1': [0xe7],
+      'a character cut short': [0xc3],
+      'an overlong form': [0xc0, 0xaf],
+      'half of a surrogate pair': [0xed, 0xa0, 0x80],
+      'beyond the last character': [0xf4, 0x90, 0x80, 0x80],
+    };
+    for (const [what, bytes] of Object.entries(unreadable))
+      it(`${what} within a string`, () => {
+        const [before, after] = ['{"amount":1,"payment_method":"pix","description":"', '"}'].map((s) => Buffer.from(s));
+        return refuses(Buffer.concat([before as Buffer, Buffer.from(bytes), after as Buffer]), 400, 'invalid_json');
+      });
   });
 
   describe('content encoding', () => {

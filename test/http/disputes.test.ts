@@ -289,8 +289,8 @@ describe('dispute cases', () => {
     await desk.merchant.advance(DAY_S);
     const after = await desk.dispute(await desk.paid());
     const day = today[0]?.created_at.slice(0, 10) as string;
-    const env = { ...process.env, BASE_URL: gateway.baseUrl, API_KEY: desk.merchant.key, DAY: day };
-    const { stdout } = await promisify(execFile)(process.execPath, ['docs/receivers/reconcile.mjs'], { env });
+    const words = ['docs/receivers/reconcile.mjs', gateway.baseUrl, desk.merchant.key, day];
+    const { stdout } = await promisify(execFile)(process.execPath, words);
     const lines = stdout.trim().split('\n');
     expect(lines.map((line) => line.split(' ')[0]).toSorted()).to.deep.equal(today.map(({ id }) => id).toSorted());
     expect(lines.find((line) => line.startsWith(today[0]?.id as string))).to.equal(

@@ -26,6 +26,8 @@ interface Caller {
 describe(`hostile requests, ${REQUESTS} of seed ${SEED}`, () => {
   let gateway: TestGateway;
   let requests: fc.Arbitrary<HostileRequest<Caller>>;
+  /** Come last: they suspend accounts and disable users. */
+  let ofOperator: fc.Arbitrary<HostileRequest<Caller>>;
   /** Sessions, by the account. */
   const sessions = new Map<TestTenant, string>();
   const openSession = async (tenant: TestTenant): Promise<void> => {
@@ -79,6 +81,10 @@ describe(`hostile requests, ${REQUESTS} of seed ${SEED}`, () => {
     ];
     const callers = sent.map(([credentials, hidden]) => ({ credentials, foreign: hidden }));
     requests = fc.oneof(...ROUTES.map((route) => hostileRequest(route, { callers, owned })));
+    const { authorization } = await gateway.logIn('OPERATOR');
+    const operator: Caller = { credentials: () => [`authorization: ${authorization}`], foreign: [] };
+    const ofPlatform = ROUTES.filter(({ principal }) => principal === 'operator');
+    ofOperator = fc.oneof(...ofPlatform.map((route) => hostileRequest(route, { callers: [operator], owned })));
   });
   after(() => gateway.close());
 
@@ -94,7 +100,11 @@ describe(`hostile requests, ${REQUESTS} of seed ${SEED}`, () => {
     this.timeout(0);
     const port = Number(new URL(gateway.baseUrl).port);
     const seen = new Map<number, number>();
-    for (const { caller, bytesWith } of fc.sample(requests, { numRuns: REQUESTS, seed: SEED })) {
+    const all = [
+      ...fc.sample(requests, { numRuns: REQUESTS, seed: SEED }),
+      ...fc.sample(ofOperator, { numRuns: REQUESTS / 5, seed: SEED }),
+    ];
+    for (const { caller, bytesWith } of all) {
       const bytes = bytesWith(caller.credentials());
       const of = bytes.subarray(0, 900).toString('latin1');
       let best = Number.POSITIVE_INFINITY;

@@ -300,5 +300,8 @@ export const expectHarmless = (answer: Answer, foreign: readonly string[], of: s
   expect(answer.status, `${of}\n${answer.text}`).to.be.within(200, 499);
   const isText = !/^(image|application\/pdf)/.test(answer.headers.get('content-type') ?? '');
   if (isText) expect(INSIDES.exec(answer.text)?.[0], of).to.equal(undefined);
+  // No other origin is let in, and nobody is told what this is made of.
+  for (const name of ['access-control-allow-origin', 'x-powered-by', 'server'])
+    expect(answer.headers.get(name), `${of}\n${name}`).to.equal(null);
   for (const text of foreign) expect(answer.text.includes(text), `${of}\nshows ${text}`).to.equal(false);
 };

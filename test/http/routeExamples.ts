@@ -7,6 +7,7 @@ import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
 import type { JsonBody, Route } from '../../http/kernel/route.ts';
 import { logos } from '../../infrastructure/logos/logos.ts';
 import { newKey, type TestGateway, type TestUser } from '../support/gateway.ts';
+import { openedCase, paidCharge, reviewedCase } from './caseExamples.ts';
 import { EVIDENCE_EXAMPLES, type Files, makeEvidence } from './evidenceExamples.ts';
 import { LOGO, NO_ID, USER } from './exampleParts.ts';
 import { Merchant } from './merchant.ts';
@@ -102,22 +103,6 @@ const ofCase = (base: string, rest: string, body: unknown, live: number, fresh?:
 const CASES = '/v1/med/cases';
 const INFRACTIONS = '/v1/infractions';
 const SANDBOX_CASES = '/v1/sandbox/med/cases';
-const paidCharge = async (gateway: TestGateway): Promise<string> => {
-  const { id } = (await gateway.charge<{ id: string }>()).body;
-  expect((await gateway.post(`/v1/sandbox/charges/${id}/pay`, {})).status).to.equal(200);
-  return id;
-};
-const openedCase = async (gateway: TestGateway): Promise<Pick<Cases, 'caseId'>> => {
-  const reply = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${await paidCharge(gateway)}/med`, {});
-  expect(reply.status, reply.text).to.equal(201);
-  return { caseId: reply.body.id };
-};
-const reviewedCase = async (gateway: TestGateway): Promise<Pick<Cases, 'caseId'>> => {
-  const { caseId } = await openedCase(gateway);
-  const decided = await gateway.post(`${SANDBOX_CASES}/${caseId}/decide`, { result: 'agreed', review: true });
-  expect(decided.status, decided.text).to.equal(200);
-  return { caseId };
-};
 const APPEAL = { reason: 'It was delivered.' };
 
 /** A payer's page, or what belongs to it: no key is asked for. */

@@ -183,7 +183,7 @@ describe('every route of the table', () => {
               const nonsense = await call(route, pathOf(route).replace(owned.keyId, 'none'), {
                 key: null,
                 headers: { ...headers, 'content-type': 'application/json' },
-                raw: '{"label":',
+                ...(route.method !== 'GET' && { raw: '{"label":' }),
               });
               expectError(nonsense, 403, code);
             }

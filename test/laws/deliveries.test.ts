@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Decision } from '../../domain/kernel/decider.ts';
-import type { EndpointId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { addSeconds } from '../../domain/kernel/time.ts';
 import {
@@ -15,36 +14,16 @@ import {
   webhookDelivery,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import { deepFreeze } from '../support/deepFreeze.ts';
-import { CREATED_AT, PAYMENT_ID } from '../support/samples.ts';
+import { deliveryOf, REFUSED, TAKEN, TARGET } from '../support/deliveries.ts';
+import { CREATED_AT } from '../support/samples.ts';
 
 type Step = Decision<WebhookDeliveryState, WebhookDeliveryEvent, unknown>;
-const target = '00000000000000000000000003' as EndpointId;
-const of = {
-  delivery: {
-    paymentId: PAYMENT_ID,
-    revision: 1,
-    eventType: 'charge.paid',
-    endpointId: target,
-    resend: 0,
-    scheduledAt: CREATED_AT,
-    form: 1,
-  },
-  target,
-};
+const of = { delivery: deliveryOf(), target: TARGET };
 const when = fc.nat({ max: 86_400 }).map((seconds) => addSeconds(CREATED_AT, seconds));
-const failure = {
-  ok: false,
-  statusCode: 500,
-  error: 'status: 500',
-  responseBody: null,
-  durationMs: 1,
-  retryAfterMs: null,
-};
-const success = { ...failure, ok: true, statusCode: 200, error: null };
 /** The attempt after those made, or one out of turn. */
 const attempt = fc
   .tuple(
-    fc.constantFrom(failure, failure, failure, failure, failure, failure, success),
+    fc.constantFrom(REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, TAKEN),
     fc.constantFrom(0, 1, 1, 1, 1, 2),
     when,
   )
@@ -61,7 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: when.map((at): Step => requestRetry(of, at)) },
   {
     weight: 1,
-    arbitrary: fc.tuple(fc.boolean(), when).map(([isProbe, at]): Step => redriveDelivery(target, isProbe, at, at)),
+    arbitrary: fc.tuple(fc.boolean(), when).map(([isProbe, at]): Step => redriveDelivery(TARGET, isProbe, at, at)),
   },
 );
 const steps = fc.array(step, { maxLength: 40 });

@@ -11,7 +11,6 @@ import type { Category } from '../../domain/kernel/event.ts';
 import type {
   AccountId,
   EndpointId,
-  EvidenceId,
   KeyId,
   MedCaseId,
   PasswordId,
@@ -19,33 +18,22 @@ import type {
   RefundId,
   UserId,
 } from '../../domain/kernel/ids.ts';
-import { encodeRawId } from '../../domain/kernel/ids.ts';
-import { AMOUNT_MAX, toMinor } from '../../domain/kernel/money.ts';
+import { toMinor } from '../../domain/kernel/money.ts';
 import type { Json } from '../../domain/kernel/serde.ts';
-import { fromMillis } from '../../domain/kernel/time.ts';
 import type { Fee, FeePair } from '../../domain/transaction/fees.ts';
 import type { IncomingPayment } from '../../domain/transaction/transaction.ts';
 import { ACCOUNT_ROLES, ROLES } from '../../domain/user/user.ts';
-import { anyCharacter } from './anyCharacter.ts';
+import { anyAmount, anyText, anyTime, count, mode, optional, orNull, rawId, share } from './arbitraryValues.ts';
+import { CASE_DATA } from './caseArbitraries.ts';
 
-const YEAR_2100_MS = Date.parse('2100-01-01T00:00:00.000Z');
+export { anyAmount, anyText, anyTime };
 
-export const anyText = fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: anyCharacter, maxLength: 20 }));
-export const anyTime = fc.integer({ min: 0, max: YEAR_2100_MS }).map(fromMillis);
-export const anyAmount = fc.integer({ min: 1, max: AMOUNT_MAX }).map(toMinor);
-const share = fc.integer({ min: 0, max: AMOUNT_MAX }).map(toMinor);
-const count = fc.nat({ max: 1_000_000 });
-const orNull = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { nil: null });
-const rawId = <Id extends string>() =>
-  fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => encodeRawId(bytes) as Id);
 /** As it comes out of a body: JSON, with keys of any kind. */
 const metadata = fc
   .dictionary(anyText, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)) as { [key: string]: Json });
 
-const mode = fc.constantFrom('test' as const, 'live' as const);
 const method = fc.constantFrom(...PAYMENT_METHODS);
-const optional = orNull(anyText);
 const customer: fc.Arbitrary<Customer> = fc.record({
   name: optional,
   document: optional,
@@ -90,13 +78,6 @@ const settings: fc.Arbitrary<AccountSettings> = fc.record({
   cashoutDestinations: orNull(fc.array(anyText, { maxLength: 3 })),
   disputeNotifications: fc.boolean(),
 });
-const evidenceFile = {
-  evidenceId: rawId<EvidenceId>(),
-  fileName: anyText,
-  fileSize: count,
-  mimeType: anyText,
-  uploadedBy: fc.constantFrom('merchant' as const, 'partner' as const, 'platform' as const),
-};
 /** Few, so that events of one history are about the same case. */
 const caseId = fc.constantFrom('1dspt000000000000000000000' as MedCaseId, '1dspt000000000000000000001' as MedCaseId);
 const bound = { provider: anyText, reference: anyText, expiresAt: anyTime };
@@ -272,45 +253,7 @@ export const ANY_DATA: DataOf = {
     reportedAmount: anyAmount,
     announced: fc.boolean(),
   }),
-  MedCaseOpened: fc.record({
-    caseId: rawId<MedCaseId>(),
-    paymentId: rawId<PaymentId>(),
-    accountId: rawId<AccountId>(),
-    mode,
-    providerCaseId: anyText,
-    type: fc.constantFrom(...CASE_TYPES),
-    amount: anyAmount,
-    currency: anyText,
-    reason: optional,
-    responseDeadline: orNull(anyTime),
-    amountMismatch: fc.boolean(),
-    openedAt: anyTime,
-    at: anyTime,
-  }),
-  MedCaseEvidenceRequested: fc.record({ at: anyTime }),
-  MedCaseDeadlineNeared: fc.record({ at: anyTime }),
-  MedCaseEvidenceGranted: fc.record({ ...evidenceFile, expiresAt: anyTime, at: anyTime }),
-  MedCaseEvidenceConfirmed: fc.record({ ...evidenceFile, sha256: anyText, grantedAt: anyTime, at: anyTime }),
-  MedCaseAppealed: fc.record({ reason: anyText, at: anyTime }),
-  MedCaseAccepted: fc.record({ announced: fc.boolean(), at: anyTime }),
-  MedCaseReviewRequested: fc.record({
-    result: fc.constantFrom('agreed' as const, 'disagreed' as const),
-    returned: fc.boolean(),
-    report: count,
-    ruledAt: anyTime,
-    at: anyTime,
-  }),
-  MedCaseReviewApproved: fc.record({ at: anyTime }),
-  MedCaseReviewRefused: fc.record({ at: anyTime }),
-  MedCaseRejected: fc.record({ announced: fc.boolean(), report: count, ruledAt: anyTime, at: anyTime }),
-  MedCaseClosed: fc.record({
-    because: fc.constantFrom('disagreed' as const, 'withdrawn' as const),
-    moneyOutcome: fc.constantFrom('refunded_to_merchant' as const, 'closed_without_refund' as const),
-    announced: fc.boolean(),
-    report: count,
-    ruledAt: anyTime,
-    at: anyTime,
-  }),
+  ...CASE_DATA,
   RefundRequested: fc.record({
     refundId: rawId<RefundId>(),
     paymentId: rawId<PaymentId>(),

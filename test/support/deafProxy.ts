@@ -1,6 +1,5 @@
 // A proxy to PostgreSQL that swallows every notification: the process behind it hears of nothing, and reads and writes as ever.
-import { connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { startTcpProxy } from './tcpProxy.ts';
 
 export interface DeafProxy {
   readonly connectionString: string;
@@ -30,45 +29,19 @@ const withoutNotifications = (pass: (bytes: Buffer) => void, onSwallowed: () => 
 
 export const startDeafProxy = async (connectionString: string): Promise<DeafProxy> => {
   const url = new URL(connectionString);
-  const [folder, port] = [decodeURIComponent(url.hostname), Number(url.port)];
-  const target = folder.startsWith('/') ? { path: join(folder, `.s.PGSQL.${port}`) } : { host: folder, port };
-  const sockets = new Set<Socket>();
   let swallowed = 0;
-  const server = createServer((client) => {
-    const upstream = connect(target);
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
-    client.on('data', (bytes) => upstream.write(bytes));
-    upstream.on(
-      'data',
-      withoutNotifications(
-        (bytes) => client.write(bytes),
-        () => {
-          swallowed++;
-        },
-      ),
-    );
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) }, (pass) =>
+    withoutNotifications(pass, () => {
+      swallowed++;
+    }),
+  );
   url.hostname = '127.0.0.1';
-  url.port = String((server.address() as { port: number }).port);
+  url.port = String(proxy.port);
   return {
     connectionString: url.href,
     get swallowed() {
       return swallowed;
     },
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => proxy.close(),
   };
 };

@@ -1,4 +1,5 @@
 // The program, killed with kill -9 and started again on the same data, and a merchant who repeats each request until it is answered.
+import { readFile } from 'node:fs/promises';
 import { request } from 'undici';
 import { cli, freePort, newDataDir, Program, removeDataDir } from './program.ts';
 
@@ -43,6 +44,16 @@ export class KillableGateway {
     const program = await new Program({ dataDir, port, env }).ready();
     const { testApiKey: apikey } = await program.demo();
     return new KillableGateway({ dataDir, port, env, apikey, giveUpAtMs: performance.now() + patienceMs, program });
+  }
+
+  get baseUrl(): string {
+    return this.#program.baseUrl;
+  }
+
+  /** Resident memory of the program without its database, in MB. */
+  async residentMb(): Promise<number> {
+    const status = await readFile(`/proc/${this.#program.process.pid}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
   }
 
   /** Kills the whole process group, and resolves when the next one is ready. */

@@ -22,7 +22,14 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-export const startTcpProxy = async (target: { readonly host: string; readonly port: number }): Promise<TcpProxy> => {
+/** Takes the server's bytes of one connection and passes on what the client is to see of them. */
+type Filter = (pass: (bytes: Buffer) => void) => (bytes: Buffer) => void;
+
+/** `filter`: default, all bytes pass. */
+export const startTcpProxy = async (
+  target: { readonly host: string; readonly port: number },
+  filter: Filter = (pass) => pass,
+): Promise<TcpProxy> => {
   const folder = decodeURIComponent(target.host);
   const sockets = new Set<Socket>();
   const connections = new Set<{ isSilent: boolean }>();
@@ -64,8 +71,9 @@ export const startTcpProxy = async (target: { readonly host: string; readonly po
       if (requests && !connection.isSilent) upstream.write(bytes);
       notice(bytes);
     });
+    const pass = filter((bytes) => client.write(bytes));
     upstream.on('data', (bytes) => {
-      if (answers && !connection.isSilent) client.write(bytes);
+      if (answers && !connection.isSilent) pass(bytes);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -257,6 +257,7 @@ describe('nothing leaks', function suite() {
     );
     // As a client repeats.
     while ((await ask('GET', '/v1/wallets', { headers: key })).status !== 200);
+    while ((await ask('GET', '/v1/account', { headers: session })).status !== 200);
   };
 
   const tellPasswords = async (session: { authorization: string }): Promise<void> => {
@@ -303,7 +304,7 @@ describe('nothing leaks', function suite() {
   });
   it('in the log: no secret, no stack, nothing of a payer and no path of a receiver', () => {
     const { output } = program;
-    expect(output.match(/"level":/g)?.length).to.be.above(20);
+    expect(output.match(/"level":/g)?.length).to.be.above(10);
     const texts = [...secrets.values()].map(({ text }) => text);
     for (const text of [...texts, ...Object.values(PAYER), ...Object.values(OTHER_PAYER), OWNER.email, HOOK_SECRET])
       expect(

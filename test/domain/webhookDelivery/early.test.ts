@@ -1,7 +1,6 @@
 // A retry comes before its time only because its target is well again, and by at most one step of the schedule (W3).
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import { addMillis, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import {
   mayComeEarly,
@@ -10,22 +9,14 @@ import {
   scheduled,
   webhookDelivery,
 } from '../../../domain/webhookDelivery/webhookDelivery.ts';
-import { at, PAYMENT_ID } from '../../support/samples.ts';
+import { deliveryOf, REFUSED, TARGET } from '../../support/deliveries.ts';
+import { at } from '../../support/samples.ts';
 
 /** W3, written out: seconds after attempt 1, 2, … 14. */
 const W3_SECONDS = [5, 30, 120, 300, 900, 1800, 3600, 7200, 14_400, 21_600, 28_800, 43_200, 43_200, 43_200];
 const START = at('13:00:00');
 const HALF = 0.5; // no jitter
-const TARGET = '00000000000000000000000003' as EndpointId;
-const delivery = {
-  paymentId: PAYMENT_ID,
-  revision: 1,
-  eventType: 'charge.paid',
-  endpointId: TARGET,
-  resend: 0,
-  scheduledAt: START,
-  form: 1,
-};
+const delivery = deliveryOf({ scheduledAt: START });
 const fresh = (): PendingDelivery => scheduled(delivery, TARGET);
 const refused = (
   state: PendingDelivery,
@@ -33,7 +24,7 @@ const refused = (
   random = HALF,
   retryAfterMs: number | null = null,
 ): PendingDelivery => {
-  const result = { ok: false, statusCode: 503, error: 'status: 503', responseBody: null, durationMs: 1, retryAfterMs };
+  const result = { ...REFUSED, statusCode: 503, error: 'status: 503', retryAfterMs };
   const decided = recordAttempt({ delivery, target: TARGET }, state.attempts + 1, result, when, random)(state);
   if (!('events' in decided)) throw new Error('refused');
   return decided.events.reduce(webhookDelivery.evolve, state) as PendingDelivery;

@@ -1,6 +1,5 @@
 // A delivery that is asked for again: one by one, and as one of many (rules W3, W8).
 import { expect } from 'chai';
-import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import { addMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import {
   type AttemptResult,
@@ -17,33 +16,15 @@ import {
   type WebhookDeliveryEvent,
   webhookDelivery,
 } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { deliveryOf, REFUSED, TAKEN, TARGET } from '../../support/deliveries.ts';
 import { given } from '../../support/given.ts';
-import { at, PAYMENT_ID } from '../../support/samples.ts';
+import { at } from '../../support/samples.ts';
 
 const HALF = 0.5; // no jitter
-const TARGET = '00000000000000000000000003' as EndpointId;
 const START = at('13:00:00');
 const LATER = at('14:00:00');
-const delivery: Delivery = {
-  paymentId: PAYMENT_ID,
-  revision: 1,
-  eventType: 'charge.paid',
-  endpointId: TARGET,
-  resend: 0,
-  scheduledAt: START,
-  form: 1,
-};
+const delivery = deliveryOf({ scheduledAt: START });
 const OF = { delivery, target: TARGET };
-const BAD: AttemptResult = {
-  ok: false,
-  statusCode: 500,
-  error: 'status: 500',
-  responseBody: null,
-  durationMs: 1,
-  retryAfterMs: null,
-};
-const OK: AttemptResult = { ...BAD, ok: true, statusCode: 200, error: null };
-
 /** What the decisions record, one after the other. */
 const story = (...results: readonly (readonly [AttemptResult, Timestamp])[]): WebhookDeliveryEvent[] => {
   const events: WebhookDeliveryEvent[] = [];
@@ -54,9 +35,9 @@ const story = (...results: readonly (readonly [AttemptResult, Timestamp])[]): We
   }
   return events;
 };
-const FAILED_ONCE = story([BAD, START]); // due again at 13:00:05
-const DELIVERED = story([OK, START]);
-const DEAD = story(...Array.from({ length: 15 }, () => [BAD, START] as const));
+const FAILED_ONCE = story([REFUSED, START]); // due again at 13:00:05
+const DELIVERED = story([TAKEN, START]);
+const DEAD = story(...Array.from({ length: 15 }, () => [REFUSED, START] as const));
 const CANCELLED: WebhookDeliveryEvent[] = [
   { type: 'WebhookDeliveryCancelled', data: { reason: 'the endpoint was deleted', at: START, delivery } },
 ];
@@ -143,7 +124,7 @@ describe('a retry by hand', () => {
   it('is known no more once its attempt failed: the next retry is asked for anew', () => {
     const history = [...FAILED_ONCE, asked(soon)];
     const failed = given(webhookDelivery, ...history)
-      .when(recordAttempt(OF, 2, BAD, soon, HALF))
+      .when(recordAttempt(OF, 2, REFUSED, soon, HALF))
       .then(
         {
           type: 'WebhookDeliveryAttemptFailed',
@@ -178,7 +159,7 @@ describe('a new round', () => {
     const delays: number[] = [];
     for (let number = 16; number <= 30; number++) {
       expect(maxAttemptsOf(after.state as PendingDelivery)).to.equal(30);
-      const decided = recordAttempt(OF, number, BAD, when, HALF)(after.state);
+      const decided = recordAttempt(OF, number, REFUSED, when, HALF)(after.state);
       if (!('events' in decided)) throw new Error('refused');
       history.push(...(decided.events as WebhookDeliveryEvent[]));
       after = given(webhookDelivery, ...history);
@@ -203,7 +184,7 @@ describe('a new round', () => {
   });
   it('may be cancelled, and taken', () => {
     const history = [...DEAD, asked(LATER)];
-    const end = given(webhookDelivery, ...history).when(recordAttempt(OF, 16, OK, LATER, HALF));
+    const end = given(webhookDelivery, ...history).when(recordAttempt(OF, 16, TAKEN, LATER, HALF));
     end.then(
       {
         type: 'WebhookDeliverySucceeded',
@@ -218,7 +199,7 @@ describe('a new round', () => {
   });
   it('lets a retry come early by one step of its own schedule, not of the first one’s', () => {
     const number = (n: number, when: Timestamp): WebhookDeliveryEvent[] => {
-      const decided = recordAttempt(OF, n, BAD, when, HALF)(pendingAfter(...history));
+      const decided = recordAttempt(OF, n, REFUSED, when, HALF)(pendingAfter(...history));
       return 'events' in decided ? [...decided.events] : [];
     };
     const history = [...DEAD, asked(LATER)];

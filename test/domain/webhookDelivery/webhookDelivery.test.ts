@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { EndpointId } from '../../../domain/kernel/ids.ts';
 import { addMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import {
   type AttemptResult,
@@ -11,26 +10,18 @@ import {
   type WebhookDeliveryState,
   webhookDelivery,
 } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { deliveryOf, TARGET } from '../../support/deliveries.ts';
 import { type Given, given } from '../../support/given.ts';
-import { at, PAYMENT_ID } from '../../support/samples.ts';
+import { at } from '../../support/samples.ts';
 
 const HALF = 0.5; // no jitter
-const ENDPOINT_ID = '00000000000000000000000003' as EndpointId;
 const START = at('13:00:00');
-const delivery: Delivery = {
-  paymentId: PAYMENT_ID,
-  revision: 1,
-  eventType: 'charge.paid',
-  endpointId: ENDPOINT_ID,
-  resend: 0,
-  scheduledAt: START,
-  form: 1,
-};
+const delivery = deliveryOf({ scheduledAt: START });
 /** The round that every delivery begins with. */
 const FIRST = { earlierAttempts: 0, begunAt: START };
-const OF = { delivery, target: ENDPOINT_ID };
+const OF = { delivery, target: TARGET };
 /** Told of another message: the stream knows better. */
-const OTHER = { delivery: { ...delivery, eventType: 'charge.expired', form: 2 }, target: ENDPOINT_ID };
+const OTHER = { delivery: { ...delivery, eventType: 'charge.expired', form: 2 }, target: TARGET };
 const ok: AttemptResult = {
   ok: true,
   statusCode: 204,
@@ -60,7 +51,7 @@ const attemptFailed = (
     type: 'WebhookDeliveryAttemptFailed',
     data: {
       number,
-      target: ENDPOINT_ID,
+      target: TARGET,
       at: when,
       statusCode,
       error: error as string,
@@ -93,7 +84,7 @@ const ENDS: readonly (readonly [string, readonly WebhookDeliveryEvent[]])[] = [
 
 describe('a delivery that was scheduled', () => {
   it('is pending and due at once, without an event', () => {
-    expect(scheduled(delivery, ENDPOINT_ID)).to.deep.equal({
+    expect(scheduled(delivery, TARGET)).to.deep.equal({
       status: 'pending',
       delivery,
       round: FIRST,
@@ -102,7 +93,7 @@ describe('a delivery that was scheduled', () => {
       lastStatusCode: null,
       lastError: null,
       lastResponseBody: null,
-      target: ENDPOINT_ID,
+      target: TARGET,
       nextAttemptAt: START,
       isProbe: false,
     });

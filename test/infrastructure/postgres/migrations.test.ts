@@ -16,7 +16,7 @@ describe('the migrations', () => {
     '0001_event_log': 'b717f5bf89419e5a',
     '0002_subscriptions': 'a3877e05a42402d2',
     '0003_operations': '2889264fccb8c062',
-    '0004_sandbox_provider': '9da0d210d149ad00',
+    '0004_sandbox_provider': 'd43a5c46db935da4',
     '0005_access': 'a318fffedca6956f',
     '0006_account_settings': 'a0d71e0734ffe34b',
     '0007_requests': '09868ae9cbe0692e',

@@ -25,20 +25,12 @@ import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { verify } from '../../../projections/engine/verify.ts';
 import { expiredDeliveries } from '../../../projections/webhooks/expiry.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
+import { deliveryOf, REFUSED, TAKEN } from '../../support/deliveries.ts';
 import { loseFacts } from '../../support/lostFacts.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, CREATED_AT, PAYMENT_ID } from '../../support/samples.ts';
 
 const ENDPOINTS = ['00000000000000000000000003', '00000000000000000000000004'] as EndpointId[];
-const FAILURE = {
-  ok: false,
-  statusCode: 500,
-  error: 'status: 500',
-  responseBody: null,
-  durationMs: 1,
-  retryAfterMs: null,
-};
-const SUCCESS = { ...FAILURE, ok: true, statusCode: 200, error: null };
 const ACTS = ['taken', 'refused', 'refusedForGood', 'cancelled', 'askedFor'] as const;
 type Act = (typeof ACTS)[number];
 /** A delivery: what happened to it, and on which day from 2026-01-01 that was recorded. */
@@ -52,27 +44,16 @@ const day = (days: number): string => new Date(Date.UTC(2026, 0, 1 + days)).toIS
 /** The events of a history, with the day of each; and whether the delivery ended. */
 const eventsOf = ({ endpoint, acts }: History) => {
   const target = ENDPOINTS[endpoint] as EndpointId;
-  const of = {
-    delivery: {
-      paymentId: PAYMENT_ID,
-      revision: 1,
-      eventType: 'charge.paid',
-      endpointId: target,
-      resend: 0,
-      scheduledAt: CREATED_AT,
-      form: 1,
-    },
-    target,
-  };
+  const of = { delivery: deliveryOf({ endpointId: target }), target };
   const events: { readonly event: WebhookDeliveryEvent; readonly day: number }[] = [];
   let state = webhookDelivery.initial;
   let today = 0;
   const decided = (act: Act) => {
     const at = addSeconds(CREATED_AT, events.length + 1);
     const number = (state.status === 'absent' ? 0 : state.attempts) + 1;
-    if (act === 'taken') return recordAttempt(of, number, SUCCESS, at, 0)(state);
+    if (act === 'taken') return recordAttempt(of, number, TAKEN, at, 0)(state);
     if (act === 'cancelled') return cancelDelivery(of, 'x', at)(state);
-    return act === 'askedFor' ? requestRetry(of, at)(state) : recordAttempt(of, number, FAILURE, at, 0)(state);
+    return act === 'askedFor' ? requestRetry(of, at)(state) : recordAttempt(of, number, REFUSED, at, 0)(state);
   };
   for (const { act, daysLater } of acts) {
     today += daysLater;

@@ -91,6 +91,7 @@ export const sealProblems = (sources: readonly Source[]): readonly Problem[] =>
 const AGGREGATES = [
   'account',
   'charge',
+  'dispute',
   'keyring',
   'logConsumer',
   'refund',

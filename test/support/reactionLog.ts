@@ -1,0 +1,217 @@
+// Everything that is logged, once of each kind, and what process managers can answer to it.
+import { expect } from 'chai';
+import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { ProcessManager, Reaction, Subscriptions } from '../../application/ports/processManager.ts';
+import type { AnyEvent } from '../../domain/events.ts';
+import { deepFreeze } from './deepFreeze.ts';
+import { card, otherIssued } from './instruments.ts';
+import {
+  ACCOUNT_ID,
+  at,
+  CASE_ID,
+  CREATED_AT,
+  cancelled,
+  cancelRequested,
+  created,
+  disputeOpened,
+  expired,
+  failed,
+  held,
+  heldRejected,
+  heldReleased,
+  issued,
+  PAYMENT_ID,
+  processing,
+  REFUND_ID,
+  REFUNDED_AT,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  refused,
+  refusedInstrument,
+  released,
+  resendRequested,
+  returned,
+  returnRefused,
+  returnRetried,
+  sentBack,
+  settled,
+} from './samples.ts';
+
+export const REVISION = 7;
+export const ENDPOINT = '1endpoint00000000000000000';
+export const EVIDENCE = '3evidence00000000000000000';
+export const DELIVERY = '2delivery00000000000000000';
+/** Of a case, and a day before it. */
+export const [DEADLINE, DAY_BEFORE] = ['2026-11-24T15:00:00.000Z', '2026-11-23T15:00:00.000Z'];
+export const [LATER, TOMORROW] = [at('15:00:00'), at('23:00:00')];
+
+export const SUBJECTS = {
+  payment: PAYMENT_ID,
+  refund: REFUND_ID,
+  medCase: CASE_ID,
+  webhookDelivery: DELIVERY,
+  webhookEndpoint: ENDPOINT,
+  account: ACCOUNT_ID,
+} as const;
+type Category = keyof typeof SUBJECTS;
+export const logged = (category: Category, event: unknown, mode = 'test'): LoggedEvent =>
+  deepFreeze({
+    category,
+    stream: `${category}-${SUBJECTS[category]}`,
+    subject: SUBJECTS[category],
+    id: 'event-1',
+    revision: REVISION,
+    position: '0001',
+    account: ACCOUNT_ID,
+    mode,
+    correlationId: PAYMENT_ID,
+    recordedAt: CREATED_AT,
+    event: event as AnyEvent,
+  }) as unknown as LoggedEvent;
+
+export const NO_SUBSCRIPTIONS: Subscriptions = { endpoints: () => [], hasWebhookUrls: () => false };
+/** What it answers, twice. */
+export const reactions = (
+  process: ProcessManager,
+  event: LoggedEvent,
+  context = NO_SUBSCRIPTIONS,
+): readonly Reaction[] => {
+  const first = process.react(event, context);
+  expect(process.react(event, context)).to.deep.equal(first);
+  return first;
+};
+
+/** `key`: what the payload names comes first in it. */
+export const timer = (kind: string, key: string, dueAt: string, group: string | null = null, mode = 'test') => ({
+  kind: 'timer',
+  timer: { account: ACCOUNT_ID, mode, kind, key, payload: payloadOf(kind, key), group, dueAt, ...onlyLater(kind) },
+});
+export const onlyLater = (kind: string) => kind === 'resumeIssuing' && { onlyLater: true };
+export const payloadOf = (kind: string, key: string): object => {
+  if (kind === 'deliver') return { deliveryId: key };
+  if (kind === 'remindOfDeadline') return { caseId: key };
+  if (kind === 'sweepEvidence') return { caseId: CASE_ID, evidenceId: key };
+  if (kind === 'refund') return { paymentId: PAYMENT_ID, refundId: key };
+  const [paymentId, more] = key.split(' ');
+  if (more === undefined) return { paymentId };
+  return more === 'all' ? { paymentId, ofAll: true } : { paymentId, method: more };
+};
+export const clear = (kind: string, key: string = PAYMENT_ID) => ({ kind: 'clearTimer', timer: { kind, key } });
+export const job = (queue: string, payload: object, target?: string) => ({
+  kind: 'job',
+  job: { queue, payload, ...(target !== undefined && { target }) },
+});
+
+export const attemptFailed = (nextAttemptAt: string | null) => ({
+  type: 'WebhookDeliveryAttemptFailed',
+  data: { number: 1, target: ENDPOINT, at: CREATED_AT, nextAttemptAt },
+});
+export const registered = { type: 'WebhookEndpointRegistered', data: { endpointId: ENDPOINT, events: ['*'] } };
+export const deleted = { type: 'WebhookEndpointDeleted', data: { at: CREATED_AT } };
+export const endpointChanged = (change: object) => {
+  const data = { url: null, events: null, status: null, ...change };
+  return logged('webhookEndpoint', { type: 'WebhookEndpointChanged', data });
+};
+export const secretRotated = { type: 'WebhookEndpointSecretRotated', data: { secretVersion: 2, at: LATER } };
+export const sandboxChanged = (autoConfirmRefunds: boolean) => ({
+  type: 'AccountSandboxSettingsChanged',
+  data: { sandbox: { autoConfirmRefunds }, at: CREATED_AT },
+});
+
+/** Everything that is logged, once of each kind, with a name. */
+export const LOG: { readonly [name: string]: LoggedEvent } = {
+  'charge created': logged('payment', created()),
+  'payment created': logged('payment', created({ api: 'payments' })),
+  'payment of two methods created': logged('payment', created({ api: 'payments', methods: ['PIX', 'CREDIT_CARD'] })),
+  'card issued': logged('payment', otherIssued(card())),
+  'card not to be had': logged('payment', refusedInstrument('CREDIT_CARD')),
+  'cancel requested': logged('payment', cancelRequested()),
+  'charge cancelled': logged('payment', cancelled()),
+  'resend requested': logged('payment', resendRequested(2, 1)),
+  'resend that nobody wants': logged('payment', resendRequested(2, 1, false)),
+  'card in flight': logged('payment', processing()),
+  'card declined': logged('payment', refused('CREDIT_CARD', false)),
+  'card declined for good': logged('payment', refused('CREDIT_CARD', true)),
+  'held let pass': logged('payment', heldReleased()),
+  'held sent back': logged('payment', heldRejected('operator')),
+  'held cancelled': logged('payment', heldRejected('cancelled')),
+  'refund reserved': logged('payment', refundReserved()),
+  'refund completed': logged('payment', refundCompleted()),
+  'refund released': logged('payment', refundReleased()),
+  'dispute opened': logged('payment', disputeOpened()),
+  'refund opened': logged('refund', { type: 'RefundRequested', data: { refundId: REFUND_ID, at: REFUNDED_AT } }),
+  'refund submitted': logged('refund', { type: 'RefundSubmitted', data: { at: REFUNDED_AT } }),
+  'refund unknown': logged('refund', { type: 'RefundOutcomeUnknown', data: { at: REFUNDED_AT } }),
+  'refund paid': logged('refund', { type: 'RefundCompleted', data: { endToEndId: 'E', at: REFUNDED_AT } }),
+  'refund failed': logged('refund', { type: 'RefundFailed', data: { reason: 'x', at: REFUNDED_AT } }),
+  'pix issued': logged('payment', issued()),
+  'charge failed': logged('payment', failed()),
+  'charge expired': logged('payment', expired()),
+  'settled at once': logged('payment', settled()),
+  'settled and held back': logged('payment', settled({ availableAt: TOMORROW })),
+  'payment held': logged('payment', held()),
+  'wrong amount': logged('payment', sentBack('wrong_amount')),
+  'second payment': logged('payment', sentBack('second_payment')),
+  'charge ended': logged('payment', sentBack('charge_ended')),
+  'payer differs': logged('payment', sentBack('payer_mismatch')),
+  'payment returned': logged('payment', returned()),
+  'return refused': logged('payment', returnRefused()),
+  'return asked for again': logged('payment', returnRetried('return-2')),
+  'funds released': logged('payment', released()),
+  'dispute updated': logged('payment', { type: 'TransactionDisputeUpdated', data: { at: LATER } }),
+  'dispute resolved': logged('payment', { type: 'TransactionDisputeResolved', data: { at: LATER } }),
+  'case opened': logged('medCase', {
+    type: 'MedCaseOpened',
+    data: { responseDeadline: DEADLINE, openedAt: LATER, at: LATER },
+  }),
+  'case without a deadline opened': logged('medCase', {
+    type: 'MedCaseOpened',
+    data: { responseDeadline: null, openedAt: LATER, at: LATER },
+  }),
+  ...Object.fromEntries(
+    [
+      'EvidenceRequested',
+      'DeadlineNeared',
+      'EvidenceGranted',
+      'EvidenceConfirmed',
+      'Appealed',
+      'Accepted',
+      'ReviewRequested',
+      'ReviewApproved',
+      'ReviewRefused',
+      'Rejected',
+      'Closed',
+    ].map((name) => [
+      `case ${name}`,
+      logged('medCase', { type: `MedCase${name}`, data: { evidenceId: EVIDENCE, at: LATER } }),
+    ]),
+  ),
+  'attempt failed': logged('webhookDelivery', attemptFailed(LATER)),
+  'last attempt failed': logged('webhookDelivery', attemptFailed(null)),
+  delivered: logged('webhookDelivery', { type: 'WebhookDeliverySucceeded', data: { number: 1, at: LATER } }),
+  'dead-lettered': logged('webhookDelivery', { type: 'WebhookDeliveryDeadLettered', data: { at: LATER } }),
+  'delivery cancelled': logged('webhookDelivery', {
+    type: 'WebhookDeliveryCancelled',
+    data: { reason: 'x', at: LATER },
+  }),
+  'retry asked for': logged('webhookDelivery', {
+    type: 'WebhookDeliveryRetryRequested',
+    data: { target: ENDPOINT, isProbe: true, at: LATER, delivery: null },
+  }),
+  'endpoint registered': logged('webhookEndpoint', registered),
+  'endpoint deleted': logged('webhookEndpoint', deleted),
+  'endpoint sent elsewhere': endpointChanged({ url: 'https://b.example' }),
+  'endpoint told of other events': endpointChanged({ events: ['*'] }),
+  'endpoint made inactive': endpointChanged({ status: 'inactive' }),
+  'endpoint made active': endpointChanged({ status: 'active' }),
+  'endpoint’s secret rotated': logged('webhookEndpoint', secretRotated),
+  'clock advanced': logged('account', { type: 'AccountTestClockAdvanced', data: { seconds: 90, to: LATER } }),
+  'account opened': logged('account', { type: 'AccountOpened', data: { accountId: ACCOUNT_ID } }),
+  'settings changed': logged('account', { type: 'AccountSettingsChanged', data: { at: CREATED_AT } }),
+  'sandbox confirms refunds': logged('account', sandboxChanged(true)),
+  'sandbox confirms no refunds': logged('account', sandboxChanged(false)),
+  'account suspended': logged('account', { type: 'AccountSuspended', data: { at: CREATED_AT } }),
+  'account reopened': logged('account', { type: 'AccountReopened', data: { at: CREATED_AT } }),
+  'override secret rotated': logged('account', { type: 'AccountOverrideSecretRotated', data: { at: CREATED_AT } }),
+};
