@@ -38,7 +38,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable<'payment', PaymentState>({
   name: 'payments',
-  version: 9,
+  version: 10,
   category: 'payment',
   decider: payment,
   table: 'payments',

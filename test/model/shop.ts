@@ -137,9 +137,7 @@ export class Shop {
 
   endRefund(payment: Payment, refund: Refund, isPaid: boolean): void {
     refund.status = isPaid ? 'REFUNDED' : 'FAILED';
-    const isDisputed = payment.status === 'CHARGEBACK' || payment.status === 'DISPUTE';
-    if (!isPaid && isDisputed) payment.retained += refund.amount;
-    if (!isPaid) this.#available += refund.fee + (isDisputed ? 0 : refund.amount);
+    if (!isPaid) this.#available += refund.fee + refund.amount;
     const given = payment.refunds.reduce((sum, one) => (one.status === 'REFUNDED' ? sum + one.amount : sum), 0);
     const isPlain = payment.status === 'PAID' || payment.status === 'APPROVED';
     if (isPlain && given === payment.amount) payment.status = 'REFUNDED';
