@@ -139,6 +139,7 @@ describe('operators of the platform', () => {
       [{ refundVelocity: { countPerHour: 5 } }],
       [{ refundVelocity: { sumPerHour: 6 } }],
       [{ refundVelocity: { sumPerHour: null } }],
+      [{ disputeNotifications: false }],
       [{ rateLimitPerMinute: 77 }],
       [{ cashoutDestinations: ['99991111140', '99991111140'] }, { cashoutDestinations: ['99991111140'] }],
     ];

@@ -5,7 +5,7 @@ import type { SettingsChange } from '../../../domain/account/settings.ts';
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { taxIdOf } from '../../../domain/pix/taxId.ts';
-import { described, exactly, integer, listOf, optional, orNull, string } from '../../kernel/jsonSchema.ts';
+import { boolean, described, exactly, integer, listOf, optional, orNull, string } from '../../kernel/jsonSchema.ts';
 import type { Frozen } from '../../kernel/route.ts';
 
 const B = SETTING_BOUNDS;
@@ -42,6 +42,7 @@ export const operatorsSettingsBody = exactly({
       sumPerHour: optional(described('Minor units; null: any.', orNull(integer(...B.refundSumPerHour)))),
     }),
   ),
+  disputeNotifications: optional(described('Whether outcomes of live disputes are published as webhooks.', boolean)),
   rateLimitPerMinute: optional(
     described('Of each key; null: the deployment’s; 0: any number.', orNull(integer(...B.rateLimitPerMinute))),
   ),
