@@ -22,7 +22,7 @@ const MIDDLE = 'c50000' as MedCaseId;
 const MIDDLE_AT = addSeconds(NOW, -50_000);
 const stateOf = (caseId: MedCaseId) => JSON.stringify({ ...caseAfter(caseOpened({ caseId })), createdAt: MIDDLE_AT });
 
-/** A case a second, of 50,000 charges. All are closed ones of type med, but ten of each other pair of a status and a type, oldest of all. */
+/** A case a second, of 50,000 charges: closed ones of type med, but ten of each pair of a status and a type at the old end. */
 const RARE = CASE_STATUSES.length * CASE_TYPES.length;
 const FILL = [
   `INSERT INTO rm_disputes.cases (id, account_id, mode, revision, state, payment_id, type, status, created_at, remind_at, waits_because)
