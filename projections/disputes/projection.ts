@@ -36,6 +36,7 @@ export const disputesProjection = aggregateTable<'medCase', MedCaseState>({
   indexes: [
     { columns: 'account_id, mode, created_at DESC, id' },
     { columns: 'account_id, mode, status, created_at DESC, id' },
+    { columns: 'account_id, mode, type, created_at DESC, id' },
     { columns: 'payment_id' },
     { columns: 'remind_at, id', where: 'remind_at IS NOT NULL' },
     { columns: 'created_at, id', where: 'waits_because IS NOT NULL' },

@@ -4,18 +4,32 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Suite → folder whose sub-folders are the adapters of its port. Those of mail are files, and one test runs the suite on both. */
-const SUITES = { eventStore: 'infrastructure/eventStore' } as const;
-const MAIL_ADAPTERS = { 'outbox.ts': 'outboxMail', 'smtp.ts': 'smtpMail' };
+/** Suite → folder whose sub-folders are the adapters of its port, each with a test file of its own. */
+const BY_FOLDER = { eventStore: 'infrastructure/eventStore' } as const;
+/** Suite → folder whose files of this kind are the adapters, with what each is called; one test file runs the suite on all. */
+const BY_FILE = {
+  evidenceStorage: {
+    folder: 'infrastructure/evidence',
+    isAdapter: (name: string) => name.endsWith('Storage.ts'),
+    adapters: { 'fileStorage.ts': 'FileEvidenceStorage.open', 's3Storage.ts': 'new S3EvidenceStorage' },
+  },
+  mail: {
+    folder: 'infrastructure/mail',
+    isAdapter: (name: string) => name !== 'message.ts',
+    adapters: { 'outbox.ts': 'outboxMail', 'smtp.ts': 'smtpMail' },
+  },
+} as const;
 
 describe('conformance suites × adapters', () => {
   it('has a suite for every file of one, and the reverse', async () => {
     const files = await readdir(import.meta.dirname, { withFileTypes: true });
     const suites = files.filter((f) => f.isFile() && !f.name.includes('.test.')).map(({ name }) => name);
-    expect(suites.toSorted()).to.deep.equal([...Object.keys(SUITES), 'mail'].map((suite) => `${suite}.ts`));
+    expect(suites.toSorted()).to.deep.equal(
+      [...Object.keys(BY_FOLDER), ...Object.keys(BY_FILE)].map((suite) => `${suite}.ts`),
+    );
   });
 
-  for (const [suite, folder] of Object.entries(SUITES))
+  for (const [suite, folder] of Object.entries(BY_FOLDER))
     it(`${suite} runs on each adapter`, async () => {
       const entries = await readdir(join(ROOT, folder), { withFileTypes: true });
       const adapters = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -26,11 +40,12 @@ describe('conformance suites × adapters', () => {
       }
     });
 
-  it('mail runs on each adapter', async () => {
-    const files = await readdir(join(ROOT, 'infrastructure/mail'));
-    expect(files.filter((name) => name !== 'message.ts').toSorted()).to.deep.equal(Object.keys(MAIL_ADAPTERS));
-    const text = await readFile(join(import.meta.dirname, 'mail.test.ts'), 'utf8');
-    expect(text.match(/^mailConformance\(/gm)).to.have.length(2);
-    for (const adapter of Object.values(MAIL_ADAPTERS)) expect(text).to.match(new RegExp(`\\b${adapter}\\(`));
-  });
+  for (const [suite, { folder, isAdapter, adapters }] of Object.entries(BY_FILE))
+    it(`${suite} runs on each adapter`, async () => {
+      const files = await readdir(join(ROOT, folder));
+      expect(files.filter(isAdapter).toSorted()).to.deep.equal(Object.keys(adapters));
+      const text = await readFile(join(import.meta.dirname, `${suite}.test.ts`), 'utf8');
+      expect(text.match(new RegExp(`^ *${suite}Conformance\\(`, 'gm'))).to.have.length(Object.keys(adapters).length);
+      for (const adapter of Object.values(adapters)) expect(text).to.contain(`${adapter}(`);
+    });
 });

@@ -1,0 +1,97 @@
+// Lists of dispute cases read what they show and little else, of an account with 100,000 of them (architecture §6).
+import { expect } from 'chai';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
+import { CASE_STATUSES, CASE_TYPES } from '../../../domain/dispute/medCase.ts';
+import type { MedCaseId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { addSeconds, parseTimestamp } from '../../../domain/kernel/time.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { disputesProjection } from '../../../projections/disputes/projection.ts';
+import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
+import { liveSchema } from '../../../projections/engine/projection.ts';
+import { createSchema } from '../../../projections/engine/schemaVersions.ts';
+import { caseAfter, caseOpened } from '../../support/medCases.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { ACCOUNT_ID } from '../../support/samples.ts';
+import { plansOf, rowsRead } from '../engine/plans.ts';
+
+const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
+const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
+const ROWS = 100_000;
+const MIDDLE = 'c50000' as MedCaseId;
+const MIDDLE_AT = addSeconds(NOW, -50_000);
+const stateOf = (caseId: MedCaseId) => JSON.stringify({ ...caseAfter(caseOpened({ caseId })), createdAt: MIDDLE_AT });
+
+/** A case a second, of 50,000 charges: closed ones of type med, but ten of each pair of a status and a type at the old end. */
+const RARE = CASE_STATUSES.length * CASE_TYPES.length;
+const FILL = [
+  `INSERT INTO rm_disputes.cases (id, account_id, mode, revision, state, payment_id, type, status, created_at, remind_at, waits_because)
+    SELECT 'c' || n, '${ACCOUNT_ID}', 'test', 0, '${stateOf(MIDDLE)}', 'p' || n % (${ROWS} / 2),
+      CASE WHEN old IS NULL THEN 'med' ELSE (ARRAY['${CASE_TYPES.join("','")}'])[old / ${CASE_STATUSES.length} + 1] END,
+      CASE WHEN old IS NULL THEN 'closed' ELSE (ARRAY['${CASE_STATUSES.join("','")}'])[old % ${CASE_STATUSES.length} + 1] END,
+      timestamptz '${NOW}' - n * interval '1 second',
+      CASE WHEN n <= 200 THEN timestamptz '${NOW}' END, CASE WHEN n <= 200 THEN 'review' END
+    FROM generate_series(1, ${ROWS}) n
+    CROSS JOIN LATERAL (SELECT CASE WHEN n > ${ROWS - 10 * RARE} THEN n % ${RARE} END AS old) of`,
+  'VACUUM ANALYZE',
+];
+
+describe('of 100,000 dispute cases', () => {
+  let database: TestDatabase;
+  let db: PgPool;
+  before(async () => {
+    database = await migratedDatabase();
+    db = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
+    await createSchema(db, disputesProjection, liveSchema(disputesProjection.name));
+    for (const statement of FILL) await db.query(statement);
+  });
+  after(async () => {
+    await db.close();
+    await database.drop();
+  });
+
+  // Bounds: a page, one more, and the case that it begins after.
+  for (const [what, filter, after, cases, atMost] of [
+    ['all', {}, null, 100, 101],
+    ['all after a case', {}, MIDDLE, 100, 103],
+    ['one charge', { chargeId: 'p7' as PaymentId }, null, 2, 2],
+    ['a charge, a status and a type', { chargeId: 'p7' as PaymentId, status: 'closed', type: 'med' }, null, 2, 2],
+    ['the status that most have', { status: 'closed' }, MIDDLE, 100, 103],
+    ['a rare status', { status: 'open' }, null, 40, 40],
+    ['the type that most have', { type: 'med' }, MIDDLE, 100, 103],
+    ['a rare type', { type: 'chargeback' }, null, 50, 50],
+    ['a rare type after a case', { type: 'fraud' }, MIDDLE, 50, 52],
+    ['a rare pair of a status and a type', { status: 'closed', type: 'fraud' }, null, 10, 60],
+    ['another one', { status: 'open', type: 'med' }, null, 10, 60],
+    ['what came after an instant', { createdAfter: addSeconds(MIDDLE_AT, -30) }, MIDDLE, 29, 32],
+    ['what came before an instant', { createdBefore: MIDDLE_AT }, null, 100, 101],
+    [
+      'a type and status between two instants',
+      { type: 'med', status: 'closed', createdAfter: addSeconds(MIDDLE_AT, -30), createdBefore: MIDDLE_AT },
+      null,
+      29,
+      30,
+    ],
+    ['nothing', { status: 'open', createdAfter: MIDDLE_AT }, null, 0, 40],
+  ] satisfies readonly (readonly [string, CaseFilter, MedCaseId | null, number, number])[])
+    it(`a list of ${what} reads at most ${atMost} rows`, async () => {
+      const page = { after, limit: 100 };
+      expect((await caseViews(db).list(TENANT, filter, page))?.cases).to.have.length(cases);
+      const read = rowsRead(await plansOf(db, (of) => caseViews(of).list(TENANT, filter, page)));
+      expect(read).to.be.within(cases, atMost);
+    });
+
+  it('what waits for operators, and for reminders, is found without reading the others', async () => {
+    expect(await caseReads(db).waiting(100)).to.have.length(100);
+    expect(rowsRead(await plansOf(db, (of) => caseReads(of).waiting(100)))).to.be.within(100, 200);
+    expect(rowsRead(await plansOf(db, (of) => caseReads(of).countWaiting()))).to.be.within(1, 400);
+    expect(rowsRead(await plansOf(db, (of) => caseReads(of).countPastDeadline()))).to.be.within(0, 100);
+    expect(rowsRead(await plansOf(db, (of) => caseReads(of).countUnderWay()))).to.be.within(1, 200);
+    let reminders = 0;
+    const remind = async (of: Parameters<typeof caseReads>[0]) => {
+      for await (const found of caseReads(of).overdueReminders(addSeconds(NOW, 1), 100)) reminders += found.length;
+    };
+    expect(rowsRead(await plansOf(db, remind))).to.be.within(200, 1_000);
+    expect(reminders).to.equal(200);
+  });
+});
