@@ -8,6 +8,7 @@ import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { NO_PAYMENT } from './ownPayment.ts';
 
 interface Needs {
@@ -23,7 +24,7 @@ export interface HeldReview {
 }
 
 /**
- * `by`: who decides, as in metadata (`operator:<name>`). `providerPaymentId`: which of the payment's to return; null: all that wait. The
+ * `by`: who decides. `providerPaymentId`: which of the payment's to return; null: all that wait. The
  * same verdict again: nothing. The other one after it, or nothing held: `invalid_request`; no such payment: `not_found`.
  */
 export const reviewHeld =
@@ -31,7 +32,7 @@ export const reviewHeld =
   async (
     id: PaymentId,
     verdict: HeldVerdict,
-    by: string,
+    by: Changer,
     providerPaymentId: string | null = null,
   ): Promise<HeldReview | Rejection> => {
     const stream = streamName.payment(id);
@@ -42,9 +43,12 @@ export const reviewHeld =
     const at = await accounts.now(accountId, mode);
     const decide =
       verdict === 'release'
-        ? releaseHeld(settings, by, at)
-        : returnHeld({ returnIdOf: (pix, refusals) => returnIdOf(id, pix, refusals), providerPaymentId, by }, at);
-    const metadata = { account: accountId, mode, actor: by, requestId: null, correlationId: id, causationId: id };
+        ? releaseHeld(settings, by.actor, at)
+        : returnHeld(
+            { returnIdOf: (pix, refusals) => returnIdOf(id, pix, refusals), providerPaymentId, by: by.actor },
+            at,
+          );
+    const metadata = { ...metadataForChange(by, accountId, id), mode };
     const done = await commands.execute(PAYMENT, stream, decide, metadata);
     if (isRejection(done)) return done;
     return { payment: done.state as ExistingPayment, isNew: done.appended > 0 };

@@ -93,7 +93,8 @@ const serve = (route: Route, options: AppOptions) => {
     try {
       const result = place === null ? OVERLOADED : await resultOf(route, readBody, req, res, passage, options);
       if (isRejection(result)) sendError(req, res, result);
-      else sendResult(req, res, result);
+      // A stream goes on by itself: it takes no place.
+      else sendResult(req, res, result).catch((error: unknown) => fault(error, req, res, options));
     } catch (error) {
       fault(error, req, res, options);
     } finally {

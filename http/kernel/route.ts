@@ -7,6 +7,7 @@ import type { CodedProblem } from '../../domain/charge/request.ts';
 import type { Mode, SessionId, UserId } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
+import type { EventSink } from './eventSink.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 import type { AppServices, Services } from './services.ts';
 
@@ -183,18 +184,12 @@ interface Headers {
   readonly [name: string]: string;
 }
 
-/** Server-sent events to one client. */
-export interface EventSink {
-  send(event: string, data: unknown): void;
-  end(): void;
-  onClose(listener: () => void): void;
-}
-
 interface Contents<Body> {
   readonly json: { readonly body: Body };
   readonly bytes: { readonly contentType: string; readonly bytes: Uint8Array | string };
   readonly page: { readonly page: string };
-  readonly eventStream: { readonly open: (sink: EventSink) => void };
+  /** What it does until its end may fail: the connection is then cut, and the fault reported. */
+  readonly eventStream: { readonly open: (sink: EventSink) => void | Promise<void> };
   readonly empty: unknown;
 }
 type ResultOf<Status, Rule> = Rule extends ResponseRule

@@ -1,9 +1,11 @@
 // What a route answers, by its kind.
 import type { Request, Response } from 'express';
 import { helpLink, PUBLIC_URL, sendJson } from './errors.ts';
-import type { EventSink, RouteResult } from './route.ts';
+import type { EventSink } from './eventSink.ts';
+import type { RouteResult } from './route.ts';
 
-export const sendResult = (req: Request, res: Response, result: RouteResult): void => {
+/** Resolves when a stream has been opened and done with; everything else is sent when this returns. */
+export const sendResult = async (req: Request, res: Response, result: RouteResult): Promise<void> => {
   for (const [name, value] of Object.entries(result.headers ?? {})) res.setHeader(name, value);
   if ('body' in result) return void sendJson(res, result.status, result.body);
   res.statusCode = result.status;
@@ -12,19 +14,28 @@ export const sendResult = (req: Request, res: Response, result: RouteResult): vo
   if (result.status === 404) res.setHeader('Link', helpLink(req.app.get(PUBLIC_URL), 'not_found'));
   if ('page' in result) res.setHeader('Content-Type', 'text/html; charset=utf-8').end(result.page);
   else if ('bytes' in result) res.setHeader('Content-Type', result.contentType).end(result.bytes);
-  else if ('open' in result) openStream(req, res, result.open);
+  else if ('open' in result) await openStream(req, res, result.open);
   else res.end();
 };
 
 /** Proxies must not gather what a page waits for. */
 const STREAM_HEADERS = { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' };
 
-const openStream = (req: Request, res: Response, open: (sink: EventSink) => void): void => {
+const openStream = async (
+  req: Request,
+  res: Response,
+  open: (sink: EventSink) => void | Promise<void>,
+): Promise<void> => {
   res.writeHead(res.statusCode, STREAM_HEADERS);
   if (req.method === 'HEAD') return void res.end();
-  open({
+  await open({
     send: (event, data) => void res.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
     end: () => void res.end(),
+    drained: () =>
+      new Promise((resolve) => {
+        if (!res.writableNeedDrain || res.destroyed) return resolve();
+        res.once('drain', resolve).once('close', resolve);
+      }),
     onClose: (listener) => void res.on('close', listener),
   });
 };

@@ -30,6 +30,7 @@ import type { FailingTargets } from '../../application/ports/failingTargets.ts';
 import type { KeyUseReads } from '../../application/ports/keyUses.ts';
 import type { Logo } from '../../application/ports/logos.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { PlatformWork } from '../../application/ports/platformWork.ts';
 import type { ParkedStreams, Progress } from '../../application/ports/readModels/progress.ts';
 import type { AccountViews, KnownKey, UserViews, Views } from '../../application/ports/readModels/views.ts';
 import type { RequestLogReads } from '../../application/ports/requestLog.ts';
@@ -58,11 +59,12 @@ import type { OpenAccount } from '../../domain/account/account.ts';
 import type { PaymentId, SessionId, UserId } from '../../domain/kernel/ids.ts';
 import type { KnownUser } from '../../domain/user/user.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import type { EventSink } from './eventSink.ts';
 import type { Operations } from './health.ts';
-import type { EventSink, Refusal } from './route.ts';
+import type { Refusal } from './route.ts';
 
 /** What operators of the platform do, by a request or at a terminal. */
-export interface PlatformServices {
+export interface PlatformServices extends PlatformWork {
   readonly createAccount: ReturnType<typeof createAccount>;
   readonly listAccounts: AccountViews['list'];
   /** As its stream is now; null: there is no such account. */
@@ -173,6 +175,8 @@ export interface LiveStatus {
 /** All that handlers can call: the use cases and what belongs to the process that serves. */
 export interface AppServices extends Services {
   readonly operations: Operations;
+  /** Ends when the process stops: streams that have no end of their own end with it. */
+  readonly closing: AbortSignal;
   readonly requestLog: RequestLogReads;
   readonly reportSecurityEvent: ReportSecurityEvent;
   /** Open pages of payers, which hear of changes. */

@@ -20,7 +20,7 @@ const TAGS: Readonly<Record<Tag | typeof WEBHOOK_EVENTS, string>> = {
   Sandbox: 'What payers, banks and time do. For test keys only.',
   Dashboard: 'Logging in, for the people of an account. What is asked for with its token is not for API keys.',
   Platform:
-    'What operators of the platform do with accounts, users and keys. For the token of an OPERATOR, who belongs to no account.',
+    'What operators of the platform do with accounts, users, keys, work and the log. For the token of an OPERATOR, who belongs to no account.',
   Checkout: 'The payer’s page and what belongs to it. The raw id in the path is the credential.',
   Operations: 'Health and metrics, for whoever runs this server.',
   [WEBHOOK_EVENTS]: 'What Quita sends to the endpoints of a merchant.',

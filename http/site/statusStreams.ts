@@ -2,7 +2,7 @@
 import type { Progress } from '../../application/ports/readModels/progress.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { reject } from '../../domain/kernel/rejection.ts';
-import type { EventSink } from '../kernel/route.ts';
+import type { EventSink } from '../kernel/eventSink.ts';
 import type { LiveStatus } from '../kernel/services.ts';
 import { type CheckoutStatus, isLive } from './checkout/states.ts';
 

@@ -65,6 +65,7 @@ export const openApp = (
   { operations, storage, log, limits, overload: bounds, ...options }: GatewayAppOptions,
 ): GatewayApp => {
   const statusStreams = openStatusStreams(services);
+  const closing = new AbortController();
   const overload = new Overload({ ...OVERLOAD, ...bounds });
   const takeShares = requestShares(storage.operations);
   const requestLog = new RequestLog({
@@ -91,9 +92,11 @@ export const openApp = (
       statusStreams,
       reportSecurityEvent: options.onSecurityEvent,
       requestLog: requestLogReads(storage.reads),
+      closing: closing.signal,
     }),
   });
   const close = () => {
+    closing.abort();
     statusStreams.close();
     overload.close();
     ofKeys.close();

@@ -7,26 +7,31 @@ import { reopen, suspend } from '../../application/accounts/suspension.ts';
 import { disableUser, enableUser } from '../../application/accounts/userStatus.ts';
 import { ACCOUNT, USER } from '../../application/core/aggregates.ts';
 import type { PasswordLinks } from '../../application/ports/passwordLinks.ts';
+import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { WithTenantLock } from '../../application/ports/tenantLock.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PlatformServices } from '../../http/kernel/services.ts';
 import { accountViews } from '../../projections/accounts/queries.ts';
 import { userViews } from '../../projections/users/queries.ts';
 import { keyUseReads } from '../operations/keyUses.ts';
+import { platformWork } from './platformWork.ts';
 import type { Storage } from './storage.ts';
 
 type Needs = Parameters<typeof createAccount>[0] &
   Parameters<typeof suspend>[0] &
   Parameters<typeof disableUser>[0] & {
+    readonly providers: PaymentProviders;
     readonly links: Pick<PasswordLinks, 'request'>;
     readonly withTenantLock: WithTenantLock;
   };
 
-export const platformServices = (given: Needs, { reads, operations }: Storage): PlatformServices => {
+export const platformServices = (given: Needs, storage: Storage): PlatformServices => {
+  const { reads, operations } = storage;
   const { commands } = given;
   const [accounts, users] = [accountViews(reads), userViews(reads)];
   const needs = { ...given, users };
   return {
+    ...platformWork(given, storage),
     createAccount: createAccount(needs),
     listAccounts: accounts.list,
     findAccount: async (id) => {

@@ -4,6 +4,7 @@ import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
 import { explained } from '../boot/explain.ts';
+import { CONSUMERS } from '../boot/platformWork.ts';
 import type { Diagnosis as Finding } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { diagnoseEventStoreDb } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import { JOBS_SCHEMA } from '../jobs/schema.ts';
@@ -11,7 +12,6 @@ import { countSealed } from '../secrets/resealing.ts';
 import { knownKeyring, opensWhatIsSealed } from '../secrets/secretsKey.ts';
 import type { CliCommand, CliResult, CliWorld } from './command.ts';
 import type { Screen } from './output.ts';
-import { CONSUMERS } from './projections.ts';
 
 type Check = (world: CliWorld) => Promise<Finding>;
 

@@ -1,26 +1,12 @@
 // The events themselves.
+import { recordedEventView } from '../../application/core/eventView.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { CliCommand } from './command.ts';
 import { type Screen, table } from './output.ts';
+import { platformOf } from './platform.ts';
 import { streamOf } from './typed.ts';
 
-/** An event that nobody can read is shown as it stands. */
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-};
-
-export const shown = (event: RecordedEvent) => ({
-  stream: event.stream,
-  revision: event.revision,
-  type: event.type,
-  recordedAt: event.recordedAt,
-  data: jsonOf(event.data),
-  metadata: jsonOf(event.metadata),
-});
+export const shown = recordedEventView;
 const cells = (event: RecordedEvent): readonly string[] => [
   event.recordedAt,
   `${event.stream}@${event.revision}`,
@@ -51,13 +37,23 @@ const tail: CliCommand = {
   summary: 'Events as they are recorded, until Ctrl-C',
   args: [],
   options: { all: { description: 'begin with the first event of the log', flag: true } },
-  run: async ({ storage: { store }, signal }, { options, isJson }, { print }) => {
-    const after = options['all'] ? null : await store.head();
-    for await (const batch of store.subscribe({ after, categories: null, signal }))
-      if (batch.kind === 'events')
-        for (const event of batch.events) print(isJson ? JSON.stringify(shown(event)) : cells(event).join('  '));
+  run: async (world, { options, isJson }, { print }) => {
+    for await (const events of platformOf(world).readLog(options['all'] ? 'start' : 'end', true, world.signal))
+      for (const event of events) print(isJson ? JSON.stringify(shown(event)) : cells(event).join('  '));
     return { json: undefined, text: '' };
   },
 };
 
-export const eventCommands: readonly CliCommand[] = [show, tail];
+const exportAll: CliCommand = {
+  name: 'events export',
+  summary: 'Every event that the log holds now, in order, one JSON text a line',
+  args: [],
+  options: {},
+  run: async (world, _, { print }) => {
+    for await (const events of platformOf(world).readLog('start', false, world.signal))
+      for (const event of events) print(JSON.stringify(shown(event)));
+    return { json: undefined, text: '' };
+  },
+};
+
+export const eventCommands: readonly CliCommand[] = [show, tail, exportAll];

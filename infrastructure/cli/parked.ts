@@ -9,10 +9,10 @@ import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, type Mode, PREFIX } from '../../domain/kernel/ids.ts';
 import { skipEvent } from '../../domain/logConsumer/logConsumer.ts';
 import { askRetry, type ParkedRow, readParked } from '../../projections/engine/parkedStreams.ts';
+import { CONSUMERS } from '../boot/platformWork.ts';
 import { type CliCommand, type CliResult, type CliWorld, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
-import { CONSUMERS } from './projections.ts';
 import { streamOf } from './typed.ts';
 
 const shown = ({ account, isRetryAsked: _, ...row }: ParkedRow) => ({

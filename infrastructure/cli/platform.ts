@@ -1,5 +1,6 @@
 // What commands of operators have in common: the options of those that make users, and what all of them call.
 import type { Changer } from '../../application/core/eventMetadata.ts';
+import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { passwordProblem } from '../../domain/user/password.ts';
@@ -42,12 +43,16 @@ export const passwordOf = (options: Options): string | null => {
   return typed;
 };
 
+/** A provider is not asked from here: what it reports next is taken up by the program. */
+const NO_PROVIDERS: PaymentProviders = { of: () => null };
+
 export const platformOf = ({ storage, commands, accounts, leases }: CliWorld): PlatformServices => {
   const { operations } = storage;
   const needs = {
     commands,
     accounts,
     leases,
+    providers: NO_PROVIDERS,
     randomness: systemRandomness,
     ...credentialsOf(operations),
     // The running program looks for requests every few seconds.

@@ -1,15 +1,11 @@
 // What a request id meant: the support's first question when a merchant sends one.
-import { type RecordedEvent, UnknownPosition } from '../../application/ports/eventStore.ts';
 import type { LoggedRequest } from '../../application/ports/requestLog.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
-import { eventsOfRequest } from '../operations/requestEvents.ts';
-import { requestLogReads } from '../operations/requestLog.ts';
+import { REQUESTS_SHOWN_MAX } from '../boot/platformWork.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
-
-/** Clients may send one id with many requests: the newest of them are shown. */
-const LISTED_MAX = 20;
+import { platformOf } from './platform.ts';
 
 const shown = ({ id, accountId, userId, logPosition, ...request }: LoggedRequest) => ({
   id: PREFIX.requestLog + id,
@@ -28,21 +24,15 @@ const cells = (request: LoggedRequest): readonly string[] => {
 
 const show: CliCommand = {
   name: 'requests show',
-  summary: `What a request id meant: the requests of the last 30 days that bore it (the newest ${LISTED_MAX}), and the events that they caused`,
+  summary: `What a request id meant: the requests of the last 30 days that bore it (the newest ${REQUESTS_SHOWN_MAX}), and the events that they caused`,
   args: [{ name: 'request' }],
   options: {},
-  run: async ({ storage, signal }, { args }) => {
-    const requests = await requestLogReads(storage.reads).withRequestId(args[0] as string, LISTED_MAX);
-    const events: RecordedEvent[] = [];
-    try {
-      for (const request of requests.toReversed())
-        events.push(...(await eventsOfRequest(storage.store, request, signal)));
-    } catch (error) {
-      if (!(error instanceof UnknownPosition)) throw error;
+  run: async (world, { args }) => {
+    const { requests, events } = await platformOf(world).findRequest(args[0] as string, world.signal);
+    if (events === null)
       throw new UsageError(
         'the log was moved or put back since: what the request caused can’t be found from its position',
       );
-    }
     const text = (screen: Screen) =>
       [table(screen, HEAD, requests.map(cells)), events.length === 0 ? 'no events' : eventTable(screen, events)].join(
         '\n\n',

@@ -1,6 +1,7 @@
 // Ids and streams as operators type them.
-import { CATEGORIES, readStreamName, type StreamName, streamName } from '../../domain/kernel/event.ts';
-import { type AccountId, isRawId, type MedCaseId, type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
+import { type AccountId, type MedCaseId, type PaymentId, PREFIX, parseId } from '../../domain/kernel/ids.ts';
+import { parseStreamName } from '../../domain/kernel/streams.ts';
 import { UsageError } from './command.ts';
 
 /** Takes it raw, or with the prefix of a charge or a transaction. Throws UsageError. */
@@ -26,11 +27,7 @@ export const accountIdOf = (text: string): AccountId => {
 
 /** Takes `payment-<raw>`, an id with or without its prefix of a payment, or `logConsumer-<name>`. Throws UsageError. */
 export const streamOf = (text: string): StreamName => {
-  const paymentId = parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction);
-  if (paymentId !== null) return streamName.payment(paymentId);
-  const { category, id } = readStreamName(text);
-  const isName = category === 'logConsumer' ? /^[\w/]{1,100}$/.test(id) : isRawId(id);
-  if (!(CATEGORIES as readonly string[]).includes(category) || !isName)
-    throw new UsageError(`"${text}" names no stream: payment-<raw id>, or a ch_ id`);
-  return text as StreamName;
+  const stream = parseStreamName(text);
+  if (stream === null) throw new UsageError(`"${text}" names no stream: payment-<raw id>, or a ch_ id`);
+  return stream;
 };

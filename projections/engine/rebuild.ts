@@ -2,6 +2,7 @@
 // where it was. Reactions never run here (architecture §6).
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import { AlreadyRunning } from '../../application/ports/platformWork.ts';
 import { moveCheckpoints } from './checkpoints.ts';
 import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
@@ -18,7 +19,7 @@ export interface RebuildReport {
 }
 
 /** One rebuild of a projection at a time: a second one waits for its turn in vain and says so. */
-export class RebuildRunning extends Error {
+export class RebuildRunning extends AlreadyRunning {
   override name = 'RebuildRunning';
 }
 

@@ -1,8 +1,10 @@
 // Compares the live read models with a replay of the log from zero, and each folded row with the fold of its stream. 0 differences is
 // the only good answer (architecture §6).
+
 import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import { AlreadyRunning } from '../../application/ports/platformWork.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { readCheckpoints } from './checkpoints.ts';
 import { type ParkedRow, readParked } from './parkedStreams.ts';
@@ -170,7 +172,7 @@ export const verify = async (
   const live = await openSession('verify');
   const copy = await openSession('verify');
   try {
-    if (!(await copy.tryLead('verify'))) throw new Error('another verify is running');
+    if (!(await copy.tryLead('verify'))) throw new AlreadyRunning('another verify is running');
     await holdRetention(copy);
     await live.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // Before the snapshot is taken: a copy that is swapped in after it would look empty to it.

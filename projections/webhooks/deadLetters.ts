@@ -1,7 +1,7 @@
 // Dead-lettered deliveries, for re-drives (rule W8): how many there are, and all of them in pages, oldest first. They have an index of
 // their own.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
-import type { DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
+import type { DeadLetter, DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
 import type { RedriveFilter } from '../../application/ports/redrives.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
@@ -27,6 +27,11 @@ const valuesOf = (
   until: Timestamp,
 ): readonly unknown[] => [accountId, mode, until, endpointId, eventType, createdFrom, createdTo];
 
+const ANY: RedriveFilter = { endpointId: null, eventType: null, createdFrom: null, createdTo: null };
+
+const COLUMNS = `d.id, d.payment_id, d.payment_revision, d.event_type, d.endpoint_id, d.resend, d.form,
+  ${asTimestamp('d.scheduled_at')} AS scheduled_at`;
+
 interface Row {
   readonly id: DeliveryId;
   readonly payment_id: PaymentId;
@@ -37,6 +42,19 @@ interface Row {
   readonly form: number;
   readonly scheduled_at: Timestamp;
 }
+
+const letterOf = ({ id, scheduled_at: scheduledAt, ...row }: Row): DeadLetter => ({
+  id,
+  delivery: {
+    paymentId: row.payment_id,
+    revision: row.payment_revision,
+    eventType: row.event_type,
+    endpointId: row.endpoint_id || null,
+    resend: row.resend,
+    scheduledAt,
+    form: row.form,
+  },
+});
 
 export const deadLetterReads = (db: Sql): DeadLetterReads => ({
   count: async (tenant, filter, until) => {
@@ -49,24 +67,19 @@ export const deadLetterReads = (db: Sql): DeadLetterReads => ({
 
   page: async ({ id: redriveId, tenant, filter, askedAt, after }, limit) => {
     const { rows } = await db.query<Row>(
-      `SELECT d.id, d.payment_id, d.payment_revision, d.event_type, d.endpoint_id, d.resend, d.form,
-         ${asTimestamp('d.scheduled_at')} AS scheduled_at
-       ${MEANT} AND (d.scheduled_at, d.id) > ($8::timestamptz, $9) AND NOT ${isAwaited('(r.asked_at, r.id) < ($3, $11)')}
+      `SELECT ${COLUMNS} ${MEANT} AND (d.scheduled_at, d.id) > ($8::timestamptz, $9) AND NOT ${isAwaited('(r.asked_at, r.id) < ($3, $11)')}
        ORDER BY d.scheduled_at, d.id LIMIT $10`,
       [...valuesOf(tenant, filter, askedAt), after?.scheduledAt ?? '-infinity', after?.id ?? '', limit, redriveId],
     );
-    return rows.map(({ id, scheduled_at: scheduledAt, ...row }) => ({
-      id,
-      delivery: {
-        paymentId: row.payment_id,
-        revision: row.payment_revision,
-        eventType: row.event_type,
-        endpointId: row.endpoint_id || null,
-        resend: row.resend,
-        scheduledAt,
-        form: row.form,
-      },
-    }));
+    return rows.map(letterOf);
+  },
+
+  oldest: async (tenant, until, limit) => {
+    const { rows } = await db.query<Row>(`SELECT ${COLUMNS} ${MEANT} ORDER BY d.scheduled_at, d.id LIMIT $8`, [
+      ...valuesOf(tenant, ANY, until),
+      limit,
+    ]);
+    return rows.map(letterOf);
   },
 
   tenants: async () => {

@@ -36,7 +36,7 @@ describe('held for review', () => {
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
   const review = (verdict: HeldVerdict, id: string) =>
-    reviewHeld(gateway.gateway)(rawIdOf(id) as PaymentId, verdict, 'operator:test');
+    reviewHeld(gateway.gateway)(rawIdOf(id) as PaymentId, verdict, { actor: 'operator:test', requestId: null });
   const decide = async (verdict: HeldVerdict, id: string): Promise<readonly [string, boolean]> => {
     const reviewed = await review(verdict, id);
     if (isRejection(reviewed)) throw new Error(reviewed.message);

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { reviewedCase } from './caseExamples.ts';
 import { LOGO, NO_ID, USER } from './exampleParts.ts';
 import type { Example, Owned } from './routeExamples.ts';
 
@@ -32,11 +33,43 @@ const ofKey = (rest: string, more: Partial<Example> = {}): Example => ({
   ...more,
 });
 
+const ofHeld = (verb: string, idOf: (owned: Owned) => string): Example => ({
+  path: (owned) => `/ops/v1/held/${idOf(owned)}/${verb}`,
+  absent: `/ops/v1/held/tx_${NO_ID}/${verb}`,
+  live: 401,
+});
+
+const ofReview = (verb: string): Example => ({
+  path: ({ caseId }) => `/ops/v1/med/review/${caseId}/${verb}`,
+  absent: `/ops/v1/med/review/med_${NO_ID}/${verb}`,
+  live: 401,
+  fresh: reviewedCase,
+});
+
+/** A Pix that nobody is named for, of a charge that is locked to somebody. */
+const makeHeld = async (gateway: TestGateway): Promise<string> => {
+  const { body } = await gateway.charge<{ id: string }>({
+    expected_payer_tax_id: '12345678909',
+    customer: { name: 'Ana Souza' },
+  });
+  const paid = await gateway.post(`/v1/sandbox/charges/${body.id}/pay`, { payer: { document: null } });
+  if (paid.body['outcome'] !== 'held') throw new Error(paid.text);
+  return body.id;
+};
+
+/** The id of a request in the log. */
+const LOGGED = 'asked-once';
+
 /** An account and a member of it, whom no other test needs. */
-export const makeSpare = async (gateway: TestGateway): Promise<Pick<Owned, 'spareAccountId' | 'spareUserId'>> => {
+export const makeSpare = async (
+  gateway: TestGateway,
+): Promise<Pick<Owned, 'spareAccountId' | 'spareUserId' | 'heldIds'>> => {
   const tenant = await gateway.newTenant();
   const { userId } = await gateway.addUser('MEMBER', { tenant });
-  return { spareAccountId: PREFIX.account + tenant.accountId, spareUserId: PREFIX.user + userId };
+  const heldIds = [await makeHeld(gateway), await makeHeld(gateway)] as const;
+  await gateway.get('/v1/wallets', { headers: { 'x-request-id': LOGGED } });
+  await gateway.writeRequests();
+  return { heldIds, spareAccountId: PREFIX.account + tenant.accountId, spareUserId: PREFIX.user + userId };
 };
 
 export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
@@ -73,5 +106,35 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
   showUser: ofUser(''),
   disableUser: ofUser('/disable'),
   enableUser: ofUser('/enable'),
+  listCaseReviews: { live: 401 },
+  approveCaseReview: ofReview('approve'),
+  rejectCaseReview: ofReview('reject'),
+  listHeld: { live: 401 },
+  releaseHeld: ofHeld('release', ({ heldIds }) => heldIds[0]),
+  returnHeld: { ...ofHeld('return', ({ heldIds }) => heldIds[1]), body: {} },
+  listDeadLetters: { live: 401 },
+  redriveDeadLetters: { body: { dryRun: true }, live: 401 },
+  listFailedJobs: { live: 401 },
+  redriveJobs: { body: { all: true }, live: 401 },
+  listProjections: { live: 401 },
+  verifyProjections: { live: 401 },
+  rebuildProjection: {
+    path: () => '/ops/v1/projections/users/rebuild',
+    absent: `/ops/v1/projections/${NO_ID}/rebuild`,
+    live: 401,
+  },
+  checkLedger: { live: 401 },
+  readLog: { live: 401 },
+  showRequest: {
+    path: () => `/ops/v1/requests/${LOGGED}`,
+    absent: `/ops/v1/requests/req_${NO_ID}`,
+    live: 401,
+  },
+  showStream: {
+    path: ({ paidId }) => `/ops/v1/events/${paidId}`,
+    absent: `/ops/v1/events/payment-${NO_ID}`,
+    live: 401,
+  },
+  listParked: { live: 401 },
   changeUserRole: ofUser('/role', { body: { role: 'ADMIN' } }),
 };

@@ -82,7 +82,7 @@ describe('a provider that refuses to send money back', () => {
     return held.filter(({ charge }) => charge.terms.paymentId === id).flatMap(heldMoney);
   };
   const decide = async (verdict: HeldVerdict, id: PaymentId) => {
-    const reviewed = await reviewHeld(gateway.gateway)(id, verdict, 'operator:test');
+    const reviewed = await reviewHeld(gateway.gateway)(id, verdict, { actor: 'operator:test', requestId: null });
     return isRejection(reviewed) ? reviewed.code : reviewed.isNew;
   };
   const returns = () => bank.calls.filter((call) => call.startsWith('returnPayment'));

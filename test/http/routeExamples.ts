@@ -60,6 +60,8 @@ export interface Owned extends Refunds, Cards, Cases, Instruments, Files {
   /** An account that operators suspend and change, and a MEMBER of it. */
   readonly spareAccountId: string;
   readonly spareUserId: string;
+  /** Charges whose Pix is held. */
+  readonly heldIds: readonly [string, string];
   readonly deliveryId: string;
 }
 

@@ -13,6 +13,10 @@ const LISTS = {
   '/v1/infractions': 'type=med',
   '/ops/v1/accounts': 'limit=100',
   '/ops/v1/users': 'limit=100',
+  '/ops/v1/held': 'limit=100',
+  '/ops/v1/med/review': 'limit=100',
+  '/ops/v1/dlq': 'limit=100',
+  '/ops/v1/jobs': 'limit=100',
 } as const;
 
 describe('unknown query parameters', () => {

@@ -52,6 +52,8 @@ export interface DeadLetterReads {
    * a re-drive that was asked for before it has yet to come.
    */
   page(redrive: Redrive & RedriveProgress, limit: number): Promise<readonly DeadLetter[]>;
+  /** Returns the oldest of all that were dead-lettered at `until` (account time) or before: at most `limit`, under a re-drive or not. */
+  oldest(tenant: Tenant, until: Timestamp, limit: number): Promise<readonly DeadLetter[]>;
   /** Returns every account and mode that has any. */
   tenants(): Promise<readonly Tenant[]>;
 }

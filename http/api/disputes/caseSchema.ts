@@ -17,7 +17,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 
-const oneOfTextsOrNull = <const Value extends string>(values: readonly Value[]) =>
+export const oneOfTextsOrNull = <const Value extends string>(values: readonly Value[]) =>
   Type.Unsafe<Value | null>({ type: ['string', 'null'], enum: [...values, null] });
 
 export const medCaseSchema = exactly({

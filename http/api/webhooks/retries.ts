@@ -35,7 +35,7 @@ export const retryDeliveryRoute = route({
   },
 });
 
-const FILTER_CODES = {
+export const FILTER_CODES = {
   status: 'invalid_filter',
   endpointId: 'invalid_filter',
   eventType: 'invalid_filter',
@@ -57,14 +57,14 @@ const EXPECTED_OF = {
   createdBefore: EXPECTED,
 } as const;
 
-const filterProblems = (body: Partial<Static<typeof redriveBody>>): readonly CodedProblem[] =>
+export const filterProblems = (body: Partial<Static<typeof redriveBody>>): readonly CodedProblem[] =>
   Object.entries(meaningsOf(body)).flatMap(([param, meaning]) =>
     meaning === undefined
       ? { param, message: `must be ${EXPECTED_OF[param as keyof typeof EXPECTED_OF]}`, code: 'invalid_filter' as const }
       : [],
   );
 
-const filterOf = (body: Static<typeof redriveBody>): RedriveFilter => {
+export const filterOf = (body: Static<typeof redriveBody>): RedriveFilter => {
   const { endpointId = null, eventType = null, createdAfter = null, createdBefore = null } = meaningsOf(body);
   return { endpointId, eventType, createdFrom: createdAfter, createdTo: createdBefore };
 };

@@ -266,7 +266,7 @@ describe('the money processes, on Postgres', () => {
       for (const _ of [1, 2]) {
         core.provider.next('returnPayment', { kind: 'refused', reason: 'account closed' });
         await back(payload);
-        const reviewed = await reviewHeld(core)(id, 'return', 'operator:ana');
+        const reviewed = await reviewHeld(core)(id, 'return', { actor: 'operator:ana', requestId: null });
         expect(isRejection(reviewed) || reviewed.isNew).to.equal(true);
       }
       await back(payload);

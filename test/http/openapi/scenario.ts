@@ -75,6 +75,8 @@ class Story {
       readonly id?: string;
       readonly evidenceId?: string;
       readonly keyId?: string;
+      readonly name?: string;
+      readonly stream?: string;
       readonly query?: string;
       readonly body?: Body;
       readonly key?: string;
@@ -85,7 +87,7 @@ class Story {
   ): Promise<Answer> {
     const route = API_ROUTES.find((each) => each.operationId === operationId);
     if (route === undefined) throw new Error(`no operation ${operationId}`);
-    const { id = '', evidenceId = '', keyId = '', query = '', body, key, token, image } = parts;
+    const { id = '', evidenceId = '', keyId = '', name = '', stream = '', query = '', body, key, token, image } = parts;
     const options: CallOptions = {
       headers: {
         'x-request-id': `example-${operationId}`,
@@ -98,14 +100,19 @@ class Story {
     };
     const reply: Reply<unknown> = await this.#gateway.call(
       route.method,
-      route.path.replace('{id}', id).replace('{evidence_id}', evidenceId).replace('{keyId}', keyId) + query,
+      route.path
+        .replace('{id}', id)
+        .replace('{evidence_id}', evidenceId)
+        .replace('{keyId}', keyId)
+        .replace('{name}', name)
+        .replace('{stream}', stream) + query,
       options,
     );
     expect(reply.status, `${operationId} ${reply.text}`).to.be.oneOf([200, 201, 202, 204]);
     const kept = this.operations[operationId] ?? { responses: {} };
     this.operations[operationId] = kept;
     if (body && kept.request === undefined) kept.request = body;
-    if (reply.text !== '') kept.responses[reply.status] ??= reply.body;
+    if (reply.headers.get('content-type')?.startsWith('application/json')) kept.responses[reply.status] ??= reply.body;
     return reply.body as Answer;
   }
 }
@@ -279,6 +286,54 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
   await story.ask('changeUserRole', { id: caio.id, body: { role: 'ADMIN' }, token });
   await story.ask('disableUser', { id: caio.id, token });
   await story.ask('enableUser', { id: caio.id, token });
+  // Two Pix of nobody's name, on charges that are locked to somebody.
+  const held = async (reference: string): Promise<string> => {
+    const locked = {
+      amount: 4990,
+      payment_method: 'pix',
+      expected_payer_tax_id: CUSTOMER.document,
+      customer: CUSTOMER,
+    };
+    const { body } = await gateway.call<{ id: string }>('POST', '/v1/charges', {
+      body: locked,
+      idempotencyKey: reference,
+    });
+    await gateway.post(`/v1/sandbox/charges/${body.id}/pay`, { payer: { document: null } });
+    return body.id;
+  };
+  const [passed, returned] = [await held('order-3001'), await held('order-3002')];
+  await story.ask('listHeld', { query: '?limit=1', token });
+  await story.ask('releaseHeld', { id: passed, token });
+  await story.ask('returnHeld', { id: returned, body: {}, token });
+  const ruled = async (reference: string): Promise<string> => {
+    const { body } = await gateway.call<{ id: string }>('POST', '/v1/charges', {
+      body: { amount: 12345, payment_method: 'pix' },
+      idempotencyKey: reference,
+    });
+    await gateway.post(`/v1/sandbox/charges/${body.id}/pay`, {});
+    const { body: medCase } = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${body.id}/med`, {
+      provider_case_id: `bank-${reference}`,
+    });
+    await gateway.post(`/v1/sandbox/med/cases/${medCase.id}/decide`, { result: 'agreed', review: true });
+    return medCase.id;
+  };
+  const [approved, refused] = [await ruled('order-3003'), await ruled('order-3004')];
+  await story.ask('listCaseReviews', { query: '?limit=1', token });
+  await story.ask('approveCaseReview', { id: approved, token });
+  await story.ask('rejectCaseReview', { id: refused, token });
+  await story.ask('listDeadLetters', { token });
+  await story.ask('redriveDeadLetters', { body: { eventType: 'charge.paid', dryRun: true }, token });
+  await story.ask('listFailedJobs', { token });
+  await story.ask('redriveJobs', { body: { all: true }, token });
+  await story.ask('listProjections', { token });
+  await story.ask('verifyProjections', { token });
+  await story.ask('rebuildProjection', { name: 'users', token });
+  await story.ask('checkLedger', { token });
+  await gateway.writeRequests();
+  await story.ask('showRequest', { id: 'example-listHeld', token });
+  await story.ask('readLog', { token });
+  await story.ask('showStream', { stream: passed, query: '?limit=1', token });
+  await story.ask('listParked', { token });
 };
 
 /** Of each event the one about the first charge where there is one: whichever arrived first, it is the same in every recording. */

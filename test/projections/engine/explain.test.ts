@@ -126,6 +126,7 @@ describe('at 100,000 rows', function suite() {
         },
         100,
       ),
+    'the oldest dead-lettered deliveries': (db) => deadLetterReads(db).oldest(TENANT, NOW, 100),
     'one delivery': (db) => findDelivery(db, TENANT, 'd7' as DeliveryId, ['d7']),
     'the numbers of an account’s deliveries': (db) => countDeliveries(db, TENANT, ['d7', 'd107']),
     'counting an account’s due deliveries': (db) => deliveryReads(db).countDue(TENANT, NOW, ['d7']),

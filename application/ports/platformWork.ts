@@ -1,0 +1,194 @@
+// What an operator of the platform is shown of its work, over all accounts, and what it has begun again (rule O1). Ids bear their
+// prefixes: this is shown as it stands, by `--json` and by the routes.
+
+import type { CaseStatus, MoneyOutcome } from '../../domain/dispute/medCase.ts';
+import type { StreamName } from '../../domain/kernel/event.ts';
+import type { AccountId, MedCaseId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
+import type { Rejection } from '../../domain/kernel/rejection.ts';
+import type { Changer } from '../core/eventMetadata.ts';
+import type { HeldVerdict } from '../payments/reviewHeld.ts';
+import type { RecordedEvent } from './eventStore.ts';
+import type { LoggedRequest } from './requestLog.ts';
+
+export interface HeldItem {
+  readonly paymentId: string;
+  readonly accountId: string;
+  readonly mode: Mode;
+  readonly amount: number;
+  readonly currency: string;
+  readonly providerPaymentId: string;
+  readonly payerName: string | null;
+  readonly expectedPayerTaxId: string | null;
+  readonly reason: string;
+  /** What the provider said when it was to be sent back; null: it was not asked. */
+  readonly returnRefused: string | null;
+  readonly heldSince: string;
+}
+
+/** A dispute case that waits: with an outcome to be reviewed, or because the amount that was reported is not the charge's. */
+export interface CaseReviewItem {
+  readonly caseId: string;
+  readonly chargeId: string;
+  readonly accountId: string;
+  readonly mode: Mode;
+  readonly status: CaseStatus;
+  /** As it was reported. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly because: 'review' | 'amount_mismatch';
+  /** What was ruled; null: no outcome is to be reviewed. */
+  readonly result: 'agreed' | 'disagreed' | null;
+  /** Whether the bank said that the money comes back; null like `result`. */
+  readonly returned: boolean | null;
+  readonly since: string;
+}
+
+export interface DeadLetterItem {
+  readonly id: string;
+  readonly accountId: string;
+  readonly mode: Mode;
+  readonly paymentId: string;
+  readonly eventType: string;
+  /** null: to the payment's own URL. */
+  readonly endpointId: string | null;
+  readonly createdAt: string;
+}
+
+/** A read model or a process, and how far it has followed the log. */
+export interface ConsumerStanding {
+  readonly name: string;
+  readonly position: string | null;
+  readonly isCaughtUp: boolean;
+}
+
+/** What does not add up; empty lists are the only good answer, beside sums of zero. */
+export interface LedgerFindings {
+  readonly sums: readonly { readonly currency: string; readonly sum: number; readonly postings: number }[];
+  readonly entries: readonly { readonly payment_id: string; readonly revision: number; readonly sum: number }[];
+  readonly balances: readonly {
+    readonly account_id: string;
+    readonly mode: string;
+    readonly currency: string;
+    readonly ledger_account: string;
+    readonly balance: number;
+    readonly postings: number;
+  }[];
+  readonly isBalanced: boolean;
+}
+
+export interface VerifyFindings {
+  readonly position: string | null;
+  readonly rows: number;
+  readonly differenceCount: number;
+  /** The first hundred; null: the row is missing there. */
+  readonly differences: readonly {
+    readonly table: string;
+    readonly live: string | null;
+    readonly replayed: string | null;
+  }[];
+  /** Streams that are left out, from these revisions on. */
+  readonly parked: readonly { readonly consumer: string; readonly stream: string; readonly revision: number }[];
+}
+
+export interface FailedJobItem {
+  readonly id: string;
+  readonly queue: string;
+  readonly state: 'failed' | 'retry';
+  readonly accountId: string;
+  readonly mode: Mode;
+  readonly attempts: number;
+  readonly error: string;
+  readonly failedAt: string;
+  readonly nextAttemptAt: string | null;
+}
+
+/** Work of which one runs at a time is being done by another. The message says which. */
+export class AlreadyRunning extends Error {
+  override name = 'AlreadyRunning';
+}
+
+/** How far long work is: `share` from 0 to 1. */
+export interface WorkProgress {
+  readonly share: number;
+  readonly what: string;
+}
+
+export interface PlatformWork {
+  /** Payments of which something is held, longest first. `total` counts those beyond `limit` too. */
+  listHeld(
+    limit: number,
+  ): Promise<{ readonly held: readonly HeldItem[]; readonly total: number; readonly rest: number }>;
+  /** Rejects as `reviewHeld` does. */
+  reviewHeld(
+    id: PaymentId,
+    verdict: HeldVerdict,
+    by: Changer,
+    providerPaymentId: string | null,
+  ): Promise<{ readonly paymentId: string; readonly status: string; readonly isNew: boolean } | Rejection>;
+  /** Dispute cases that wait for an operator, oldest first. `total` counts those beyond `limit` too. */
+  listCaseReviews(limit: number): Promise<{ readonly waiting: readonly CaseReviewItem[]; readonly total: number }>;
+  /** Has the outcome that is reviewed count, or refuses it. `not_found`; `case_not_open`: none waits. */
+  reviewCase(
+    id: MedCaseId,
+    approve: boolean,
+    by: Changer,
+  ): Promise<
+    { readonly caseId: string; readonly status: CaseStatus; readonly moneyOutcome: MoneyOutcome | null } | Rejection
+  >;
+  /** Deliveries given up, by account and mode, oldest first; null: of every account. */
+  listDeadLetters(
+    accountId: AccountId | null,
+    limit: number,
+  ): Promise<{ readonly deliveries: readonly DeadLetterItem[]; readonly total: number }>;
+  /** Every account and mode that has any; null: of every account. */
+  tenantsWithDeadLetters(
+    accountId: AccountId | null,
+  ): Promise<readonly { readonly accountId: AccountId; readonly mode: Mode }[]>;
+  /**
+   * Builds read models anew beside the live copies and swaps; `all` of them, or one. Returns a report of each; null: there is no such read
+   * model. Throws AlreadyRunning. Cut off, the next one goes on where it was.
+   */
+  rebuild(
+    name: string,
+    signal: AbortSignal,
+    onProgress: (progress: WorkProgress) => void,
+  ): Promise<readonly { readonly projection: string; readonly events: number; readonly seconds: number }[] | null>;
+  /** Compares every read model with a replay of the log, and each row with the fold of its stream. Throws AlreadyRunning. */
+  verify(onProgress: (progress: WorkProgress) => void): Promise<VerifyFindings>;
+  /** Yields the log in pages: from its beginning or its end on, up to what it holds now or, `isLive`, until the signal. */
+  readLog(from: 'start' | 'end', isLive: boolean, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>;
+  listConsumers(): Promise<{ readonly head: string | null; readonly consumers: readonly ConsumerStanding[] }>;
+  checkLedger(): Promise<LedgerFindings>;
+  /**
+   * The newest requests of the last 30 days that bore the id, and the events that they caused, in order; null: the log was moved or put
+   * back since.
+   */
+  findRequest(
+    requestId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly requests: readonly LoggedRequest[]; readonly events: readonly RecordedEvent[] | null }>;
+  /** Events of a stream from a revision on. */
+  readStream(stream: StreamName, from: number, limit: number): Promise<readonly RecordedEvent[]>;
+  /** Work that failed, of one queue or all (null). */
+  listFailedJobs(
+    queue: string | null,
+    limit: number,
+  ): Promise<{ readonly jobs: readonly FailedJobItem[]; readonly total: number }>;
+  /** Begins what failed for good again, by id, by queue, or all of it. Returns what it begins. */
+  redriveJobs(which: {
+    readonly id: string | null;
+    readonly queue: string | null;
+  }): Promise<readonly { readonly id: string; readonly queue: string; readonly payloads: readonly unknown[] }[]>;
+  /** Streams that a read model or process does not take any more, longest parked first. */
+  listParked(): Promise<
+    readonly {
+      readonly consumer: string;
+      readonly stream: string;
+      readonly revision: number;
+      readonly eventType: string;
+      readonly error: string;
+      readonly parkedAt: string;
+      readonly accountId: string | null;
+    }[]
+  >;
+}
