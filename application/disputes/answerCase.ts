@@ -11,6 +11,7 @@ import type { Accounts } from '../core/accounts.ts';
 import { MED_CASE } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
+import { AppendOutcomeUnknown, EventStoreUnavailable } from '../ports/eventStore.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { announcesOutcomes } from './announcements.ts';
 import { ownCase } from './ownCase.ts';
@@ -46,12 +47,17 @@ export const answerCase =
     const metadata = metadataForRequest(actor, { accountId, mode }, paymentId);
     const done = await commands.execute(MED_CASE, streamName.medCase(id), decide, metadata);
     if (isRejection(done)) return done;
-    await tellPaymentOf(needs)({ caseId: id });
+    // What is recorded is answered: a store that went away since is no reason to tell the merchant that nothing happened.
+    await tellPaymentOf(needs)({ caseId: id }).catch(leaveToProcess);
     // What the provider reported meanwhile waited for the end of the review.
     if (answer.kind === 'review' && !answer.approve && needs.providers.of(mode) !== null)
       await takeProviderCases(needs)(paymentId);
     return done.state as MedCase;
   };
+
+const leaveToProcess = (error: unknown): void => {
+  if (!(error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown)) throw error;
+};
 
 const decisionOf = (
   answer: CaseAnswer,
