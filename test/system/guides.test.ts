@@ -9,7 +9,7 @@ import { freePort, newDataDir, Program, removeDataDir } from '../support/program
 
 const run = promisify(execFile);
 /** In the order in which they are read: the first one begins with an empty wallet. */
-const GUIDES = ['first-charge', 'webhooks', 'refunds', 'test-clock', 'going-live'];
+const GUIDES = ['first-charge', 'webhooks', 'refunds', 'disputes', 'test-clock', 'going-live'];
 const MARK = '@@ next block @@';
 
 interface Block {

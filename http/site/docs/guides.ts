@@ -22,6 +22,7 @@ export const GUIDES: readonly Guide[] = [
   guide('first-charge', 'First charge', 'From nothing to a paid Pix in five minutes.'),
   guide('webhooks', 'Webhooks', 'Hear of a payment, and know that it was us.'),
   guide('refunds', 'Refunds', 'Give money back, in full or in part.'),
+  guide('disputes', 'Disputes', 'Answer when a payer’s bank disputes a Pix.'),
   guide('test-clock', 'Test clock', 'See an hour or a week pass in a second.'),
   guide('going-live', 'Going live', 'What to check before real money moves.'),
 ];
