@@ -231,6 +231,38 @@ describe('deliveries that are asked for again', () => {
       expect(receiver.got.length).to.equal(tried + 3);
     });
 
+    it('an operator sees them oldest first, and has those of one account sent once', async () => {
+      await givenUp(3);
+      const headers = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
+      const accountId = `acct_${merchant.tenant.accountId}`;
+      const list = async (rest = '') => {
+        const path = `/ops/v1/dlq?accountId=${accountId}${rest}`;
+        const { status, body, text } = await gateway.call<{ data: Body[]; total: number }>('GET', path, {
+          key: null,
+          headers,
+        });
+        expect(status, text).to.equal(200);
+        return body;
+      };
+      const send = (body: Body) =>
+        gateway.call<Body>('POST', '/ops/v1/dlq/redrive', { key: null, headers, body: { accountId, ...body } });
+      const oldestFirst = (await merchant.deliveries()).data.toReversed();
+      const { data, total } = await list();
+      expect([data.map(({ id }) => id), total]).to.deep.equal([oldestFirst.map(({ id }) => id), 3]);
+      const { id, createdAt } = oldestFirst[0]!;
+      const { paymentId } = data[0]!;
+      const shown = { id, accountId, mode: 'test', paymentId, eventType: 'charge.created', createdAt };
+      expect(await list('&limit=1')).to.deep.equal({ data: [{ ...shown, endpointId: endpoint.id }], total: 3 });
+      expect((await send({ dryRun: true })).body).to.deep.equal({ matched: 3, queued: 0 });
+      isWell = true;
+      expect((await send({})).body).to.deep.equal({ matched: 3, queued: 3 });
+      await merchant.untilDeliveries((all) => all.every(({ status }) => status === 'DELIVERED'));
+      expect(await list()).to.deep.equal({ data: [], total: 0 });
+      expect((await send({})).body).to.deep.equal({ matched: 0, queued: 0 });
+      const own = await requestsOf(id as string);
+      expect(new Set(own.map(({ actor }) => actor.slice(0, 9)))).to.deep.equal(new Set(['user:usr_']));
+    });
+
     it('by endpoint, event and time of creation; of another account none', async () => {
       const other = await merchant.register(receiver.url, ['charge.created', 'charge.paid']);
       const first = await failing();
