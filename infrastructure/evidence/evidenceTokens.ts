@@ -6,6 +6,7 @@ import type { EvidenceLinks, EvidenceUpload, EvidenceView } from '../../applicat
 import type { Randomness } from '../../application/ports/randomness.ts';
 import { type EvidenceId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
+import { isSpelledAsIssued } from '../secrets/tokenSpelling.ts';
 
 const ALGORITHM = 'HS256';
 const NONCE_BYTES = 16;
@@ -52,6 +53,7 @@ export class EvidenceTokens implements EvidenceLinks {
     evidenceId: EvidenceId,
     token: string,
   ): Promise<Claims[Method] | null> {
+    if (!isSpelledAsIssued(token)) return null;
     const now = this.#clock.now();
     try {
       const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {

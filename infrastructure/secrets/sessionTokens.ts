@@ -5,6 +5,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { SessionTokens } from '../../application/ports/sessions.ts';
 import { isRawId, PREFIX, type SessionId } from '../../domain/kernel/ids.ts';
 import type { SecretsKeyring } from './keyring.ts';
+import { isSpelledAsIssued } from './tokenSpelling.ts';
 
 const ALGORITHM = 'HS256';
 const AUDIENCE = 'quita dashboard';
@@ -35,6 +36,7 @@ export const sessionTokens = (keyring: SecretsKeyring, issuer: string, clock: Cl
         .sign(keyOf(kid));
     },
     read: async (token) => {
+      if (!isSpelledAsIssued(token)) return null;
       try {
         const { payload } = await jwtVerify(token, ({ kid }) => keyOf(kid), {
           algorithms: [ALGORITHM],

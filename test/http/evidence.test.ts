@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { EVIDENCE_BYTES_MAX } from '../../domain/dispute/evidenceFile.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { jpegImage, pdfFile, pngImage } from '../support/images.ts';
+import { respelled } from '../support/respelled.ts';
 import { EvidenceDesk, FILE, put, type Upload } from './evidenceDesk.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';
 
@@ -249,7 +250,13 @@ describe('evidence', () => {
       const other = await desk.grant();
       const at = (url: string): Upload => ({ ...upload, upload_url: url });
       const { upload_url: url } = upload;
-      for (const wrong of [url.replace(upload.id, other.id), `${url}x`, url.split('?')[0]!, url.replace('mev_', '')])
+      for (const wrong of [
+        url.replace(upload.id, other.id),
+        `${url}x`,
+        respelled(url),
+        url.split('?')[0]!,
+        url.replace('mev_', ''),
+      ])
         expect(await put(at(wrong), FILE)).to.be.oneOf([403, 404]);
       const path = url.slice(gateway.baseUrl.length);
       const headers = { 'content-type': 'image/png' };

@@ -5,6 +5,7 @@ import { exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import type { AccountId, PasswordId, SessionId, UserId } from '../../../domain/kernel/ids.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
 import { sessionTokens } from '../../../infrastructure/secrets/sessionTokens.ts';
+import { respelled } from '../../support/respelled.ts';
 
 const [OLD, NEW, OTHER] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 const ISSUER = 'https://pay.quita.example';
@@ -116,6 +117,7 @@ describe('session tokens', () => {
       const token = await signed();
       return token.slice(0, -2) + (token.endsWith('AA') ? 'BB' : 'AA');
     },
+    'another spelling of its signature': async () => respelled(await signed()),
     'no signature': async () => `${(await signed()).split('.').slice(0, 2).join('.')}.`,
     'two parts': async () => (await signed()).split('.').slice(0, 2).join('.'),
     'four parts': async () => `${await signed()}.x`,
