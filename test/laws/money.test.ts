@@ -5,6 +5,7 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import { journalEntry, LEDGER_ACCOUNTS, type LedgerAccount } from '../../domain/ledger/postings.ts';
 import type { PaymentEvent, PaymentState } from '../../domain/payment/payment.ts';
 import { reserveRefund } from '../../domain/payment/refund.ts';
+import { isDisputed } from '../../domain/transaction/disputes.ts';
 import { type RefundRecord, refundableRest } from '../../domain/transaction/refunds.ts';
 import { type History, histories, run } from '../support/paymentHistories.ts';
 import { at } from '../support/samples.ts';
@@ -43,12 +44,13 @@ describe('laws of money', () => {
       const isSettled = transaction.status === 'settled';
       const net = isSettled ? transaction.settlement.netAmount : 0;
       const isPending = isSettled && transaction.settlement.availableAt !== null && transaction.releasedAt === null;
-      const disputed = isSettled ? (transaction.dispute?.amount ?? 0) : 0;
+      const dispute = isSettled ? transaction.dispute : null;
+      const disputed = isDisputed(dispute) ? dispute.amount : 0;
       const out = sum(refundsOf(state, 'reserved', 'completed').map(taken));
       expect({ merchant_available, merchant_pending, merchant_retained, refunds_in_transit }).to.deep.equal({
         merchant_available: (isPending ? 0 : net) - out - disputed,
         merchant_pending: isPending ? net : 0,
-        merchant_retained: disputed,
+        merchant_retained: dispute?.moneyOutcome === null ? disputed : 0, // what was lost is nobody's here any more
         refunds_in_transit: sum(refundsOf(state, 'reserved').map(taken)),
       });
     });
@@ -97,8 +99,13 @@ describe('laws of money', () => {
       if (state.transaction.status === 'settled')
         expect(back.has(state.transaction.settlement.incoming.providerPaymentId)).to.equal(false);
       const refunded = sum(refundsOf(state, 'completed').map(({ amount }) => amount));
+      const lost = sum(
+        events.map(({ type, data }) =>
+          type === 'TransactionDisputeResolved' && data.moneyOutcome !== 'refunded_to_merchant' ? data.amount : 0,
+        ),
+      );
       expect(-balances(events).provider_clearing).to.equal(
-        sum([...arrived.values()]) - sum([...back.values()]) - refunded,
+        sum([...arrived.values()]) - sum([...back.values()]) - refunded - lost,
       );
     });
   });
@@ -111,7 +118,7 @@ describe('laws of money', () => {
         const { settlement, refunds, dispute } = transaction;
         const out = sum(refundsOf(after, 'reserved', 'completed').map(({ amount }) => amount));
         const rest = refundableRest(settlement.incoming.amount, refunds, dispute);
-        expect(out + (dispute?.amount ?? 0) + rest).to.equal(12_345);
+        expect(out + (isDisputed(dispute) ? dispute.amount : 0) + rest).to.equal(12_345);
         expect(rest).to.be.within(0, 12_345);
       }
     });

@@ -66,13 +66,16 @@ describe('laws of payments', () => {
     });
   });
 
-  it('CANCELLED, REFUSED, REFUNDED, CHARGEBACK and DISPUTE are final, and nothing goes back to PENDING', () => {
-    const FINAL: readonly TransactionStatus[] = ['CANCELLED', 'REFUSED', 'REFUNDED', 'CHARGEBACK', 'DISPUTE'];
+  it('CANCELLED, REFUSED and REFUNDED are final, CHARGEBACK and DISPUTE until the money is the merchant’s again, and nothing goes back to PENDING', () => {
+    const FINAL: readonly TransactionStatus[] = ['CANCELLED', 'REFUSED', 'REFUNDED'];
+    const DISPUTED: readonly TransactionStatus[] = ['CHARGEBACK', 'DISPUTE'];
     forAll((isLocked, steps) => {
       for (const { before, after } of run(isLocked, steps).told) {
         if (!exists(before) || !exists(after)) continue;
         const [from, to] = [transactionStatus(before), transactionStatus(after)];
         if (FINAL.includes(from)) expect(to).to.equal(from);
+        if (DISPUTED.includes(from) && to !== from)
+          expect(after.transaction).to.have.nested.property('dispute.moneyOutcome', 'refunded_to_merchant');
         if (from !== 'PENDING') expect(to).to.not.equal('PENDING');
       }
     });
