@@ -110,8 +110,9 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 /** Node bounds all requests alike: those that are no uploads are bounded here. */
 const boundBody = (req: IncomingMessage, requestMs: number, onSlow: (error: Error, socket: Duplex) => void): void => {
   if (!hasBody(req) || isUpload(req)) return;
-  const slow = Object.assign(new Error('the body is slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-  const timer = setTimeout(() => onSlow(slow, req.socket), requestMs);
+  const timer = setTimeout(() => {
+    onSlow(Object.assign(new Error('the body is slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), req.socket);
+  }, requestMs);
   req.once('close', () => clearTimeout(timer));
 };
 
