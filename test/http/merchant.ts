@@ -126,14 +126,14 @@ export class Merchant {
     expect(total).to.equal(1);
     return data[0] as Delivery;
   }
-  /** Looked at whenever the read models move, until it holds. Rejects after 2 s. */
+  /** Looked at whenever the read models move, until it holds. Rejects after 20 s: how soon is for other tests to say. */
   async untilDeliveries(holds: (all: readonly Delivery[]) => boolean): Promise<readonly Delivery[]> {
     const look = async () => {
       const { data } = await this.deliveries();
       return holds(data) ? data : null;
     };
-    const found = await pollUntil(this.#gateway.gateway.projected, 2_000, look);
-    if (found === null) throw new Error(`not within 2 s: ${JSON.stringify((await this.deliveries()).data)}`);
+    const found = await pollUntil(this.#gateway.gateway.projected, 20_000, look);
+    if (found === null) throw new Error(`not within 20 s: ${JSON.stringify((await this.deliveries()).data)}`);
     return found;
   }
 
