@@ -2,7 +2,7 @@
 // must not be shown something else by another program (rule Q6).
 import { fileTypeFromBuffer } from 'file-type';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { gifFrame, type ImageFrame, jpegFrame, pngFrame, webpFrame } from './imageFrames.ts';
+import { gifFrame, type ImageFrame, jpegFrame, pngFrame, webpFrame } from '../imageFrames.ts';
 
 /** Width times height. */
 export const PIXELS_MAX = 50_000_000;

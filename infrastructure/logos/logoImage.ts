@@ -5,6 +5,7 @@ import jpeg from 'jpeg-js';
 import { PNG } from 'pngjs';
 import { type CheckedLogo, LOGO_BYTES_MAX, LOGO_TYPES } from '../../application/ports/logos.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { endOfScan, pngFrame } from '../imageFrames.ts';
 
 /** Of each side, in pixels. What is larger takes long to decode. */
 const SIDE = { min: 16, max: 512 } as const;
@@ -43,14 +44,13 @@ const decodeProblem = (decode: () => unknown): string | null => {
 
 // --- PNG (W3C, "PNG Specification", 5 and 11) ---
 
-const PNG_HEAD = { firstChunk: 8, width: 16, height: 20, bitDepth: 24, interlace: 28 } as const;
-/** Length, type and checksum of a chunk. */
-const CHUNK_FRAME = 12;
+const PNG_HEAD = { length: 8, bitDepth: 24, interlace: 28 } as const;
+const PNG_HEAD_BYTES = 13;
 
 const pngProblem = (bytes: Buffer): string | null => {
-  if (!endsWithIend(bytes)) return DAMAGED;
-  // file-type looked at the first chunk: it is the header, of its one length.
-  const problem = sideProblem(bytes.readUInt32BE(PNG_HEAD.width), bytes.readUInt32BE(PNG_HEAD.height));
+  const frame = pngFrame(bytes);
+  if (frame?.end !== bytes.length || bytes.readUInt32BE(PNG_HEAD.length) !== PNG_HEAD_BYTES) return DAMAGED;
+  const problem = sideProblem(frame.width, frame.height);
   if (problem !== null) return problem;
   if (bytes[PNG_HEAD.bitDepth] === 16) return 'must have 8 bits a channel, not 16';
   // A decoder can't bound what it inflates of an interlaced one.
@@ -58,21 +58,9 @@ const pngProblem = (bytes: Buffer): string | null => {
   return decodeProblem(() => PNG.sync.read(bytes, { checkCRC: true }));
 };
 
-const endsWithIend = (bytes: Buffer): boolean => {
-  let at: number = PNG_HEAD.firstChunk;
-  if (bytes.toString('latin1', at + 4, at + 8) !== 'IHDR' || bytes.readUInt32BE(at) !== 13) return false;
-  while (at + CHUNK_FRAME <= bytes.length) {
-    const type = bytes.toString('latin1', at + 4, at + 8);
-    at += CHUNK_FRAME + bytes.readUInt32BE(at);
-    if (type === 'IEND') return at === bytes.length;
-  }
-  return false;
-};
-
 // --- JPEG (ITU-T T.81, annex B) ---
 
-const MARKER = { start: 0xd8, end: 0xd9, scan: 0xda, stuffing: 0x00 } as const;
-const isRestart = (marker: number): boolean => marker >= 0xd0 && marker <= 0xd7;
+const MARKER = { end: 0xd9, scan: 0xda } as const;
 /** Baseline, extended and progressive. */
 const FRAMES = [0xc0, 0xc1, 0xc2];
 /** Frames that browsers do not show: lossless, hierarchical, arithmetic. 0xc4, 0xc8 and 0xcc are no frames. */
@@ -118,14 +106,4 @@ const jpegParts = (bytes: Buffer): JpegParts | null => {
     if (bytes[at] === 0xff && bytes[at + 1] === MARKER.end) return at + 2 === bytes.length ? parts : null;
   }
   return null;
-};
-
-/** Where the next marker stands that is not of the scan's own data. */
-const endOfScan = (bytes: Buffer, from: number): number => {
-  let at = bytes.indexOf(0xff, from);
-  for (; at !== -1; at = bytes.indexOf(0xff, at + 2)) {
-    const next = bytes[at + 1] as number;
-    if (next !== MARKER.stuffing && !isRestart(next)) return at;
-  }
-  return bytes.length;
 };

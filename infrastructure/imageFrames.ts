@@ -63,8 +63,8 @@ export const jpegFrame = (bytes: Buffer): ImageFrame | null => {
   return null;
 };
 
-/** Where the next marker stands that is not of the scan's own data. */
-const endOfScan = (bytes: Buffer, from: number): number => {
+/** Where the next marker of a JPEG stands that is not of the scan's own data. */
+export const endOfScan = (bytes: Buffer, from: number): number => {
   let at = bytes.indexOf(0xff, from);
   for (; at !== -1; at = bytes.indexOf(0xff, at + 2)) {
     const next = bytes[at + 1] as number;
