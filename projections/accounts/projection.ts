@@ -1,4 +1,5 @@
-// Read model of accounts: who they are and which are suspended, for operators. Deciding goes by the account's stream alone. The seed of an account's ids stays in its stream.
+// Read model of accounts: who they are and which are suspended, for operators. Deciding goes by the account's stream alone, and the seed of
+// an account's ids stays there.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
