@@ -153,8 +153,11 @@ export interface PlatformWork {
     signal: AbortSignal,
     onProgress: (progress: WorkProgress) => void,
   ): Promise<readonly { readonly projection: string; readonly events: number; readonly seconds: number }[] | null>;
-  /** Compares every read model with a replay of the log, and each row with the fold of its stream. Throws AlreadyRunning. */
-  verify(onProgress: (progress: WorkProgress) => void): Promise<VerifyFindings>;
+  /**
+   * Compares every read model with a replay of the log, and each row with the fold of its stream. Throws AlreadyRunning. Cut off, it
+   * leaves nothing behind.
+   */
+  verify(signal: AbortSignal, onProgress: (progress: WorkProgress) => void): Promise<VerifyFindings>;
   /** Yields the log in pages: from its beginning or its end on, up to what it holds now or, `isLive`, until the signal. */
   readLog(from: 'start' | 'end', isLive: boolean, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>;
   listConsumers(): Promise<{ readonly head: string | null; readonly consumers: readonly ConsumerStanding[] }>;

@@ -163,9 +163,9 @@ export const platformWork = (
       }
       return reports;
     },
-    verify: async (onProgress) => {
+    verify: async (signal, onProgress) => {
       const head = await store.head();
-      return verify(PROJECTIONS, storage, openSession, (at) => {
+      return verify(PROJECTIONS, storage, openSession, signal, (at) => {
         const share = at.position === null ? 0 : shareOf(at.position, head);
         onProgress({ share: (at.step + share) / at.steps, what: `${at.projection}: ${WORK[at.work](at.count)}` });
       });

@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import { rebuildProjectionRoute, verifyProjectionsRoute } from '../../http/api/ops/log.ts';
+import type { EventSink } from '../../http/kernel/eventSink.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import type { Reply, TestGateway, TestUser } from '../support/gateway.ts';
 import { CaseDesk } from './caseDesk.ts';
@@ -193,4 +195,49 @@ describe('the work of operators', () => {
       if (type === 'MedCaseReviewApproved') approvers.push((JSON.parse(metadata) as Body)['actor']);
     expect(approvers).to.deep.equal([`user:usr_${olga.userId}`]);
   });
+});
+
+describe('long work that an operator asked for', () => {
+  /** Asks for `route`'s work and ends it by `cut`; returns what the work was told, once the answer is over. */
+  const cutOff = async (
+    route: typeof verifyProjectionsRoute | typeof rebuildProjectionRoute,
+    cut: (by: { readonly closing: AbortController; readonly leave: () => void }) => void,
+  ): Promise<readonly string[]> => {
+    const told: string[] = [];
+    const closing = new AbortController();
+    const begun = Promise.withResolvers<void>();
+    const work = (signal: AbortSignal): Promise<never> =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          told.push('stopped');
+          reject(signal.reason as Error);
+        });
+        begun.resolve();
+      });
+    const platform = {
+      listConsumers: async () => ({ consumers: [{ name: 'users' }] }),
+      verify: work,
+      rebuild: (_: string, signal: AbortSignal) => work(signal),
+    };
+    const context = { params: { name: 'users' }, services: { platform, closing: closing.signal } };
+    const answer = (await route.handle(context as never)) as { open: (sink: EventSink) => Promise<void> };
+    let leave = (): void => undefined;
+    const over = answer.open({
+      send: (event) => void told.push(event),
+      end: () => void told.push('ended'),
+      drained: async () => undefined,
+      onClose: (listener) => {
+        leave = listener;
+      },
+    });
+    await begun.promise;
+    cut({ closing, leave: () => leave() });
+    await over;
+    return told;
+  };
+  for (const route of [verifyProjectionsRoute, rebuildProjectionRoute])
+    it(`stops when its client is gone, or the process closes: ${route.operationId}`, async () => {
+      expect(await cutOff(route, ({ leave }) => leave())).to.deep.equal(['stopped', 'ended']);
+      expect(await cutOff(route, ({ closing }) => closing.abort())).to.deep.equal(['stopped', 'ended']);
+    });
 });

@@ -310,7 +310,7 @@ export const verifyProjectionsRoute = route({
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: [],
   handle: async ({ services: { platform, closing } }) =>
-    streaming(closing, async (sink) => sink.send('report', await platform.verify(progressTo(sink)))),
+    streaming(closing, async (sink, signal) => sink.send('report', await platform.verify(signal, progressTo(sink)))),
 });
 
 const yesNo = (description: string) => oneOf(description, ['true', 'false']);
