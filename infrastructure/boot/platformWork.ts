@@ -29,6 +29,7 @@ import { shareOf } from '../eventStore/share.ts';
 import { listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
 import { eventsOfRequest } from '../operations/requestEvents.ts';
 import { requestLogReads } from '../operations/requestLog.ts';
+import { paymentLedger } from './paymentLedger.ts';
 import type { Storage } from './storage.ts';
 
 /** Names of the consumers of the log, which are those of their checkpoints: read models and processes. */
@@ -187,6 +188,7 @@ export const platformWork = (
       return { head, consumers };
     },
     checkLedger: () => checkLedger(reads),
+    showLedger: paymentLedger(commands, reads),
     findRequest: async (requestId, signal) => {
       const requests = await requestLogReads(reads).withRequestId(requestId, REQUESTS_SHOWN_MAX);
       const events: RecordedEvent[] = [];

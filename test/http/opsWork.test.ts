@@ -121,6 +121,28 @@ describe('the work of operators', () => {
     for (const wrong of ['nothing', encodeURIComponent(process)])
       expectError(await ask('POST', `/ops/v1/projections/${wrong}/rebuild`), 404, 'not_found');
   });
+  it('the ledger of one payment, as the command line shows it', async () => {
+    const { id } = (await gateway.charge<{ id: string }>({ amount: 5_000 })).body;
+    const path = `/ops/v1/ledger/payments/${id}`;
+    const nothing = { paymentId: `tx_${rawIdOf(id)}`, postings: [], totals: [], differences: [] };
+    expect(await good(ask('GET', path))).to.deep.equal(nothing);
+    await gateway.post(`/v1/sandbox/charges/${id}/pay`);
+    const { postings, totals, ...rest } = await good<{ postings: Body[]; totals: Body[] }>(ask('GET', path));
+    expect(rest).to.deep.equal({ paymentId: nothing.paymentId, differences: [] });
+    expect(totals).to.deep.equal([{ currency: 'BRL', sum: 0 }]);
+    expect(postings.map(({ line, event, amount }) => [line, event, amount])).to.deep.include([
+      0,
+      'TransactionSettled',
+      -5_000,
+    ]);
+    for (const spelled of [rawIdOf(id), nothing.paymentId])
+      expect((await ask('GET', `/ops/v1/ledger/payments/${spelled}`)).body).to.deep.equal({
+        ...rest,
+        postings,
+        totals,
+      });
+    expectError(await ask('GET', `/ops/v1/ledger/payments/tx_${'0'.repeat(26)}`), 404, 'not_found');
+  });
   it('the log: a stream by page, all of it, and as it grows', async () => {
     const { id } = (await gateway.charge<{ id: string }>()).body;
     const stream = `payment-${rawIdOf(id)}`;
