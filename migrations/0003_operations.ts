@@ -18,6 +18,7 @@ const TIME = `
       held_since timestamptz,
       PRIMARY KEY (kind, key)
     );
+    ALTER TABLE operations.timers ALTER payload SET STATISTICS 0;
     CREATE INDEX timers_due ON operations.timers (due_at);
     CREATE INDEX timers_of_account ON operations.timers (account_id, mode, due_at);
     CREATE INDEX timers_of_group ON operations.timers (group_id, due_at) WHERE group_id IS NOT NULL;

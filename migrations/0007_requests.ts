@@ -50,7 +50,9 @@ const LOG = `
     -- Requests of known callers, for 30 days: a partition for each day of UTC. No bodies and no queries. Written in batches, without
     -- waiting for the disk: a crash of the database loses its last second.
     CREATE TABLE operations.request_log (
+      -- Begins with created_at.
       id text COLLATE "C" NOT NULL,
+      -- Those that are given here begin with the time as well: such an index is filled at its end.
       request_id text COLLATE "C" NOT NULL,
       -- Empty: an operator of the platform.
       account_id text COLLATE "C" NOT NULL,
@@ -67,9 +69,8 @@ const LOG = `
       created_at timestamptz(3) NOT NULL,
       -- The newest position of the event log that its process knew of then: what the request caused is behind it.
       log_position text COLLATE "C",
-      PRIMARY KEY (id, created_at)
+      PRIMARY KEY (account_id, created_at, id)
     ) PARTITION BY RANGE (created_at);
-    CREATE INDEX request_log_of_account ON operations.request_log (account_id, created_at);
     CREATE INDEX request_log_of_status ON operations.request_log (account_id, status, created_at);
     CREATE INDEX request_log_of_key ON operations.request_log (account_id, key_fingerprint, created_at)
       WHERE key_fingerprint IS NOT NULL;

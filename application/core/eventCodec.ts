@@ -23,7 +23,7 @@ interface Encoded {
 const ENCODED_MAX = 4_096;
 
 export class JsonEventCodec implements EventCodec {
-  /** Readers of the newest events share one object for each of them. */
+  /** Readers of the newest events share one object for each of them: of those that were encoded here, which is what a store remembers. */
   readonly #decoded = new WeakMap<RecordedEvent, LoggedEvent>();
   /** By event id, which is a hash of the content: what was encoded here a moment ago is not parsed when it comes back. */
   readonly #encoded = new LRUCache<string, Encoded>({ max: ENCODED_MAX });
@@ -65,8 +65,9 @@ export class JsonEventCodec implements EventCodec {
     const { category, id: subject } = readStreamName(stream);
     try {
       if (!this.#isCategory(category)) throw new MalformedEvent(`${stream}: no such category`);
+      const encodedHere = this.#encodedHere(recorded);
       const { event, account, mode, correlationId } =
-        this.#encodedHere(recorded) ?? contentOf(recorded, subject, this.#serdes[category]);
+        encodedHere ?? contentOf(recorded, subject, this.#serdes[category]);
       const logged = {
         category,
         stream,
@@ -80,7 +81,8 @@ export class JsonEventCodec implements EventCodec {
         mode,
         correlationId,
       };
-      this.#decoded.set(recorded, logged);
+      // What comes from the log itself is a new object for each reader: to remember it only costs the garbage collector.
+      if (encodedHere !== null) this.#decoded.set(recorded, logged);
       return logged;
     } catch (error) {
       return new UnreadableEvent(recorded, error as Error);

@@ -4,6 +4,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Position } from './eventStore.ts';
 
 export interface LoggedRequest {
+  /** Begins with the milliseconds of `createdAt`. */
   readonly id: RequestLogId;
   /** As the client sent it, or `req_…`: nobody says that it is used once. */
   readonly requestId: string;

@@ -19,8 +19,23 @@ const WHOLE_HOURS_SINCE = '1914-01-02';
 const BEGUN_AT_HOUR = '03';
 
 /** Returns the civil day of America/Sao_Paulo at `at`: `yyyy-mm-dd`. RangeError before 2 January of the year 1. */
-export const saoPauloDay = (at: Timestamp): string =>
-  at.slice(11, 13) >= BEGUN_AT_HOUR && at >= WHOLE_HOURS_SINCE ? at.slice(0, 10) : askZone(at);
+export const saoPauloDay = (at: Timestamp): string => {
+  if (at < WHOLE_HOURS_SINCE) return askZone(at);
+  return at.slice(11, 13) >= BEGUN_AT_HOUR ? at.slice(0, 10) : dayOfHour(at);
+};
+
+/** The hour of UTC asked for last: it lies in one day there. Of each night three are asked for by everything that is created in them. */
+let lastHour = '';
+let lastDay = '';
+
+const dayOfHour = (at: Timestamp): string => {
+  const hour = at.slice(0, 13);
+  if (hour !== lastHour) {
+    lastDay = askZone(at);
+    lastHour = hour;
+  }
+  return lastDay;
+};
 
 /** Asks the zone's rules, which takes some microseconds. */
 const askZone = (at: Timestamp): string => {

@@ -46,12 +46,13 @@ export type Mode = 'test' | 'live';
 export const isMode = (value: unknown): value is Mode => value === 'test' || value === 'live';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
 const RAW = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /** 16 bytes as 26 characters, most significant first: text order is byte order. */
 export const encodeRawId = (bytes: Uint8Array): string => {
   if (bytes.length !== 16) throw new RangeError(`a raw id has 16 bytes, not ${bytes.length}`);
-  let text = '';
+  const codes: number[] = [];
   let pending = 0;
   let bits = 2; // 128 bits fill 26 × 5 = 130: two zero bits lead
   for (const byte of bytes) {
@@ -59,11 +60,35 @@ export const encodeRawId = (bytes: Uint8Array): string => {
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += ALPHABET[(pending >>> bits) & 31];
+      codes.push(CODES[(pending >>> bits) & 31] as number);
       pending &= (1 << bits) - 1;
     }
   }
-  return text;
+  return String.fromCharCode(...codes); // at once: a text that is put together from 26 is kept as 26
+};
+
+const TIME_BYTES = 6;
+/** Of the 48 bits and the two that lead. */
+const TIME_CHARACTERS = 10;
+/** What an id that begins with the time has behind it, in bytes. */
+export const BEHIND_TIME = 10;
+
+/**
+ * An id that begins with the milliseconds since 1970, with 10 bytes behind them. Where rows come in the order of time they go to the end
+ * of an index by such ids, which is less than half the work of going to any place of it.
+ */
+export const encodeTimedId = (atMs: number, rest: Uint8Array): string => {
+  const bytes = new Uint8Array(TIME_BYTES + BEHIND_TIME);
+  for (let n = TIME_BYTES, left = atMs; n > 0; left = Math.floor(left / 256)) bytes[--n] = left % 256;
+  bytes.set(rest, TIME_BYTES);
+  return encodeRawId(bytes);
+};
+
+/** The milliseconds since 1970 that such an id begins with. */
+export const timeOfId = (timed: RequestLogId): number => {
+  let millis = 0;
+  for (let n = 0; n < TIME_CHARACTERS; n++) millis = millis * 32 + ALPHABET.indexOf(timed.charAt(n));
+  return millis;
 };
 
 export const isRawId = (value: unknown): boolean => typeof value === 'string' && RAW.test(value);

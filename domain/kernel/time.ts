@@ -4,7 +4,9 @@ declare const timestamp: unique symbol;
 /** `2026-11-21T13:00:00.000Z`. Always 24 characters, so that text order is time order. */
 export type Timestamp = string & { readonly [timestamp]: true };
 
-const SHAPE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const SHAPE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+/** Every month has so many days. */
+const DAY_OF_EVERY_MONTH = '28';
 
 /** Throws RangeError outside the years 0 to 9999: the text would no longer sort as time. */
 export const fromMillis = (millis: number): Timestamp => {
@@ -14,10 +16,10 @@ export const fromMillis = (millis: number): Timestamp => {
 };
 export const toMillis = (at: Timestamp): number => Date.parse(at);
 export const isTimestamp = (value: unknown): value is Timestamp =>
-  typeof value === 'string' && SHAPE.test(value) && isCalendarInstant(value);
+  typeof value === 'string' && SHAPE.test(value) && (value.slice(8, 10) <= DAY_OF_EVERY_MONTH || isOfMonth(value));
 
-/** Date.parse takes 30 February and 24:00 and reads them as something else. */
-const isCalendarInstant = (value: string): boolean => {
+/** Date.parse takes 30 February and reads it as a day of March. */
+const isOfMonth = (value: string): boolean => {
   const millis = Date.parse(value);
   return !Number.isNaN(millis) && new Date(millis).toISOString() === value;
 };

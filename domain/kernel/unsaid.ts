@@ -41,7 +41,8 @@ const isObject = (data: Json | undefined): data is Fields =>
 export const leaveOut = (data: Json, rules: Rules, around: Surroundings): Json => {
   if (rules.size === 0 || !isObject(data)) return data;
   const said: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(data)) {
+  for (const key of Object.keys(data)) {
+    const value = data[key] as Json;
     const rule = rules.get(key);
     if (rule === undefined) said[key] = value;
     else if (rule instanceof Map) said[key] = leaveOut(value, rule, around);

@@ -8,7 +8,6 @@ import { PasswordHashingBusy } from '../../application/ports/credentials.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/ports/eventStore.ts';
 import { EvidenceStorageUnavailable } from '../../application/ports/evidenceStorage.ts';
 import { ProviderUnavailable } from '../../application/ports/paymentProvider.ts';
-import type { Randomness } from '../../application/ports/randomness.ts';
 import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { BeginRequest } from '../../application/ports/requestLog.ts';
 import type { OperatorRequest } from '../../application/ports/securityEvents.ts';
@@ -29,8 +28,7 @@ import { idempotencyKeyOf, readQuery } from './validation.ts';
 export interface AppOptions extends Admission {
   readonly routes: readonly Route[];
   readonly trustProxy: string | number | boolean;
-  /** Request ids are made of it. */
-  readonly randomness: Randomness;
+  readonly newRequestId: () => string;
   /** Every 5xx, with its request id. The answer never says more than its code. */
   readonly onFault: (error: unknown, requestId: string) => void;
   /** Every change that an operator asked for, whatever became of it. */
@@ -49,7 +47,7 @@ export const createApp = (options: AppOptions): Express => {
   app.set('query parser', 'simple');
   app.set('trust proxy', options.trustProxy);
   app.set(PUBLIC_URL, options.services.baseUrl);
-  app.use(requestId(options.randomness));
+  app.use(requestId(options.newRequestId));
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
   const refuse = refusing(options);
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {

@@ -43,7 +43,10 @@ const limitOf = (perMinute: number, credit: number): MinuteLimit => ({
 /** An account's keys of a mode together, as a multiple of what one may have: whoever issues one key after the other has no more. */
 const KEYS_OF_ACCOUNT = 10;
 
-/** `deploymentsPerMinute`: for accounts without a limit of their own; 0: none. Where nothing limits there are no headers either. */
+/**
+ * `deploymentsPerMinute`: for accounts without a limit of their own; 0: none. Where nothing limits there are no headers either: no number
+ * would be true.
+ */
 export const rateLimit =
   (windows: MinuteWindows, deploymentsPerMinute: number): RateLimit =>
   async (caller, { limit }, res) => {

@@ -1,17 +1,19 @@
 // X-Request-Id on every answer (contract.md Errors, rule E7).
 import type { NextFunction, Request, Response } from 'express';
+import type { Clock } from '../../application/ports/clock.ts';
 import type { Randomness } from '../../application/ports/randomness.ts';
-import { encodeRawId, PREFIX } from '../../domain/kernel/ids.ts';
+import { BEHIND_TIME, encodeTimedId, PREFIX } from '../../domain/kernel/ids.ts';
 
 const ECHOED = /^[A-Za-z0-9._-]{1,128}$/;
 
-export const newRequestId = (randomness: Randomness): string => PREFIX.request + encodeRawId(randomness.bytes(16));
+export const newRequestId = (clock: Clock, randomness: Randomness): string =>
+  PREFIX.request + encodeTimedId(clock.now(), randomness.bytes(BEHIND_TIME));
 
 export const requestId =
-  (randomness: Randomness) =>
+  (newId: () => string) =>
   (req: Request, res: Response, next: NextFunction): void => {
     const sent = req.headers['x-request-id'];
-    const id = typeof sent === 'string' && ECHOED.test(sent) ? sent : newRequestId(randomness);
+    const id = typeof sent === 'string' && ECHOED.test(sent) ? sent : newId();
     (req as { requestId?: string }).requestId = id;
     res.setHeader('X-Request-Id', id);
     next();

@@ -95,8 +95,10 @@ const components = ({ errors }: Examples, answered: ReadonlySet<ErrorCode>, docs
       const: 'true',
     }),
     RetryAfter: integer('Seconds after which a repeat makes sense.'),
-    RateLimitLimit: integer('Requests a minute that the key or the address may make, where there is a limit.'),
-    RateLimitRemaining: integer('How many of them are left in this minute.'),
+    RateLimitLimit: integer(
+      'Requests a minute that the key or the address may make. Absent where any number is agreed.',
+    ),
+    RateLimitRemaining: integer('How many of them are left in this minute. Absent where any number is agreed.'),
   },
   schemas: { Error: errorSchema, ...NAMED_SCHEMAS },
   examples: Object.fromEntries(

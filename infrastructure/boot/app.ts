@@ -6,6 +6,7 @@ import type { Operations } from '../../http/kernel/health.ts';
 import { type AddressLimits, addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
+import { newRequestId } from '../../http/kernel/requestId.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
@@ -22,7 +23,7 @@ type MadeHere =
   | 'services'
   | 'onOperatorRequest'
   | 'overload'
-  | 'randomness'
+  | 'newRequestId'
   | 'rateLimit'
   | 'addressLimit'
   | 'beginRequest';
@@ -83,7 +84,7 @@ export const openApp = (
     overload,
     rateLimit: rateLimit(ofKeys, limits.perMinute),
     addressLimit: addressLimit(ofAddresses, limits.ofAddress),
-    randomness: systemRandomness,
+    newRequestId: () => newRequestId(needs.clock, systemRandomness),
     beginRequest: () => requestLog.begin(),
     onOperatorRequest: operatorLog(log),
     // The same object: what is changed in the gateway's services is changed for the routes.

@@ -7,6 +7,8 @@ import { newRequestId } from '../../http/kernel/requestId.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { ConfigError } from './config.ts';
 
+const CLOCK = { now: Date.now };
+
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /** Header block of a request: API keys, idempotency keys and proxies' headers fit many times. */
@@ -41,7 +43,7 @@ const REFUSED_MS = 2_000;
 const starting =
   (publicUrl: string): Handler =>
   (req, res) => {
-    const id = newRequestId(systemRandomness);
+    const id = newRequestId(CLOCK, systemRandomness);
     const isLive = req.url?.split('?')[0] === '/health/live';
     const isReady = req.url?.split('?')[0] === '/health/ready';
     res.writeHead(isLive ? 200 : 503, {
@@ -69,7 +71,7 @@ const refuse = (publicUrl: string, error: NodeJS.ErrnoException, socket: Duplex)
   const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isLarge ? '431 Request Header Fields Too Large' : isSlow ? '408 Request Timeout' : '400 Bad Request';
-  const id = newRequestId(systemRandomness);
+  const id = newRequestId(CLOCK, systemRandomness);
   const rejection = isLarge
     ? ({ code: 'headers_too_large', message: 'The request headers are too large.' } as const)
     : ({

@@ -31,7 +31,7 @@ const create: CliCommand = {
 
 const list: CliCommand = {
   name: 'account list',
-  summary: 'Every account, in the order of their opening',
+  summary: 'Every account, in the order of their opening, and which are suspended',
   args: [],
   options: {},
   run: async (world) => {
@@ -39,8 +39,14 @@ const list: CliCommand = {
       accountId: PREFIX.account + accountId,
       ...rest,
     }));
-    const rows = all.map(({ accountId, name, email, openedAt }) => [openedAt, accountId, email, name]);
-    const text = (screen: Screen) => table(screen, ['OPENED', 'ACCOUNT', 'OWNER', 'NAME'], rows);
+    const rows = all.map(({ accountId, name, email, openedAt, suspendedAt }) => [
+      openedAt,
+      accountId,
+      email,
+      suspendedAt === null ? 'open' : `suspended since ${suspendedAt}`,
+      name,
+    ]);
+    const text = (screen: Screen) => table(screen, ['OPENED', 'ACCOUNT', 'OWNER', 'STATUS', 'NAME'], rows);
     return { json: { accounts: all }, text: all.length > 0 ? text : 'no accounts' };
   },
 };

@@ -170,7 +170,7 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
   autovacuum_vacuum_scale_factor: '0.05',
   // Statistics do not wear out so fast, and each look reads 30,000 rows of a table: while a log was short, a sixth of all that the database
   // did for webhooks.
-  autovacuum_analyze_scale_factor: '0.2',
+  autovacuum_analyze_scale_factor: '0.5',
 
   // Sessions of a killed program end within a second, even in the middle of a long statement.
   client_connection_check_interval: '1s',

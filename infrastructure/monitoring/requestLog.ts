@@ -5,7 +5,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
 import type { Randomness } from '../../application/ports/randomness.ts';
 import type { AnsweredRequest, LoggedRequest, RequestLogStore } from '../../application/ports/requestLog.ts';
-import { encodeRawId, type RequestLogId } from '../../domain/kernel/ids.ts';
+import { BEHIND_TIME, encodeTimedId, type RequestLogId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { withTimeout } from '../waiting.ts';
 
@@ -28,17 +28,15 @@ interface RequestLogOptions {
   readonly waitingMax?: number;
 }
 
-const TIME_BYTES = 6;
 const SEQUENCES = 2 ** 32;
-const RANDOM_BYTES = 6;
-const ID_BYTES = 16;
+const SEQUENCE_BYTES = 4;
 
 export class RequestLog {
   readonly #options: RequestLogOptions;
   readonly #waitingMax: number;
   readonly #timer: NodeJS.Timeout;
   /** A ring: entry n stands at n modulo its size. */
-  readonly #ring: LoggedRequest[] = [];
+  readonly #ring: (LoggedRequest | null)[] = [];
   #first = 0;
   #end = 0;
   #dropped = 0;
@@ -87,11 +85,10 @@ export class RequestLog {
 
   /** In the order in which the requests of this process began, within a millisecond too. */
   #newId(atMs: number, sequence: number): RequestLogId {
-    const bytes = Buffer.allocUnsafe(ID_BYTES);
-    bytes.writeUIntBE(atMs, 0, TIME_BYTES);
-    bytes.writeUInt32BE(sequence % SEQUENCES, TIME_BYTES);
-    bytes.set(this.#options.randomness.bytes(RANDOM_BYTES), ID_BYTES - RANDOM_BYTES);
-    return encodeRawId(bytes) as RequestLogId;
+    const rest = Buffer.allocUnsafe(BEHIND_TIME);
+    rest.writeUInt32BE(sequence % SEQUENCES);
+    rest.set(this.#options.randomness.bytes(BEHIND_TIME - SEQUENCE_BYTES), SEQUENCE_BYTES);
+    return encodeTimedId(atMs, rest) as RequestLogId;
   }
 
   #add(request: LoggedRequest): void {
@@ -110,7 +107,8 @@ export class RequestLog {
         const batch: LoggedRequest[] = [];
         for (let n = this.#first; n < upTo; n++) batch.push(this.#ring[n % this.#waitingMax] as LoggedRequest);
         await this.#options.store.write(batch);
-        this.#first = Math.max(this.#first, upTo);
+        // What is kept without need grows old, and is expensive garbage then.
+        for (; this.#first < upTo; this.#first++) this.#ring[this.#first % this.#waitingMax] = null;
       }
       this.#hasFailed = false;
     } catch (error) {

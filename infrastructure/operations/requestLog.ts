@@ -9,7 +9,7 @@ import type {
 } from '../../application/ports/requestLog.ts';
 import type { RequestMinutes } from '../../application/ports/requestShares.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import type { AccountId, Mode, RequestLogId, UserId } from '../../domain/kernel/ids.ts';
+import { type AccountId, type Mode, type RequestLogId, timeOfId, type UserId } from '../../domain/kernel/ids.ts';
 import { fromMillis, toMillis } from '../../domain/kernel/time.ts';
 import { int8Array } from '../postgres/binaryArrays.ts';
 import { requestMinutes } from './requestShares.ts';
@@ -32,18 +32,20 @@ const INSERT = `INSERT INTO operations.request_log (id, request_id, account_id, 
     to_timestamp(created_ms / 1000.0), log_position
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[],
     $10::text[], $11::bigint[], $12::text[]) AS r(id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint,
-    user_id, created_ms, log_position)
-  ON CONFLICT DO NOTHING`;
+    user_id, created_ms, log_position)`;
+/** Asking about each row whether it is there already makes up a sixth of such a batch. */
+const INSERT_AGAIN = `${INSERT} ON CONFLICT DO NOTHING`;
 
-/** No partition takes the row. */
+/** SQLSTATEs: no partition takes a row, or it is there already, because the answer to an earlier try was lost. */
 const NO_PARTITION = '23514';
+const WRITTEN_BEFORE = '23505';
 
 export const requestLogStore = (db: Sql): RequestLogStore => {
-  const insert = (requests: readonly LoggedRequest[]) => {
+  const insert = (requests: readonly LoggedRequest[], isAgain: boolean) => {
     const texts = (of: (request: LoggedRequest) => string | null) => new TextArray(requests.map(of));
     return db.query({
-      name: 'write_request_log',
-      text: INSERT,
+      name: isAgain ? 'write_request_log_again' : 'write_request_log',
+      text: isAgain ? INSERT_AGAIN : INSERT,
       values: [
         texts(({ id }) => id),
         texts(({ requestId }) => requestId),
@@ -63,13 +65,14 @@ export const requestLogStore = (db: Sql): RequestLogStore => {
   return {
     write: async (requests) => {
       try {
-        await insert(requests);
+        await insert(requests, false);
       } catch (error) {
-        if ((error as { code?: string }).code !== NO_PARTITION) throw error;
-        // No worker has run for days: the partitions are made by whoever needs them.
+        const { code } = error as { code?: string };
+        if (code !== NO_PARTITION && code !== WRITTEN_BEFORE) throw error;
+        // Where no worker has run for days, the partitions are made by whoever needs them.
         for (const day of new Set(requests.map(({ createdAt }) => createdAt.slice(0, 10))))
           await keepFor(db, `${day}T12:00:00.000Z`, null);
-        await insert(requests);
+        await insert(requests, true);
       }
     },
   };
@@ -133,8 +136,9 @@ export const requestLogReads = (db: Sql): RequestLogReads => {
       return rowsOf(`SELECT ${COLUMNS} FROM ${each} ${order}`, values);
     },
     find: async (accountId, id) => {
-      const text = `SELECT ${COLUMNS} FROM operations.request_log WHERE id = $1 AND account_id = $2`;
-      return (await rowsOf(text, [id, accountId]))[0] ?? null;
+      const text = `SELECT ${COLUMNS} FROM operations.request_log
+        WHERE account_id = $1 AND created_at = to_timestamp($2 / 1000.0)::timestamptz(3) AND id = $3`;
+      return (await rowsOf(text, [accountId, timeOfId(id), id]))[0] ?? null;
     },
     withRequestId: (requestId, limit) =>
       rowsOf(

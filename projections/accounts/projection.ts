@@ -1,22 +1,26 @@
-// Read model of accounts: who they are, for operators. The seed of an account's ids stays in its stream.
+// Read model of accounts: who they are and which are suspended, for operators. Deciding goes by the account's stream alone, and the seed of
+// an account's ids stays there.
 import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
 import { isOf } from '../../application/ports/loggedEvent.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { AccountEvent, AccountOpened } from '../../domain/account/account.ts';
+import type { AccountEvent } from '../../domain/account/account.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Projection } from '../engine/projection.ts';
 
-const openings = (event: AccountEvent): readonly AccountOpened['data'][] => {
+/** Since when an account is suspended after the event, null: it is open; undefined: as before. */
+const suspendedSince = (event: AccountEvent): Timestamp | null | undefined => {
   switch (event.type) {
+    case 'AccountSuspended':
+      return event.data.at;
+    case 'AccountReopened':
+      return null;
     case 'AccountOpened':
-      return [event.data];
-    // Settings, secrets, clocks and suspensions are read from the stream.
+    // Settings, secrets and clocks are read from the stream.
     case 'AccountSettingsChanged':
     case 'AccountSandboxSettingsChanged':
     case 'AccountOverrideSecretRotated':
     case 'AccountTestClockAdvanced':
-    case 'AccountSuspended':
-    case 'AccountReopened':
-      return [];
+      return undefined;
     default:
       return event satisfies never;
   }
@@ -24,29 +28,42 @@ const openings = (event: AccountEvent): readonly AccountOpened['data'][] => {
 
 export const accountsProjection: Projection = {
   name: 'accounts',
-  version: 1,
+  version: 2,
   categories: ['account'],
   tables: [{ name: 'accounts', key: ['id'] }],
   ddl: (
     schema,
   ) => `CREATE TABLE ${schema}.accounts (id text COLLATE "C" PRIMARY KEY, name text NOT NULL, email text NOT NULL,
-    opened_at timestamptz NOT NULL);
+    opened_at timestamptz NOT NULL, suspended_at timestamptz);
     CREATE INDEX ON ${schema}.accounts (opened_at, id);`,
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {
-      const opened = events.flatMap((logged) => (isOf(logged, 'account') ? openings(logged.event) : []));
-      if (opened.length === 0) return;
-      await tx.query(
-        `INSERT INTO ${schema}.accounts (id, name, email, opened_at)
-         SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) ON CONFLICT (id) DO NOTHING`,
-        [
-          opened.map(({ accountId }) => accountId),
-          opened.map(({ name }) => name),
-          opened.map(({ email }) => email),
-          opened.map(({ at }) => at),
-        ],
-      );
+      const ofAccounts = events.filter((logged) => isOf(logged, 'account'));
+      const opened = ofAccounts.flatMap(({ event }) => (event.type === 'AccountOpened' ? [event.data] : []));
+      if (opened.length > 0)
+        await tx.query(
+          `INSERT INTO ${schema}.accounts (id, name, email, opened_at)
+           SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) ON CONFLICT (id) DO NOTHING`,
+          [
+            opened.map(({ accountId }) => accountId),
+            opened.map(({ name }) => name),
+            opened.map(({ email }) => email),
+            opened.map(({ at }) => at),
+          ],
+        );
+      // The last one of an account in the batch counts.
+      const suspensions = new Map<string, Timestamp | null>();
+      for (const { subject, event } of ofAccounts) {
+        const since = suspendedSince(event);
+        if (since !== undefined) suspensions.set(subject, since);
+      }
+      if (suspensions.size > 0)
+        await tx.query(
+          `UPDATE ${schema}.accounts a SET suspended_at = v.since FROM unnest($1::text[], $2::timestamptz[]) v (id, since)
+           WHERE a.id = v.id AND a.suspended_at IS DISTINCT FROM v.since`,
+          [[...suspensions.keys()], [...suspensions.values()]],
+        );
     },
   }),
 };

@@ -10,7 +10,6 @@ import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { Overload } from '../../http/kernel/overload.ts';
 import type { AppServices } from '../../http/kernel/services.ts';
-import { systemRandomness } from '../../infrastructure/system/randomness.ts';
 
 const windows = new MinuteWindows({ remembered: 100, takeShares: null });
 const appOf = (operations: Operations) =>
@@ -20,7 +19,7 @@ const appOf = (operations: Operations) =>
     rateLimit: rateLimit(windows, 0),
     addressLimit: addressLimit(windows),
     overload: new Overload(),
-    randomness: systemRandomness,
+    newRequestId: () => 'req_1',
     onSecurityEvent: () => undefined,
     onOperatorRequest: () => undefined,
     beginRequest: () => () => undefined,

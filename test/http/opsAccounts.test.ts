@@ -116,8 +116,12 @@ describe('operators of the platform', () => {
     const suspended = { id: `acct_${tenant.accountId}`, suspendedAt };
     expect(await good(ask('POST', `${account}/suspend`))).to.deep.equal(suspended);
     expect(await good(ask('GET', account))).to.include(suspended);
+    const listed = async () =>
+      (await good<Page>(ask('GET', '/ops/v1/accounts?limit=100'))).data.find(({ id }) => id === suspended.id);
+    expect(await listed()).to.include(suspended);
     for (let n = 0; n < 2; n++)
       expect(await good(ask('POST', `${account}/reopen`))).to.deep.equal({ ...suspended, suspendedAt: null });
+    expect(await listed()).to.include({ ...suspended, suspendedAt: null });
     expect([await wallets(tenant.testKey), await isIn()]).to.deep.equal([200, 401]);
     const types = await eventTypes(gateway, streamName.account(tenant.accountId));
     expect(types).to.deep.equal(['AccountOpened', 'AccountSuspended', 'AccountReopened']);

@@ -117,6 +117,8 @@ export interface ListedAccount {
   /** Of its owner. */
   readonly email: string;
   readonly openedAt: Timestamp;
+  /** null: it is not suspended. */
+  readonly suspendedAt: Timestamp | null;
 }
 
 /** A part of a list; without one it is the whole. */

@@ -51,19 +51,17 @@ export const loginProblems = ({
   ];
 };
 
+const suspendedAt = described('null: it is not suspended.', orNull(timestamp));
 const listedSchema = exactly({
   id: id(PREFIX.account),
   name: described('As the account was opened.', string()),
   email: described('Of its first owner.', string()),
   createdAt: timestamp,
+  suspendedAt,
 });
 
 const { settings, ...standing } = accountProperties;
-const operatorsAccountSchema = exactly({
-  ...standing,
-  suspendedAt: described('null: it is not suspended.', orNull(timestamp)),
-  settings,
-});
+const operatorsAccountSchema = exactly({ ...standing, suspendedAt, settings });
 const suspensionSchema = exactly({ id: id(PREFIX.account), suspendedAt: orNull(timestamp) });
 
 const shown = (account: OpenAccount, baseUrl: string) => {
@@ -120,7 +118,7 @@ export const listAccountsRoute = route({
   method: 'GET',
   path: '/ops/v1/accounts',
   operationId: 'listAccounts',
-  summary: 'Every account, in the order of their opening',
+  summary: 'Every account, in the order of their opening, and which are suspended',
   tag: 'Platform',
   principal: 'operator',
   query: pageQuery('an acct_ id', (text) => parsePrefixedId<AccountId>(text, PREFIX.account)),
@@ -131,11 +129,12 @@ export const listAccountsRoute = route({
   handle: async ({ query: { limit, startingAfter: after = null }, services: { platform } }) => {
     if (after !== null && (await platform.findAccount(after)) === null) return NO_CURSOR;
     const found = await platform.listAccounts({ after, limit: limit + 1 });
-    const views = found.map(({ accountId, name, email, openedAt }) => ({
+    const views = found.map(({ accountId, name, email, openedAt, ...standing }) => ({
       id: PREFIX.account + accountId,
       name,
       email,
       createdAt: openedAt,
+      suspendedAt: standing.suspendedAt,
     }));
     return { status: 200, body: pageOf(views, limit) };
   },

@@ -229,22 +229,28 @@ export class StreamReads {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#underWay < STATEMENTS_MAX)
-        void this.#run(this.#waiting.splice(0, TOGETHER_MAX));
+      this.#send();
     });
+  }
+
+  #send(): void {
+    while (this.#waiting.length > 0 && this.#underWay < STATEMENTS_MAX)
+      void this.#run(this.#waiting.splice(0, TOGETHER_MAX));
   }
 
   async #run(reads: readonly Waiting[]): Promise<void> {
     this.#underWay++;
+    let settle: (read: Waiting, index: number) => void;
     try {
       const found = await this.#readTogether(reads);
-      for (const [index, { resolve }] of reads.entries()) resolve(found[index] as readonly RecordedEvent[]);
+      settle = ({ resolve }, index) => resolve(found[index] as readonly RecordedEvent[]);
     } catch (error) {
-      for (const { reject } of reads) reject(error);
-    } finally {
-      this.#underWay--;
-      if (this.#waiting.length > 0) this.#schedule();
+      settle = ({ reject }) => reject(error);
     }
+    this.#underWay--;
+    // The database reads the next streams while those who waited for these work on them.
+    this.#send();
+    reads.forEach(settle);
   }
 }
 

@@ -165,9 +165,9 @@ describe('what the event codec reads', () => {
         }),
       ));
 
-  it('is decoded once, however many read it', async () => {
+  it('is decoded once where it was encoded, however many read it', async () => {
     const codec = new JsonEventCodec();
-    const [encoded] = await new JsonEventCodec().encode(appendOf('command-1', issued()));
+    const [encoded] = await codec.encode(appendOf('command-1', issued()));
     const recorded = recordedAs(encoded as NewEvent);
     const [first] = await codec.decode([recorded]);
     const [again, copy] = await codec.decode([recorded, { ...recorded }]);

@@ -32,6 +32,18 @@ describe('the civil day of São Paulo', () => {
     expect([saoPauloDay(at), saoPauloDay(at)]).to.deep.equal(['2026-11-21', '2026-11-21']);
   });
 
+  it('is the same at both ends of an hour, and another in the hour asked for next', () => {
+    const days = ['2019-01-15T01:00', '2019-01-15T01:59', '2019-01-15T02:00', '2019-01-15T01:00', '1913-01-01T03:06'];
+    expect(days.map((at) => saoPauloDay(parseTimestamp(`${at}:28.000Z`)))).to.deep.equal([
+      '2019-01-14',
+      '2019-01-14',
+      '2019-01-15',
+      '2019-01-14',
+      '1913-01-01',
+    ]);
+    expect(saoPauloDay(parseTimestamp('1913-01-01T03:06:27.000Z'))).to.equal('1912-12-31');
+  });
+
   for (const at of ['0001-01-01T23:59:59.999Z', '0000-01-01T00:00:00.000Z'])
     it(`is not told for ${at}`, () => {
       expect(() => saoPauloDay(parseTimestamp(at))).to.throw(RangeError, '0001-01-02');

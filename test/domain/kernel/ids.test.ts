@@ -1,7 +1,18 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { encodeRawId, isMode, isRawId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
+import {
+  BEHIND_TIME,
+  encodeRawId,
+  encodeTimedId,
+  isMode,
+  isRawId,
+  PREFIX,
+  parseId,
+  parsePrefixedId,
+  type RequestLogId,
+  timeOfId,
+} from '../../../domain/kernel/ids.ts';
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
@@ -47,6 +58,28 @@ describe('encodeRawId', () => {
         expect(rawA < rawB ? -1 : rawA > rawB ? 1 : 0).to.equal(Buffer.compare(a, b));
       }),
     );
+  });
+});
+
+describe('ids that begin with the time', () => {
+  const rest = fc.uint8Array({ minLength: BEHIND_TIME, maxLength: BEHIND_TIME });
+  const millis = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+
+  it('are written as the ULID specification writes its example', () => {
+    expect(encodeTimedId(0x01563e3ab5d3, bytesOf('d6764c61efb99302bd5b'))).to.equal(RAW);
+    expect(timeOfId(RAW as RequestLogId)).to.equal(1_469_922_850_259);
+  });
+  it('say their time, and stand in its order whatever is behind it', () => {
+    fc.assert(
+      fc.property(millis, millis, rest, rest, (a, b, restA, restB) => {
+        const [idA, idB] = [encodeTimedId(a, restA), encodeTimedId(b, restB)];
+        expect([idA, idB].map((id) => timeOfId(id as RequestLogId))).to.deep.equal([a, b]);
+        if (a !== b) expect(idA < idB).to.equal(a < b);
+      }),
+    );
+  });
+  it('need ten bytes behind the time', () => {
+    expect(() => encodeTimedId(0, new Uint8Array(BEHIND_TIME + 1))).to.throw(RangeError);
   });
 });
 

@@ -57,6 +57,25 @@ describe('Timestamp', () => {
       expect(() => parseTimestamp(value)).to.throw(RangeError);
     });
 
+  it('is what a calendar and a clock can show, and nothing else of its shape', () => {
+    const pair = (max: number) => fc.integer({ min: 0, max }).map((n) => String(n).padStart(2, '0'));
+    const year = fc.integer({ min: 0, max: 9_999 }).map((n) => String(n).padStart(4, '0'));
+    fc.assert(
+      fc.property(year, pair(14), pair(33), pair(26), pair(62), pair(62), (y, month, day, hour, minute, second) => {
+        const text = `${y}-${month}-${day}T${hour}:${minute}:${second}.007Z`;
+        const instant = new Date(text);
+        const isShown = !Number.isNaN(instant.getTime()) && instant.toISOString() === text;
+        expect(isTimestamp(text), text).to.equal(isShown);
+      }),
+      { numRuns: 2_000 },
+    );
+    const lastDays = ['01-31', '02-28', '02-29', '02-30', '04-30', '04-31', '12-31'];
+    const standing = (y: number) => lastDays.filter((day) => isTimestamp(`${y}-${day}T00:00:00.000Z`));
+    const ofEvery = ['01-31', '02-28', '04-30', '12-31'];
+    const ofLeap = ['01-31', '02-28', '02-29', '04-30', '12-31'];
+    expect([1900, 2000, 2026, 2028].map(standing)).to.deep.equal([ofEvery, ofLeap, ofEvery, ofLeap]);
+  });
+
   it('is never anything but a string', () => {
     expect([0, null, undefined, new Date(0), [at], {}].map(isTimestamp)).to.deep.equal(Array(6).fill(false));
   });

@@ -185,11 +185,20 @@ describe('the command line', () => {
       await projected();
       const { accounts } = await good<{ accounts: Body[] }>('account', 'list');
       expect(accounts.map(({ openedAt: _, ...rest }) => rest)).to.deep.equal([
-        { accountId: account, name: 'Loja de Teste', email: 'teste@example.com' },
-        { accountId: made['accountId'], name: 'Padaria', email: 'p@example.com' },
+        { accountId: account, name: 'Loja de Teste', email: 'teste@example.com', suspendedAt: null },
+        { accountId: made['accountId'], name: 'Padaria', email: 'p@example.com', suspendedAt: null },
       ]);
       const { out } = await run('account', 'list');
-      expect(out).to.contain(`${accounts[1]?.['openedAt']}  ${made['accountId']}  p@example.com  Padaria\n`);
+      expect(out).to.contain(`${accounts[1]?.['openedAt']}  ${made['accountId']}  p@example.com  open  Padaria\n`);
+      const { suspendedAt } = await good('account', 'suspend', `${made['accountId']}`);
+      await projected();
+      const listed = await good<{ accounts: Body[] }>('account', 'list');
+      expect(listed.accounts.map((one) => one['suspendedAt'])).to.deep.equal([null, suspendedAt]);
+      const { out: suspended } = await run('account', 'list');
+      expect(suspended).to.contain(`  p@example.com  suspended since ${suspendedAt}  Padaria\n`);
+      await good('account', 'reopen', `${made['accountId']}`);
+      await projected();
+      expect(await good('account', 'list')).to.deep.equal({ accounts });
     });
   });
 

@@ -1,8 +1,8 @@
 // The request log in Postgres: batches, days, lists.
 import { expect } from 'chai';
 import type { LoggedRequest, RequestLogReads } from '../../../application/ports/requestLog.ts';
-import type { AccountId, RequestLogId } from '../../../domain/kernel/ids.ts';
-import { addSeconds, type Timestamp } from '../../../domain/kernel/time.ts';
+import { type AccountId, BEHIND_TIME, encodeTimedId, type RequestLogId } from '../../../domain/kernel/ids.ts';
+import { addSeconds, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
 import { requestLogReads, requestLogStore, requestUpkeep } from '../../../infrastructure/operations/requestLog.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { plansOf, rowsRead } from '../../projections/engine/plans.ts';
@@ -24,8 +24,13 @@ describe('the request log in Postgres', () => {
   });
   beforeEach(() => pool.query('TRUNCATE operations.request_log'));
 
+  const idAt = (at: Timestamp, n: number) => {
+    const rest = Buffer.alloc(BEHIND_TIME);
+    rest.writeUInt32BE(n);
+    return encodeTimedId(toMillis(at), rest) as RequestLogId;
+  };
   const request = (n: number, of: Partial<LoggedRequest> = {}): LoggedRequest => ({
-    id: String(n).padStart(26, '0') as RequestLogId,
+    id: idAt(of.createdAt ?? AT, n),
     requestId: `req_${n}`,
     accountId: ACCOUNT,
     mode: 'live',
@@ -60,6 +65,14 @@ describe('the request log in Postgres', () => {
     expect(await reads().withRequestId('req_2', 10)).to.deep.equal([ofUser]);
     expect(await reads().find(ACCOUNT, ofUser.id)).to.deep.equal(ofUser);
     expect(await reads().find('b'.repeat(26) as AccountId, ofUser.id)).to.equal(null);
+    expect(await reads().find(ACCOUNT, '7'.padEnd(26, 'z') as RequestLogId)).to.equal(null);
+  });
+  it('of a batch that was written before, with requests of a day that nobody made, only those are written', async () => {
+    const later = request(2, { createdAt: addSeconds(AT, 86_400 * 80) });
+    await write(request(1));
+    await write(request(1), later);
+    await write(request(1), later);
+    expect(await all()).to.deep.equal([later, request(1)]);
   });
   it('an operator of the platform has no account', async () => {
     const ofOperator = request(1, { accountId: null, mode: null });
@@ -122,9 +135,13 @@ describe('the request log in Postgres', () => {
          CASE WHEN n / 100 % 100 = 0 THEN 500 ELSE 200 END, 3, CASE WHEN n / 100 % 100 = 1 THEN repeat('f', 16) ELSE repeat('0', 16) END,
          timestamptz '${AT}' - n * interval '8.64 seconds' FROM generate_series(1, 100000) n`,
     );
+    const middle = request(50_007, { createdAt: addSeconds(AT, -432_060) });
+    await pool.query("UPDATE operations.request_log SET id = $1, created_at = $2 WHERE request_id = 'req_50007'", [
+      middle.id,
+      middle.createdAt,
+    ]);
     await pool.query('ANALYZE operations.request_log');
     const any = { statuses: null, keyFingerprint: null };
-    const middle = request(50_007, { createdAt: addSeconds(AT, -432_060) });
     const asked: { readonly [name: string]: readonly [number, (log: RequestLogReads) => Promise<unknown>] } = {
       'a page': [30, (log) => log.list(account, any, null, 20)],
       'a page behind another': [30, (log) => log.list(account, any, middle, 20)],

@@ -13,13 +13,13 @@ describe('the migrations', () => {
     return texts.join('\n').replaceAll(/--.*$/gm, '').replaceAll(/\s+/g, ' ').trim();
   };
   const HASHES: { readonly [name: string]: string } = {
-    '0001_event_log': 'b717f5bf89419e5a',
+    '0001_event_log': '53c8fd0ba09780d8',
     '0002_subscriptions': 'a3877e05a42402d2',
-    '0003_operations': '2889264fccb8c062',
+    '0003_operations': '1b24b9d03c2962ae',
     '0004_sandbox_provider': 'd43a5c46db935da4',
     '0005_access': 'a318fffedca6956f',
     '0006_account_settings': 'a0d71e0734ffe34b',
-    '0007_requests': '09868ae9cbe0692e',
+    '0007_requests': '93515d00f73ba64b',
     '0008_webhook_retention': 'c9f4e423bf336c74',
     '0009_access_leases': '6ad96250faa9f0b9',
   };

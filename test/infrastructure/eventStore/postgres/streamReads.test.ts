@@ -17,6 +17,18 @@ describe('stream reads', () => {
     expect(statements).to.deep.equal([32, 32, 6]);
   });
 
+  it('are under way before anybody works on the answers of those before them', async () => {
+    const order: string[] = [];
+    const reads = new StreamReads(async (list) => {
+      order.push(`statement of ${list.length}`);
+      return list.map(eventsOf);
+    });
+    const asked = Array.from({ length: 70 }, (_, n) => reads.read(`payment-${n}`, 0));
+    await Promise.all(asked.map(async (one, n) => order.push(`answer ${(await one) && n}`)));
+    expect(order.slice(0, 4)).to.deep.equal(['statement of 32', 'statement of 32', 'statement of 6', 'answer 0']);
+    expect(order).to.have.length(73);
+  });
+
   it('of one stream twice are two answers', async () => {
     const reads = new StreamReads(async (list) => list.map(eventsOf));
     const twice = await Promise.all([reads.read('payment-1', 0), reads.read('payment-1', 3)]);
