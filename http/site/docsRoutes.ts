@@ -1,5 +1,5 @@
-// What is for developers and for whoever opens the address: /, /docs and /openapi.json. Each of them is made once, when it is first asked for
-// or nothing else is to be done, and kept in memory: no start waits for it.
+// What is for developers and for whoever opens the address: /, /docs and /openapi.json. Each of them is made once, when it is first asked
+// for or nothing else is to be done, and kept in memory: no start waits for it.
 import { readFileSync } from 'node:fs';
 import { reject } from '../../domain/kernel/rejection.ts';
 import { matching } from '../kernel/queryRules.ts';
