@@ -5,6 +5,8 @@ import type { CaseStatus, MoneyOutcome } from '../../domain/dispute/medCase.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, MedCaseId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
+import type { LedgerAccount } from '../../domain/ledger/postings.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { HeldVerdict } from '../payments/reviewHeld.ts';
 import type { RecordedEvent } from './eventStore.ts';
@@ -74,6 +76,32 @@ export interface LedgerFindings {
     readonly postings: number;
   }[];
   readonly isBalanced: boolean;
+}
+
+/** A posting that follows from an event of a payment. */
+export interface LedgerLine {
+  readonly revision: number;
+  /** Of the postings of its event, from 0. */
+  readonly line: number;
+  readonly event: string;
+  readonly at: Timestamp;
+  readonly account: LedgerAccount;
+  readonly currency: string;
+  /** Signed minor units; credit is positive. */
+  readonly amount: number;
+  /** Of the account in this payment, after this posting. */
+  readonly sum: number;
+  /** What it does to the account, and why, in words. */
+  readonly what: string;
+}
+
+export interface PaymentLedger {
+  readonly paymentId: string;
+  readonly postings: readonly LedgerLine[];
+  /** Of all of them, by currency: zero. */
+  readonly totals: readonly { readonly currency: string; readonly sum: number }[];
+  /** Postings that are in only one of both: the ledger as it is kept, and as it follows from the events. None is the only good answer. */
+  readonly differences: readonly string[];
 }
 
 export interface VerifyFindings {
@@ -153,12 +181,17 @@ export interface PlatformWork {
     signal: AbortSignal,
     onProgress: (progress: WorkProgress) => void,
   ): Promise<readonly { readonly projection: string; readonly events: number; readonly seconds: number }[] | null>;
-  /** Compares every read model with a replay of the log, and each row with the fold of its stream. Throws AlreadyRunning. */
-  verify(onProgress: (progress: WorkProgress) => void): Promise<VerifyFindings>;
+  /**
+   * Compares every read model with a replay of the log, and each row with the fold of its stream. Throws AlreadyRunning. Cut off, it
+   * leaves nothing behind.
+   */
+  verify(signal: AbortSignal, onProgress: (progress: WorkProgress) => void): Promise<VerifyFindings>;
   /** Yields the log in pages: from its beginning or its end on, up to what it holds now or, `isLive`, until the signal. */
   readLog(from: 'start' | 'end', isLive: boolean, signal: AbortSignal): AsyncIterable<readonly RecordedEvent[]>;
   listConsumers(): Promise<{ readonly head: string | null; readonly consumers: readonly ConsumerStanding[] }>;
   checkLedger(): Promise<LedgerFindings>;
+  /** null: there is no such payment. Throws StreamUnreadable. */
+  showLedger(id: PaymentId): Promise<PaymentLedger | null>;
   /**
    * The newest requests of the last 30 days that bore the id, and the events that they caused, in order; null: the log was moved or put
    * back since.

@@ -72,7 +72,7 @@ export const renderBoleto = async (facts: BoletoFacts): Promise<Buffer> => {
   const receiver = receiverText(facts);
   const payer = payerText(facts);
   const isTest = facts.mode === 'test';
-  const pdf = openPdf({ title: `Boleto de ${amount}`, subject: facts.transactionId, at: facts.issuedAt });
+  const pdf = await openPdf({ title: `Boleto de ${amount}`, subject: facts.transactionId, at: facts.issuedAt });
   drawHead(pdf, 56, isTest);
   pdf.font(REGULAR).fontSize(13).fillColor(COLOR.muted);
   pdf.text('Boleto', MARGIN, 112, { lineBreak: false });

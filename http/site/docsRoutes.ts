@@ -1,4 +1,5 @@
-// What is for developers and for whoever opens the address: /, /docs and /openapi.json. All of it is made at start and kept in memory.
+// What is for developers and for whoever opens the address: /, /docs and /openapi.json. Each of them is made once, when it is first asked
+// for or nothing else is to be done, and kept in memory: no start waits for it.
 import { readFileSync } from 'node:fs';
 import { reject } from '../../domain/kernel/rejection.ts';
 import { matching } from '../kernel/queryRules.ts';
@@ -22,14 +23,23 @@ const PAGE_HEADERS = { 'Cache-Control': FOR_MINUTES, 'Content-Security-Policy': 
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};
+
 const forAll = { method: 'GET', tag: 'Operations', principal: 'public', errors: [] } as const;
 
 const homeRoute = (facts: HomeFacts): Route => {
-  const pages = { pt: homePage('pt', facts), en: homePage('en', facts) };
-  const json = JSON.stringify(homeJson(facts));
+  const pages = { pt: once(() => homePage('pt', facts)), en: once(() => homePage('en', facts)) };
+  const json = once(() => JSON.stringify(homeJson(facts)));
   return route({
     ...forAll,
     path: '/',
+    prepare: () => void [pages.pt(), pages.en(), json()],
     operationId: 'showHome',
     summary: 'What this server is: a page for people, JSON for programs',
     query: {
@@ -46,38 +56,47 @@ const homeRoute = (facts: HomeFacts): Route => {
     handle: async ({ prefers, query }) => {
       const vary = { Vary: 'Accept, Accept-Language' };
       if (prefers.type(['json', 'html']) !== 'html')
-        return { status: 200, headers: { ...vary, 'Cache-Control': FOR_MINUTES }, contentType: JSON_TYPE, bytes: json };
+        return {
+          status: 200,
+          headers: { ...vary, 'Cache-Control': FOR_MINUTES },
+          contentType: JSON_TYPE,
+          bytes: json(),
+        };
       const chosen = LANGUAGES.find((language) => language === query.lang);
       const language = chosen ?? prefers.language(LANGUAGES) ?? 'en';
       const headers = { ...PAGE_HEADERS, ...vary, 'Content-Language': language === 'pt' ? 'pt-BR' : 'en' };
-      return { status: 200, headers, contentType: HTML, bytes: pages[language] };
+      return { status: 200, headers, contentType: HTML, bytes: pages[language]() };
     },
   });
 };
 
 const documentRoute = (routes: readonly Route[], publicUrl: string): Route => {
-  const bytes = JSON.stringify(openApiDocument(routes, publicUrl));
+  const bytes = once(() => JSON.stringify(openApiDocument(routes, publicUrl)));
   // It is the same for everybody and holds no secret: tools on other sites may read it.
   const headers = { 'Cache-Control': FOR_MINUTES, 'Access-Control-Allow-Origin': '*' };
   return route({
     ...forAll,
     path: '/openapi.json',
     operationId: 'getOpenApiDocument',
+    prepare: bytes,
     summary: 'The OpenAPI document of this server',
     responses: { 200: { kind: 'bytes', description: 'OpenAPI 3.1.', contentTypes: ['application/json'] } },
-    handle: async () => ({ status: 200, headers, contentType: JSON_TYPE, bytes }),
+    handle: async () => ({ status: 200, headers, contentType: JSON_TYPE, bytes: bytes() }),
   });
 };
 
-const pageRoute = (path: string, page: string): Route =>
-  route({
+const pageRoute = (path: string, make: () => string): Route => {
+  const page = once(make);
+  return route({
     ...forAll,
     path,
     operationId: `show${path.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     summary: 'A page of the documentation',
+    prepare: page,
     responses: { 200: { kind: 'page', description: 'The page.' } },
-    handle: async () => ({ status: 200, headers: PAGE_HEADERS, page }),
+    handle: async () => ({ status: 200, headers: PAGE_HEADERS, page: page() }),
   });
+};
 
 const assetRoute = route({
   ...forAll,
@@ -108,11 +127,15 @@ const assetRoute = route({
 /** `routes`: those that the document describes. */
 export const docsRoutes = (routes: readonly Route[], site: Omit<HomeFacts, 'version'>): readonly Route[] => {
   const { publicUrl } = site;
-  const pages = new Map([['/docs', referencePage()], ['/docs/errors', errorsPage(routes)], ...guidePages(publicUrl)]);
+  const pages = new Map([
+    ['/docs', referencePage],
+    ['/docs/errors', () => errorsPage(routes)],
+    ...guidePages(publicUrl),
+  ]);
   return [
     homeRoute({ ...site, version }),
     documentRoute(routes, publicUrl),
     assetRoute,
-    ...[...pages].map(([path, page]) => pageRoute(path, page)),
+    ...[...pages].map(([path, make]) => pageRoute(path, make)),
   ];
 };

@@ -128,7 +128,7 @@ const drawFooter = (pdf: Pdf, mode: Mode): void => {
  */
 export const renderReceipt = async (facts: ReceiptFacts): Promise<Buffer> => {
   const amount = formatAmount(facts.amount, facts.currency);
-  const pdf = openPdf({
+  const pdf = await openPdf({
     title: `Comprovante de pagamento de ${amount}`,
     subject: facts.transactionId,
     at: facts.paidAt,

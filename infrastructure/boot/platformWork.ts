@@ -29,6 +29,7 @@ import { shareOf } from '../eventStore/share.ts';
 import { listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
 import { eventsOfRequest } from '../operations/requestEvents.ts';
 import { requestLogReads } from '../operations/requestLog.ts';
+import { paymentLedger } from './paymentLedger.ts';
 import type { Storage } from './storage.ts';
 
 /** Names of the consumers of the log, which are those of their checkpoints: read models and processes. */
@@ -163,9 +164,9 @@ export const platformWork = (
       }
       return reports;
     },
-    verify: async (onProgress) => {
+    verify: async (signal, onProgress) => {
       const head = await store.head();
-      return verify(PROJECTIONS, storage, openSession, (at) => {
+      return verify(PROJECTIONS, storage, openSession, signal, (at) => {
         const share = at.position === null ? 0 : shareOf(at.position, head);
         onProgress({ share: (at.step + share) / at.steps, what: `${at.projection}: ${WORK[at.work](at.count)}` });
       });
@@ -187,6 +188,7 @@ export const platformWork = (
       return { head, consumers };
     },
     checkLedger: () => checkLedger(reads),
+    showLedger: paymentLedger(commands, reads),
     findRequest: async (requestId, signal) => {
       const requests = await requestLogReads(reads).withRequestId(requestId, REQUESTS_SHOWN_MAX);
       const events: RecordedEvent[] = [];

@@ -61,7 +61,7 @@ const verifyCommand: CliCommand = {
   options: {},
   run: async (world, _, { progress }) => {
     const onProgress = ({ share, what }: WorkProgress) => progress.show(share, what);
-    const report = await ofOne(() => platformOf(world).verify(onProgress));
+    const report = await ofOne(() => platformOf(world).verify(world.signal, onProgress));
     const { position, rows, differences, differenceCount, parked } = report;
     const lines = differences.map(
       ({ table, live, replayed }) =>

@@ -1,6 +1,9 @@
 // What is stored in a job is checked where it is read: another version of the program, or somebody's hand, may have written it.
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { type JobHandler, type JobKind, type JobPayload, PayloadsFailed } from '../../application/ports/jobs.ts';
+
+/** Schemas are compiled with the first payload: no start pays for them, and of the same schema it is done once. */
+const ajv = new Ajv();
 
 /** Payloads that a job carries at most, where its kind does not say. */
 const PAYLOADS_PER_JOB = 20;
@@ -22,14 +25,13 @@ export class KnownQueue {
   readonly isOwedByRow: boolean;
   readonly payloadsPerJob: number;
   readonly #kind: JobKind;
-  readonly #fits: ReturnType<Ajv['compile']>;
+  #validate: ValidateFunction | null = null;
 
-  constructor(ajv: Ajv, { kind, isOwedByRow }: QueueKind) {
+  constructor({ kind, isOwedByRow }: QueueKind) {
     this.name = kind.name;
     this.isOwedByRow = isOwedByRow;
     this.payloadsPerJob = kind.payloadsPerJob ?? PAYLOADS_PER_JOB;
     this.#kind = kind;
-    this.#fits = ajv.compile(kind.schema);
   }
 
   /** null: it is none of this kind, and about nothing. */
@@ -50,9 +52,14 @@ export class KnownQueue {
     };
   }
 
+  #fits(payload: JobPayload): boolean {
+    this.#validate ??= ajv.compile(this.#kind.schema);
+    return this.#validate(payload);
+  }
+
   #fault(payload: JobPayload): PayloadsFailed['failures'][number] | null {
     if (this.#fits(payload)) return null;
-    const [first] = this.#fits.errors ?? [];
+    const [first] = this.#validate?.errors ?? [];
     const where = first?.instancePath === '' ? 'it' : first?.instancePath.slice(1);
     return { payload, error: new MalformedPayload(`no payload of ${this.name}: ${where} ${first?.message}`) };
   }
@@ -72,7 +79,5 @@ const failuresOf = async (
   }
 };
 
-export const knownQueues = (kinds: readonly QueueKind[]): ReadonlyMap<string, KnownQueue> => {
-  const ajv = new Ajv();
-  return new Map(kinds.map((kind) => [kind.kind.name, new KnownQueue(ajv, kind)]));
-};
+export const knownQueues = (kinds: readonly QueueKind[]): ReadonlyMap<string, KnownQueue> =>
+  new Map(kinds.map((kind) => [kind.kind.name, new KnownQueue(kind)]));

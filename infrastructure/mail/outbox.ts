@@ -1,17 +1,19 @@
 // Mail without a mail server: each message is a file that any mail program opens.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
 import type { MailSender } from '../../application/ports/mail.ts';
 import { writeWhole } from '../secrets/privateFiles.ts';
 import { messageOf } from './message.ts';
+import { lateTransport } from './transport.ts';
 
 /** The files are `<folder>/<id>.eml`, readable by their owner alone, whole or absent. */
 export const outboxMail = (folder: string, from: string): MailSender => {
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
+  const transport = lateTransport(({ createTransport }) =>
+    createTransport({ streamTransport: true, buffer: true, newline: 'unix' }),
+  );
   return {
     send: async (mail) => {
-      const { message } = await transport.sendMail(messageOf(mail, from));
+      const { message } = await (await transport.opened()).sendMail(messageOf(mail, from));
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeWhole(join(folder, `${mail.id}.eml`), message.toString());
     },

@@ -1,7 +1,7 @@
 // Mail by SMTP. Over TLS from the start (smtps) or from STARTTLS on; without either only to this machine, or where that is allowed.
-import { createTransport } from 'nodemailer';
 import type { MailSender } from '../../application/ports/mail.ts';
 import { messageOf } from './message.ts';
+import { lateTransport } from './transport.ts';
 
 const CONNECT_MS = 10_000;
 /** Without a byte in either direction. */
@@ -15,16 +15,18 @@ export interface SmtpOptions {
 }
 
 export const smtpMail = ({ url, from, requiresTls }: SmtpOptions): MailSender => {
-  const transport = createTransport({
-    url,
-    requireTLS: requiresTls && !url.startsWith('smtps:'),
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
-  });
+  const transport = lateTransport(({ createTransport }) =>
+    createTransport({
+      url,
+      requireTLS: requiresTls && !url.startsWith('smtps:'),
+      connectionTimeout: CONNECT_MS,
+      greetingTimeout: CONNECT_MS,
+      socketTimeout: SILENCE_MS,
+    }),
+  );
   return {
     send: async (mail) => {
-      await transport.sendMail(messageOf(mail, from));
+      await (await transport.opened()).sendMail(messageOf(mail, from));
     },
     close: () => transport.close(),
   };

@@ -3,8 +3,9 @@
 
 import { type EventLog, readDecoded, UnreadableEvent } from '../../application/ports/eventCodec.ts';
 import type { Position } from '../../application/ports/eventStore.ts';
-import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
+import type { OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { AlreadyRunning } from '../../application/ports/platformWork.ts';
+import type { Sql } from '../../application/ports/sql.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import { readCheckpoints } from './checkpoints.ts';
 import { type ParkedRow, readParked } from './parkedStreams.ts';
@@ -71,7 +72,7 @@ const compareKeys = (one: readonly KeyValue[], other: readonly KeyValue[]): numb
 
 /** Rows of a table in key order. Reads what the session's transaction sees. */
 async function* rowsOf(
-  session: LeaderSession,
+  session: Sql,
   schema: string,
   { name, key, counts = 'true' }: Projection['tables'][number],
 ): AsyncGenerator<Row> {
@@ -101,8 +102,8 @@ async function* rowsOf(
 
 /** Both sides come in the order of their keys and are merged: a page of each is held at a time, however many differ. */
 async function* differencesOf(
-  live: LeaderSession,
-  copy: LeaderSession,
+  live: Sql,
+  copy: Sql,
   projection: Projection,
   table: Projection['tables'][number],
   count: () => void,
@@ -126,11 +127,12 @@ async function* differencesOf(
 
 /** Each row against the fold of its stream by the decider, read stream by stream: independent of the projections' own code. */
 async function* foldDifferences(
-  session: LeaderSession,
+  session: Sql,
   log: EventLog,
   { name, aggregates = [] }: Projection,
   leftOut: LeftOut,
   onPage: (rows: number) => void,
+  signal?: AbortSignal,
 ): AsyncGenerator<Difference> {
   let read = 0;
   for (const { table, category, decider, stored, textOf } of aggregates) {
@@ -140,6 +142,7 @@ async function* foldDifferences(
         [after],
       );
       for (const { id, revision, state } of rows) {
+        signal?.throwIfAborted();
         let folded = decider.initial;
         let unreadable: unknown = null;
         for await (const page of readDecoded(log, `${category}-${id}` as StreamName)) {
@@ -162,10 +165,12 @@ async function* foldDifferences(
   }
 }
 
+/** Cut off by the signal it throws, and leaves neither its copies nor its locks behind. Throws AlreadyRunning. */
 export const verify = async (
   projections: readonly Projection[],
   log: EventLog,
   openSession: OpenLeaderSession,
+  signal?: AbortSignal,
   onProgress: (progress: VerifyProgress) => void = () => undefined,
 ): Promise<VerifyReport> => {
   const steps = projections.length * WORKS.length;
@@ -204,29 +209,35 @@ export const verify = async (
       const position = checkpoints.get(projection.name)?.position ?? null;
       const left = leftOut.get(projection.name) as LeftOut;
       const replayed = reporting('replay', projection, index);
-      const writer = projection.writer(await createVerifyCopy(copy, projection));
-      if (position !== null)
-        await replay({
-          store: log.store,
-          codec: log.codec,
-          session: copy,
-          projection,
-          writer,
-          leftOut: left,
-          after: null,
-          until: position,
-          onTaken: (to, events) => replayed(events, to),
+      try {
+        const writer = projection.writer(await createVerifyCopy(copy, projection));
+        if (position !== null)
+          await replay({
+            store: log.store,
+            codec: log.codec,
+            session: copy,
+            projection,
+            writer,
+            leftOut: left,
+            after: null,
+            until: position,
+            onTaken: (to, events) => replayed(events, to),
+            ...(signal && { signal }),
+          });
+        const compared = reporting('compare', projection, index);
+        const count = () => {
+          signal?.throwIfAborted();
+          if (++rows % PAGE === 0) compared(rows);
+        };
+        await copy.transaction(async (tx) => {
+          await tx.query('SET TRANSACTION READ ONLY');
+          for (const table of projection.tables)
+            for await (const found of differencesOf(live, tx, projection, table, count)) note(found);
         });
-      await copy.query('BEGIN READ ONLY');
-      const compared = reporting('compare', projection, index);
-      const count = () => {
-        if (++rows % PAGE === 0) compared(rows);
-      };
-      for (const table of projection.tables)
-        for await (const found of differencesOf(live, copy, projection, table, count)) note(found);
-      await copy.query('COMMIT');
-      await dropSchema(copy, verifySchema(projection.name));
-      const folded = foldDifferences(live, log, projection, left, reporting('fold', projection, index));
+      } finally {
+        await dropSchema(copy, verifySchema(projection.name));
+      }
+      const folded = foldDifferences(live, log, projection, left, reporting('fold', projection, index), signal);
       for await (const found of folded) note(found);
     }
     const positions = [...checkpoints.values()].map(({ position }) => position);

@@ -124,6 +124,11 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
     live: 401,
   },
   checkLedger: { live: 401 },
+  showLedger: {
+    path: ({ paidId }) => `/ops/v1/ledger/payments/${paidId}`,
+    absent: `/ops/v1/ledger/payments/tx_${NO_ID}`,
+    live: 401,
+  },
   readLog: { live: 401 },
   showRequest: {
     path: () => `/ops/v1/requests/${LOGGED}`,

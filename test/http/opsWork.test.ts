@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import { rebuildProjectionRoute, verifyProjectionsRoute } from '../../http/api/ops/log.ts';
+import type { EventSink } from '../../http/kernel/eventSink.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import type { Reply, TestGateway, TestUser } from '../support/gateway.ts';
 import { CaseDesk } from './caseDesk.ts';
@@ -119,6 +121,28 @@ describe('the work of operators', () => {
     for (const wrong of ['nothing', encodeURIComponent(process)])
       expectError(await ask('POST', `/ops/v1/projections/${wrong}/rebuild`), 404, 'not_found');
   });
+  it('the ledger of one payment, as the command line shows it', async () => {
+    const { id } = (await gateway.charge<{ id: string }>({ amount: 5_000 })).body;
+    const path = `/ops/v1/ledger/payments/${id}`;
+    const nothing = { paymentId: `tx_${rawIdOf(id)}`, postings: [], totals: [], differences: [] };
+    expect(await good(ask('GET', path))).to.deep.equal(nothing);
+    await gateway.post(`/v1/sandbox/charges/${id}/pay`);
+    const { postings, totals, ...rest } = await good<{ postings: Body[]; totals: Body[] }>(ask('GET', path));
+    expect(rest).to.deep.equal({ paymentId: nothing.paymentId, differences: [] });
+    expect(totals).to.deep.equal([{ currency: 'BRL', sum: 0 }]);
+    expect(postings.map(({ line, event, amount }) => [line, event, amount])).to.deep.include([
+      0,
+      'TransactionSettled',
+      -5_000,
+    ]);
+    for (const spelled of [rawIdOf(id), nothing.paymentId])
+      expect((await ask('GET', `/ops/v1/ledger/payments/${spelled}`)).body).to.deep.equal({
+        ...rest,
+        postings,
+        totals,
+      });
+    expectError(await ask('GET', `/ops/v1/ledger/payments/tx_${'0'.repeat(26)}`), 404, 'not_found');
+  });
   it('the log: a stream by page, all of it, and as it grows', async () => {
     const { id } = (await gateway.charge<{ id: string }>()).body;
     const stream = `payment-${rawIdOf(id)}`;
@@ -193,4 +217,49 @@ describe('the work of operators', () => {
       if (type === 'MedCaseReviewApproved') approvers.push((JSON.parse(metadata) as Body)['actor']);
     expect(approvers).to.deep.equal([`user:usr_${olga.userId}`]);
   });
+});
+
+describe('long work that an operator asked for', () => {
+  /** Asks for `route`'s work and ends it by `cut`; returns what the work was told, once the answer is over. */
+  const cutOff = async (
+    route: typeof verifyProjectionsRoute | typeof rebuildProjectionRoute,
+    cut: (by: { readonly closing: AbortController; readonly leave: () => void }) => void,
+  ): Promise<readonly string[]> => {
+    const told: string[] = [];
+    const closing = new AbortController();
+    const begun = Promise.withResolvers<void>();
+    const work = (signal: AbortSignal): Promise<never> =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          told.push('stopped');
+          reject(signal.reason as Error);
+        });
+        begun.resolve();
+      });
+    const platform = {
+      listConsumers: async () => ({ consumers: [{ name: 'users' }] }),
+      verify: work,
+      rebuild: (_: string, signal: AbortSignal) => work(signal),
+    };
+    const context = { params: { name: 'users' }, services: { platform, closing: closing.signal } };
+    const answer = (await route.handle(context as never)) as { open: (sink: EventSink) => Promise<void> };
+    let leave = (): void => undefined;
+    const over = answer.open({
+      send: (event) => void told.push(event),
+      end: () => void told.push('ended'),
+      drained: async () => undefined,
+      onClose: (listener) => {
+        leave = listener;
+      },
+    });
+    await begun.promise;
+    cut({ closing, leave: () => leave() });
+    await over;
+    return told;
+  };
+  for (const route of [verifyProjectionsRoute, rebuildProjectionRoute])
+    it(`stops when its client is gone, or the process closes: ${route.operationId}`, async () => {
+      expect(await cutOff(route, ({ leave }) => leave())).to.deep.equal(['stopped', 'ended']);
+      expect(await cutOff(route, ({ closing }) => closing.abort())).to.deep.equal(['stopped', 'ended']);
+    });
 });

@@ -47,61 +47,6 @@ export const listProjectionsRoute = route({
   },
 });
 
-const ledgerSchema = exactly({
-  isBalanced: boolean,
-  sums: described(
-    'Of all postings, by currency: zero.',
-    listOf(exactly({ currency: string(), sum: anyInteger, postings: anyInteger })),
-  ),
-  entries: described(
-    'Entries that do not sum to zero: none.',
-    listOf(exactly({ paymentId: id(PREFIX.transaction), revision: anyInteger, sum: anyInteger })),
-  ),
-  balances: described(
-    'Balances that are not the sum of their postings: none.',
-    listOf(
-      exactly({
-        accountId: id(PREFIX.account),
-        mode: string(),
-        currency: string(),
-        ledgerAccount: string(),
-        balance: anyInteger,
-        postings: anyInteger,
-      }),
-    ),
-  ),
-});
-
-export const checkLedgerRoute = route({
-  method: 'GET',
-  path: '/ops/v1/ledger/check',
-  operationId: 'checkLedger',
-  summary: 'Whether every entry and the whole ledger sum to zero, and every balance is the sum of its postings',
-  tag: 'Platform',
-  principal: 'operator',
-  responses: { 200: { kind: 'json', description: 'What was found.', schema: ledgerSchema } },
-  errors: [],
-  handle: async ({ services: { platform } }) => {
-    const { isBalanced, sums, entries, balances } = await platform.checkLedger();
-    return {
-      status: 200,
-      body: {
-        isBalanced,
-        sums,
-        entries: entries.map(({ payment_id: paymentId, ...rest }) => ({
-          paymentId: PREFIX.transaction + paymentId,
-          ...rest,
-        })),
-        balances: balances.map(({ account_id: accountId, ledger_account: ledgerAccount, ...rest }) => ({
-          accountId: PREFIX.account + accountId,
-          ledgerAccount,
-          ...rest,
-        })),
-      },
-    };
-  },
-});
-
 const eventSchema = exactly({
   stream: string(),
   revision: anyInteger,
@@ -310,7 +255,7 @@ export const verifyProjectionsRoute = route({
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: [],
   handle: async ({ services: { platform, closing } }) =>
-    streaming(closing, async (sink) => sink.send('report', await platform.verify(progressTo(sink)))),
+    streaming(closing, async (sink, signal) => sink.send('report', await platform.verify(signal, progressTo(sink)))),
 });
 
 const yesNo = (description: string) => oneOf(description, ['true', 'false']);
@@ -347,7 +292,6 @@ export const OPS_LOG_ROUTES = [
   listProjectionsRoute,
   verifyProjectionsRoute,
   rebuildProjectionRoute,
-  checkLedgerRoute,
   readLogRoute,
   showRequestRoute,
   showStreamRoute,

@@ -2,6 +2,7 @@
 import type { Route } from '../../kernel/route.ts';
 import { OPS_ACCOUNT_ROUTES } from './accounts.ts';
 import { OPS_KEY_ROUTES } from './keys.ts';
+import { OPS_LEDGER_ROUTES } from './ledger.ts';
 import { OPS_LOG_ROUTES } from './log.ts';
 import { OPS_MED_ROUTES } from './med.ts';
 import { OPS_USER_ROUTES } from './users.ts';
@@ -13,5 +14,6 @@ export const OPS_ROUTES: readonly Route[] = [
   ...OPS_USER_ROUTES,
   ...OPS_WORK_ROUTES,
   ...OPS_MED_ROUTES,
+  ...OPS_LEDGER_ROUTES,
   ...OPS_LOG_ROUTES,
 ];

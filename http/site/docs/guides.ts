@@ -84,17 +84,18 @@ const steps = (index: number): Markup => {
   }<a href="${next.path}" rel="next"><small>Next</small>${next.title}</a></nav>`;
 };
 
-/** Returns every guide's page by its path. */
-export const guidePages = (publicUrl: string): ReadonlyMap<string, string> =>
+/** What makes every guide's page, by its path. */
+export const guidePages = (publicUrl: string): ReadonlyMap<string, () => string> =>
   new Map(
     GUIDES.map((each, index) => [
       each.path,
-      docsPage({
-        path: each.path,
-        title: each.title,
-        description: each.summary,
-        guides: GUIDE_LINKS,
-        main: html`<article class="prose">${markdown(guideText(each), publicUrl)}</article>${steps(index)}`,
-      }),
+      () =>
+        docsPage({
+          path: each.path,
+          title: each.title,
+          description: each.summary,
+          guides: GUIDE_LINKS,
+          main: html`<article class="prose">${markdown(guideText(each), publicUrl)}</article>${steps(index)}`,
+        }),
     ]),
   );

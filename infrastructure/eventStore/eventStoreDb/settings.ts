@@ -1,10 +1,8 @@
 // EVENTSTORE_URL and the adapter's time-outs. The address is read and judged before anything is dialled: what the client package
 // ignores in silence is refused here by name.
 import { existsSync, readFileSync } from 'node:fs';
-import {
-  type ConnectionOptions,
-  parseConnectionString,
-} from '@eventstore/db-client/dist/Client/parseConnectionString.js';
+import { createRequire } from 'node:module';
+import type { ConnectionOptions } from '@eventstore/db-client/dist/Client/parseConnectionString.js';
 import { backoffMs } from '../../waiting.ts';
 
 /** The connection string cannot be meant as it stands. The message never holds the password. */
@@ -41,9 +39,14 @@ const fileOf = (option: string, path: string | undefined): Buffer | null => {
 /** Kurrent's name for the same protocol, which the client package is too old to know. */
 const KURRENT_NAME = /^kurrentdb(?=(\+discover)?:)/;
 
+type Parser = typeof import('@eventstore/db-client/dist/Client/parseConnectionString.js');
+/** The package comes with the first address, since it takes 88 ms of CPU; by `require`, since whoever reads settings does not wait. */
+const clientParser = (): Parser =>
+  createRequire(import.meta.url)('@eventstore/db-client/dist/Client/parseConnectionString.js') as Parser;
+
 const parsed = (text: string): ConnectionOptions => {
   try {
-    return parseConnectionString(text.replace(KURRENT_NAME, 'esdb'));
+    return clientParser().parseConnectionString(text.replace(KURRENT_NAME, 'esdb'));
   } catch {
     // Its message quotes the string, with the password in it.
     throw new BadConnectionString(

@@ -329,6 +329,7 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
   await story.ask('verifyProjections', { token });
   await story.ask('rebuildProjection', { name: 'users', token });
   await story.ask('checkLedger', { token });
+  await story.ask('showLedger', { id: returned, token });
   await gateway.writeRequests();
   await story.ask('showRequest', { id: 'example-listHeld', token });
   await story.ask('readLog', { token });

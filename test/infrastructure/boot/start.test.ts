@@ -1,9 +1,11 @@
 // Starting and stopping as an operator does (rules S1–S6).
 
+import { once } from 'node:events';
+import { existsSync, watch } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { emptyDatabase } from '../../support/postgres.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../../support/program.ts';
@@ -164,11 +166,13 @@ const loginOf = async (baseUrl: string, { email, password }: Record<string, stri
   return [reply.status, user?.role, account?.name];
 };
 
-/** Resolves as soon as the directory has an entry of that name. */
+/** Resolves as soon as the directory has an entry of that name; it may come to be itself meanwhile. */
 const appears = async (dir: string, name: string): Promise<void> => {
-  for (;;) {
-    const entries = await readdir(dir).catch(() => [] as string[]);
-    if (entries.includes(name)) return;
-    await new Promise((resolve) => setImmediate(resolve));
+  if (!existsSync(dir)) await appears(dirname(dir), basename(dir));
+  const changes = watch(dir);
+  try {
+    while (!existsSync(join(dir, name))) await once(changes, 'change');
+  } finally {
+    changes.close();
   }
 };

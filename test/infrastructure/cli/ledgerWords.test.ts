@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { journalEntry, LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
 import { paymentSerde } from '../../../domain/payment/payment.ts';
-import { whatMoved, whyMoved } from '../../../infrastructure/cli/ledger.ts';
+import { whatMoved, whyMoved } from '../../../infrastructure/boot/paymentLedger.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 
 describe('words of the ledger', () => {

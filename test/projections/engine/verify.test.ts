@@ -1,5 +1,7 @@
 // The read models against a replay from zero: 0 differences is the only good answer, and whatever was changed is found (architecture §6).
 import { expect } from 'chai';
+import type { OpenLeaderSession } from '../../../application/ports/leaderSession.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { prepareLiveCopies, rebuild } from '../../../projections/engine/rebuild.ts';
 import { type Difference, type VerifyProgress, verify } from '../../../projections/engine/verify.ts';
@@ -38,6 +40,26 @@ describe('verify', function suite() {
     await database.drop();
   });
 
+  /** Sessions that do something after each statement, before its answer is given. */
+  const sessionsThat =
+    (react: (statement: string) => Promise<void>): OpenLeaderSession =>
+    async (role) => {
+      const session = await gateway.storage.openSession(role);
+      const reacting =
+        (sql: Sql): Sql['query'] =>
+        async (statement, values) => {
+          const result = await sql.query(statement as string, values);
+          await react(String(statement));
+          return result as never;
+        };
+      return {
+        query: reacting(session),
+        transaction: (work) => session.transaction((tx) => work({ query: reacting(tx) })),
+        tryLead: (name) => session.tryLead(name),
+        lost: session.lost,
+        close: () => session.close(),
+      };
+    };
   const check = () => verify(PROJECTIONS, gateway.storage, gateway.storage.openSession);
   const rowOf = async (text: string): Promise<string> => {
     const { rows } = await backends.sql.query<{ row: string }>(text);
@@ -73,7 +95,7 @@ describe('verify', function suite() {
   it('tells how far it is, step by step', async () => {
     const told: VerifyProgress[] = [];
     const { storage } = gateway;
-    await verify(PROJECTIONS, storage, storage.openSession, (progress) => told.push(progress));
+    await verify(PROJECTIONS, storage, storage.openSession, undefined, (progress) => told.push(progress));
     const steps = told.map(({ step }) => step);
     expect(steps).to.deep.equal(steps.toSorted((a, b) => a - b));
     expect(new Set(told.map(({ steps: all }) => all))).to.deep.equal(new Set([3 * PROJECTIONS.length]));
@@ -111,6 +133,28 @@ describe('verify', function suite() {
     expect((await backends.sql.query("SELECT FROM pg_namespace WHERE nspname LIKE '%verify'")).rowCount).to.equal(0);
   });
 
+  for (const [work, statement] of [
+    ['replaying', 'CREATE SCHEMA rm_wallet_verify'],
+    ['comparing', 'DECLARE verify_rm_wallet_verify_entries'],
+    ['folding', 'FROM rm_payments.payments WHERE id >'],
+  ] as const)
+    it(`cut off while it is ${work} it throws, leaves nothing behind, and may begin again`, async () => {
+      const stop = new AbortController();
+      const asked: string[] = [];
+      const openSession = sessionsThat(async (text) => {
+        asked.push(text);
+        if (text.includes(statement)) stop.abort(new Error('it was cut off'));
+      });
+      const cutOff = await verify(PROJECTIONS, gateway.storage, openSession, stop.signal).then(
+        () => 'it went on',
+        (error: Error) => error.message,
+      );
+      expect(cutOff).to.be.oneOf(['it was cut off', 'the replay was stopped']);
+      expect(asked.filter((text) => text.startsWith('CREATE SCHEMA')).length).to.be.below(PROJECTIONS.length);
+      expect((await backends.sql.query("SELECT FROM pg_namespace WHERE nspname LIKE '%verify'")).rowCount).to.equal(0);
+      expect((await check()).differences).to.deep.equal([]);
+    });
+
   it('has nothing to say while events keep coming', async () => {
     let isOver = false;
     const writing = (async () => {
@@ -129,21 +173,13 @@ describe('verify', function suite() {
 
   it('has nothing to say while a read model is rebuilt and swapped', async () => {
     const gate = new Gate();
-    const checking = verify(PROJECTIONS, gateway.storage, async (role) => {
-      const session = await gateway.storage.openSession(role);
-      const query: typeof session.query = async (statement, values) => {
-        const result = await session.query(statement as string, values);
-        if (String(statement).includes('subscriptions.checkpoints')) await gate.pass(); // the snapshot is taken
-        return result as never;
-      };
-      return {
-        query,
-        transaction: (work) => session.transaction(work),
-        tryLead: (name) => session.tryLead(name),
-        lost: session.lost,
-        close: () => session.close(),
-      };
-    });
+    const checking = verify(
+      PROJECTIONS,
+      gateway.storage,
+      sessionsThat(async (statement) => {
+        if (statement.includes('subscriptions.checkpoints')) await gate.pass(); // the snapshot is taken
+      }),
+    );
     await gate.reached;
     let isSwapped = false;
     const rebuilding = rebuild(paymentsProjection, gateway.storage, gateway.storage.openSession).then(() => {

@@ -1,0 +1,122 @@
+// The ledger, for operators of the platform (rule O1).
+import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
+import { reject } from '../../../domain/kernel/rejection.ts';
+import { LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
+import {
+  anyInteger,
+  boolean,
+  described,
+  exactly,
+  id,
+  listOf,
+  oneOfTexts,
+  string,
+  timestamp,
+} from '../../kernel/jsonSchema.ts';
+import { route } from '../../kernel/route.ts';
+
+const ledgerSchema = exactly({
+  isBalanced: boolean,
+  sums: described(
+    'Of all postings, by currency: zero.',
+    listOf(exactly({ currency: string(), sum: anyInteger, postings: anyInteger })),
+  ),
+  entries: described(
+    'Entries that do not sum to zero: none.',
+    listOf(exactly({ paymentId: id(PREFIX.transaction), revision: anyInteger, sum: anyInteger })),
+  ),
+  balances: described(
+    'Balances that are not the sum of their postings: none.',
+    listOf(
+      exactly({
+        accountId: id(PREFIX.account),
+        mode: string(),
+        currency: string(),
+        ledgerAccount: string(),
+        balance: anyInteger,
+        postings: anyInteger,
+      }),
+    ),
+  ),
+});
+
+export const checkLedgerRoute = route({
+  method: 'GET',
+  path: '/ops/v1/ledger/check',
+  operationId: 'checkLedger',
+  summary: 'Whether every entry and the whole ledger sum to zero, and every balance is the sum of its postings',
+  tag: 'Platform',
+  principal: 'operator',
+  responses: { 200: { kind: 'json', description: 'What was found.', schema: ledgerSchema } },
+  errors: [],
+  handle: async ({ services: { platform } }) => {
+    const { isBalanced, sums, entries, balances } = await platform.checkLedger();
+    return {
+      status: 200,
+      body: {
+        isBalanced,
+        sums,
+        entries: entries.map(({ payment_id: paymentId, ...rest }) => ({
+          paymentId: PREFIX.transaction + paymentId,
+          ...rest,
+        })),
+        balances: balances.map(({ account_id: accountId, ledger_account: ledgerAccount, ...rest }) => ({
+          accountId: PREFIX.account + accountId,
+          ledgerAccount,
+          ...rest,
+        })),
+      },
+    };
+  },
+});
+
+const NO_PAYMENT = reject('not_found', 'There is no such payment.');
+const paymentLedgerSchema = exactly({
+  paymentId: id(PREFIX.transaction),
+  postings: described(
+    'Those that follow from its events, in order.',
+    listOf(
+      exactly({
+        revision: described('Of its event.', anyInteger),
+        line: described('Of the postings of its event, from 0.', anyInteger),
+        event: string(),
+        at: timestamp,
+        account: oneOfTexts(LEDGER_ACCOUNTS),
+        currency: string(),
+        amount: described('Signed minor units; credit is positive.', anyInteger),
+        sum: described('Of the account in this payment, after this posting.', anyInteger),
+        what: described('What it does to the account, and why.', string()),
+      }),
+    ),
+  ),
+  totals: described('Of all of them, by currency: zero.', listOf(exactly({ currency: string(), sum: anyInteger }))),
+  differences: described('Postings that are kept and follow from no event, or the reverse: none.', listOf(string())),
+});
+
+export const showLedgerRoute = route({
+  method: 'GET',
+  path: '/ops/v1/ledger/payments/{id}',
+  operationId: 'showLedger',
+  params: {
+    id: {
+      description: 'A `tx_` or `ch_` id, or a raw one.',
+      schema: { type: 'string' },
+      parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction) ?? NO_PAYMENT,
+    },
+  },
+  summary:
+    'Every posting of a payment: when, by which event, on which account, how much, the sum of the account, and why',
+  tag: 'Platform',
+  principal: 'operator',
+  reads: ['wallet'],
+  responses: {
+    200: { kind: 'json', description: 'The postings, and whether they are kept.', schema: paymentLedgerSchema },
+  },
+  errors: ['not_found'],
+  handle: async ({ params, services: { platform } }) => {
+    const ledger = await platform.showLedger(params.id);
+    return ledger === null ? NO_PAYMENT : { status: 200, body: ledger };
+  },
+});
+
+export const OPS_LEDGER_ROUTES = [checkLedgerRoute, showLedgerRoute];

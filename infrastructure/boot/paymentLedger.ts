@@ -1,0 +1,101 @@
+// The ledger of one payment: every posting that follows from its events, with its words, beside what is kept. The ledger explains every
+// number.
+import { PAYMENT } from '../../application/core/aggregates.ts';
+import type { CommandHandler } from '../../application/core/commandHandler.ts';
+import type { LedgerLine, PaymentLedger } from '../../application/ports/platformWork.ts';
+import type { KeptPosting } from '../../application/ports/readModels/views.ts';
+import type { Sql } from '../../application/ports/sql.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
+import { journalEntry, type LedgerAccount, movesMoney } from '../../domain/ledger/postings.ts';
+import type { PaymentEvent } from '../../domain/payment/payment.ts';
+import { walletViews } from '../../projections/wallet/queries.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a guard is matched by what it finds, whatever it takes
+type Found<Guard> = Guard extends (event: any) => event is infer Event ? Event : never;
+type MoneyEvent = Found<typeof movesMoney>;
+
+/** Why money moved. */
+const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, { type: Type }>) => string } = {
+  TransactionSettled: ({ data }) => `the payer paid by ${data.method} (${data.incoming.providerPaymentId})`,
+  TransactionFundsReleased: () => 'the hold on settled money ended',
+  TransactionHeld: ({ data }) => `held for review (${data.incoming.providerPaymentId})`,
+  TransactionHeldReleased: ({ data }) => `${data.by} let the held Pix pass`,
+  TransactionPaymentRejected: ({ data }) => `must not be credited: ${data.reason} (${data.incoming.providerPaymentId})`,
+  TransactionPaymentReturned: ({ data }) => `went back to the payer (${data.providerPaymentId})`,
+  TransactionRefundReserved: ({ data }) => `refund rf_${data.refundId} was requested`,
+  TransactionRefundCompleted: ({ data }) => `refund rf_${data.refundId} reached the payer`,
+  TransactionRefundReleased: ({ data }) => `refund rf_${data.refundId} failed: ${data.reason}`,
+  TransactionDisputeOpened: ({ data }) => `${data.kind.toLowerCase()} opened`,
+  TransactionDisputeResolved: ({ data }) => `dispute ended: ${data.moneyOutcome.replaceAll('_', ' ')}`,
+};
+
+/** What a posting does to its account: when it is a credit, and when it is a debit. */
+const WHAT: { readonly [Account in LedgerAccount]: readonly [credit: string, debit: string] } = {
+  merchant_available: ['into the merchant’s available balance', 'out of the merchant’s available balance'],
+  merchant_pending: ['into the merchant’s pending balance', 'out of the merchant’s pending balance'],
+  merchant_retained: ['held for a dispute', 'no longer held for a dispute'],
+  refunds_in_transit: ['on its way to the payer', 'no longer on its way to the payer'],
+  provider_clearing: ['the provider gave it out of what it holds for us', 'the provider holds it for us'],
+  provider_fees: ['the provider’s fee', 'the provider’s fee given back'],
+  platform_fees: ['the platform’s fee', 'paid by the platform'],
+  payer_returns: ['owed to the payer', 'no longer owed to the payer'],
+};
+
+/** Returns null when the event moves no money. */
+export const whyMoved = (event: PaymentEvent): string | null =>
+  movesMoney(event) ? (WHY[event.type] as (event: MoneyEvent) => string)(event) : null;
+
+export const whatMoved = (account: LedgerAccount, amount: number): string => WHAT[account][amount > 0 ? 0 : 1];
+
+/** The postings that follow from the payment's events; null: there is no such payment. Throws StreamUnreadable. */
+const linesOf = async (
+  commands: Pick<CommandHandler, 'loadSteps'>,
+  id: PaymentId,
+): Promise<readonly LedgerLine[] | null> => {
+  const lines: LedgerLine[] = [];
+  const sums = new Map<string, number>();
+  let isKnown = false;
+  for await (const { event, revision } of commands.loadSteps(PAYMENT, streamName.payment(id))) {
+    isKnown = true;
+    const entry = journalEntry(event);
+    if (entry === null) continue;
+    for (const [line, { account, currency, amount }] of entry.postings.entries()) {
+      const key = `${account} ${currency}`;
+      const sum = (sums.get(key) ?? 0) + amount;
+      sums.set(key, sum);
+      const what = `${whatMoved(account, amount)}: ${whyMoved(event) ?? event.type}`;
+      lines.push({ revision, line, event: event.type, at: entry.at, account, currency, amount, sum, what });
+    }
+  }
+  return isKnown ? lines : null;
+};
+
+const posting = ({ revision, line, account, currency, amount }: KeptPosting): string =>
+  `@${revision}.${line} ${account} ${currency} ${amount}`;
+
+/** What is in only one of both: the ledger as it is kept, and as it follows from the events. */
+const differencesOf = async (reads: Sql, id: PaymentId, lines: readonly LedgerLine[]): Promise<readonly string[]> => {
+  const kept = new Set((await walletViews(reads).postings(id)).map(posting));
+  const right = new Set(lines.map(posting));
+  return [
+    ...[...right].filter((one) => !kept.has(one)).map((one) => `not in the ledger: ${one}`),
+    ...[...kept].filter((one) => !right.has(one)).map((one) => `in the ledger, and follows from no event: ${one}`),
+  ];
+};
+
+const totalsOf = (lines: readonly LedgerLine[]): readonly { currency: string; sum: number }[] =>
+  [...Map.groupBy(lines, ({ currency }) => currency)].map(([currency, all]) => ({
+    currency,
+    sum: all.reduce((sum, { amount }) => sum + amount, 0),
+  }));
+
+/** `reads`: where the read models are. */
+export const paymentLedger =
+  (commands: Pick<CommandHandler, 'loadSteps'>, reads: Sql) =>
+  async (id: PaymentId): Promise<PaymentLedger | null> => {
+    const postings = await linesOf(commands, id);
+    if (postings === null) return null;
+    const differences = await differencesOf(reads, id, postings);
+    return { paymentId: PREFIX.transaction + id, postings, totals: totalsOf(postings), differences };
+  };
