@@ -17,7 +17,7 @@ const ROLES: { readonly [Name in RoleName]: Roles } = {
 };
 
 const explain = (error: unknown): number => {
-  const { says, code } = outcomeOf(error);
+  const { says, code } = outcomeOf(error, process.env);
   process.stderr.write(`quita: ${says}\n`);
   return code;
 };

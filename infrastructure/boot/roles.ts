@@ -93,7 +93,7 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
       log.error({ jobs: found.length, first: found[0] }, 'the watchdog found work that nobody was doing');
   };
   const stopSchedules = [
-    startSchedule(WATCHDOG_PATTERN, watch, warn('the watchdog failed')),
+    startSchedule(WATCHDOG_PATTERN, watch, warn('the watchdog failed'), log),
     ...declared.flatMap((job) =>
       job.routine === undefined
         ? []
@@ -101,11 +101,17 @@ export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => 
             job.routine,
             async () => void (await lookFor([job])),
             warn(`work of ${job.kind.name} could not be looked for`),
+            log,
           ),
     ),
     ...capabilities.flatMap(({ upkeep = [] }) =>
       upkeep.map(({ pattern, run, failure, onlyLeader = false }) =>
-        startSchedule(pattern, async () => (!onlyLeader || reactor.isLeading ? run(needs) : undefined), warn(failure)),
+        startSchedule(
+          pattern,
+          async () => (!onlyLeader || reactor.isLeading ? run(needs) : undefined),
+          warn(failure),
+          log,
+        ),
       ),
     ),
   ];

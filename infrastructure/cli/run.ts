@@ -50,6 +50,11 @@ const connect = async (
 const openSecurityLog = ({ logLevel }: Config, env: NodeJS.ProcessEnv, err: Out): Log =>
   openLog(err.isTTY && !env['LOG_LEVEL'] ? 'silent' : logLevel, { write: (line) => void err.write(line) });
 
+/** By a signal, before its end. */
+class Stopped extends Error {
+  override name = 'Stopped';
+}
+
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** Before it and after a second one a signal ends the process at once, as if nobody listened. */
@@ -59,6 +64,8 @@ const withSignal = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise
   for (const name of SIGNALS) process.once(name, onSignal);
   try {
     return await work(stop.signal);
+  } catch (error) {
+    throw stop.signal.aborted ? new Stopped('stopped', { cause: error }) : error;
   } finally {
     for (const name of SIGNALS) process.off(name, onSignal);
   }
@@ -139,7 +146,7 @@ export const runCli = async (
     if (text !== '') out.write(`${text}\n`);
     return code;
   } catch (error) {
-    const { says, code } = outcomeOf(error);
+    const { says, code } = error instanceof Stopped ? { says: 'stopped', code: 1 } : outcomeOf(error, env);
     err.write(`quita: ${says}\n`);
     return code;
   }

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const COMMON = 'infrastructure/postgres/';
 
 /** Returns the innermost place of ours that an error came through, as `function, file, line 12`; null: none is known. */
-const placeOf = ({ stack = '' }: Error): string | null => {
+export const placeOf = ({ stack = '' }: Error): string | null => {
   const places = stack.split('\n').flatMap((line) => {
     const [, name, path = '', at] = FRAME.exec(line) ?? [];
     if (!path.startsWith(ROOT) || path.includes('/node_modules/')) return [];

@@ -208,10 +208,14 @@ const perform = async (config: Config, task: Task, onProgress: OnProgress, signa
 
 const AGAIN = 'The same command goes on where this one ended; --unseal gives the copy up';
 
-const explain = (error: unknown, isStopped: boolean): { readonly code: number; readonly says: string } => {
+const explain = (
+  error: unknown,
+  env: NodeJS.ProcessEnv,
+  isStopped: boolean,
+): { readonly code: number; readonly says: string } => {
   if (error instanceof LogsDiffer)
     return { code: 1, says: `${error.message}. Give this copy up with --unseal, and copy into another, empty store` };
-  const { says, code } = outcomeOf(error);
+  const { says, code } = outcomeOf(error, env);
   if (isStopped && code === 1) return { code, says: `stopped. ${AGAIN}` };
   if (code === 1) return { code, says: `${says}\n${AGAIN}` };
   const isAway = error instanceof EventStoreUnavailable && !(error instanceof LogNotInUse);
@@ -245,7 +249,7 @@ export const runMigrateEvents = async (
     out.write(`${isJson ? JSON.stringify(json) : text}\n`);
     return 0;
   } catch (error) {
-    const { code, says } = explain(error, signal.aborted);
+    const { code, says } = explain(error, env, signal.aborted);
     err.write(`quita: ${says}\n`);
     return code;
   }

@@ -8,6 +8,7 @@ import { haveOwedWorkDone, lookIfLeading } from '../../../application/core/watch
 import type { PaymentProviders } from '../../../application/ports/paymentProvider.ts';
 import type { AccountId, Mode } from '../../../domain/kernel/ids.ts';
 import { fromMillis } from '../../../domain/kernel/time.ts';
+import { openLog } from '../../../infrastructure/log/log.ts';
 import { reconciliations } from '../../../infrastructure/operations/reconciliations.ts';
 import { startSchedule } from '../../../infrastructure/system/schedule.ts';
 import { timers } from '../../../infrastructure/timers/timerTable.ts';
@@ -105,6 +106,7 @@ describe('the schedule of reconciliation', () => {
       RECONCILE.routine as string,
       async () => void (await lookIfLeading(() => true, [RECONCILE], needs)),
       () => undefined,
+      openLog('silent'),
     );
     expect(cron.getTasks().size).to.equal(before + 1);
     await stop();
