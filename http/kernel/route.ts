@@ -243,6 +243,8 @@ interface Named {
   readonly operationId: string;
   readonly summary: string;
   readonly tag: Tag;
+  /** Makes what is made once, so that the first request need not. */
+  readonly prepare?: () => void;
 }
 
 /** What is written down of a route; `route` fills in what follows from it. */

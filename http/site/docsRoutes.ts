@@ -1,5 +1,5 @@
-// What is for developers and for whoever opens the address: /, /docs and /openapi.json. Each of
-// them is made when it is first asked for, and kept in memory: no start pays for it.
+// What is for developers and for whoever opens the address: /, /docs and /openapi.json. Each of them is made once, when it is first asked
+// for or nothing else is to be done, and kept in memory: no start waits for it.
 import { readFileSync } from 'node:fs';
 import { reject } from '../../domain/kernel/rejection.ts';
 import { matching } from '../kernel/queryRules.ts';
@@ -39,6 +39,7 @@ const homeRoute = (facts: HomeFacts): Route => {
   return route({
     ...forAll,
     path: '/',
+    prepare: () => void [pages.pt(), pages.en(), json()],
     operationId: 'showHome',
     summary: 'What this server is: a page for people, JSON for programs',
     query: {
@@ -77,6 +78,7 @@ const documentRoute = (routes: readonly Route[], publicUrl: string): Route => {
     ...forAll,
     path: '/openapi.json',
     operationId: 'getOpenApiDocument',
+    prepare: bytes,
     summary: 'The OpenAPI document of this server',
     responses: { 200: { kind: 'bytes', description: 'OpenAPI 3.1.', contentTypes: ['application/json'] } },
     handle: async () => ({ status: 200, headers, contentType: JSON_TYPE, bytes: bytes() }),
@@ -90,6 +92,7 @@ const pageRoute = (path: string, make: () => string): Route => {
     path,
     operationId: `show${path.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     summary: 'A page of the documentation',
+    prepare: page,
     responses: { 200: { kind: 'page', description: 'The page.' } },
     handle: async () => ({ status: 200, headers: PAGE_HEADERS, page: page() }),
   });

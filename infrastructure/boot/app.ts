@@ -1,4 +1,5 @@
 // The HTTP application of a gateway: its routes, the pages that are open, and how busy the process is.
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Express } from 'express';
 import { API_ROUTES, ROUTES } from '../../http/api/routes.ts';
 import { type AppOptions, createApp } from '../../http/kernel/app.ts';
@@ -8,6 +9,7 @@ import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { OVERLOAD, Overload, type OverloadOptions } from '../../http/kernel/overload.ts';
 import { newRequestId } from '../../http/kernel/requestId.ts';
 import type { Route } from '../../http/kernel/route.ts';
+import { prepareBody } from '../../http/kernel/validation.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
 import { type Log, warnings } from '../log/log.ts';
@@ -46,6 +48,8 @@ export interface GatewayApp {
   readonly app: Express;
   /** To be closed after the last answer. */
   readonly requestLog: RequestLog;
+  /** Makes what first requests would have to wait for, a second after the call: until then a program that has started is busy. */
+  prepare(): Promise<void>;
   /** Ends the pages that are open, and what comes round by the clock. */
   close(): void;
 }
@@ -60,6 +64,19 @@ export const allRoutes = (site: Parameters<typeof docsRoutes>[1]): readonly Rout
 const KEYS_REMEMBERED = 10_000;
 /** Of hostile addresses as many as one likes may come. They are counted apart from the keys, so that they make none forgotten. */
 const ADDRESSES_REMEMBERED = 50_000;
+
+const PREPARED_AFTER_MS = 1_000;
+
+/** One thing a turn, so that no request waits for more than one. */
+const prepareRoutes = async (routes: readonly Route[], signal: AbortSignal): Promise<void> => {
+  await pause(PREPARED_AFTER_MS, null, { ref: false, signal }).catch(() => undefined);
+  for (const { body, prepare } of routes) {
+    if (signal.aborted) return;
+    if (body.kind === 'json') prepareBody(body);
+    prepare?.();
+    await nextTurn();
+  }
+};
 
 export const openApp = (
   { services, projected, needs }: Pick<Gateway, 'services' | 'projected' | 'needs'>,
@@ -103,5 +120,5 @@ export const openApp = (
     ofKeys.close();
     ofAddresses.close();
   };
-  return { app, requestLog, close };
+  return { app, requestLog, prepare: () => prepareRoutes(options.routes, closing.signal), close };
 };

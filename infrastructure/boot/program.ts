@@ -157,5 +157,6 @@ const serve = (
     onAnswer: metrics.onAnswer,
   });
   server.serve(opened.app);
+  opened.prepare().catch((err: unknown) => log.error({ err }, 'routes could not be prepared'));
   return opened;
 };
