@@ -141,7 +141,65 @@ export interface WorkProgress {
   readonly what: string;
 }
 
-export interface PlatformWork {
+/** A stream that a read model or process does not take any more. */
+export interface ParkedItem {
+  readonly consumer: string;
+  readonly stream: string;
+  /** null, as the mode: neither the event nor the first one of its stream has it. */
+  readonly accountId: string | null;
+  readonly mode: string | null;
+  /** Of the first event that was not taken. */
+  readonly revision: number;
+  readonly eventId: string;
+  readonly eventType: string;
+  /** Without personal data. */
+  readonly error: string;
+  readonly parkedAt: string;
+}
+
+/** What became of a parked stream that was to be taken up again. */
+export interface TakenUp {
+  readonly consumer: string;
+  readonly stream: string;
+  /** `waiting`: nobody who leads has taken it up yet; it stays asked for. */
+  readonly outcome: 'taken' | 'parked' | 'waiting';
+  /** Of the event at which it is parked now. */
+  readonly revision: number | null;
+  readonly error: string | null;
+}
+
+/** null: every one. */
+export interface WhichParked {
+  readonly stream: StreamName | null;
+  readonly consumer: string | null;
+}
+
+export interface ParkedWork {
+  /** Longest parked first. */
+  listParked(consumer: string | null): Promise<readonly ParkedItem[]>;
+  /** Who has parked the stream, and its events from the first that was not taken; null: nobody has. */
+  showParked(
+    stream: StreamName,
+    consumer: string | null,
+  ): Promise<{ readonly parked: readonly ParkedItem[]; readonly events: readonly RecordedEvent[] } | null>;
+  /**
+   * Has streams taken up again, and waits for it: half a minute after the last one of them at most, and never longer than the signal.
+   * Returns what became of each; none: nothing of that kind is parked.
+   */
+  retryParked(which: WhichParked, signal: AbortSignal): Promise<readonly TakenUp[]>;
+  /**
+   * Passes over the events at which they are parked, which is recorded in the log, and goes on like `retryParked`. `forced`: consumers for
+   * which it is meant though they would miss money, or what merchants are shown; `unmeant`: those that were not named, and nothing is done.
+   */
+  skipParked(
+    which: WhichParked,
+    why: { readonly reason: string; readonly forced: readonly string[] },
+    by: Changer,
+    signal: AbortSignal,
+  ): Promise<readonly TakenUp[] | { readonly unmeant: readonly string[] }>;
+}
+
+export interface PlatformWork extends ParkedWork {
   /** Payments of which something is held, longest first. `total` counts those beyond `limit` too. */
   listHeld(
     limit: number,
@@ -212,16 +270,4 @@ export interface PlatformWork {
     readonly id: string | null;
     readonly queue: string | null;
   }): Promise<readonly { readonly id: string; readonly queue: string; readonly payloads: readonly unknown[] }[]>;
-  /** Streams that a read model or process does not take any more, longest parked first. */
-  listParked(): Promise<
-    readonly {
-      readonly consumer: string;
-      readonly stream: string;
-      readonly revision: number;
-      readonly eventType: string;
-      readonly error: string;
-      readonly parkedAt: string;
-      readonly accountId: string | null;
-    }[]
-  >;
 }

@@ -19,7 +19,6 @@ import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import { caseReads } from '../../projections/disputes/queries.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
-import { readParked } from '../../projections/engine/parkedStreams.ts';
 import { type RebuildReport, rebuild } from '../../projections/engine/rebuild.ts';
 import { type VerifyProgress, verify } from '../../projections/engine/verify.ts';
 import { heldMoney, listHeld } from '../../projections/payments/held.ts';
@@ -29,6 +28,7 @@ import { shareOf } from '../eventStore/share.ts';
 import { listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
 import { eventsOfRequest } from '../operations/requestEvents.ts';
 import { requestLogReads } from '../operations/requestLog.ts';
+import { parkedWork } from './parkedWork.ts';
 import { paymentLedger } from './paymentLedger.ts';
 import type { Storage } from './storage.ts';
 
@@ -226,15 +226,6 @@ export const platformWork = (
       };
     },
     redriveJobs: (which) => redriveJobs(operations, which),
-    listParked: async () =>
-      (await readParked(reads, null)).map(({ consumer, stream, revision, eventType, error, parkedAt, account }) => ({
-        consumer,
-        stream,
-        revision,
-        eventType,
-        error,
-        parkedAt,
-        accountId: account === null ? null : PREFIX.account + account,
-      })),
+    ...parkedWork(needs, storage),
   };
 };

@@ -1,25 +1,13 @@
 // Streams that read models and processes do not take any more, from an event on that they could not take (architecture §7).
-
-import { PROCESSES } from '../../application/capabilities.ts';
-import { LOG_CONSUMER } from '../../application/core/aggregates.ts';
-import { maySkip } from '../../application/core/capability.ts';
-import type { RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { Sql } from '../../application/ports/sql.ts';
-import { streamName } from '../../domain/kernel/event.ts';
-import { type AccountId, type Mode, PREFIX } from '../../domain/kernel/ids.ts';
-import { skipEvent } from '../../domain/logConsumer/logConsumer.ts';
-import { askRetry, type ParkedRow, readParked } from '../../projections/engine/parkedStreams.ts';
+import type { ParkedItem, TakenUp, WhichParked } from '../../application/ports/platformWork.ts';
 import { CONSUMERS } from '../boot/platformWork.ts';
-import { type CliCommand, type CliResult, type CliWorld, UsageError } from './command.ts';
+import { type CliCommand, type CliResult, UsageError } from './command.ts';
 import { eventTable, shown as shownEvent } from './events.ts';
 import { type Screen, table } from './output.ts';
+import { byOf, platformOf } from './platform.ts';
 import { streamOf } from './typed.ts';
 
-const shown = ({ account, isRetryAsked: _, ...row }: ParkedRow) => ({
-  ...row,
-  accountId: account === null ? null : PREFIX.account + account,
-});
-const rowTable = (screen: Screen, rows: readonly ParkedRow[]): string =>
+const rowTable = (screen: Screen, rows: readonly ParkedItem[]): string =>
   table(
     screen,
     ['PARKED', 'CONSUMER', 'FIRST EVENT NOT TAKEN', 'TYPE', 'ERROR'],
@@ -32,16 +20,14 @@ const rowTable = (screen: Screen, rows: readonly ParkedRow[]): string =>
     ]),
   );
 
-/** The parked rows of one stream, or of all; of one consumer, when it is named. Throws UsageError when there is none. */
-const chosen = async (db: Sql, stream: string | null, consumer: unknown): Promise<readonly ParkedRow[]> => {
-  const all = (await readParked(db, null)).filter((row) => stream === null || row.stream === stream);
-  const rows = all.filter(({ consumer: name }) => consumer === undefined || name === consumer);
-  if (rows.length === 0)
-    throw new UsageError(
-      `${stream ?? 'no stream'} is ${stream === null ? '' : 'not '}parked${consumer === undefined ? '' : ` for ${consumer}`}`,
-    );
-  return rows;
-};
+const whichOf = (stream: string | undefined, consumer: unknown): WhichParked => ({
+  stream: stream === undefined ? null : streamOf(stream),
+  consumer: consumer === undefined ? null : String(consumer),
+});
+const noneParked = ({ stream, consumer }: WhichParked): UsageError =>
+  new UsageError(
+    `${stream ?? 'no stream'} is ${stream === null ? '' : 'not '}parked${consumer === null ? '' : ` for ${consumer}`}`,
+  );
 
 const CONSUMER = {
   description: 'of this read model or process only',
@@ -53,13 +39,11 @@ const list: CliCommand = {
   summary: 'Streams that a read model or process does not take any more, longest parked first',
   args: [],
   options: { consumer: CONSUMER },
-  run: async ({ storage }, { options: { consumer } }) => {
-    const rows = (await readParked(storage.reads, null)).filter(
-      (row) => consumer === undefined || row.consumer === consumer,
-    );
+  run: async (world, { options: { consumer } }) => {
+    const parked = await platformOf(world).listParked(whichOf(undefined, consumer).consumer);
     return {
-      json: { parked: rows.map(shown) },
-      text: rows.length > 0 ? (screen) => rowTable(screen, rows) : 'nothing is parked',
+      json: { parked },
+      text: parked.length > 0 ? (screen) => rowTable(screen, parked) : 'nothing is parked',
     };
   },
 };
@@ -69,57 +53,20 @@ const show: CliCommand = {
   summary: 'Who has parked a stream and why, and its events from the first that was not taken',
   args: [{ name: 'stream' }],
   options: { consumer: CONSUMER },
-  run: async ({ storage }, { args, options: { consumer } }) => {
-    const rows = await chosen(storage.reads, streamOf(args[0] as string), consumer);
-    const [{ stream }] = rows as [ParkedRow];
-    const from = Math.min(...rows.map(({ revision }) => revision));
-    const events: RecordedEvent[] = [];
-    for await (const event of storage.store.readStream(streamOf(stream), { from })) events.push(event);
+  run: async (world, { args, options }) => {
+    const stream = streamOf(args[0] as string);
+    const { consumer } = whichOf(undefined, options['consumer']);
+    const found = await platformOf(world).showParked(stream, consumer);
+    if (found === null) throw noneParked({ stream, consumer });
+    const { parked, events } = found;
     return {
-      json: { parked: rows.map(shown), events: events.map(shownEvent) },
-      text: (screen) => `${rowTable(screen, rows)}\n\n${eventTable(screen, events)}`,
+      json: { parked, events: events.map(shownEvent) },
+      text: (screen) => `${rowTable(screen, parked)}\n\n${eventTable(screen, events)}`,
     };
   },
 };
 
-/** Longest wait for one more of them to be taken up by whoever leads, which is another process. */
-const ANSWER_MS_MAX = 30_000;
-const LOOK_MS = 100;
-
-interface Outcome {
-  readonly consumer: string;
-  readonly stream: string;
-  /** `waiting`: nobody who leads has taken it up yet; it stays asked for. */
-  readonly outcome: 'taken' | 'parked' | 'waiting';
-  /** Of the event at which it is parked now. */
-  readonly revision: number | null;
-  readonly error: string | null;
-}
-
-const takenUp = async (
-  { storage: { operations: db }, signal }: CliWorld,
-  rows: readonly ParkedRow[],
-): Promise<CliResult> => {
-  await askRetry(db, rows);
-  const look = async () => {
-    const left = await readParked(db, [...new Set(rows.map(({ consumer }) => consumer))]);
-    return rows.map((row) => left.find(({ consumer, stream }) => consumer === row.consumer && stream === row.stream));
-  };
-  const openIn = (found: Awaited<ReturnType<typeof look>>) => found.filter((row) => row?.isRetryAsked).length;
-  let now = await look();
-  let deadline = performance.now() + ANSWER_MS_MAX;
-  for (let open = openIn(now); open > 0 && performance.now() < deadline && !signal.aborted; ) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    now = await look();
-    if (openIn(now) < open) deadline = performance.now() + ANSWER_MS_MAX;
-    open = openIn(now);
-  }
-  const results = rows.map(({ consumer, stream }, i): Outcome => {
-    const row = now[i];
-    if (row === undefined) return { consumer, stream, outcome: 'taken', revision: null, error: null };
-    const { revision, error, isRetryAsked } = row;
-    return { consumer, stream, outcome: isRetryAsked ? 'waiting' : 'parked', revision, error };
-  });
+const resultOf = (results: readonly TakenUp[]): CliResult => {
   const text = results.map(({ consumer, stream, outcome, revision, error }) =>
     outcome === 'taken'
       ? `${consumer} has taken ${stream} up again`
@@ -138,8 +85,10 @@ const retry: CliCommand = {
   options: { all: { description: 'every parked stream', flag: true }, consumer: CONSUMER },
   run: async (world, { args: [stream], options: { all, consumer } }) => {
     if ((stream === undefined) !== (all === true)) throw new UsageError('name a stream, or --all');
-    const rows = await chosen(world.storage.reads, stream === undefined ? null : streamOf(stream), consumer);
-    return takenUp(world, rows);
+    const which = whichOf(stream, consumer);
+    const results = await platformOf(world).retryParked(which, world.signal);
+    if (results.length === 0) throw noneParked(which);
+    return resultOf(results);
   },
 };
 
@@ -163,51 +112,18 @@ const skip: CliCommand = {
     const reason = String(options['reason']).trim();
     if (reason === '' || reason.length > REASON_LENGTH_MAX)
       throw new UsageError(`--reason must have 1 to ${REASON_LENGTH_MAX} characters`);
-    const rows = await chosen(world.storage.reads, streamOf(args[0] as string), options['consumer']);
+    const which = whichOf(args[0] as string, options['consumer']);
     const forced = String(options['force'] ?? '')
       .split(',')
       .map((name) => name.trim());
-    const refused = rows.filter(({ consumer }) => !maySkip(PROCESSES, consumer) && !forced.includes(consumer));
-    if (refused.length > 0)
+    const done = await platformOf(world).skipParked(which, { reason, forced }, byOf(world), world.signal);
+    if ('unmeant' in done)
       throw new UsageError(
-        `nothing was skipped: what ${refused.map(({ consumer }) => consumer).join(', ')} would miss is money, or shown to merchants; if that is meant, --force names each of them`,
+        `nothing was skipped: what ${done.unmeant.join(', ')} would miss is money, or shown to merchants; if that is meant, --force names each of them`,
       );
-    for (const row of rows) await record(world, row, reason);
-    return takenUp(world, rows);
+    if (done.length === 0) throw noneParked(which);
+    return resultOf(done);
   },
-};
-
-const record = async (
-  { commands, accounts, operator: actor }: CliWorld,
-  row: ParkedRow,
-  reason: string,
-): Promise<void> => {
-  const { consumer, stream, revision, eventId, eventType } = row;
-  const decided = {
-    consumer,
-    stream,
-    revision,
-    eventId,
-    eventType,
-    reason,
-    operator: actor.replace('operator:', ''),
-    isForced: !maySkip(PROCESSES, consumer),
-  };
-  // Of whom the stream is; of nobody when its events name none.
-  const tenant = { account: (row.account ?? '') as AccountId, mode: (row.mode ?? 'live') as Mode };
-  const why = {
-    ...tenant,
-    actor,
-    requestId: null,
-    correlationId: stream,
-    causationId: eventId,
-  };
-  await commands.record(
-    LOG_CONSUMER,
-    streamName.logConsumer(consumer),
-    skipEvent({ ...decided, at: accounts.realNow() }),
-    why,
-  );
 };
 
 export const parkedCommands: readonly CliCommand[] = [list, show, retry, skip];

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { paymentStream, poison } from '../support/poison.ts';
 import { reviewedCase } from './caseExamples.ts';
 import { LOGO, NO_ID, USER } from './exampleParts.ts';
 import type { Example, Owned } from './routeExamples.ts';
@@ -57,19 +58,37 @@ const makeHeld = async (gateway: TestGateway): Promise<string> => {
   return body.id;
 };
 
+/** A payment that nobody can read, of a merchant of its own; parked by whoever follows payments. */
+const makeParked = async (gateway: TestGateway): Promise<{ readonly parkedId: string }> => {
+  const tenant = await gateway.newTenant();
+  const { id } = (await gateway.charge<{ id: string }>({}, { key: tenant.testKey })).body;
+  await poison(gateway, tenant, paymentStream(id));
+  for (const following of [gateway.gateway.projected, gateway.gateway.reacted])
+    if (!(await following.caughtUp(10_000))) throw new Error('nobody follows the log');
+  return { parkedId: id };
+};
+
+const ofParked = (rest: string): Example => ({
+  path: ({ parkedId }) => `/ops/v1/parked/${parkedId}${rest}`,
+  absent: `/ops/v1/parked/payment-${NO_ID}${rest}`,
+  live: 401,
+  fresh: makeParked,
+});
+
 /** The id of a request in the log. */
 const LOGGED = 'asked-once';
 
 /** An account and a member of it, whom no other test needs. */
 export const makeSpare = async (
   gateway: TestGateway,
-): Promise<Pick<Owned, 'spareAccountId' | 'spareUserId' | 'heldIds'>> => {
+): Promise<Pick<Owned, 'spareAccountId' | 'spareUserId' | 'heldIds' | 'parkedId'>> => {
   const tenant = await gateway.newTenant();
   const { userId } = await gateway.addUser('MEMBER', { tenant });
   const heldIds = [await makeHeld(gateway), await makeHeld(gateway)] as const;
   await gateway.get('/v1/wallets', { headers: { 'x-request-id': LOGGED } });
   await gateway.writeRequests();
-  return { heldIds, spareAccountId: PREFIX.account + tenant.accountId, spareUserId: PREFIX.user + userId };
+  const parked = await makeParked(gateway);
+  return { ...parked, heldIds, spareAccountId: PREFIX.account + tenant.accountId, spareUserId: PREFIX.user + userId };
 };
 
 export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
@@ -141,5 +160,12 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
     live: 401,
   },
   listParked: { live: 401 },
+  showParked: ofParked(''),
+  retryParked: { ...ofParked('/retry'), body: {} },
+  retryAllParked: { body: {}, live: 401 },
+  skipParked: {
+    ...ofParked('/skip'),
+    body: { reason: 'The merchant was called.', consumer: 'process/webhookFanOut' },
+  },
   changeUserRole: ofUser('/role', { body: { role: 'ADMIN' } }),
 };

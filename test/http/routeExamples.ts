@@ -62,6 +62,8 @@ export interface Owned extends Refunds, Cards, Cases, Instruments, Files {
   readonly spareUserId: string;
   /** Charges whose Pix is held. */
   readonly heldIds: readonly [string, string];
+  /** A charge that nobody can read. */
+  readonly parkedId: string;
   readonly deliveryId: string;
 }
 

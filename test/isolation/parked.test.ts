@@ -205,6 +205,61 @@ describe('a poisoned payment', function suite() {
     expect((await run('projections', 'verify')).out).to.match(/: 0 differences\n$/);
   });
 
+  it('is shown, retried and skipped by requests of an operator as by commands', async () => {
+    await poisoned();
+    const olga = await api.addUser('OPERATOR');
+    const headers = await api.logIn('OPERATOR', olga);
+    const ask = <T = Record<string, unknown>>(method: string, rest: string, body?: unknown) =>
+      api.call<T>(method, `/ops/v1/parked${rest}`, { key: null, headers, ...(body !== undefined && { body }) });
+    const outcomes = async (rest: string, body: unknown) => {
+      const reply = await ask<{ data: { consumer: string; outcome: string; revision: number | null }[] }>(
+        'POST',
+        rest,
+        body,
+      );
+      expect(reply.status, reply.text).to.equal(200);
+      return reply.body.data.map(({ consumer, outcome, revision }) => [consumer, outcome, revision]);
+    };
+    const { body: shown } = await ask<{ parked: { consumer: string; revision: number }[]; events: { type: string }[] }>(
+      'GET',
+      `/${chargeId}`,
+    );
+    expect(shown.parked.map(({ consumer }) => consumer).toSorted()).to.deep.equal(CONSUMERS);
+    expect(shown.events.map(({ type }) => type)).to.deep.equal([UNKNOWN]);
+    const { json } = await run<{ parked: object[]; events: object[] }>('parked', 'show', chargeId, '--json');
+    expect({ parked: json.parked, events: json.events }).to.deep.equal(shown);
+    const { body: listed } = await ask<{ data: object[] }>('GET', '?consumer=payments');
+    expect(listed.data).to.deep.equal(shown.parked.filter(({ consumer }) => consumer === 'payments'));
+
+    const revision = shown.parked[0]?.revision as number;
+    expect(await outcomes(`/${chargeId}/retry`, { consumer: 'payments' })).to.deep.equal([
+      ['payments', 'parked', revision],
+    ]);
+    expect(await outcomes('/retry', { consumer: 'wallet' })).to.deep.equal([['wallet', 'parked', revision]]);
+    const reason = ' the merchant was called ';
+    expectError(await ask('POST', `/${chargeId}/skip`, { reason: ' ' }), 400, 'invalid_request', 'reason');
+    const refused = await ask('POST', `/${chargeId}/skip`, { reason, force: ['payments'] });
+    expectError(refused, 400, 'invalid_request', 'force');
+    expect(refused.text).to.contain('wallet').and.not.contain('webhookFanOut');
+    expect(await parkedFor()).to.deep.equal(CONSUMERS);
+    const taken = await outcomes(`/${chargeId}/skip`, { reason, force: CONSUMERS });
+    expect(taken.toSorted()).to.deep.equal(CONSUMERS.map((consumer) => [consumer, 'taken', null]));
+    expect(await parkedFor()).to.deep.equal([]);
+    for (const [method, rest, body] of [
+      ['GET', `/${chargeId}`],
+      ['POST', `/${chargeId}/retry`, {}],
+      ['POST', `/${chargeId}/skip`, { reason }],
+    ] as const)
+      expectError(await ask(method, rest, body), 404, 'not_found');
+    const { rows } = await gateway.storage.reads.query<{ reason: string; operator: string; actor: string }>(
+      `SELECT DISTINCT data::jsonb ->> 'reason' AS reason, data::jsonb ->> 'operator' AS operator, metadata::jsonb ->> 'actor' AS actor
+       FROM event_store.events WHERE stream LIKE 'logConsumer-%' AND data::jsonb ->> 'stream' = $1`,
+      [stream],
+    );
+    const who = `user:usr_${olga.userId}`;
+    expect(rows).to.deep.equal([{ reason: reason.trim(), operator: who, actor: who }]);
+  });
+
   it('is skipped for webhooks with a reason, and for money only by name; twice it is one event', async () => {
     await poisoned();
     const skip = (...more: string[]) => run('parked', 'skip', chargeId, ...more);

@@ -47,7 +47,7 @@ export const listProjectionsRoute = route({
   },
 });
 
-const eventSchema = exactly({
+export const eventSchema = exactly({
   stream: string(),
   revision: anyInteger,
   type: string(),
@@ -116,17 +116,19 @@ export const showRequestRoute = route({
 
 const NO_STREAM = reject('not_found', 'There is no such stream: payment-<raw id>, or a ch_ id.');
 
+export const streamParam = {
+  stream: {
+    description: '`payment-<raw id>` or of another category, or simply a `ch_` id.',
+    schema: { type: 'string' },
+    parse: (text: string) => parseStreamName(text) ?? NO_STREAM,
+  },
+} as const;
+
 export const showStreamRoute = route({
   method: 'GET',
   path: '/ops/v1/events/{stream}',
   operationId: 'showStream',
-  params: {
-    stream: {
-      description: '`payment-<raw id>` or of another category, or simply a `ch_` id.',
-      schema: { type: 'string' },
-      parse: (text: string) => parseStreamName(text) ?? NO_STREAM,
-    },
-  },
+  params: streamParam,
   summary: 'The events of one stream, in order',
   tag: 'Platform',
   principal: 'operator',
@@ -151,36 +153,6 @@ export const showStreamRoute = route({
     const nextFrom = found.length > limit ? from + limit : null;
     return { status: 200, body: { data: found.slice(0, limit).map(recordedEventView), nextFrom } };
   },
-});
-
-export const listParkedRoute = route({
-  method: 'GET',
-  path: '/ops/v1/parked',
-  operationId: 'listParked',
-  summary: 'Streams that a read model or process does not take any more, longest parked first',
-  tag: 'Platform',
-  principal: 'operator',
-  responses: {
-    200: {
-      kind: 'json',
-      description: 'Each with the first event that was not taken, and why.',
-      schema: exactly({
-        data: listOf(
-          exactly({
-            consumer: string(),
-            stream: string(),
-            revision: anyInteger,
-            eventType: string(),
-            error: string(),
-            parkedAt: timestamp,
-            accountId: orNull(string()),
-          }),
-        ),
-      }),
-    },
-  },
-  errors: [],
-  handle: async ({ services: { platform } }) => ({ status: 200, body: { data: await platform.listParked() } }),
 });
 
 /** Runs until its end, the client's or the process's; what is begun goes on where it was when it is asked for again. */
@@ -295,5 +267,4 @@ export const OPS_LOG_ROUTES = [
   readLogRoute,
   showRequestRoute,
   showStreamRoute,
-  listParkedRoute,
 ];

@@ -12,6 +12,7 @@ import {
 } from '../../../domain/dispute/decisions.ts';
 import { confirmEvidence, EVIDENCE_MAX, findGrant, grantEvidence } from '../../../domain/dispute/evidence.ts';
 import { type MedCaseEvent, medCase, reminderAt } from '../../../domain/dispute/medCase.ts';
+import { snapshotOf } from '../../../domain/dispute/snapshot.ts';
 import type { EvidenceId } from '../../../domain/kernel/ids.ts';
 import type { Rejection } from '../../../domain/kernel/rejection.ts';
 import { addMillis, DAY_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
@@ -181,6 +182,47 @@ describe('a dispute case', () => {
       }
     }
   });
+  it('an end says whether webhooks tell of it, as it was decided (Q5)', () => {
+    const ruled = { report: 2, review: false, at: at('16:59:00') };
+    for (const announced of [true, false])
+      for (const [name, history, decide] of [
+        ['accepted', OPEN, acceptCase(announced, AT)],
+        ['rejected', OPEN, ruleCase({ ...ruled, ruling: AGREED }, announced, AT)],
+        ['disagreed', OPEN, ruleCase({ ...ruled, ruling: DISAGREED }, announced, AT)],
+        ['withdrawn', OPEN, ruleCase({ ...ruled, ruling: 'withdrawn' }, announced, AT)],
+        ['approved', [...OPEN, REVIEW], reviewCase(true, announced, AT)],
+      ] as const) {
+        const decided = decide(caseAfter(...history));
+        if ('rejected' in decided) expect.fail(`${name}: ${decided.code}`);
+        const after = caseAfter(...history, ...decided.events);
+        expect([after.closedAt, after.announced], `${name}, ${announced}`).to.deep.equal([AT, announced]);
+      }
+  });
+  it('an outcome that waits for a review waits no more once the case has ended', () => {
+    for (const end of [ACCEPTED, REJECTED, CLOSED]) expect(caseAfter(...OPEN, REVIEW, end).review).to.equal(null);
+  });
+  it('updated_at tells of what shows: answers, requests and evidence; not of grants, reminders and reviews', () => {
+    const grant = {
+      evidenceId: '00000000000000000000000mv1' as EvidenceId,
+      fileName: 'recibo.png',
+      fileSize: 1_234,
+      mimeType: 'image/png',
+      uploadedBy: 'merchant',
+    } as const;
+    const updates: readonly (readonly [MedCaseEvent, Timestamp])[] = [
+      [{ type: 'MedCaseEvidenceRequested', data: { at: AT } }, AT],
+      [APPEALED[1] as MedCaseEvent, AT],
+      [
+        { type: 'MedCaseEvidenceConfirmed', data: { ...grant, sha256: 'ab'.repeat(32), grantedAt: OPENED_AT, at: AT } },
+        AT,
+      ],
+      [{ type: 'MedCaseEvidenceGranted', data: { ...grant, expiresAt: LATER, at: AT } }, OPENED_AT],
+      [{ type: 'MedCaseDeadlineNeared', data: { at: AT } }, OPENED_AT],
+      [REVIEW, OPENED_AT],
+    ];
+    for (const [event, updatedAt] of updates)
+      expect(caseAfter(...OPEN, event).updatedAt, event.type).to.equal(updatedAt);
+  });
   it('closed_at is set by every end, and money_outcome with it', () => {
     for (const [end, outcome] of [
       [ACCEPTED, 'lost'],
@@ -219,9 +261,17 @@ describe('the reminder of the deadline (Q2)', () => {
       [caseOpened({ responseDeadline: OPENED_AT })],
     ];
     for (const history of cases)
-      given(medCase, ...history)
-        .when(nearDeadline(LATER))
-        .then('nothing');
+      for (const now of [LATER, dayBefore, deadline])
+        given(medCase, ...history)
+          .when(nearDeadline(now))
+          .then('nothing');
+  });
+  it('is due at once when less than a day was left at the opening', () => {
+    const soon = caseOpened({ responseDeadline: addMillis(OPENED_AT, 1) });
+    given(medCase, soon)
+      .when(nearDeadline(OPENED_AT))
+      .then({ type: 'MedCaseDeadlineNeared', data: { at: OPENED_AT } }, 'recorded')
+      .again('nothing');
   });
 });
 
@@ -233,6 +283,7 @@ describe('evidence of a case', () => {
     mimeType: 'image/png',
     uploadedBy: 'merchant' as const,
   };
+  const OTHER = '00000000000000000000000mv2' as EvidenceId;
   const grant = { ...file, expiresAt: at('17:15:00'), at: AT };
   const granted: MedCaseEvent = { type: 'MedCaseEvidenceGranted', data: grant };
   const evidence = { ...file, sha256: 'ab'.repeat(32), grantedAt: AT, at: at('17:05:00') };
@@ -250,6 +301,14 @@ describe('evidence of a case', () => {
   it('counts once it is confirmed', () => {
     const counts = [[], [granted], [granted, confirmed]].map((events) => caseAfter(...OPEN, ...events).evidence.length);
     expect(counts).to.deep.equal([0, 0, 1]);
+    const shown = snapshotOf(
+      caseAfter(...OPEN, granted, confirmed, { ...granted, data: { ...grant, evidenceId: OTHER } }),
+    );
+    expect(shown.evidenceCount).to.equal(1);
+  });
+  it('is no grant any more once it is confirmed', () => {
+    expect(findGrant(caseAfter(...OPEN, granted), file.evidenceId)).to.deep.equal(grant);
+    expect(findGrant(caseAfter(...OPEN, granted, confirmed), file.evidenceId)).to.equal(null);
   });
   it('is one of twenty at most, when it is granted and again when it is confirmed', () => {
     const others = Array.from({ length: EVIDENCE_MAX }, (_, n): MedCaseEvent => {
@@ -258,7 +317,7 @@ describe('evidence of a case', () => {
     });
     const full = [...OPEN, granted, ...others];
     given(medCase, ...full)
-      .when(grantEvidence({ ...grant, evidenceId: '00000000000000000000000mv2' as EvidenceId }))
+      .when(grantEvidence({ ...grant, evidenceId: OTHER }))
       .rejected('evidence_limit_reached');
     given(medCase, ...full)
       .when(confirmEvidence(evidence))
@@ -277,7 +336,7 @@ describe('evidence of a case', () => {
   it('leaves no grant that expired a day before another one was made', () => {
     const next = (time: Timestamp): MedCaseEvent => ({
       type: 'MedCaseEvidenceGranted',
-      data: { ...grant, evidenceId: '00000000000000000000000mv2' as EvidenceId, at: time },
+      data: { ...grant, evidenceId: OTHER, at: time },
     });
     const aDayOn = addMillis(grant.expiresAt, DAY_MS);
     expect(findGrant(caseAfter(...OPEN, granted, next(addMillis(aDayOn, -1))), file.evidenceId)).to.deep.equal(grant);
@@ -288,6 +347,10 @@ describe('evidence of a case', () => {
       .when(grantEvidence(grant))
       .then(granted, grant);
     given(medCase).when(grantEvidence(grant)).rejected('not_found');
+    for (const end of [ACCEPTED, REJECTED, CLOSED])
+      given(medCase, ...OPEN, end)
+        .when(grantEvidence(grant))
+        .rejected('case_not_open');
     given(medCase, ...OPEN, granted, ACCEPTED)
       .when(confirmEvidence(evidence))
       .rejected('case_not_open');

@@ -19,6 +19,8 @@ describe('the civil day of São Paulo', () => {
     ['2018-11-05T02:00:00.000Z', '2018-11-05', 'the day after it'],
     ['2019-02-17T02:59:59.999Z', '2019-02-16', 'a day of 25 hours'],
     ['2019-02-17T03:00:00.000Z', '2019-02-17', 'the day after it'],
+    ['1914-01-01T03:06:27.999Z', '1913-12-31', 'the last instant of local mean time'],
+    ['1914-01-01T03:06:28.000Z', '1914-01-01', 'the first one of the zone'],
     ['0001-01-02T00:00:00.000Z', '0001-01-01', 'local mean time'],
     ['0987-06-05T12:00:00.000Z', '0987-06-05', 'a year of three digits'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31', 'the last instant'],
@@ -42,6 +44,20 @@ describe('the civil day of São Paulo', () => {
       '1913-01-01',
     ]);
     expect(saoPauloDay(parseTimestamp('1913-01-01T03:06:27.000Z'))).to.equal('1912-12-31');
+  });
+
+  it('is what the rules of the zone say, in whatever order hours are asked for (law)', () => {
+    const rules = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/Sao_Paulo' });
+    // Nights of both offsets, and of each change between them.
+    const nights = ['2026-11-21', '2026-11-22', '2019-01-15', '2018-11-04', '2018-11-05', '2019-02-17', '1914-01-01'];
+    const night = fc.constantFrom(...nights).map((day) => Date.parse(day));
+    const instant = fc.tuple(night, fc.integer({ min: 0, max: 4 * HOUR_MS })).map(([from, by]) => from + by);
+    fc.assert(
+      fc.property(fc.array(instant, { minLength: 10, maxLength: 10 }), (instants) => {
+        for (const millis of [...instants, ...instants])
+          expect(saoPauloDay(fromMillis(millis))).to.equal(rules.format(millis));
+      }),
+    );
   });
 
   for (const at of ['0001-01-01T23:59:59.999Z', '0000-01-01T00:00:00.000Z'])

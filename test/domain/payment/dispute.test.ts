@@ -1,4 +1,5 @@
 // A dispute's side of the money (rules M9, Q1–Q4).
+import type { MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import type { CaseChange } from '../../../domain/dispute/snapshot.ts';
 import { snapshotOf } from '../../../domain/dispute/snapshot.ts';
 import type { MedCaseId } from '../../../domain/kernel/ids.ts';
@@ -31,6 +32,8 @@ const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 const APPROVED = [...CARD, settledByCard()];
 const OTHER_CASE = '1dspt000000000000000000001' as MedCaseId;
 const AT = at('16:00:00');
+const nothingHeld = disputeOpened('DISPUTE', 0);
+const mismatched = { ...nothingHeld, data: { ...nothingHeld.data, amountMismatch: true } } as PaymentEvent;
 const half = { amount: toMinor(5_000) };
 
 describe('openDispute (M9, Q1, Q4)', () => {
@@ -72,10 +75,9 @@ describe('openDispute (M9, Q1, Q4)', () => {
     given(payment, ...PAID)
       .when(openDispute(disputeReport({ amount: toMinor(12_345) }), AT))
       .then(disputeOpened('DISPUTE'), 'opened');
-    const mismatch = disputeOpened('DISPUTE', 0);
     given(payment, ...PAID)
       .when(openDispute(disputeReport({ amount: toMinor(12_346) }), AT))
-      .then({ ...mismatch, data: { ...mismatch.data, amountMismatch: true } } as PaymentEvent, 'opened')
+      .then(mismatched, 'opened')
       .again('known')
       .and()
       .when(openDispute(disputeReport({ caseId: OTHER_CASE }), AT))
@@ -132,6 +134,19 @@ const updated = (
   },
 });
 
+const resolvedOf = (moneyOutcome: MoneyOutcome, held: number, reported = 12_345, caseId = CASE_ID): PaymentEvent => ({
+  type: 'TransactionDisputeResolved',
+  data: {
+    caseId,
+    moneyOutcome,
+    amount: toMinor(held),
+    currency: 'BRL',
+    reportedAmount: toMinor(reported),
+    announced: true,
+    at: CLOSED_AT,
+  },
+});
+
 describe('recordCaseStep (Q3)', () => {
   const DISPUTED = [...PAID, refundReserved(half), refundCompleted(half), disputeOpened('DISPUTE', 7_345)];
   const opened = casePlayed({});
@@ -150,18 +165,7 @@ describe('recordCaseStep (Q3)', () => {
   for (const [ruling, change, moneyOutcome] of ends)
     it(`${JSON.stringify(ruling)}: ${moneyOutcome}, of what was held, once`, () => {
       const medCase = ruledCase(ruling, {}, CLOSED_AT);
-      const resolved: PaymentEvent = {
-        type: 'TransactionDisputeResolved',
-        data: {
-          caseId: CASE_ID,
-          moneyOutcome,
-          amount: toMinor(7_345),
-          currency: 'BRL',
-          reportedAmount: toMinor(12_345),
-          announced: true,
-          at: CLOSED_AT,
-        },
-      };
+      const resolved = resolvedOf(moneyOutcome, 7_345);
       const after = given(payment, ...DISPUTED, updated(0, 'opened', opened, AT))
         .when(recordCaseStep(step(1, change, medCase)))
         .then(updated(1, change, medCase), resolved, 'recorded')
@@ -179,6 +183,42 @@ describe('recordCaseStep (Q3)', () => {
           .then('known');
       }
     });
+  it('an end that was told moves nothing again, whatever is told of the case afterwards', () => {
+    const medCase = ruledCase('withdrawn', {}, CLOSED_AT);
+    given(payment, ...DISPUTED)
+      .when(recordCaseStep(step(1, 'closed', medCase)))
+      .then(updated(1, 'closed', medCase), resolvedOf('refunded_to_merchant', 7_345), 'recorded')
+      .and()
+      .when(recordCaseStep(step(2, 'evidence_requested', medCase)))
+      .then(updated(2, 'evidence_requested', medCase), 'recorded');
+  });
+  it('a case of another amount that was lost keeps no later one from opening', () => {
+    const terms = { amount: toMinor(12_346), amountMismatch: true };
+    const lost = ruledCase({ result: 'agreed', returned: true }, terms, CLOSED_AT);
+    const next = disputeOpened('DISPUTE');
+    given(payment, ...PAID)
+      .when(openDispute(disputeReport({ amount: toMinor(12_346) }), AT))
+      .then(mismatched, 'opened')
+      .and()
+      .when(recordCaseStep(step(1, 'rejected', lost)))
+      .then(updated(1, 'rejected', lost), resolvedOf('lost', 0, 12_346), 'recorded')
+      .and()
+      .when(openDispute(disputeReport({ caseId: OTHER_CASE }), CLOSED_AT))
+      .then({ ...next, data: { ...next.data, caseId: OTHER_CASE, at: CLOSED_AT } } as PaymentEvent, 'opened');
+  });
+  it('of three cases one after the other, the first and the second are known for ever', () => {
+    const ids = [CASE_ID, OTHER_CASE, '1dspt000000000000000000002' as MedCaseId];
+    const history: PaymentEvent[] = [...PAID];
+    for (const caseId of ids) {
+      const opened = disputeOpened('DISPUTE');
+      history.push({ ...opened, data: { ...opened.data, caseId } } as PaymentEvent);
+      history.push(resolvedOf('refunded_to_merchant', 12_345, 12_345, caseId));
+    }
+    for (const caseId of ids)
+      given(payment, ...history)
+        .when(openDispute(disputeReport({ caseId }), CLOSED_AT))
+        .then('known');
+  });
   it('of a case that is not the payment’s latest, and of a payment without one: nothing', () => {
     const other = casePlayed({ caseId: OTHER_CASE });
     given(payment, ...DISPUTED)

@@ -1,0 +1,47 @@
+// What a recording of the examples holds at random, and real times, are the same in every one.
+import { createHash } from 'node:crypto';
+
+const SHOWN_CHARACTERS = 64;
+
+const uuidOf = (digest: string): string => digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+
+/** Random parts become the same in every recording, and long Base64 is cut: an example is to be read. */
+export const steadied = <Recorded>(recorded: Recorded, receiverUrl: string): Recorded => {
+  const seen = new Map<string, string>();
+  const stable = (text: string, make: (digest: string) => string): string => {
+    const known = seen.get(text) ?? make(createHash('sha256').update(`example ${seen.size}`).digest('hex'));
+    seen.set(text, known);
+    return known;
+  };
+  const text = JSON.stringify(recorded)
+    .replaceAll(receiverUrl, 'https://shop.example/webhooks')
+    .replaceAll(/"eyJ[\w.-]+"/g, '"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIs…"')
+    .replaceAll(/token=eyJ[\w.-]+/g, 'token=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIs…')
+    .replaceAll(/\b(we|wd|evt|usr|log|key|acct|mev|med)_[0-9a-hjkmnp-tv-z]{26}/g, (id, prefix) =>
+      stable(id, (digest) => `${prefix}_${digest.slice(0, 26)}`),
+    )
+    .replaceAll(
+      /"password":"([\w-]{24})"/g,
+      (_, made) => `"password":"${stable(made, (digest) => digest.slice(0, 24))}"`,
+    )
+    // What begins alike is made alike: a key and the prefix that is shown of it.
+    .replaceAll(
+      /"(ak_(?:test|live)_)([\w-]{4})([\w-]{28})?"/g,
+      (_, kind, shown, rest) =>
+        `"${kind}${stable(kind + shown, (digest) => digest.slice(0, 4))}${rest === undefined ? '' : stable(rest, (digest) => digest.slice(0, 28))}"`,
+    )
+    .replaceAll(
+      /"fingerprint":"([0-9a-f]{16})"/g,
+      (_, hex) => `"fingerprint":"${stable(hex, (digest) => digest.slice(0, 16))}"`,
+    )
+    .replaceAll(/\b[0-9a-f]{64}\b/g, (secret) => stable(secret, (digest) => digest))
+    .replaceAll(/"eventId":"([0-9a-f-]{36})"/g, (_, id) => `"eventId":"${stable(id, uuidOf)}"`)
+    .replaceAll(/"(parkedAt|recordedAt)":"[^"]{24}"/g, '"$1":"2026-11-02T12:00:00.000Z"')
+    .replaceAll(/"(durationMs|duration_ms)":\d+/g, '"$1":42')
+    .replaceAll(/\bE\d{20}[0-9A-Za-z]{11}\b/g, (id) => stable(id, (digest) => id.slice(0, 21) + digest.slice(0, 11)))
+    .replaceAll(
+      /"((?:data:image\/png;base64,)?[A-Za-z0-9+/]{200,}=*)"/g,
+      (_, long: string) => `"${long.slice(0, SHOWN_CHARACTERS)}…"`,
+    );
+  return JSON.parse(text) as Recorded;
+};

@@ -1,0 +1,207 @@
+// What is asked of the read model of dispute cases: pages of them, of one tenant, and what operators and the watchdog ask of all.
+import { expect } from 'chai';
+import type { Tenant } from '../../../application/ports/paymentProvider.ts';
+import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
+import type { CaseStatus, MedCaseEvent } from '../../../domain/dispute/medCase.ts';
+import type { AccountId, MedCaseId, Mode } from '../../../domain/kernel/ids.ts';
+import { addMillis, addSeconds, DAY_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { disputesProjection, waitsBecause } from '../../../projections/disputes/projection.ts';
+import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
+import { liveSchema } from '../../../projections/engine/projection.ts';
+import { createSchema } from '../../../projections/engine/schemaVersions.ts';
+import { caseAfter, caseOpened } from '../../support/medCases.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { ACCOUNT_ID } from '../../support/samples.ts';
+
+const TENANT: Tenant = { accountId: ACCOUNT_ID, mode: 'test' };
+const OTHER_ACCOUNT = '2acct000000000000000000000' as AccountId;
+const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
+/** More than any time that a test takes. */
+const HOUR_S = 3_600;
+
+interface CaseRow {
+  readonly id: string;
+  readonly createdAt?: Timestamp;
+  readonly tenant?: Tenant;
+  readonly status?: CaseStatus;
+  readonly remindAt?: Timestamp;
+  /** From now, by the clock of the database. */
+  readonly deadlineInSeconds?: number;
+  readonly waitsBecause?: 'review' | 'amount_mismatch';
+}
+
+describe('what is asked of dispute cases', () => {
+  let database: TestDatabase;
+  let db: PgPool;
+  before(async () => {
+    database = await migratedDatabase();
+    db = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
+    await createSchema(db, disputesProjection, liveSchema(disputesProjection.name));
+  });
+  beforeEach(async () => {
+    await db.query('DELETE FROM rm_disputes.cases');
+    await db.query('DELETE FROM operations.test_clocks');
+  });
+  after(async () => {
+    await db.close();
+    await database.drop();
+  });
+
+  const write = async (...rows: readonly CaseRow[]): Promise<void> => {
+    for (const { id, createdAt = NOW, tenant = TENANT, status = 'open', ...row } of rows) {
+      const state = { ...caseAfter(caseOpened({ caseId: id as MedCaseId, ...tenant })), createdAt };
+      await db.query(
+        `INSERT INTO rm_disputes.cases (id, account_id, mode, revision, state, payment_id, type, status, created_at, remind_at,
+          response_deadline, waits_because)
+        VALUES ($1, $2, $3, 0, $4, 'p1', 'med', $5, $6, $7, now() + $8 * interval '1 s', $9)`,
+        [
+          id,
+          tenant.accountId,
+          tenant.mode,
+          JSON.stringify(state),
+          status,
+          createdAt,
+          row.remindAt ?? null,
+          row.deadlineInSeconds ?? null,
+          row.waitsBecause ?? null,
+        ],
+      );
+    }
+  };
+  const setClock = (accountId: AccountId, offsetSeconds: number, isDraining = false) =>
+    db.query('INSERT INTO operations.test_clocks (account_id, offset_seconds, draining) VALUES ($1, $2, $3)', [
+      accountId,
+      offsetSeconds,
+      isDraining,
+    ]);
+  /** The ids of each page, from the first to the one that says that it is the last. */
+  const pages = async (limit: number, filter: CaseFilter = {}, tenant = TENANT) => {
+    const found: string[][] = [];
+    for (let after: MedCaseId | null = null; ; ) {
+      const page = await caseViews(db).list(tenant, filter, { after, limit });
+      const ids = page?.cases.map(({ terms }) => terms.caseId) ?? [];
+      found.push(ids);
+      if (page?.hasMore !== true || found.length > 9) return found;
+      after = ids.at(-1) ?? null;
+    }
+  };
+  const mode = (of: Mode): Tenant => ({ accountId: ACCOUNT_ID, mode: of });
+
+  it('a page goes on after its last case, also among those of one instant, which stand by their ids', async () => {
+    const older = addMillis(NOW, -1);
+    await write(
+      { id: 'b', createdAt: older },
+      { id: 'e' },
+      { id: 'd' },
+      { id: 'c' },
+      { id: 'a', createdAt: older },
+      { id: 'f', createdAt: addMillis(NOW, 1) },
+    );
+    const all = ['f', 'c', 'd', 'e', 'a', 'b'];
+    for (const limit of [1, 2, 4, 5, 6, 7]) expect((await pages(limit)).flat(), `by ${limit}`).to.deep.equal(all);
+  });
+  it('there are no more after a page that the last case fills', async () => {
+    await write({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
+    expect(await pages(2)).to.deep.equal([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+    expect(await pages(4)).to.deep.equal([['a', 'b', 'c', 'd']]);
+    expect(await pages(3)).to.deep.equal([['a', 'b', 'c'], ['d']]);
+  });
+  it('of another account or mode there is none, neither listed, found, nor a cursor', async () => {
+    const other: Tenant = { accountId: OTHER_ACCOUNT, mode: 'test' };
+    await write({ id: 'mine' }, { id: 'live', tenant: mode('live') }, { id: 'other', tenant: other });
+    for (const [tenant, own] of [
+      [TENANT, 'mine'],
+      [mode('live'), 'live'],
+      [other, 'other'],
+    ] as const)
+      for (const id of ['mine', 'live', 'other'] as MedCaseId[]) {
+        const isOwn = id === own;
+        expect((await caseViews(db).find(tenant, id))?.terms.caseId ?? null).to.equal(isOwn ? id : null);
+        const page = await caseViews(db).list(tenant, {}, { after: id, limit: 5 });
+        expect(page).to.deep.equal(isOwn ? { cases: [], hasMore: false } : null);
+        expect(await pages(5, {}, tenant)).to.deep.equal([[own]]);
+      }
+  });
+
+  it('operators see what waits for them, of every tenant, the oldest first', async () => {
+    await write(
+      { id: 'a', waitsBecause: 'review' },
+      { id: 'b', createdAt: addSeconds(NOW, -1), waitsBecause: 'amount_mismatch', tenant: mode('live') },
+      { id: 'c', createdAt: addSeconds(NOW, -2) },
+      { id: 'd', waitsBecause: 'amount_mismatch' },
+    );
+    const waiting = async (limit: number) =>
+      (await caseReads(db).waiting(limit)).map(({ medCase, because }) => [medCase.terms.caseId, because]);
+    const all = [
+      ['b', 'amount_mismatch'],
+      ['a', 'review'],
+      ['d', 'amount_mismatch'],
+    ];
+    expect(await waiting(9)).to.deep.equal(all);
+    expect(await waiting(2)).to.deep.equal(all.slice(0, 2));
+    expect(await caseReads(db).countWaiting()).to.equal(3);
+  });
+  it('an outcome waits for its review first, then an amount that is not the charge’s; of an ended case nothing waits', () => {
+    const review: MedCaseEvent = {
+      type: 'MedCaseReviewRequested',
+      data: { result: 'agreed', returned: true, report: 2, ruledAt: NOW, at: NOW },
+    };
+    const appealed: MedCaseEvent = { type: 'MedCaseAppealed', data: { reason: 'It came.', at: NOW } };
+    const accepted: MedCaseEvent = { type: 'MedCaseAccepted', data: { announced: true, at: NOW } };
+    const because = (...events: readonly MedCaseEvent[]) => waitsBecause(caseAfter(...events));
+    const [same, other] = [caseOpened(), caseOpened({ amountMismatch: true })];
+    expect([because(same), because(same, review), because(same, accepted)]).to.deep.equal([null, 'review', null]);
+    for (const answered of [[], [appealed]]) {
+      expect(because(other, ...answered)).to.equal('amount_mismatch');
+      expect(because(other, review, ...answered)).to.equal('review');
+    }
+    expect(because(other, accepted)).to.equal(null);
+    expect(waitsBecause({ status: 'absent' })).to.equal(null);
+  });
+  it('a deadline has passed by the account’s own time, of an open case alone', async () => {
+    await write(
+      { id: 'past', deadlineInSeconds: -HOUR_S },
+      { id: 'ahead', deadlineInSeconds: HOUR_S },
+      { id: 'live', deadlineInSeconds: HOUR_S, tenant: mode('live') },
+      { id: 'unknown' },
+      { id: 'appealed', deadlineInSeconds: -HOUR_S, status: 'appealed' },
+      { id: 'closed', deadlineInSeconds: -HOUR_S, status: 'closed' },
+    );
+    const { countPastDeadline, countUnderWay } = caseReads(db);
+    expect([await countPastDeadline(), await countUnderWay()]).to.deep.equal([1, 5]);
+    // The clock of the test mode says nothing of the live one.
+    await setClock(ACCOUNT_ID, 2 * HOUR_S);
+    expect(await countPastDeadline()).to.equal(2);
+  });
+  it('a reminder is overdue before the instant, by the account’s own time; a clock that is drained sees to its own', async () => {
+    const early: Tenant = { accountId: OTHER_ACCOUNT, mode: 'test' };
+    const drained: Tenant = { accountId: '3acct000000000000000000000' as AccountId, mode: 'test' };
+    const late = addSeconds(NOW, DAY_MS / 1_000);
+    await write(
+      { id: 'a', remindAt: addMillis(NOW, -1) },
+      { id: 'b', remindAt: NOW },
+      { id: 'c', remindAt: addMillis(late, -1), tenant: early },
+      { id: 'd', remindAt: late, tenant: early },
+      { id: 'e', remindAt: addMillis(late, -1), tenant: { ...early, mode: 'live' } },
+      { id: 'f', remindAt: addMillis(NOW, -1), tenant: drained },
+      { id: 'g', remindAt: addMillis(NOW, -1), tenant: { ...drained, mode: 'live' } },
+      { id: 'h' },
+    );
+    await setClock(early.accountId, DAY_MS / 1_000);
+    await setClock(drained.accountId, 0, true);
+    const expected = [
+      { tenant: TENANT, caseId: 'a' },
+      { tenant: early, caseId: 'c' },
+      { tenant: { ...drained, mode: 'live' }, caseId: 'g' },
+    ];
+    for (const page of [1, 2, 3, 4]) {
+      const found = [];
+      for await (const some of caseReads(db).overdueReminders(NOW, page)) found.push(...some);
+      expect(found, `by ${page}`).to.deep.equal(expected);
+    }
+  });
+});
