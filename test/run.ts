@@ -1,6 +1,7 @@
 // `npm test`: five mochas side by side, each with a PostgreSQL of its own: many suites wait for processes, locks or real deadlines
 // for most of their time, and the others run meanwhile. Whichever is free takes the next file. Before the last line, the files that took
 // longest; the last line is `N passed, N failed`; exit code 0 only when all passed.
+// `npm run test:programs`: whole deployments, on both event stores, started, killed and restarted, logs moved, keys rotated. As above.
 // `npm run test:isolation`: whole programs that stand still, are poisoned, cut off or flooded, beside others that go on. By themselves.
 // `npm run test:python`: the receiver in Python of the guide about webhooks. It needs python3.
 import { spawn, spawnSync } from 'node:child_process';
@@ -9,15 +10,18 @@ import { chmod, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Of suites that are run by their own names, and how many mochas run each of them side by side. */
+const SUITES = {
+  programs: { folders: ['test/faults/', 'test/system/'], jobs: 3 },
+  isolation: { folders: ['test/isolation/'], jobs: 1 },
+  python: { folders: ['test/python/'], jobs: 1 },
+} as const;
+/** Of all other files. */
 const JOBS = 5;
-/** Of suites that are run by their own names. */
-const FOLDERS = { isolation: 'test/isolation/', python: 'test/python/' } as const;
 /** Those that take longest begin first, so that none is left alone at the end. */
 const LONGEST = [
   'test/infrastructure/boot/start.test.ts',
   'test/conformance/',
-  'test/faults/',
-  'test/system/',
   'test/http/errors.test.ts',
   'test/infrastructure/jobs/',
   'test/projections/engine/',
@@ -46,11 +50,12 @@ const folderInMemory = async (): Promise<string | null> => {
   return null;
 };
 
-const suite = process.argv[2] as keyof typeof FOLDERS | undefined;
+const suite = process.argv[2] as keyof typeof SUITES | undefined;
+const isOf = (file: string, { folders }: { readonly folders: readonly string[] }): boolean =>
+  folders.some((folder) => file.startsWith(folder));
 const isWanted = (file: string): boolean =>
-  suite === undefined
-    ? !Object.values(FOLDERS).some((folder) => file.startsWith(folder))
-    : file.startsWith(FOLDERS[suite]);
+  suite === undefined ? !Object.values(SUITES).some((own) => isOf(file, own)) : isOf(file, SUITES[suite]);
+const jobs = suite === undefined ? JOBS : SUITES[suite].jobs;
 const rank = (file: string): number => {
   const found = LONGEST.findIndex((prefix) => file.startsWith(prefix));
   return found === -1 ? LONGEST.length : found;
@@ -66,18 +71,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const counts = join(TMPDIR, 'counts');
 const reporter = ['--reporter', 'test/support/countingReporter.mjs', '--reporter-option', `output=${counts}`];
-const mocha = spawn(
-  'mocha',
-  [...(suite === undefined ? ['--parallel', '--jobs', String(JOBS)] : []), ...reporter, ...files],
-  {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: {
-      ...process.env,
-      TMPDIR,
-      NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/quita'),
-    },
+const mocha = spawn('mocha', [...(jobs > 1 ? ['--parallel', '--jobs', String(jobs)] : []), ...reporter, ...files], {
+  stdio: ['ignore', 'inherit', 'inherit'],
+  env: {
+    ...process.env,
+    TMPDIR,
+    NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/quita'),
   },
-);
+});
 const code = await new Promise<number>((resolve) => mocha.once('close', (exit) => resolve(exit ?? 1)));
 // A mocha that died before its end has counted nothing.
 const [passed = 0, failed = 1] = (await readFile(counts, 'utf8').catch(() => '0 1')).trim().split(' ').map(Number);
