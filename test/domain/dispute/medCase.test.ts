@@ -198,6 +198,39 @@ describe('a dispute case', () => {
         expect([after.closedAt, after.announced], `${name}, ${announced}`).to.deep.equal([AT, announced]);
       }
   });
+  it('what the outside sees of it follows its events', () => {
+    const asked: MedCaseEvent = { type: 'MedCaseEvidenceRequested', data: { at: at('16:30:00') } };
+    const deadline = at('23:00:00');
+    const opened = caseOpened({ responseDeadline: deadline });
+    const { caseId, type, amount, currency, reason, openedAt } = caseTerms();
+    expect(
+      snapshotOf(
+        caseAfter(
+          opened,
+          asked,
+          APPEALED[1] as MedCaseEvent,
+          { ...CLOSED, data: { ...CLOSED.data, at: LATER } } as MedCaseEvent,
+        ),
+      ),
+    ).to.deep.equal({
+      caseId,
+      type,
+      status: 'closed',
+      amount,
+      currency,
+      reason,
+      responseDeadline: deadline,
+      evidenceRequestedAt: at('16:30:00'),
+      appealReason: 'It came.',
+      appealedAt: AT,
+      evidenceCount: 0,
+      moneyOutcome: 'refunded_to_merchant',
+      openedAt,
+      closedAt: LATER,
+      createdAt: OPENED_AT,
+      updatedAt: LATER,
+    });
+  });
   it('an outcome that waits for a review waits no more once the case has ended', () => {
     for (const end of [ACCEPTED, REJECTED, CLOSED]) expect(caseAfter(...OPEN, REVIEW, end).review).to.equal(null);
   });
