@@ -17,7 +17,6 @@ const LISTS = {
   '/ops/v1/med/review': 'limit=100',
   '/ops/v1/dlq': 'limit=100',
   '/ops/v1/jobs': 'limit=100',
-  '/ops/v1/parked': 'consumer=payments',
 } as const;
 
 describe('unknown query parameters', () => {

@@ -1,6 +1,5 @@
 // The ledger, for operators of the platform (rule O1).
-import { type PaymentId, PREFIX, parseId } from '../../../domain/kernel/ids.ts';
-import { reject } from '../../../domain/kernel/rejection.ts';
+import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
 import {
   anyInteger,
@@ -14,6 +13,7 @@ import {
   timestamp,
 } from '../../kernel/jsonSchema.ts';
 import { route } from '../../kernel/route.ts';
+import { NO_PAYMENT, paymentParam } from './work.ts';
 
 const ledgerSchema = exactly({
   isBalanced: boolean,
@@ -70,7 +70,6 @@ export const checkLedgerRoute = route({
   },
 });
 
-const NO_PAYMENT = reject('not_found', 'There is no such payment.');
 const paymentLedgerSchema = exactly({
   paymentId: id(PREFIX.transaction),
   postings: described(
@@ -97,13 +96,7 @@ export const showLedgerRoute = route({
   method: 'GET',
   path: '/ops/v1/ledger/payments/{id}',
   operationId: 'showLedger',
-  params: {
-    id: {
-      description: 'A `tx_` or `ch_` id, or a raw one.',
-      schema: { type: 'string' },
-      parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction) ?? NO_PAYMENT,
-    },
-  },
+  params: paymentParam,
   summary:
     'Every posting of a payment: when, by which event, on which account, how much, the sum of the account, and why',
   tag: 'Platform',

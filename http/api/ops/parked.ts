@@ -42,7 +42,6 @@ export const listParkedRoute = route({
   tag: 'Platform',
   principal: 'operator',
   query: { consumer: consumerQuery },
-  refusesUnknownQuery: true,
   responses: {
     200: {
       kind: 'json',

@@ -69,12 +69,12 @@ export const listHeldRoute = route({
   },
 });
 
-const paymentParam = {
+export const NO_PAYMENT = reject('not_found', 'There is no such payment.');
+export const paymentParam = {
   id: {
     description: 'A `tx_` or `ch_` id, or a raw one.',
     schema: { type: 'string' },
-    parse: (text: string) =>
-      parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction) ?? reject('not_found', 'There is no such payment.'),
+    parse: (text: string) => parseId<PaymentId>(text, PREFIX.charge, PREFIX.transaction) ?? NO_PAYMENT,
   },
 } as const;
 

@@ -3,7 +3,7 @@ import { invalidPosition, unknownError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { ReadReq } from './messages.ts';
 import type { Node } from './node.ts';
-import type { Place } from './record.ts';
+import type { LogRecord, Place } from './record.ts';
 
 type AllOptions = NonNullable<ReturnType<NonNullable<ReturnType<ReadReq['getOptions']>>['getAll']>>;
 
@@ -32,9 +32,21 @@ export const indexBehind = (log: Log, start: Start): number => {
   return log.records[index]!.prepare > start.prepare ? index : index + 1;
 };
 
-/** Forwards includes the position, backwards does not. */
-export const sliceOfAll = (log: Log, start: Start, backwards: boolean, count: number) => {
+/** The first `count` that are wanted; no more than those are looked at. Forwards includes the position, backwards does not. */
+export const sliceOfAll = (
+  log: Log,
+  start: Start,
+  backwards: boolean,
+  count: number,
+  wanted: (record: LogRecord) => boolean,
+): readonly LogRecord[] => {
   const { records } = log;
   const at = start === 'start' ? 0 : start === 'end' ? records.length : log.indexAt(start.commit);
-  return backwards ? records.slice(Math.max(0, at - count), at).reverse() : records.slice(at, at + count);
+  const found: LogRecord[] = [];
+  const step = backwards ? -1 : 1;
+  for (let n = backwards ? at - 1 : at; found.length < count && n >= 0 && n < records.length; n += step) {
+    const record = records[n] as LogRecord;
+    if (wanted(record)) found.push(record);
+  }
+  return found;
 };

@@ -43,9 +43,8 @@ const recordsOf = (node: Node, options: Options): readonly LogRecord[] | null =>
   if (all !== undefined) {
     const filter = options.getFilter();
     const matches = filter === undefined ? () => true : filterOf(filter).matches;
-    return sliceOfAll(log, startOf(node, all), backwards, Number.POSITIVE_INFINITY)
-      .filter((record) => matches(record) && !log.isScavenged(record))
-      .slice(0, count);
+    const wanted = (record: LogRecord): boolean => matches(record) && !log.isScavenged(record);
+    return sliceOfAll(log, startOf(node, all), backwards, count, wanted);
   }
   const name = readStreamName(options);
   const view = log.view(name);
@@ -54,14 +53,16 @@ const recordsOf = (node: Node, options: Options): readonly LogRecord[] | null =>
   return sliceOfStream(view.records, options.getStream()!, backwards, count);
 };
 
-/** Both ways include the revision. */
+/** Both ways include the revision. Revisions have no gap; where the first ones are hidden, they begin later. */
 const sliceOfStream = (records: readonly LogRecord[], from: StreamOptions, backwards: boolean, count: number) => {
-  const last = records.at(-1)!.revision;
+  const [first, last] = [records[0]!.revision, records.at(-1)!.revision];
   const revision = from.hasStart() ? 0n : from.hasEnd() ? (backwards ? last : last + 1n) : BigInt(from.getRevision());
-  const wanted = backwards
-    ? records.filter((record) => record.revision <= revision).reverse()
-    : records.filter((record) => record.revision >= revision);
-  return wanted.slice(0, count);
+  if (!backwards) {
+    const from = Number(revision < first ? 0n : revision - first);
+    return records.slice(from, from + count);
+  }
+  const behind = Number(revision > last ? last - first : revision - first) + 1;
+  return behind <= 0 ? [] : records.slice(Math.max(0, behind - count), behind).reverse();
 };
 
 const give = async (call: ReadCall, records: readonly LogRecord[] | null, stream: string): Promise<void> => {
