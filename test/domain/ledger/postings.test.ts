@@ -1,10 +1,12 @@
 import { expect } from 'chai';
+import type { MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { journalEntry, LEDGER_ACCOUNTS, trancheChange } from '../../../domain/ledger/postings.ts';
 import type { PaymentEvent } from '../../../domain/payment/payment.ts';
 import { card, otherIssued } from '../../support/instruments.ts';
 import {
   at,
+  CASE_ID,
   cancelled,
   cancelRequested,
   created,
@@ -37,6 +39,18 @@ import {
 const entry = (when: string, ...lines: readonly (readonly [string, number])[]) => ({
   at: when,
   postings: lines.map(([account, amount]) => ({ account, currency: 'BRL', amount })),
+});
+const disputeResolved = (moneyOutcome: MoneyOutcome, held = 12_345): PaymentEvent => ({
+  type: 'TransactionDisputeResolved',
+  data: {
+    caseId: CASE_ID,
+    moneyOutcome,
+    amount: toMinor(held),
+    currency: 'BRL',
+    reportedAmount: toMinor(12_345),
+    announced: true,
+    at: at('18:00:00'),
+  },
 });
 const PART = { amount: toMinor(5_000) };
 const BORNE = { feePaidBy: 'merchant' as const };
@@ -146,6 +160,20 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
         entry(at('16:00:00'), ['merchant_available', -7_345], ['merchant_retained', 7_345]),
       ] as const,
   ),
+  ...(
+    [
+      ['refunded_to_merchant', 'merchant_available'],
+      ['closed_without_refund', 'provider_clearing'],
+      ['lost', 'provider_clearing'],
+    ] as const
+  ).map(
+    ([moneyOutcome, account]) =>
+      [
+        `dispute ended, ${moneyOutcome}: from retained to ${account} (M9)`,
+        disputeResolved(moneyOutcome, 7_345),
+        entry(at('18:00:00'), ['merchant_retained', -7_345], [account, 7_345]),
+      ] as const,
+  ),
   ['returned', returned(), entry(at('13:05:02'), ['payer_returns', -12_345], ['provider_clearing', 12_345])],
 ];
 
@@ -185,6 +213,16 @@ describe('journalEntry', () => {
     [
       'held, let pass and credited',
       [held(), heldReleased(), settled()],
+      { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'disputed and lost: the payer has all of it, the merchant bears the fee',
+      [settled(), disputeOpened('DISPUTE'), disputeResolved('lost')],
+      { merchant_available: -133, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'disputed and won',
+      [settled(), disputeOpened('DISPUTE'), disputeResolved('refunded_to_merchant')],
       { provider_clearing: -12_345, merchant_available: 12_212, provider_fees: 10, platform_fees: 123 },
     ],
     ['held and returned', [held(), heldRejected('operator'), returned()], {}],

@@ -1,4 +1,5 @@
 // A dispute's side of the money (rules M9, Q1–Q4).
+import { expect } from 'chai';
 import type { MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import type { CaseChange } from '../../../domain/dispute/snapshot.ts';
 import { snapshotOf } from '../../../domain/dispute/snapshot.ts';
@@ -17,6 +18,7 @@ import {
   disputeReport,
   expired,
   issued,
+  paymentAfter,
   processing,
   refundCompleted,
   refundReleased,
@@ -155,6 +157,21 @@ describe('recordCaseStep (Q3)', () => {
       .when(recordCaseStep(step(0, 'opened', opened, AT)))
       .then(updated(0, 'opened', opened, AT), 'recorded')
       .again('nothing');
+  });
+  it('the payment shows what it was told last, and when the case took it up', () => {
+    const medCase = ruledCase('withdrawn', {}, CLOSED_AT);
+    const disputeOf = (...events: readonly PaymentEvent[]) => {
+      const { transaction } = paymentAfter(...DISPUTED, ...events);
+      return transaction.status === 'settled' ? transaction.dispute : null;
+    };
+    expect(disputeOf()).to.include({ revision: -1, lastEventAt: AT, ending: null, moneyOutcome: null });
+    expect(disputeOf(updated(1, 'closed', medCase))).to.include({
+      revision: 1,
+      lastEventAt: CLOSED_AT,
+      ending: 'withdrawn',
+      ruledAt: CLOSED_AT,
+      moneyOutcome: null,
+    });
   });
   const ends = [
     [{ result: 'agreed', returned: true }, 'rejected', 'lost'],

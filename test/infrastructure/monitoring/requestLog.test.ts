@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Position } from '../../../application/ports/eventStore.ts';
 import type { AnsweredRequest, LoggedRequest } from '../../../application/ports/requestLog.ts';
-import type { AccountId } from '../../../domain/kernel/ids.ts';
+import { type AccountId, timeOfId } from '../../../domain/kernel/ids.ts';
 import { RequestLog } from '../../../infrastructure/monitoring/requestLog.ts';
 import { systemRandomness } from '../../../infrastructure/system/randomness.ts';
 
@@ -76,6 +76,8 @@ describe('the request log of a process', () => {
     });
     expect([later.createdAt, later.logPosition]).to.deep.equal(['2026-11-22T12:00:01.500Z', '9']);
     expect(earlier.id < later.id).to.equal(true);
+    // By the time in its id a row is found.
+    for (const { id, createdAt } of [earlier, later]) expect(timeOfId(id)).to.equal(Date.parse(createdAt));
     expect(earlier.id).to.match(/^[0-7][0-9a-hjkmnp-tv-z]{25}$/);
   });
   it('ids of requests that began in the same millisecond are in the order of their beginning', async () => {
