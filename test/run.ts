@@ -10,17 +10,24 @@ import { chmod, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Of suites that are run by their own names, and how many mochas run each of them side by side. */
+/** Of suites that are run by their own names: how their files' names begin, and how many mochas run them side by side. */
 const SUITES = {
-  programs: { folders: ['test/faults/', 'test/system/'], jobs: 3 },
-  isolation: { folders: ['test/isolation/'], jobs: 1 },
-  python: { folders: ['test/python/'], jobs: 1 },
+  programs: {
+    of: [
+      'test/faults/',
+      'test/system/',
+      'test/infrastructure/boot/start.test.ts',
+      'test/infrastructure/boot/restart.test.ts',
+    ],
+    jobs: 3,
+  },
+  isolation: { of: ['test/isolation/'], jobs: 1 },
+  python: { of: ['test/python/'], jobs: 1 },
 } as const;
 /** Of all other files. */
 const JOBS = 5;
 /** Those that take longest begin first, so that none is left alone at the end. */
 const LONGEST = [
-  'test/infrastructure/boot/start.test.ts',
   'test/conformance/',
   'test/http/errors.test.ts',
   'test/infrastructure/jobs/',
@@ -51,8 +58,8 @@ const folderInMemory = async (): Promise<string | null> => {
 };
 
 const suite = process.argv[2] as keyof typeof SUITES | undefined;
-const isOf = (file: string, { folders }: { readonly folders: readonly string[] }): boolean =>
-  folders.some((folder) => file.startsWith(folder));
+const isOf = (file: string, { of }: { readonly of: readonly string[] }): boolean =>
+  of.some((beginning) => file.startsWith(beginning));
 const isWanted = (file: string): boolean =>
   suite === undefined ? !Object.values(SUITES).some((own) => isOf(file, own)) : isOf(file, SUITES[suite]);
 const jobs = suite === undefined ? JOBS : SUITES[suite].jobs;
