@@ -230,15 +230,17 @@ export interface PlatformWork extends ParkedWork {
   tenantsWithDeadLetters(
     accountId: AccountId | null,
   ): Promise<readonly { readonly accountId: AccountId; readonly mode: Mode }[]>;
+  /** Their names, as `rebuild` takes them. */
+  readonly readModels: readonly string[];
   /**
-   * Builds read models anew beside the live copies and swaps; `all` of them, or one. Returns a report of each; null: there is no such read
-   * model. Throws AlreadyRunning. Cut off, the next one goes on where it was.
+   * Builds read models anew beside the live copies and swaps; `all` of them, or one of `readModels`. Returns a report of each. Throws
+   * AlreadyRunning. Cut off, the next one goes on where it was.
    */
   rebuild(
     name: string,
     signal: AbortSignal,
     onProgress: (progress: WorkProgress) => void,
-  ): Promise<readonly { readonly projection: string; readonly events: number; readonly seconds: number }[] | null>;
+  ): Promise<readonly { readonly projection: string; readonly events: number; readonly seconds: number }[]>;
   /**
    * Compares every read model with a replay of the log, and each row with the fold of its stream. Throws AlreadyRunning. Cut off, it
    * leaves nothing behind.

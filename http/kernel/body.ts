@@ -1,6 +1,7 @@
 // The body of a request, as its route takes it: JSON of at most 64 kB, or bytes as they come. Everything else is a documented 4xx (rules
 // E1, E7).
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { Place } from './overload.ts';
@@ -51,8 +52,9 @@ const parse = express.json({
 /** Checked here: the parser would also read utf-7, utf-16 and utf-32, in which escapes hide from `mayHoldBadStrings`. */
 const OTHER_CHARSET = /;\s*charset\s*=(?!\s*"?utf-8"?\s*(?:;|$))/i;
 
-const hasBody = (req: Request): boolean =>
-  req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+/** By its headers: before anything of it is read. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 const tooLarge = (bytesMax: number): Rejection =>
   reject('payload_too_large', `The body is larger than ${bytesMax} bytes.`);

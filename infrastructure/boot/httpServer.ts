@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
+import { hasBody } from '../../http/kernel/body.ts';
 import { errorBody, helpLink } from '../../http/kernel/errors.ts';
 import { newRequestId } from '../../http/kernel/requestId.ts';
 import { systemRandomness } from '../system/randomness.ts';
@@ -106,8 +107,6 @@ const pipelineGuard = (max: number): ((req: IncomingMessage, res: ServerResponse
 };
 
 const isUpload = ({ method, url = '' }: IncomingMessage): boolean => method === 'PUT' && url.startsWith('/evidence/');
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Node bounds all requests alike: those that are no uploads are bounded here. */
 const boundBody = (req: IncomingMessage, requestMs: number, onSlow: (error: Error, socket: Duplex) => void): void => {

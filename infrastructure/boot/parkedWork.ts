@@ -13,6 +13,7 @@ import { streamName } from '../../domain/kernel/event.ts';
 import { type AccountId, type Mode, PREFIX } from '../../domain/kernel/ids.ts';
 import { skipEvent } from '../../domain/logConsumer/logConsumer.ts';
 import { askRetry, type ParkedRow, readParked } from '../../projections/engine/parkedStreams.ts';
+import { pause } from '../../projections/engine/pause.ts';
 import type { Storage } from './storage.ts';
 
 const shown = ({ account, isRetryAsked: _, ...row }: ParkedRow): ParkedItem => ({
@@ -39,7 +40,7 @@ const takenUp = async (db: Sql, rows: readonly ParkedRow[], signal: AbortSignal)
   let now = await look();
   let deadline = performance.now() + ANSWER_MS_MAX;
   for (let open = openIn(now); open > 0 && performance.now() < deadline && !signal.aborted; ) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS, signal);
     now = await look();
     if (openIn(now) < open) deadline = performance.now() + ANSWER_MS_MAX;
     open = openIn(now);

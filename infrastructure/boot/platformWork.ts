@@ -32,8 +32,9 @@ import { parkedWork } from './parkedWork.ts';
 import { paymentLedger } from './paymentLedger.ts';
 import type { Storage } from './storage.ts';
 
+const READ_MODELS: readonly string[] = PROJECTIONS.map(({ name }) => name);
 /** Names of the consumers of the log, which are those of their checkpoints: read models and processes. */
-export const CONSUMERS: readonly string[] = [...PROJECTIONS.map(({ name }) => name), ...PROCESSES.map(consumerName)];
+export const CONSUMERS: readonly string[] = [...READ_MODELS, ...PROCESSES.map(consumerName)];
 
 const heldItems = (payment: ExistingPayment): readonly HeldItem[] =>
   heldMoney(payment).map(({ providerPaymentId, amount, payerName, reason, returnRefused, since }) => {
@@ -152,11 +153,10 @@ export const platformWork = (
       }
       return { deliveries, total };
     },
+    readModels: READ_MODELS,
     rebuild: async (name, signal, onProgress) => {
-      const chosen = PROJECTIONS.filter((projection) => name === 'all' || projection.name === name);
-      if (chosen.length === 0) return null;
       const reports: RebuildReport[] = [];
-      for (const projection of chosen) {
+      for (const projection of PROJECTIONS.filter((one) => name === 'all' || one.name === name)) {
         const head = await store.head();
         const onTaken = (position: Position, events: number) =>
           onProgress({ share: shareOf(position, head), what: `${projection.name}: ${events} events` });

@@ -45,7 +45,7 @@ const rebuildCommand: CliCommand = {
   changes: 'always',
   run: async (world, { args: [name] }, { progress }) => {
     const onProgress = ({ share, what }: WorkProgress) => progress.show(share, what);
-    const reports = (await ofOne(() => platformOf(world).rebuild(name as string, world.signal, onProgress))) ?? [];
+    const reports = await ofOne(() => platformOf(world).rebuild(name as string, world.signal, onProgress));
     const lines = reports.map(
       ({ projection, events, seconds }) => `${projection}: ${events} events in ${seconds.toFixed(1)} s`,
     );

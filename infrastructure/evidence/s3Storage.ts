@@ -15,6 +15,7 @@ import {
   EvidenceStorageUnavailable,
   type EvidenceUpload,
 } from '../../application/ports/evidenceStorage.ts';
+import { EVIDENCE_BYTES_MAX } from '../../domain/dispute/evidenceFile.ts';
 
 export interface S3Location {
   readonly bucket: string;
@@ -28,7 +29,7 @@ export interface S3Location {
 /** Of all but the file itself; a storage that is silent for so long is away. */
 const ANSWER_MS = 10_000;
 /** A merchant may send something larger where the storage does not look at the size: as much is read as proves that. */
-const BYTES_READ_MAX = 10_485_760 + 1;
+const BYTES_READ_MAX = EVIDENCE_BYTES_MAX + 1;
 
 export class S3EvidenceStorage implements EvidenceStorage {
   readonly #client: S3Client;

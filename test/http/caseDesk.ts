@@ -67,6 +67,15 @@ export class CaseDesk {
     return this.good(`/v1/sandbox/med/cases/${id}/review`, { approve });
   }
 
+  /** Three cases for an operator: two outcomes to be reviewed, and an amount that is not the charge's. */
+  async waiting(): Promise<{ readonly [of in 'approved' | 'refused' | 'mismatch']: MedCaseView }> {
+    const approved = await this.dispute(await this.paid());
+    const refused = await this.dispute(await this.paid());
+    const mismatch = await this.dispute(await this.paid(), { amount: 1 });
+    for (const { id } of [approved, refused]) await this.decide(id, { result: 'agreed', review: true });
+    return { approved, refused, mismatch };
+  }
+
   async wallet(): Promise<Wallet> {
     const { body } = await this.merchant.get<Wallet>('/v1/wallets/balance');
     return { available: body.available, retained: body.retained };

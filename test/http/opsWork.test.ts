@@ -184,10 +184,7 @@ describe('the work of operators', () => {
       return data.map(({ caseId, because, result }) => [caseId, because, result]);
     };
     expect(await list()).to.deep.equal([]);
-    const approved = await desk.dispute(await desk.paid());
-    const refused = await desk.dispute(await desk.paid());
-    const mismatch = await desk.dispute(await desk.paid(), { amount: 1 });
-    for (const { id } of [approved, refused]) await desk.decide(id, { result: 'agreed', review: true });
+    const { approved, refused, mismatch } = await desk.waiting();
     expect((await list()).toSorted()).to.deep.equal(
       [
         [approved.id, 'review', 'agreed'],
@@ -237,7 +234,7 @@ describe('long work that an operator asked for', () => {
         begun.resolve();
       });
     const platform = {
-      listConsumers: async () => ({ consumers: [{ name: 'users' }] }),
+      readModels: ['users'],
       verify: work,
       rebuild: (_: string, signal: AbortSignal) => work(signal),
     };

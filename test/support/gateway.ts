@@ -285,6 +285,13 @@ export class TestGateway {
   }
 }
 
+/** As a merchant repeats what is 503: the log is away, or a read model behind on a loaded machine. */
+export const untilServed = async <T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> => {
+  let reply = await ask();
+  while (reply.status === 503) reply = await ask();
+  return reply;
+};
+
 export const newKey = (): string => `test-${randomBytes(9).toString('hex')}`;
 
 const gatewayOn = (

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Sql } from '../../application/ports/sql.ts';
 import { parseTimestamp, toMillis } from '../../domain/kernel/time.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { TestGateway, untilServed } from '../support/gateway.ts';
 
 const COMMANDS = 500;
 const DAY_SECONDS = 86_400;
@@ -80,9 +80,7 @@ const play = async (commands: readonly Command[], eventStoreUrl: string | null) 
     const answers: string[] = [];
     for (const { path, body, key, creates } of commands) {
       const ask = () => test.post<{ id: string }>(path(ids), body, key === undefined ? {} : { idempotencyKey: key });
-      let reply = await ask();
-      // A read model that is behind on a loaded machine: as a merchant repeats.
-      while (reply.status === 503) reply = await ask();
+      const reply = await untilServed(ask);
       const shown = reply.status < 300 ? reply.text : (reply.body as unknown as { error: { code: string } }).error.code;
       // On a loaded machine the clock may be worked off later than it is answered: the same body, then (X5).
       if (reply.status === 202) await test.gateway.services.whenClockDrained(test.tenant.accountId, 30_000);

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import { newKey, type Reply, TestGateway } from '../support/gateway.ts';
+import { newKey, type Reply, TestGateway, untilServed } from '../support/gateway.ts';
 
 type Charge = { id: string; status: string; error: { code: string } };
 
@@ -19,13 +19,8 @@ describe('the program without its event store', function suite() {
     await server.stop();
   });
 
-  /** As a merchant repeats: with the same key until it is answered otherwise than by 503. */
-  const insist = async (key: string): Promise<Reply<Charge>> => {
-    for (;;) {
-      const reply = await test.charge<Charge>({}, { idempotencyKey: key });
-      if (reply.status !== 503) return reply;
-    }
-  };
+  const insist = (key: string): Promise<Reply<Charge>> =>
+    untilServed(() => test.charge<Charge>({}, { idempotencyKey: key }));
   const payAndRead = async (id: string): Promise<string> => {
     const paid = await test.post<{ outcome: string }>(`/v1/sandbox/charges/${id}/pay`);
     expect(paid.body.outcome).to.equal('settled');

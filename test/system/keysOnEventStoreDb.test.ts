@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { runWordsIn } from '../support/cli.ts';
 import { type ServerProcess, startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
+import { untilServed } from '../support/gateway.ts';
 import { rotateUnderLoad } from '../support/keyRotations.ts';
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
@@ -52,13 +53,8 @@ describe('keys and logins on EventStoreDB, in two programs', () => {
     const text = await answer.text();
     return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
   };
-  /** As a client repeats what is 503: a read model may be behind on a loaded machine. */
-  const statusAt = async (program: Program, path: string, headers: Record<string, string>): Promise<number> => {
-    for (;;) {
-      const { status } = await call(program, 'GET', path, headers);
-      if (status !== 503) return status;
-    }
-  };
+  const statusAt = async (program: Program, path: string, headers: Record<string, string>): Promise<number> =>
+    (await untilServed(() => call(program, 'GET', path, headers))).status;
   const everywhere = (headers: Record<string, string>, path = '/v1/sandbox/clock') =>
     Promise.all(running.map((program) => statusAt(program, path, headers)));
   const logIn = (program: Program) => call(program, 'POST', '/v1/auth/login', {}, OWNER);

@@ -6,7 +6,7 @@ import { IN_USE } from '../../infrastructure/eventStore/logState.ts';
 import { openMigratablePostgresLog } from '../../infrastructure/eventStore/postgres/migratableLog.ts';
 import { unreadiness } from '../../infrastructure/monitoring/readiness.ts';
 import { EventStoreDbServer } from '../support/eventStoreDb/server.ts';
-import { TestGateway } from '../support/gateway.ts';
+import { TestGateway, untilServed } from '../support/gateway.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 
 const nobody = (): void => undefined;
@@ -37,8 +37,7 @@ const held = async (test: TestGateway, log: MigratableLog): Promise<void> => {
   expect((await test.get(`/v1/charges/${known.body.id}`)).status).to.equal(200);
   await log.setState(IN_USE);
   const same = async () => await test.charge({ amount: 500 + n }, { idempotencyKey: `while-sealed-${n}` });
-  let taken = await same();
-  while (taken.status === 503) taken = await same();
+  const taken = await untilServed(same);
   expect(taken.status).to.equal(201);
   expect(await readiness()).to.equal(null);
   expect(taken.headers.get('idempotent-replayed')).to.equal(null);

@@ -7,19 +7,12 @@ import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import { countSealed, resealSecrets } from '../../infrastructure/secrets/resealing.ts';
 import { expectSigned } from '../http/deliveryFacts.ts';
 import { Merchant } from '../http/merchant.ts';
-import { newKey, TestGateway } from '../support/gateway.ts';
+import { newKey, TestGateway, untilServed } from '../support/gateway.ts';
 import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { Receiver } from '../support/receiver.ts';
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)] as const;
 const OTHER_SECRETS = 300;
-
-/** A read model that is behind on a loaded machine: as a merchant repeats. */
-const unlessBehind = async <T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> => {
-  let reply = await ask();
-  while (reply.status === 503) reply = await ask();
-  return reply;
-};
 
 describe('rotating SECRETS_KEY under load', function suite() {
   this.timeout(120_000);
@@ -50,7 +43,7 @@ describe('rotating SECRETS_KEY under load', function suite() {
     const register = async (gateway: TestGateway, path: string) => {
       const url = `${receiver.url}/${path}`;
       const body = { url, events: ['charge.created'] };
-      const reply = await unlessBehind(() => gateway.post<{ secret: string }>('/v1/webhooks/endpoints', body, { key }));
+      const reply = await untilServed(() => gateway.post<{ secret: string }>('/v1/webhooks/endpoints', body, { key }));
       expect(reply.status, reply.text).to.equal(201);
       secretOf.set(`/hook/${path}`, reply.body.secret);
     };
@@ -60,7 +53,7 @@ describe('rotating SECRETS_KEY under load', function suite() {
       while (isLoading) {
         const gateway = gateways[turn % gateways.length] as TestGateway;
         const idempotencyKey = newKey();
-        const reply = await unlessBehind(() => gateway.charge({}, { key, idempotencyKey }));
+        const reply = await untilServed(() => gateway.charge({}, { key, idempotencyKey }));
         expect(reply.status, reply.text).to.equal(201);
         charged++;
       }

@@ -20,6 +20,7 @@ import {
 } from '../../kernel/jsonSchema.ts';
 import { oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
+import { upToThousand } from './paging.ts';
 
 const position = described('In the log; null: nothing yet.', orNull(string()));
 
@@ -134,7 +135,7 @@ export const showStreamRoute = route({
   principal: 'operator',
   query: {
     from: wholeNumber('The first revision that is shown.', 0, Number.MAX_SAFE_INTEGER, 0),
-    limit: wholeNumber('How many at most.', 1, 1_000, 100),
+    limit: upToThousand,
   },
   responses: {
     200: {
@@ -207,8 +208,7 @@ export const rebuildProjectionRoute = route({
   responses: { 200: { kind: 'eventStream', description: WORK_EVENTS, schema: anyJson } },
   errors: ['not_found'],
   handle: async ({ params: { name }, services: { platform, closing } }) => {
-    const { consumers } = await platform.listConsumers();
-    if (name !== 'all' && !consumers.some((one) => one.name === name && !name.includes('/')))
+    if (name !== 'all' && !platform.readModels.includes(name))
       return reject('not_found', 'There is no such read model.');
     return streaming(closing, async (sink, signal) => {
       const rebuilt = await platform.rebuild(name, signal, progressTo(sink));

@@ -13,10 +13,10 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { wholeNumber } from '../../kernel/queryRules.ts';
 import { actorOf, type Route, route } from '../../kernel/route.ts';
 import { oneOfTextsOrNull } from '../disputes/caseSchema.ts';
 import { caseParam } from '../disputes/cases.ts';
+import { total, upToThousand } from './paging.ts';
 
 const status = oneOfTexts(CASE_STATUSES);
 
@@ -44,23 +44,20 @@ const listCaseReviewsRoute = route({
   summary: 'Dispute cases that wait for an operator, oldest first',
   tag: 'Platform',
   principal: 'operator',
-  query: { limit: wholeNumber('How many at most.', 1, 1_000, 100) },
+  query: { limit: upToThousand },
   refusesUnknownQuery: true,
   reads: ['disputes'],
   responses: {
     200: {
       kind: 'json',
       description: 'The cases, and how many there are in all.',
-      schema: exactly({
-        data: listOf(waitingSchema),
-        total: described('Those beyond the limit included.', anyInteger),
-      }),
+      schema: exactly({ data: listOf(waitingSchema), total }),
     },
   },
   errors: [],
   handle: async ({ query, services: { platform } }) => {
-    const { waiting, total } = await platform.listCaseReviews(query.limit);
-    return { status: 200, body: { data: waiting, total } };
+    const { waiting, total: all } = await platform.listCaseReviews(query.limit);
+    return { status: 200, body: { data: waiting, total: all } };
   },
 });
 

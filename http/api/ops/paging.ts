@@ -1,7 +1,11 @@
-// Lists of the platform, by cursor: the last one of a page is the cursor of the next.
+// Lists of the platform: by cursor, where the last one of a page is the cursor of the next; or the first so many, with how many there are.
 import { reject } from '../../../domain/kernel/rejection.ts';
-import { boolean, exactly, listOf, orNull, string } from '../../kernel/jsonSchema.ts';
+import { anyInteger, boolean, described, exactly, listOf, orNull, string } from '../../kernel/jsonSchema.ts';
 import { matching, wholeNumber } from '../../kernel/queryRules.ts';
+
+/** Query of a list that is not paged. */
+export const upToThousand = wholeNumber('How many at most.', 1, 1_000, 100);
+export const total = described('Those beyond the limit included.', anyInteger);
 
 /** Query of a list whose cursor `parse` reads. */
 export const pageQuery = <Id>(what: string, parse: (text: string) => Id | null) => ({

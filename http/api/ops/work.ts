@@ -16,14 +16,13 @@ import {
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { matching, wholeNumber } from '../../kernel/queryRules.ts';
+import { matching } from '../../kernel/queryRules.ts';
 import { actorOf, type Frozen, jsonBody, route } from '../../kernel/route.ts';
 import { redriveBody } from '../webhooks/deliverySchema.ts';
 import { FILTER_CODES, filterOf, filterProblems } from '../webhooks/retries.ts';
 import { NO_ACCOUNT } from './accounts.ts';
+import { total, upToThousand } from './paging.ts';
 
-const limit = wholeNumber('How many at most.', 1, 1_000, 100);
-const total = described('Those beyond the limit included.', anyInteger);
 const accountId = matching(
   'Of this account alone.',
   'an acct_ id',
@@ -52,7 +51,7 @@ export const listHeldRoute = route({
   summary: 'Pix held for review or refused when sent back, longest held first',
   tag: 'Platform',
   principal: 'operator',
-  query: { limit },
+  query: { limit: upToThousand },
   refusesUnknownQuery: true,
   reads: ['payments'],
   responses: {
@@ -143,7 +142,7 @@ export const listDeadLettersRoute = route({
   summary: 'Deliveries given up after their last attempt, by account and mode, oldest first',
   tag: 'Platform',
   principal: 'operator',
-  query: { limit, accountId },
+  query: { limit: upToThousand, accountId },
   refusesUnknownQuery: true,
   reads: ['webhookDeliveries'],
   responses: {
@@ -223,7 +222,10 @@ export const listFailedJobsRoute = route({
   summary: 'Work that failed, for good (kept 30 days) or until its next attempt',
   tag: 'Platform',
   principal: 'operator',
-  query: { limit, queue: matching('Of this queue alone.', 'the name of a queue', (text) => text || undefined) },
+  query: {
+    limit: upToThousand,
+    queue: matching('Of this queue alone.', 'the name of a queue', (text) => text || undefined),
+  },
   refusesUnknownQuery: true,
   responses: {
     200: { kind: 'json', description: 'The jobs.', schema: exactly({ data: listOf(jobSchema), total }) },

@@ -37,10 +37,7 @@ describe('med review', () => {
     const desk = await CaseDesk.open(gateway);
     expect(await list()).to.deep.equal([]);
     expect((await run('med', 'review', 'list')).out).to.equal('nothing waits for a review\n');
-    const approved = await desk.dispute(await desk.paid());
-    const refused = await desk.dispute(await desk.paid());
-    const mismatch = await desk.dispute(await desk.paid(), { amount: 1 });
-    for (const { id } of [approved, refused]) await desk.decide(id, { result: 'agreed', review: true });
+    const { approved, refused, mismatch } = await desk.waiting();
     expect((await list()).toSorted()).to.deep.equal(
       [
         [approved.id, 'review', 'agreed'],
