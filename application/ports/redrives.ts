@@ -13,6 +13,9 @@ export interface RedriveFilter {
   readonly createdTo: Timestamp | null;
 }
 
+/** All of them. */
+export const ANY_DEAD_LETTER: RedriveFilter = { endpointId: null, eventType: null, createdFrom: null, createdTo: null };
+
 export interface Redrive {
   readonly id: RedriveId;
   readonly tenant: Tenant;

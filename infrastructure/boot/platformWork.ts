@@ -10,6 +10,7 @@ import type { PaymentProviders } from '../../application/ports/paymentProvider.t
 import type { CaseReviewItem, HeldItem, LedgerFindings, PlatformWork } from '../../application/ports/platformWork.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
 import type { WaitingCase } from '../../application/ports/readModels/cases.ts';
+import { ANY_DEAD_LETTER } from '../../application/ports/redrives.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
 import { streamName } from '../../domain/kernel/event.ts';
@@ -132,12 +133,11 @@ export const platformWork = (
     },
     tenantsWithDeadLetters,
     listDeadLetters: async (accountId, limit) => {
-      const any = { endpointId: null, eventType: null, createdFrom: null, createdTo: null };
       const deliveries: Awaited<ReturnType<PlatformWork['listDeadLetters']>>['deliveries'][number][] = [];
       let total = 0;
       for (const tenant of await tenantsWithDeadLetters(accountId)) {
         const until = await accounts.now(tenant.accountId, tenant.mode);
-        for (const { deliveries: count } of await deadLetters.count(tenant, any, until)) total += count;
+        for (const { deliveries: count } of await deadLetters.count(tenant, ANY_DEAD_LETTER, until)) total += count;
         const room = limit - deliveries.length;
         const found = room > 0 ? await deadLetters.oldest(tenant, until, room) : [];
         for (const { id, delivery } of found)

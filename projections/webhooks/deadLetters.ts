@@ -2,7 +2,7 @@
 // their own.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { DeadLetter, DeadLetterReads } from '../../application/ports/readModels/webhookDeliveries.ts';
-import type { RedriveFilter } from '../../application/ports/redrives.ts';
+import { ANY_DEAD_LETTER, type RedriveFilter } from '../../application/ports/redrives.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -26,8 +26,6 @@ const valuesOf = (
   { endpointId, eventType, createdFrom, createdTo }: RedriveFilter,
   until: Timestamp,
 ): readonly unknown[] => [accountId, mode, until, endpointId, eventType, createdFrom, createdTo];
-
-const ANY: RedriveFilter = { endpointId: null, eventType: null, createdFrom: null, createdTo: null };
 
 const COLUMNS = `d.id, d.payment_id, d.payment_revision, d.event_type, d.endpoint_id, d.resend, d.form,
   ${asTimestamp('d.scheduled_at')} AS scheduled_at`;
@@ -76,7 +74,7 @@ export const deadLetterReads = (db: Sql): DeadLetterReads => ({
 
   oldest: async (tenant, until, limit) => {
     const { rows } = await db.query<Row>(`SELECT ${COLUMNS} ${MEANT} ORDER BY d.scheduled_at, d.id LIMIT $8`, [
-      ...valuesOf(tenant, ANY, until),
+      ...valuesOf(tenant, ANY_DEAD_LETTER, until),
       limit,
     ]);
     return rows.map(letterOf);

@@ -4,7 +4,7 @@ import { CAPABILITIES } from '../../../application/capabilities.ts';
 import { jobsOf } from '../../../application/core/capability.ts';
 import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
 import type { JobRequest } from '../../../application/ports/jobs.ts';
-import type { RedriveFilter } from '../../../application/ports/redrives.ts';
+import { ANY_DEAD_LETTER, type RedriveFilter } from '../../../application/ports/redrives.ts';
 import { askRedrive, RedriveWorker, redrive, workOffRedrive } from '../../../application/webhooks/redrive.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId, RedriveId } from '../../../domain/kernel/ids.ts';
@@ -17,7 +17,6 @@ import type { TestGateway } from '../../support/gateway.ts';
 import type { Receiver } from '../../support/receiver.ts';
 
 const COUNT = 5;
-const EVERYTHING = { endpointId: null, eventType: null, createdFrom: null, createdTo: null };
 
 describe('a re-drive', () => {
   let gateway: TestGateway;
@@ -41,7 +40,7 @@ describe('a re-drive', () => {
 
   const tenant = () => ({ accountId: merchant.tenant.accountId, mode: 'test' as const });
   /** Written down without a job: whoever asked is to work it off. */
-  const asked = (filter: RedriveFilter = EVERYTHING) => {
+  const asked = (filter: RedriveFilter = ANY_DEAD_LETTER) => {
     const { needs } = gateway.gateway;
     const caughtUp = async () => ({ head: null, isCaughtUp: true });
     const wanted = { tenant: tenant(), filter, actor: 'operator:test', requestId: null, isDryRun: false };
@@ -160,10 +159,10 @@ describe('a re-drive', () => {
   });
 
   it('beside one of an event sends the rest', async () => {
-    const { redriveId } = await asked({ ...EVERYTHING, eventType: 'charge.paid' });
+    const { redriveId } = await asked({ ...ANY_DEAD_LETTER, eventType: 'charge.paid' });
     expect(redriveId).to.equal(null); // none was given up
     const { createdAt } = (await merchant.deliveries('?status=FAILED')).data[0]!;
-    const of = { ...EVERYTHING, createdFrom: parseTimestamp(createdAt), createdTo: parseTimestamp(createdAt) };
+    const of = { ...ANY_DEAD_LETTER, createdFrom: parseTimestamp(createdAt), createdTo: parseTimestamp(createdAt) };
     const some = await asked(of);
     expect(some.matched).to.be.within(1, COUNT);
     expect(await asked()).to.deep.include({ matched: COUNT, queued: COUNT - some.matched });

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
+import { ANY_DEAD_LETTER } from '../../../application/ports/redrives.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId, PaymentId, RedriveId, RefundId } from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
@@ -23,8 +24,6 @@ import { Scene } from './scene.ts';
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');
 const TENANT: Tenant = { accountId: 'account-7' as AccountId, mode: 'test' };
 const ROWS = 100_000;
-
-const ANY_DEAD_LETTER = { endpointId: null, eventType: null, createdFrom: null, createdTo: null };
 
 /** 100 accounts of 1,000 rows each; one delivery and one payment in a hundred still waits for something. */
 const FILL = `
