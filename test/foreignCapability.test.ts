@@ -26,7 +26,7 @@ import { verify } from '../projections/engine/verify.ts';
 import { PROJECTIONS } from '../projections/registry.ts';
 import { Merchant } from './http/merchant.ts';
 import { openReady } from './http/support.ts';
-import type { TestGateway } from './support/gateway.ts';
+import { NO_SCHEDULES, type TestGateway } from './support/gateway.ts';
 import { pollUntil } from './support/pollUntil.ts';
 
 // The aggregate: one thank-you note.
@@ -188,7 +188,13 @@ describe('a foreign capability', () => {
   });
 
   before(async () => {
-    gateway = await openReady({ capabilities, projections, codec, moreRoutes: [listThanks] });
+    gateway = await openReady({
+      startSchedule: NO_SCHEDULES,
+      capabilities,
+      projections,
+      codec,
+      moreRoutes: [listThanks],
+    });
     merchant = await Merchant.open(gateway);
   });
   after(() => gateway.close());

@@ -82,6 +82,7 @@ import { webhookSecrets } from '../secrets/webhookSecrets.ts';
 import type { ParkedSet } from '../subscriptions/parkedSet.ts';
 import { caughtUp, type LogProgress } from '../subscriptions/progress.ts';
 import { systemRandomness } from '../system/randomness.ts';
+import type { StartSchedule } from '../system/schedule.ts';
 import { systemStopwatch } from '../system/stopwatch.ts';
 import { type JobOfTimer, jobOfTimers, testTimers, timers } from '../timers/timerTable.ts';
 import { openWebhookSender, type WebhookSenderOptions } from '../webhookSender/webhookSender.ts';
@@ -119,6 +120,8 @@ export interface GatewayOptions {
   readonly projections?: readonly Projection[];
   /** Default: the product's. */
   readonly accessLeases?: AccessLeaseTimings;
+  /** Of what comes round by the clock. Default: node-cron, by this machine's time. */
+  readonly startSchedule?: StartSchedule;
   /** Why this process must not work, because its own clock is off; null: it is not. Default: never. */
   readonly clockFault?: () => string | null;
   readonly roles: Roles;

@@ -9,7 +9,7 @@ import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';
 import { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { warnings } from '../log/log.ts';
 import { Reactor } from '../reactions/reactor.ts';
-import { startSchedule } from '../system/schedule.ts';
+import { startSchedule as startByTheClock } from '../system/schedule.ts';
 import { TimerScan } from '../timers/timerScan.ts';
 import type { Core, GatewayOptions } from './composition.ts';
 
@@ -73,7 +73,7 @@ export interface WorkerRole {
 const WATCHDOG_PATTERN = '*/30 * * * * *';
 
 export const startWorker = (options: GatewayOptions, core: Core): WorkerRole => {
-  const { storage, log, clock, clockFault = () => null } = options;
+  const { storage, log, clock, clockFault = () => null, startSchedule = startByTheClock } = options;
   const { jobs, needs, handlers, capabilities } = core;
   const warn = warnings(log);
   const mayWork = () => clockFault() === null;

@@ -20,3 +20,5 @@ export const startSchedule = (
   const task = cron.schedule(pattern, () => run().catch(onError), { noOverlap: true, logger: clockLog(log, pattern) });
   return async () => void (await task.destroy());
 };
+
+export type StartSchedule = typeof startSchedule;

@@ -112,9 +112,17 @@ export class Subscriptions {
         this.#waiting = null;
         return this.#attend();
       })
-      .catch((error: Error) => {
-        // Of a leadership that ended under it, the next one looks again.
-        if (this.#leadership !== null && !this.#stopping.signal.aborted) this.#options.onRestart?.(error);
+      .catch(async (error: Error) => {
+        // A leadership that ends under it says so itself, and the next one looks again.
+        const leadership = this.#leadership;
+        if (leadership === null || this.#stopping.signal.aborted) return;
+        const goesOn = await leadership.turns
+          .take((session) => session.query('SELECT'))
+          .then(
+            () => true,
+            () => false,
+          );
+        if (goesOn) this.#options.onRestart?.(error);
       });
     this.#attending = this.#waiting;
     return this.#attending;

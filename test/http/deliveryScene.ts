@@ -11,11 +11,12 @@ import { openReady } from './support.ts';
  */
 export const deliveryScene = (
   enter: (gateway: TestGateway, merchant: Awaited<ReturnType<typeof Merchant.open>>) => void,
+  options?: Parameters<typeof openReady>[0],
 ): Receivers => {
   let gateway: TestGateway;
   const receivers = new Receivers();
   before(async () => {
-    gateway = await openReady();
+    gateway = await openReady(options);
   });
   after(() => gateway.close());
   beforeEach(async () => enter(gateway, await Merchant.open(gateway)));

@@ -28,6 +28,7 @@ import type { RequestLog } from '../../infrastructure/monitoring/requestLog.ts';
 import { migrate } from '../../infrastructure/postgres/migrate.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';
+import type { StartSchedule } from '../../infrastructure/system/schedule.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectDeclared } from './declaredAnswers.ts';
@@ -68,6 +69,9 @@ const CHEAP: HashParameters = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 const evidenceFolder = (): string => join(tmpdir(), `quita-evidence-${randomBytes(8).toString('hex')}`);
 
+/** For tests that look for owed work themselves: the gateway must not be quicker. */
+export const NO_SCHEDULES: StartSchedule = () => async () => undefined;
+
 const NO_MAIL: MailSender = { send: async () => undefined, close: () => undefined };
 
 export interface TestUser {
@@ -95,6 +99,8 @@ interface TestGatewayOptions {
   eventStoreUrl?: string;
   clock?: Clock;
   clockFault?: () => string | null;
+  /** Default: as in the product. */
+  startSchedule?: GatewayOptions['startSchedule'];
   /** Default: hashes that cost next to nothing. */
   passwordParameters?: HashParameters;
   /** Default: whatever is sent is taken, and lost. */
@@ -310,6 +316,7 @@ const gatewayOn = (
     log: options.log ?? openLog('silent'),
     clock: options.clock ?? { now: Date.now },
     ...(options.clockFault && { clockFault: options.clockFault }),
+    ...(options.startSchedule && { startSchedule: options.startSchedule }),
     isAlone: options.isAlone ?? true,
     onMismatch: (error) => faults.push(error),
     liveProvider: options.liveProvider ?? null,

@@ -13,7 +13,7 @@ import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../../http/deliver
 import { deliveryScene } from '../../http/deliveryScene.ts';
 import type { Merchant } from '../../http/merchant.ts';
 import { rawIdOf } from '../../http/support.ts';
-import type { TestGateway } from '../../support/gateway.ts';
+import { NO_SCHEDULES, type TestGateway } from '../../support/gateway.ts';
 import type { Receiver } from '../../support/receiver.ts';
 
 const COUNT = 5;
@@ -23,10 +23,13 @@ describe('a re-drive', () => {
   let merchant: Awaited<ReturnType<typeof Merchant.open>>;
   let receiver: Receiver;
   let isWell: boolean;
-  const receivers = deliveryScene((opened, own) => {
-    gateway = opened;
-    merchant = own;
-  });
+  const receivers = deliveryScene(
+    (opened, own) => {
+      gateway = opened;
+      merchant = own;
+    },
+    { startSchedule: NO_SCHEDULES },
+  );
   beforeEach(async () => {
     isWell = false;
     receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));

@@ -15,7 +15,7 @@ import { paymentReads } from '../../../projections/payments/queries.ts';
 import { Merchant } from '../../http/merchant.ts';
 import { openReady, rawIdOf } from '../../http/support.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
-import { TestGateway } from '../../support/gateway.ts';
+import { NO_SCHEDULES, TestGateway } from '../../support/gateway.ts';
 import { pollUntil } from '../../support/pollUntil.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { incoming } from '../../support/samples.ts';
@@ -41,7 +41,7 @@ describe('reconciliation', function suite() {
   before(async () => {
     const log = openLog('silent');
     log.warn = (fields: unknown, text?: string) => void warned.push([text, fields]);
-    test = await openReady({ clock, liveProvider: live, log });
+    test = await openReady({ clock, liveProvider: live, log, startSchedule: NO_SCHEDULES });
   });
   after(() => test.close());
   beforeEach(async () => {

@@ -10,7 +10,7 @@ import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { RefundDesk } from '../../http/refundDesk.ts';
 import { rawIdOf } from '../../http/support.ts';
-import { newKey, TestGateway } from '../../support/gateway.ts';
+import { NO_SCHEDULES, newKey, TestGateway } from '../../support/gateway.ts';
 import { Receiver } from '../../support/receiver.ts';
 import { RecordingJobs } from '../operations/support.ts';
 
@@ -32,7 +32,7 @@ describe('the watchdog', () => {
   let aheadMs = 0;
   const clock = { now: () => Date.now() + aheadMs };
   before(async () => {
-    test = await TestGateway.open({ clock });
+    test = await TestGateway.open({ clock, startSchedule: NO_SCHEDULES });
   });
   after(() => test.close());
 

@@ -210,11 +210,8 @@ export const interceptingCommits =
   (open: OpenLeaderSession, beforeCommit: () => Promise<void> | void): OpenLeaderSession =>
   async (role) => {
     const session = await open(role);
-    const intercepted: LeaderSession = {
-      lost: session.lost,
-      query: session.query.bind(session),
-      tryLead: session.tryLead.bind(session),
-      close: session.close.bind(session),
+    return {
+      ...bound(session),
       transaction: (work) =>
         session.transaction(async (tx) => {
           const result = await work(tx);
@@ -222,5 +219,26 @@ export const interceptingCommits =
           return result;
         }),
     };
-    return intercepted;
   };
+
+/** Sessions that do `beforeLook` before they look for parked streams to retry. */
+export const interceptingLooks =
+  (open: OpenLeaderSession, beforeLook: (session: LeaderSession) => Promise<void>): OpenLeaderSession =>
+  async (role) => {
+    const session = await open(role);
+    return {
+      ...bound(session),
+      query: async (statement, values) => {
+        if (String(statement).includes('WHERE retry_asked_at')) await beforeLook(session);
+        return session.query(statement, values);
+      },
+    };
+  };
+
+const bound = (session: LeaderSession): LeaderSession => ({
+  lost: session.lost,
+  query: session.query.bind(session),
+  transaction: session.transaction.bind(session),
+  tryLead: session.tryLead.bind(session),
+  close: session.close.bind(session),
+});

@@ -4,7 +4,7 @@ import { type EventStore, UnknownPosition } from '../../../application/ports/eve
 import { leaderSessions } from '../../../infrastructure/postgres/leaderSession.ts';
 import { connectionConfig } from '../../../infrastructure/postgres/session.ts';
 import { startTcpProxy } from '../../support/tcpProxy.ts';
-import { Followed, Gate, interceptingCommits, Scene, taker } from './scene.ts';
+import { Followed, Gate, interceptingCommits, interceptingLooks, Scene, taker } from './scene.ts';
 
 describe('subscriptions to the log', () => {
   let scene: Scene;
@@ -88,16 +88,32 @@ describe('subscriptions to the log', () => {
         follow({ consumers: [taker('a')], batchSize: 5 }),
         follow({ consumers: [taker('a')], batchSize: 5 }),
       ] as const;
+      const restarts = () => both.flatMap((followed) => followed.restarts);
       for (let cut = 0; cut < 3; cut++) {
         await scene.backends.until(async () => both.some(({ subscriptions }) => subscriptions.isLeading));
         const appending = scene.appendPayments(20);
         expect(await scene.cutLeader('projector')).to.equal(true);
         await appending;
         await Promise.any(both.map((followed) => followed.caughtUp(5_000)));
+        await scene.backends.until(async () => restarts().length > cut); // until then it may seem to lead still
       }
       expect(await scene.taken('a')).to.deep.equal(await scene.positions());
       expect(both.flatMap(({ faults }) => faults)).to.deep.equal([]);
-      expect(both.flatMap(({ restarts }) => restarts)).to.have.length(3);
+      expect(restarts()).to.have.length(3);
+    });
+
+    it('is restarted once when it is cut while it looks for parked streams to retry', async () => {
+      let looks = 0;
+      const openSession = interceptingLooks(scene.openSession, async (session) => {
+        if (looks++ > 0) return;
+        await Promise.all([session.query('SELECT pg_sleep(60)'), scene.cutLeader('projector')]);
+      });
+      await scene.appendPayments(2);
+      const followed = follow({ consumers: [taker('a')], openSession });
+      await scene.backends.until(async () => looks === 2);
+      await followed.caughtUp();
+      expect(followed.restarts).to.have.length(1);
+      expect(await scene.taken('a')).to.deep.equal(await scene.positions());
     });
 
     it('lets no leader commit that lost its lock in the middle of a batch', async () => {
