@@ -118,9 +118,8 @@ export interface GatewayOptions {
   /** Default of both lists: all there are. */
   readonly capabilities?: readonly Capability<Needs>[];
   readonly projections?: readonly Projection[];
-  /** Default: the product's. */
+  /** Default of both: the product's. */
   readonly accessLeases?: AccessLeaseTimings;
-  /** Of what comes round by the clock. Default: node-cron, by this machine's time. */
   readonly startSchedule?: StartSchedule;
   /** Why this process must not work, because its own clock is off; null: it is not. Default: never. */
   readonly clockFault?: () => string | null;
