@@ -73,7 +73,8 @@ describe('leadership', () => {
     const beganAtMs = performance.now();
     expect(await leads(two)).to.equal(true);
     expect(performance.now() - beganAtMs).to.be.within(400, 2_000);
-    expect(await isLost(one)).to.match(/terminating connection due to administrator command/);
+    // Whoever happens to write at that moment hears of a broken pipe first.
+    expect(await isLost(one)).to.match(/terminating connection due to administrator command|EPIPE|ECONNRESET/);
     // It comes back as a standby.
     const again = await process({ ...SWIFT, leaseMs: 60_000 });
     expect(await again.tryLead('role')).to.equal(false);
