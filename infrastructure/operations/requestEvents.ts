@@ -1,5 +1,5 @@
-// Which events the requests of one id caused. Both stores keep the request's id in the events' metadata and no index of it: the log is read from the
-// position that the request found it at, as far as the request and what followed at once can reach.
+// Which events the requests of one id caused. Both stores keep that id in the events' metadata and no index of it: the log is read from
+// the position that the request found it at, as far as the request and what followed at once can reach.
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LoggedRequest } from '../../application/ports/requestLog.ts';
 import { toMillis } from '../../domain/kernel/time.ts';
