@@ -75,7 +75,8 @@ describe('leadership', () => {
     expect(await leads(two)).to.equal(true);
     // Not before its lease is over; and long before the server ends who stands idle in a transaction.
     expect(performance.now() - beganAtMs).to.be.within(SWIFT.leaseMs - 50, 8_000);
-    expect(await isLost(one)).to.match(/terminating connection due to administrator command/);
+    // Whoever happens to write at that moment hears of a broken pipe first.
+    expect(await isLost(one)).to.match(/terminating connection due to administrator command|EPIPE|ECONNRESET/);
     // It comes back as a standby.
     const again = await process(PATIENT);
     expect(await again.tryLead('role')).to.equal(false);
