@@ -72,6 +72,9 @@ const evidenceFolder = (): string => join(tmpdir(), `quita-evidence-${randomByte
 /** For tests that look for owed work themselves: the gateway must not be quicker. */
 export const NO_SCHEDULES: StartSchedule = () => async () => undefined;
 
+/** Longer than any machine stands still. */
+const PATIENCE_MS = 30_000;
+
 const NO_MAIL: MailSender = { send: async () => undefined, close: () => undefined };
 
 export interface TestUser {
@@ -99,6 +102,8 @@ interface TestGatewayOptions {
   eventStoreUrl?: string;
   clock?: Clock;
   clockFault?: () => string | null;
+  /** Default: it waits longer than the product does, before it says that something does not show yet: the machine may be slow. */
+  isPatient?: boolean;
   /** Default: as in the product. */
   startSchedule?: GatewayOptions['startSchedule'];
   /** Default: hashes that cost next to nothing. */
@@ -137,6 +142,8 @@ export class TestGateway {
   /** Every 5xx that was answered, with its cause: must be empty unless the test wanted one. */
   readonly faults: unknown[];
   readonly securityEvents: readonly SecurityEvent[];
+  /** While it is not, what does not show within the product's own time is 202 or 503. */
+  isPatient: boolean;
   readonly #requestLog: RequestLog;
   readonly #close: () => Promise<void>;
 
@@ -147,6 +154,7 @@ export class TestGateway {
     tenant: TestTenant;
     faults: unknown[];
     securityEvents: readonly SecurityEvent[];
+    isPatient: boolean;
     requestLog: RequestLog;
     close: () => Promise<void>;
   }) {
@@ -156,6 +164,8 @@ export class TestGateway {
     this.tenant = parts.tenant;
     this.faults = parts.faults;
     this.securityEvents = parts.securityEvents;
+    this.isPatient = parts.isPatient;
+    wait(parts.gateway, (ms) => (this.isPatient ? Math.max(ms, PATIENCE_MS) : ms));
     this.#requestLog = parts.requestLog;
     this.#close = parts.close;
   }
@@ -212,7 +222,8 @@ export class TestGateway {
       if (!options.evidence?.folder) await rm(folder, { recursive: true, force: true });
       if (!options.database) await database.drop();
     };
-    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, requestLog, close });
+    const { isPatient = true } = options;
+    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, isPatient, requestLog, close });
   }
 
   /** Another account of the same gateway. */
@@ -291,6 +302,23 @@ export class TestGateway {
   }
 }
 
+type Patience = (ms: number) => number;
+
+/** Has the gateway wait so long for what is to show in reads, to be delivered, or to be worked off. */
+const wait = ({ services, projected, reacted }: Gateway, patience: Patience): void => {
+  for (const progress of [projected, reacted]) {
+    const caughtUp = progress.caughtUp.bind(progress);
+    progress.caughtUp = (ms, names) => caughtUp(patience(ms), names);
+  }
+  const { untilSeen, whenDelivered, whenClockDrained } = services;
+  const patient: Pick<typeof services, 'untilSeen' | 'whenDelivered' | 'whenClockDrained'> = {
+    untilSeen: (ms, look) => untilSeen(patience(ms), look),
+    whenDelivered: (tenant, ms) => whenDelivered(tenant, patience(ms)),
+    whenClockDrained: (account, ms) => whenClockDrained(account, patience(ms)),
+  };
+  Object.assign(services, patient);
+};
+
 /** As a merchant repeats what is 503: the log is away, or a read model behind on a loaded machine. */
 export const untilServed = async <T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> => {
   let reply = await ask();
@@ -351,6 +379,8 @@ const databaseFor = ({ eventStoreUrl, capabilities, projections, codec }: TestGa
 const listening = (): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer({ maxHeaderSize: 16 * 1024 });
+    // A connection that the server closed while the process stood still would be used once more by fetch, and be reset.
+    server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
 
