@@ -5,7 +5,7 @@ import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId, RequestLogId, UserId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
-import { eventsOfRequest } from '../../../infrastructure/operations/requestEvents.ts';
+import { eventsOfRequests } from '../../../infrastructure/operations/requestEvents.ts';
 
 const [OWN, OTHER] = ['a'.repeat(26), 'b'.repeat(26)] as [AccountId, AccountId];
 const BEGAN = toMillis(parseTimestamp('2026-11-21T13:00:00.000Z'));
@@ -37,7 +37,7 @@ const event = (id: string, metadata: object | string, afterMs = 1): RecordedEven
   recordedAt: fromMillis(BEGAN + afterMs),
 });
 
-describe('the events of a request', () => {
+describe('the events of requests', () => {
   /** Ids of what is found in a log of these batches, behind which nothing is read that is not asked for. */
   const found = async (batches: readonly (readonly RecordedEvent[])[], of: Partial<LoggedRequest> = {}) => {
     const asked: SubscribeOptions[] = [];
@@ -51,7 +51,7 @@ describe('the events of a request', () => {
       throw new Error('waited for more');
     };
     const { signal } = new AbortController();
-    const all = await eventsOfRequest({ subscribe }, { ...REQUEST, ...of }, signal);
+    const all = await eventsOfRequests({ subscribe }, [{ ...REQUEST, ...of }], signal);
     expect(asked).to.deep.equal([{ after: REQUEST.logPosition, categories: null, signal }]);
     return all.map(({ id }) => id);
   };
@@ -85,6 +85,21 @@ describe('the events of a request', () => {
     expect(
       await found([[event('last', caused, end)], [event('late', caused, end + 1), event('on time', caused)]]),
     ).to.deep.equal(['last']);
+  });
+  it('of several with one id are found once each, in the order in which they were recorded', async () => {
+    const caused = { $causationId: 'req_this' };
+    const log = [
+      event('own', caused, 2),
+      event('theirs', { ...caused, account: OTHER }, 1),
+      event('own too', caused, 3),
+    ];
+    const subscribe = async function* () {
+      yield { kind: 'events', events: log, position: '9' as Position } as const;
+      yield { kind: 'caughtUp', position: null } as const;
+    };
+    const requests = [REQUEST, { ...REQUEST, createdAt: fromMillis(BEGAN + 1) }, { ...REQUEST, accountId: OTHER }];
+    const all = await eventsOfRequests({ subscribe }, requests, new AbortController().signal);
+    expect(all.map(({ id }) => id)).to.deep.equal(['theirs', 'own', 'own too']);
   });
   it('that nobody can read are passed over', async () => {
     const log = [[event('broken', '{'), event('own', { $causationId: 'req_this' })]];
