@@ -27,7 +27,7 @@ import { PROJECTIONS } from '../../projections/registry.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { shareOf } from '../eventStore/share.ts';
 import { listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
-import { eventsOfRequest } from '../operations/requestEvents.ts';
+import { eventsOfRequests } from '../operations/requestEvents.ts';
 import { requestLogReads } from '../operations/requestLog.ts';
 import { parkedWork } from './parkedWork.ts';
 import { paymentLedger } from './paymentLedger.ts';
@@ -191,10 +191,8 @@ export const platformWork = (
     showLedger: paymentLedger(commands, reads),
     findRequest: async (requestId, signal) => {
       const requests = await requestLogReads(reads).withRequestId(requestId, REQUESTS_SHOWN_MAX);
-      const events: RecordedEvent[] = [];
       try {
-        for (const request of requests.toReversed()) events.push(...(await eventsOfRequest(store, request, signal)));
-        return { requests, events };
+        return { requests, events: await eventsOfRequests(store, requests.toReversed(), signal) };
       } catch (error) {
         if (!(error instanceof UnknownPosition)) throw error;
         return { requests, events: null };

@@ -1,5 +1,5 @@
-// Which events a request caused. Both stores keep the request's id in the events' metadata and no index of it: the log is read from the
-// position that the request found it at, as far as the request and what followed at once can reach.
+// Which events the requests of one id caused. Both stores keep that id in the events' metadata and no index of it: the log is read from
+// the position that the request found it at, as far as the request and what followed at once can reach.
 import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { LoggedRequest } from '../../application/ports/requestLog.ts';
 import { toMillis } from '../../domain/kernel/time.ts';
@@ -25,11 +25,7 @@ const metadataOf = ({ metadata }: RecordedEvent): StoredMetadata | null => {
   }
 };
 
-/**
- * Returns the events that were recorded under the request's id, and those that followed from them within 10 s of the answer. Throws
- * UnknownPosition where the log is not the one that the request was answered on: it was moved or put back.
- */
-export const eventsOfRequest = async (
+const eventsOfRequest = async (
   store: Pick<EventStore, 'subscribe'>,
   { requestId, accountId, createdAt, durationMs, logPosition }: LoggedRequest,
   signal: AbortSignal,
@@ -50,4 +46,21 @@ export const eventsOfRequest = async (
     }
   }
   return found;
+};
+
+/**
+ * Returns the events that were recorded under the requests' one id, and those that followed from them within 10 s of an answer: each once,
+ * however many of the requests reach it, in the order in which they were recorded. Throws UnknownPosition where the log is not the one
+ * that a request was answered on: it was moved or put back.
+ */
+export const eventsOfRequests = async (
+  store: Pick<EventStore, 'subscribe'>,
+  requests: readonly LoggedRequest[],
+  signal: AbortSignal,
+): Promise<readonly RecordedEvent[]> => {
+  const found = new Map<string, RecordedEvent>();
+  for (const request of requests)
+    for (const event of await eventsOfRequest(store, request, signal)) found.set(event.id, event);
+  // Requests of two accounts are looked for one after the other.
+  return [...found.values()].sort((a, b) => Date.parse(a.recordedAt) - Date.parse(b.recordedAt));
 };

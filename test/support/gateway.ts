@@ -12,6 +12,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { EventCodec } from '../../application/ports/eventCodec.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
+import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
 import { type AccountId, encodeRawId, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
@@ -173,6 +174,14 @@ export class TestGateway {
   /** Brings what was asked so far into the request log. */
   writeRequests(): Promise<void> {
     return this.#requestLog.flush();
+  }
+
+  /** Resolves when these read models, or all, show whatever is in the log, by whichever process. Rejects after 30 s. */
+  async untilProjected(...models: readonly ReadModelName[]): Promise<void> {
+    const head = await this.storage.store.head();
+    if (head !== null) this.gateway.projected.sawHead(head); // it may not have heard yet of what another process wrote
+    if (!(await this.gateway.projected.caughtUp(30_000, models.length > 0 ? models : undefined)))
+      throw new Error(`not at ${head} within 30 s: ${this.gateway.projected.behind()}`);
   }
 
   /** `database`: use this one (and leave it) instead of a fresh one; `perMinute`: rate limit, none by default. */

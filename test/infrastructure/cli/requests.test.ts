@@ -10,6 +10,7 @@ interface Shown {
   readonly events: readonly {
     readonly type: string;
     readonly stream: string;
+    readonly recordedAt: string;
     readonly metadata: Record<string, unknown>;
   }[];
 }
@@ -59,6 +60,20 @@ for (const store of ['PostgreSQL', 'EventStoreDB'])
         expect(stream).to.equal(`payment-${body.id.slice(3)}`);
         expect(metadata['$causationId']).to.equal('req_this');
       }
+    });
+    it('requests that bore one id at the same time: the events of each once, in the order in which they were recorded', async () => {
+      const charges: string[] = [];
+      for (let i = 0; i < 3; i++) {
+        const { body } = await gateway.charge<{ id: string }>({}, { headers: { 'x-request-id': 'req_shared' } });
+        charges.push(`payment-${body.id.slice(3)}`);
+      }
+      await gateway.writeRequests();
+      const { json } = await show('req_shared');
+      expect(json.requests.length).to.equal(3);
+      const created = json.events.filter(({ type }) => type === 'ChargeCreated');
+      expect(created.map(({ stream }) => stream)).to.deep.equal(charges);
+      const times = json.events.map(({ recordedAt }) => recordedAt);
+      expect(times).to.deep.equal(times.toSorted());
     });
     it('a read caused nothing; an id twice is two requests; an unknown one is none', async () => {
       for (let i = 0; i < 2; i++) await gateway.get('/v1/wallets', { headers: { 'x-request-id': 'req_twice' } });

@@ -166,9 +166,15 @@ describe('the request log of a process', () => {
       mock.timers.reset();
     }
   });
-  it('writes the rest when the process stops', async () => {
+  it('writes the rest when the process stops, also behind a write that is on its way', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    meets = promise;
     answer(5);
-    await log.close();
-    expect(ids()).to.deep.equal(numbers(0, 5));
+    void log.flush();
+    answer(5, 5);
+    const closed = log.close();
+    resolve();
+    await closed;
+    expect(ids()).to.deep.equal(numbers(0, 10));
   });
 });

@@ -174,10 +174,11 @@ describe('faults of the EventStoreDB test server', () => {
     });
 
     it('a message of 20 MB kills the batch stream and what else is in flight on it, though written', async () => {
+      const patient = clients.open(server, '&defaultDeadline=120000'); // 20 MB may take a busy machine long
       const sent = event();
       server.loseAnswers();
-      const { failure } = await inFlight('payment-1', sent);
-      const huge = client.appendToStream('payment-2', event({ text: 'x'.repeat(20_000_000) }));
+      const { failure } = await inFlight('payment-1', sent, patient);
+      const huge = patient.appendToStream('payment-2', event({ text: 'x'.repeat(20_000_000) }));
       expect(await brief(huge)).to.deep.equal({ name: 'UnknownError', type: 'unknown', code: 8 });
       expect(await failure).to.deep.equal({ name: 'UnknownError', type: 'unknown', code: 8 });
       expect(written()).to.deep.equal([sent.id]);
