@@ -33,6 +33,7 @@ import type { StartSchedule } from '../../infrastructure/system/schedule.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectDeclared } from './declaredAnswers.ts';
+import { makePatient } from './patience.ts';
 import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestTenant {
@@ -72,9 +73,6 @@ const evidenceFolder = (): string => join(tmpdir(), `quita-evidence-${randomByte
 
 /** For tests that look for owed work themselves: the gateway must not be quicker. */
 export const NO_SCHEDULES: StartSchedule = () => async () => undefined;
-
-/** Longer than any machine stands still. */
-const PATIENCE_MS = 30_000;
 
 const NO_MAIL: MailSender = { send: async () => undefined, close: () => undefined };
 
@@ -166,7 +164,7 @@ export class TestGateway {
     this.faults = parts.faults;
     this.securityEvents = parts.securityEvents;
     this.isPatient = parts.isPatient;
-    wait(parts.gateway, (ms) => (this.isPatient ? Math.max(ms, PATIENCE_MS) : ms));
+    makePatient(parts.gateway, () => this.isPatient);
     this.#requestLog = parts.requestLog;
     this.#close = parts.close;
   }
@@ -310,23 +308,6 @@ export class TestGateway {
     );
   }
 }
-
-type Patience = (ms: number) => number;
-
-/** Has the gateway wait so long for what is to show in reads, to be delivered, or to be worked off. */
-const wait = ({ services, projected, reacted }: Gateway, patience: Patience): void => {
-  for (const progress of [projected, reacted]) {
-    const caughtUp = progress.caughtUp.bind(progress);
-    progress.caughtUp = (ms, names) => caughtUp(patience(ms), names);
-  }
-  const { untilSeen, whenDelivered, whenClockDrained } = services;
-  const patient: Pick<typeof services, 'untilSeen' | 'whenDelivered' | 'whenClockDrained'> = {
-    untilSeen: (ms, look) => untilSeen(patience(ms), look),
-    whenDelivered: (tenant, ms) => whenDelivered(tenant, patience(ms)),
-    whenClockDrained: (account, ms) => whenClockDrained(account, patience(ms)),
-  };
-  Object.assign(services, patient);
-};
 
 /** As a merchant repeats what is 503: the log is away, or a read model behind on a loaded machine. */
 export const untilServed = async <T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> => {
