@@ -48,6 +48,19 @@ describe('limit of an address', () => {
     const charge = await gateway.charge({}, { headers: { 'x-forwarded-for': from } });
     expect(charge.status).to.equal(201);
   });
+  it('and so are tokens, which count with the keys', async () => {
+    const right = await gateway.logIn('VIEWER');
+    const look = (authorization: string) =>
+      gateway.get('/v1/account', {
+        key: null,
+        headers: { 'x-forwarded-for': from, 'x-request-id': 'mine', ...(authorization !== '' && { authorization }) },
+      });
+    for (const token of ['', 'Bearer x', 'Bearer a.b.c', `${right.authorization}x`])
+      expectError(await look(token), 401, 'unauthorized');
+    expectError(await ask('/v1/wallets', wrongKey()), 401, 'unauthorized');
+    expectLimited(await look('Bearer a.b.c'));
+    expect((await look(right.authorization)).status).to.equal(200);
+  });
   it('right keys never count for their address', async () => {
     for (let i = 0; i < 3 * PER_MINUTE; i++)
       expect((await ask('/v1/wallets', gateway.tenant.testKey)).status).to.equal(200);

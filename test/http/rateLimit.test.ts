@@ -79,6 +79,27 @@ describe('rate limit', () => {
       expect(limits(reply)).to.deep.equal([null, null]);
   });
 
+  it('is in the request log with those that it refused, of keys and of users', async () => {
+    const user = await gateway.addUser('VIEWER', { tenant });
+    const headers = await gateway.logIn('VIEWER', user);
+    for (let i = 0; i <= PER_MINUTE; i++) {
+      await gateway.get('/v1/wallets', own);
+      await gateway.get('/v1/account', { key: null, headers });
+    }
+    await gateway.writeRequests();
+    const { rows } = await gateway.storage.reads.query<{ path: string; status: number; n: number }>(
+      `SELECT path, status, count(*)::int AS n FROM operations.request_log WHERE account_id = $1
+       GROUP BY path, status ORDER BY path, status`,
+      [tenant.accountId],
+    );
+    expect(rows.map(({ path, status, n }) => [path, status, n])).to.deep.equal([
+      ['/v1/account', 200, PER_MINUTE],
+      ['/v1/account', 429, 1],
+      ['/v1/wallets', 200, PER_MINUTE],
+      ['/v1/wallets', 429, 1],
+    ]);
+  });
+
   const agree = async (rateLimitPerMinute: number | null) => {
     const { accountId } = tenant;
     const { commands, accounts } = gateway.gateway;
