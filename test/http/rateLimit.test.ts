@@ -208,6 +208,11 @@ describe('rate limit of an account', () => {
     expect([await ask(10), await ask(11), await ask(10), await ask(10)]).to.deep.equal([20, 20, 20, 2]);
     expect(await ask(12, 'a', 'test')).to.equal(null);
     expect(await ask(13, 'b')).to.equal(null);
+    // A user of the account has requests of its own.
+    for (let i = 0; i < 3; i++)
+      expect(
+        (await limit({ ...callerOf(0, 'a', 'live'), actor: 'user:1' }, { limit: 'user' }, res))?.perMinute ?? null,
+      ).to.equal(i < 2 ? null : 2);
     await ask(14);
     expect(RECORDED.get('X-RateLimit-Limit-Minute')).to.equal('20');
     expect(RECORDED.get('X-RateLimit-Remaining-Minute')).to.equal('0');
