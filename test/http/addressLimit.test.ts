@@ -150,6 +150,21 @@ describe('limit of an address by default', () => {
     const all = await judged(22, 'login');
     expect([all.indexOf(false), all.at(-1)]).to.deep.equal([20, false]);
   });
+  it('counts logins with all processes from the first on, and the others from a sixtieth of their limit', async () => {
+    const asked: unknown[] = [];
+    const count: MinuteWindows['count'] = (name, limit) => {
+      asked.push([name, limit]);
+      return { isIn: true, left: 0 };
+    };
+    const limit = addressLimit({ count } as MinuteWindows);
+    const req = { ip: '127.0.0.1', socket: {} } as express.Request;
+    for (const kind of ['login', 'keys', 'pages'] as const) await limit(req, {} as express.Response, kind);
+    expect(asked).to.deep.equal([
+      ['login 127.0.0.1', { perMinute: 20, credit: 0 }],
+      ['keys 127.0.0.1', { perMinute: 1_200, credit: 20 }],
+      ['pages 127.0.0.1', { perMinute: 1_200, credit: 20 }],
+    ]);
+  });
   it('begins anew a minute after its first request, not before', async () => {
     let elapsedMs = 1_000;
     const windows = new MinuteWindows({ remembered: 100, takeShares: null, now: () => elapsedMs });
