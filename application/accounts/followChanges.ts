@@ -7,9 +7,9 @@ import type { EventStore } from '../ports/eventStore.ts';
 import type { ApiKeys } from './apiKeys.ts';
 
 export const followChanges = async (
-  store: EventStore,
-  commands: CommandHandler,
-  keys: ApiKeys,
+  store: Pick<EventStore, 'head' | 'subscribe'>,
+  commands: Pick<CommandHandler, 'forget'>,
+  keys: Pick<ApiKeys, 'forget'>,
   signal: AbortSignal,
   onError: (error: Error) => void,
 ): Promise<void> => {

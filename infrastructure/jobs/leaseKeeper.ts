@@ -56,33 +56,37 @@ export class LeaseKeeper {
   async #run(): Promise<void> {
     const { heartbeatMs, onError } = this.#options;
     try {
-      await this.#touch();
+      const touchedAt = await this.#touch();
       // While the database was away (or we were), the others could not touch theirs either: they come first.
       const nowMs = performance.now();
       this.#inTime = nowMs - this.#lastAtMs < 2 * heartbeatMs ? this.#inTime + 1 : 0;
       this.#lastAtMs = nowMs;
-      if (this.#inTime >= HEARTBEATS_MISSED_MAX) await this.#reopenExpired();
+      if (this.#inTime >= HEARTBEATS_MISSED_MAX) await this.#reopenExpired(touchedAt);
     } catch (error) {
       this.#inTime = 0;
       onError(error as Error);
     }
   }
 
-  async #touch(): Promise<void> {
+  /** Returns when that was, by the database's clock. */
+  async #touch(): Promise<string> {
     const running = this.#options.running();
     const long = running.filter((claim) => this.#known.has(keyOf(claim)));
     this.#known = new Set(running.map(keyOf));
     // With none it asks whether the database is there.
-    await this.#options.pool.query(TOUCH, [
+    const { rows } = await this.#options.pool.query<{ at: string }>(TOUCH, [
       long.map(({ id }) => id),
       long.map(({ attempt }) => attempt),
       this.#options.queues,
     ]);
+    return (rows[0] as { at: string }).at;
   }
 
-  async #reopenExpired(): Promise<void> {
+  /** As of the touch: whoever stands still between the two must not find its own claims cold. */
+  async #reopenExpired(touchedAt: string): Promise<void> {
     const { pool, queues, heartbeatMs, onOpened } = this.#options;
-    const { rows } = await pool.query<OpenedClaim>(REOPEN_EXPIRED, [queues, HEARTBEATS_MISSED_MAX * heartbeatMs]);
+    const coldMs = HEARTBEATS_MISSED_MAX * heartbeatMs;
+    const { rows } = await pool.query<OpenedClaim>(REOPEN_EXPIRED, [queues, coldMs, touchedAt]);
     if (rows.length > 0) await onOpened(rows);
   }
 }

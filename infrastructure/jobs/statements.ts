@@ -146,13 +146,13 @@ export const OWED_PAGE = `SELECT payload, tenant, since::text AS since FROM oper
 export const RELEASE_ALL = `UPDATE ${JOB} SET state = 'retry', start_after = now() WHERE state = 'active' AND name = ANY ($1::text[])`;
 
 // Whoever holds a row is about to end its job: nobody waits, so nobody deadlocks.
-/** $1 ids, $2 attempts, $3 queues: those claims are alive. */
-export const TOUCH = `UPDATE ${JOB} SET heartbeat_on = now() WHERE (name, id) IN (
+/** $1 ids, $2 attempts, $3 queues: those claims are alive. Returns when that was said. */
+export const TOUCH = `WITH touched AS (UPDATE ${JOB} SET heartbeat_on = now() WHERE (name, id) IN (
   SELECT j.name, j.id FROM ${JOB} j JOIN unnest($1::uuid[], $2::int[]) AS c (id, attempt) ON c.id = j.id AND c.attempt = j.retry_count
-  WHERE j.name = ANY ($3::text[]) AND j.state = 'active' FOR UPDATE OF j SKIP LOCKED)`;
+  WHERE j.name = ANY ($3::text[]) AND j.state = 'active' FOR UPDATE OF j SKIP LOCKED)) SELECT now()::text AS at`;
 
 // At once the first time; a job that kills its workers comes back later and later, and fails for good like one that throws.
-/** $1 queues, $2 milliseconds without a touch after which a worker is dead: its claims are open again. */
+/** $1 queues, $2 milliseconds without a touch, up to $3, after which a worker is dead: its claims are open again. */
 export const REOPEN_EXPIRED = `UPDATE ${JOB} SET
     state = CASE WHEN retry_count < retry_limit THEN 'retry' ELSE 'failed' END::${JOBS_SCHEMA}.job_state,
     start_after = now() + least(retry_delay_max, 2 ^ least(retry_count, 16) - 1) * interval '1 s',
@@ -160,7 +160,7 @@ export const REOPEN_EXPIRED = `UPDATE ${JOB} SET
     output = '{"message":"its worker died"}'
   WHERE (name, id) IN (
     SELECT name, id FROM ${JOB}
-    WHERE name = ANY ($1::text[]) AND state = 'active' AND heartbeat_on < now() - $2 * interval '1 ms' FOR UPDATE SKIP LOCKED)
+    WHERE name = ANY ($1::text[]) AND state = 'active' AND heartbeat_on < $3::timestamptz - $2 * interval '1 ms' FOR UPDATE SKIP LOCKED)
   RETURNING name, group_id AS tenant`;
 
 const COUNT_PAYLOADS = `SELECT coalesce(sum(jsonb_array_length(data->'payloads')), 0) AS open FROM ${JOB}`;

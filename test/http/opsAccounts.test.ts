@@ -51,8 +51,8 @@ describe('operators of the platform', () => {
   const wallets = async (key: string) => (await gateway.get('/v1/wallets', { key })).status;
   const logIn = (email: string, password: string) =>
     gateway.post<Body & { token: string; user: Body }>('/v1/auth/login', { email, password }, { key: null });
-  const metadataOf = async (stream: StreamName): Promise<readonly Pick<EventMetadata, 'actor'>[]> => {
-    const all: Pick<EventMetadata, 'actor'>[] = [];
+  const metadataOf = async (stream: StreamName): Promise<readonly Pick<EventMetadata, 'actor' | 'account'>[]> => {
+    const all: Pick<EventMetadata, 'actor' | 'account'>[] = [];
     for await (const { metadata } of gateway.storage.store.readStream(stream)) all.push(JSON.parse(metadata));
     return all;
   };
@@ -285,8 +285,18 @@ describe('operators of the platform', () => {
     const canManage = async () =>
       (await gateway.get<{ access: Body }>('/v1/api-keys', { key: null, headers: session })).body.access['canManage'];
     expectError(await role('VIEWER'), 400, 'invalid_request', 'role');
-    await gateway.addUser('OWNER', { tenant });
+    const second = `/ops/v1/users/usr_${(await gateway.addUser('OWNER', { tenant })).userId}`;
+    // One that is shut out could not give the role back.
+    await good(ask('POST', `${second}/disable`));
+    expectError(await role('VIEWER'), 400, 'invalid_request', 'role');
+    await good(ask('POST', `${second}/enable`));
     for (let n = 0; n < 2; n++) expect(await good(role('VIEWER'))).to.include({ role: 'VIEWER' });
+    const written = streamName.user(owner.userId);
+    expect(await eventTypes(gateway, written)).to.deep.equal(['UserAdded', 'UserRoleChanged']);
+    expect((await metadataOf(written)).at(-1)).to.include({
+      account: tenant.accountId,
+      actor: `user:usr_${olga.userId}`,
+    });
     expect(await canManage()).to.equal(false);
     expectError(await role('OPERATOR'), 400, 'invalid_request', 'role');
     expect(await good(role('OWNER'))).to.include({ role: 'OWNER' });

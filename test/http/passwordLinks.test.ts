@@ -2,7 +2,9 @@
 import { expect } from 'chai';
 import { inviteUser } from '../../application/accounts/inviteUser.ts';
 import { sendLink, sendPasswordLink } from '../../application/accounts/passwordLink.ts';
+import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { Mail, MailSender } from '../../application/ports/mail.ts';
+import { streamName } from '../../domain/kernel/event.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { runWords } from '../support/cli.ts';
 import type { TestGateway, TestUser } from '../support/gateway.ts';
@@ -55,7 +57,16 @@ describe('links by mail', () => {
     const { status, text } = await gateway.post('/v1/auth/password-reset', { email }, { key: null });
     return [status, text];
   };
-  const set = (token: string, password = NEW) => gateway.post('/account/password', { token, password }, { key: null });
+  const set = (token: string, password = NEW, headers: Record<string, string> = {}) =>
+    gateway.post('/account/password', { token, password }, { key: null, headers });
+  /** Ids of all that are stored of the user, newest last. */
+  const hashesOf = async (userId: string) =>
+    (
+      await gateway.storage.operations.query<{ id: string }>(
+        'SELECT id FROM operations.passwords WHERE user_id = $1 ORDER BY created_at',
+        [userId],
+      )
+    ).rows.map(({ id }) => id);
   const logIn = async ({ email, password }: Pick<TestUser, 'email' | 'password'>): Promise<number> =>
     (await gateway.post('/v1/auth/login', { email, password }, { key: null })).status;
   const requestsOf = async (email: string) =>
@@ -80,8 +91,17 @@ describe('links by mail', () => {
     expect(mail.text).to.include(`${gateway.baseUrl}/account/password#${token}`);
     expect(mail.html).to.include(`href="${gateway.baseUrl}/account/password#${token}"`);
     expect(await logIn(user)).to.equal(200);
-    const done = await set(token);
+    const done = await set(token, NEW, { 'x-request-id': 'req_set' });
     expect([done.status, done.text]).to.deep.equal([204, '']);
+    let last: RecordedEvent | null = null;
+    for await (const event of gateway.storage.store.readStream(streamName.user(user.userId))) last = event;
+    const { account, actor, $causationId: cause } = JSON.parse(last?.metadata ?? '{}') as Record<string, string>;
+    expect([last?.type, account, actor, cause]).to.deep.equal([
+      ...['UserPasswordChanged', gateway.tenant.accountId, `user:usr_${user.userId}`, 'req_set'],
+    ]);
+    // The old hash is gone.
+    const { passwordId } = JSON.parse(last?.data ?? '{}') as { passwordId?: string };
+    expect(await hashesOf(user.userId)).to.deep.equal([passwordId]);
     expect([await logIn(user), await logIn({ ...user, password: NEW })]).to.deep.equal([401, 200]);
     const out = await gateway.call('POST', '/v1/auth/logout', { key: null, headers: session });
     expectError(out, 401, 'unauthorized');
@@ -164,7 +184,8 @@ describe('links by mail', () => {
   it('whose mail could not be sent is sent later; killed behind the mail, the job sends the same one again', async () => {
     const user = await gateway.addUser();
     const { needs } = gateway.gateway;
-    const request = { requestId: '00000000000000000000000009', purpose: 'reset', email: user.email } as const;
+    const email = user.email.toUpperCase();
+    const request = { requestId: '00000000000000000000000009', purpose: 'reset', email } as const;
     const own = new Mailbox();
     let isOpen = true;
     const links = {
@@ -181,10 +202,14 @@ describe('links by mail', () => {
     await run();
     await run();
     isOpen = true;
+    // It is one of those that went out already, however many did.
+    for (const token of ['one', 'two']) await needs.links.open(token, { userId: user.userId, replaces: null });
     await run();
     expect(own.mails).to.have.length(2);
     const [first, second] = own.mails as [Mail, Mail];
     expect(second).to.deep.equal(first);
+    // To the address that the user has, not as somebody typed it.
+    expect(first.to).to.equal(user.email);
     expect((await set(tokenIn(first))).status).to.equal(204);
   });
   it('stands in no table and no event', async () => {
@@ -222,6 +247,12 @@ describe('links by mail', () => {
       const third = await invite(email);
       expect(third.code).to.equal(2);
       expect(third.err).to.match(/quita: There is a user with this e-mail address already\.\n$/);
+    });
+    it('goes to nobody who has a password by now', async () => {
+      const user = await gateway.addUser();
+      await gateway.gateway.services.requestPasswordLink('invitation', user.email);
+      await idle();
+      expect([await requestsOf(user.email), mailbox.mails]).to.deep.equal([0, []]);
     });
     it('to another role or account than before is refused', async () => {
       const needs = gateway.gateway.needs;

@@ -76,7 +76,7 @@ describe('a poisoned payment', function suite() {
   const poisoned = async () => {
     await poison(api, sick, stream); // as a write of that process: its next read waits for it
     expect((await api.get(`/v1/charges/${chargeId}`, { key: sick.testKey })).status).to.equal(503);
-    expect(await gateway.gateway.reacted.caughtUp(5_000)).to.equal(true);
+    expect(await gateway.gateway.reacted.caughtUp(30_000)).to.equal(true);
     expect(await parkedFor()).to.deep.equal(CONSUMERS);
   };
   const skipAll = async () => {

@@ -46,7 +46,7 @@ export const playHistories = async (
 
 /** Read models equal a replay from zero, and the ledger sums to zero. */
 export const expectVerified = async ({ storage, gateway }: TestGateway): Promise<void> => {
-  await gateway.projected.caughtUp(10_000);
+  await gateway.projected.caughtUp(30_000);
   const { openSession, reads } = storage;
   expect((await verify(PROJECTIONS, storage, openSession)).differences).to.deep.equal([]);
   const { rows } = await reads.query('SELECT currency, sum(amount) AS sum FROM rm_wallet.postings GROUP BY currency');

@@ -12,6 +12,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { EventCodec } from '../../application/ports/eventCodec.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
+import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
 import { type AccountId, encodeRawId, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
@@ -32,6 +33,7 @@ import type { StartSchedule } from '../../infrastructure/system/schedule.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectDeclared } from './declaredAnswers.ts';
+import { makePatient } from './patience.ts';
 import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestTenant {
@@ -99,6 +101,8 @@ interface TestGatewayOptions {
   eventStoreUrl?: string;
   clock?: Clock;
   clockFault?: () => string | null;
+  /** Default: it waits longer than the product does, before it says that something does not show yet: the machine may be slow. */
+  isPatient?: boolean;
   /** Default: as in the product. */
   startSchedule?: GatewayOptions['startSchedule'];
   /** Default: hashes that cost next to nothing. */
@@ -137,6 +141,8 @@ export class TestGateway {
   /** Every 5xx that was answered, with its cause: must be empty unless the test wanted one. */
   readonly faults: unknown[];
   readonly securityEvents: readonly SecurityEvent[];
+  /** While it is not, what does not show within the product's own time is 202 or 503. */
+  isPatient: boolean;
   readonly #requestLog: RequestLog;
   readonly #close: () => Promise<void>;
 
@@ -147,6 +153,7 @@ export class TestGateway {
     tenant: TestTenant;
     faults: unknown[];
     securityEvents: readonly SecurityEvent[];
+    isPatient: boolean;
     requestLog: RequestLog;
     close: () => Promise<void>;
   }) {
@@ -156,6 +163,8 @@ export class TestGateway {
     this.tenant = parts.tenant;
     this.faults = parts.faults;
     this.securityEvents = parts.securityEvents;
+    this.isPatient = parts.isPatient;
+    makePatient(parts.gateway, () => this.isPatient);
     this.#requestLog = parts.requestLog;
     this.#close = parts.close;
   }
@@ -163,6 +172,14 @@ export class TestGateway {
   /** Brings what was asked so far into the request log. */
   writeRequests(): Promise<void> {
     return this.#requestLog.flush();
+  }
+
+  /** Resolves when these read models, or all, show whatever is in the log, by whichever process. Rejects after 30 s. */
+  async untilProjected(...models: readonly ReadModelName[]): Promise<void> {
+    const head = await this.storage.store.head();
+    if (head !== null) this.gateway.projected.sawHead(head); // it may not have heard yet of what another process wrote
+    if (!(await this.gateway.projected.caughtUp(30_000, models.length > 0 ? models : undefined)))
+      throw new Error(`not at ${head} within 30 s: ${this.gateway.projected.behind()}`);
   }
 
   /** `database`: use this one (and leave it) instead of a fresh one; `perMinute`: rate limit, none by default. */
@@ -212,7 +229,8 @@ export class TestGateway {
       if (!options.evidence?.folder) await rm(folder, { recursive: true, force: true });
       if (!options.database) await database.drop();
     };
-    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, requestLog, close });
+    const { isPatient = true } = options;
+    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, isPatient, requestLog, close });
   }
 
   /** Another account of the same gateway. */
@@ -351,6 +369,8 @@ const databaseFor = ({ eventStoreUrl, capabilities, projections, codec }: TestGa
 const listening = (): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer({ maxHeaderSize: 16 * 1024 });
+    // A connection that the server closed while the process stood still would be used once more by fetch, and be reset.
+    server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
 

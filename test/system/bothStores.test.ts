@@ -88,7 +88,7 @@ const play = async (commands: readonly Command[], eventStoreUrl: string | null) 
       if (creates && reply.status === 201) ids.push(reply.body.id);
       time.nowMs += 1_000;
     }
-    await test.gateway.projected.caughtUp(5_000);
+    await test.gateway.projected.caughtUp(30_000);
     expect(test.faults).to.deep.equal([]);
     return { answers, tables: await dump(test.storage.reads) };
   } finally {

@@ -61,7 +61,7 @@ describe('an event log that moves to another store', function suite() {
     return answers;
   };
   const differences = async ({ storage, gateway }: TestGateway) => {
-    await gateway.projected.caughtUp(5_000);
+    await gateway.projected.caughtUp(30_000);
     return (await verify(PROJECTIONS, storage, storage.openSession)).differences;
   };
   const startError = async (env: Record<string, string>): Promise<{ code: number | null; output: string }> => {

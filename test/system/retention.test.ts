@@ -59,7 +59,7 @@ for (const { name, open } of STORES)
     const deleteAfter = async (days: number, expected = 1) => {
       const { retention, scheduled } = gateway.gateway.needs;
       await gateway.newTenant(); // something of another kind at the end of the log
-      expect(await gateway.gateway.projected.caughtUp(10_000)).to.equal(true);
+      expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true);
       const before = await retention.deleted();
       let deleted = 0;
       // A turn of the gateway's own may be under way at this moment: then this one does nothing, and another one is due.
@@ -129,7 +129,7 @@ for (const { name, open } of STORES)
       for (const scavenge of scavenges) {
         scavenge();
         await beside((storage) => rebuild(webhookDeliveriesProjection, storage, storage.openSession));
-        expect(await gateway.gateway.projected.caughtUp(10_000)).to.equal(true);
+        expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true);
         expect(await differences()).to.deep.equal([]);
         expect((await shop.deliveries()).total).to.equal(0);
       }
@@ -148,7 +148,7 @@ for (const { name, open } of STORES)
           },
         ]);
       await shop.flush();
-      expect(await gateway.gateway.services.whenIdle(accountId, 10_000)).to.equal(true);
+      expect(await gateway.gateway.services.whenIdle(accountId, 30_000)).to.equal(true);
       expect([receiver.got.length - hits, (await shop.deliveries()).total]).to.deep.equal([0, 0]);
       for (const id of deliveries) expect(await deliveryStream(id)).to.deep.equal([]);
     });

@@ -1,9 +1,19 @@
 // Users: added, logging in, changing passwords, shut out; also when the process dies between two writes (rules D1, D2).
 import { expect } from 'chai';
-import type { UserId } from '../../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../../application/core/aggregates.ts';
+import { metadataForChange } from '../../../application/core/eventMetadata.ts';
+import {
+  type AccountEvent,
+  type AccountState,
+  reopenAccount,
+  suspendAccount,
+} from '../../../domain/account/account.ts';
+import type { Decision } from '../../../domain/kernel/decider.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import { PLATFORM_ACCOUNT, type UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { type Core, openCore } from '../../support/core.ts';
-import { type AccessScene, openAccess, PASSWORD } from './accessScene.ts';
+import { type AccessScene, BY, openAccess, PASSWORD } from './accessScene.ts';
 
 const OTHER = 'outra senha de teste';
 
@@ -63,6 +73,7 @@ describe('users', () => {
     it('refused for the role: nothing is written', async () => {
       const refused = await scene.add({ role: 'OPERATOR' });
       expect(isRejection(refused) && [refused.code, refused.param]).to.deep.equal(['invalid_request', 'role']);
+      expect(scene.asked).to.deep.equal([]);
       expect(await scene.logIn()).to.equal('unauthorized');
       await added();
     });
@@ -112,6 +123,26 @@ describe('users', () => {
       await scene.logIn(PASSWORD, 'other@example.com');
       expect(scene.paused).to.deep.equal([1_000]);
     });
+    it('and a right password of somebody who is shut out counts as a failure: slowness does not tell that it is right', async () => {
+      await scene.disable(await added());
+      expect([await scene.logIn(), scene.failed.get('ana@example.com')]).to.deep.equal(['unauthorized', 1]);
+    });
+    it('by the account as its stream is, whatever this process remembers: suspended by another one, nobody is in', async () => {
+      await added();
+      const before = await scene.logIn();
+      const { accountId } = core.account;
+      const [other, at] = [core.anotherProcess(), core.accounts.realNow()];
+      const change = <Reply>(decide: Decision<AccountState, AccountEvent, Reply>) =>
+        other.execute(ACCOUNT, streamName.account(accountId), decide, metadataForChange(BY, accountId, accountId));
+      expect((await core.accounts.get(accountId)).suspendedAt).to.equal(null);
+      await change(suspendAccount(at));
+      try {
+        expect([await scene.logIn(), await scene.isOpen(before)]).to.deep.equal(['unauthorized', false]);
+      } finally {
+        await change(reopenAccount(at));
+      }
+      expect(await scene.isOpen(await scene.logIn())).to.equal(true);
+    });
   });
 
   describe('change their password', () => {
@@ -146,6 +177,25 @@ describe('users', () => {
       expect(await scene.change(own, OTHER, OTHER)).to.equal('invalid_request');
       expect(scene.failed.get('ana@example.com')).to.equal(1);
     });
+    it('and wait after 20 failures, as whoever logs in does', async () => {
+      await added();
+      const own = await scene.logIn();
+      scene.failed.set('ana@example.com', 20);
+      expect([await scene.change(own, PASSWORD, OTHER), scene.paused]).to.deep.equal([null, [1_000]]);
+    });
+  });
+
+  it('change by somebody, at somebody’s request: each event says whose, in which account', async () => {
+    const userId = await added();
+    await scene.change(await scene.logIn(), PASSWORD, OTHER);
+    await scene.disable(userId);
+    await scene.enable(userId);
+    const operator = await added({ accountId: null, role: 'OPERATOR', email: 'op@example.com' });
+    await scene.disable(operator);
+    const { accountId } = core.account;
+    const of = (account: string) => ({ account, mode: 'live', actor: BY.actor });
+    expect(await scene.reasonsOf(userId)).to.deep.equal(Array(4).fill(of(accountId)));
+    expect(await scene.reasonsOf(operator)).to.deep.equal(Array(2).fill(of(PLATFORM_ACCOUNT)));
   });
 
   describe('that are disabled', () => {

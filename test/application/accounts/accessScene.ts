@@ -4,6 +4,7 @@ import { changePassword } from '../../../application/accounts/changePassword.ts'
 import { findSession, logIn } from '../../../application/accounts/login.ts';
 import { disableUser, enableUser } from '../../../application/accounts/userStatus.ts';
 import type { PasswordHasher, Passwords, UserEmails } from '../../../application/ports/credentials.ts';
+import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
 import type { LoginFailures, Session, Sessions, SessionTokens } from '../../../application/ports/sessions.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { PasswordId, SessionId, UserId } from '../../../domain/kernel/ids.ts';
@@ -128,6 +129,15 @@ export const openAccess = (core: Core) => {
     },
     disable: (userId: UserId) => disableUser(needs)(userId, BY),
     enable: (userId: UserId) => enableUser(needs)(userId, BY),
+    /** Why each event of the user was written: whose it is and who did it. */
+    reasonsOf: async (userId: UserId) => {
+      const reasons: object[] = [];
+      for await (const { metadata } of core.store.readStream(streamName.user(userId))) {
+        const { account, mode, actor } = JSON.parse(metadata) as EventMetadata;
+        reasons.push({ account, mode, actor });
+      }
+      return reasons;
+    },
     eventsOf: async (userId: UserId) => (await core.eventsOf(streamName.user(userId))).map(({ type }) => type),
   };
 };

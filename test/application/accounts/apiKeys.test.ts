@@ -11,10 +11,12 @@ import {
 import { keyFingerprint } from '../../../application/accounts/newKey.ts';
 import { openAccountWithKeys } from '../../../application/accounts/openAccount.ts';
 import { reopen, suspend } from '../../../application/accounts/suspension.ts';
-import { KEYRING } from '../../../application/core/aggregates.ts';
+import { ACCOUNT, KEYRING } from '../../../application/core/aggregates.ts';
+import { metadataForChange } from '../../../application/core/eventMetadata.ts';
 import type { AccessLeases } from '../../../application/ports/accessLeases.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { KnownKey } from '../../../application/ports/readModels/views.ts';
+import { suspendAccount } from '../../../domain/account/account.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, KeyId } from '../../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../../domain/kernel/rejection.ts';
@@ -41,6 +43,7 @@ describe('API keys', () => {
   let isHeld: boolean;
   let isCaughtUp: boolean;
   let onLookUp: (() => Promise<unknown>) | null;
+  let onAnnounce: (() => Promise<unknown>) | null;
   let forget: (account: AccountId | null) => void;
   let keys: ApiKeys;
 
@@ -52,7 +55,7 @@ describe('API keys', () => {
     accountId = core.account.accountId;
     [announced, lookedUp, used, ended] = [[], [], [], []];
     rows = new Map();
-    [isHeld, isCaughtUp, onLookUp] = [true, true, null];
+    [isHeld, isCaughtUp, onLookUp, onAnnounce] = [true, true, null, null];
     const listeners: ((account: AccountId | null) => void)[] = [];
     forget = (account) => {
       for (const listener of listeners) listener(account);
@@ -62,6 +65,7 @@ describe('API keys', () => {
       onChange: (listener) => void listeners.push(listener),
       announce: async (account) => {
         announced.push(account);
+        await onAnnounce?.();
         forget(account);
       },
     };
@@ -87,6 +91,7 @@ describe('API keys', () => {
     });
   });
   afterEach(async () => {
+    onAnnounce = null;
     for (const { keyId } of await listApiKeys(needs)(accountId)) await revokeApiKey(needs)(accountId, keyId, BY);
     await reopen(needs)(accountId, BY);
   });
@@ -250,6 +255,29 @@ describe('API keys', () => {
     expect(ended).to.deep.equal([accountId, accountId, accountId]);
     expect((await keys.find(cleartext))?.keyId).to.equal(key.keyId);
   });
+  it('of an account that another process has suspended are nobody’s, whatever this one remembers of it', async () => {
+    const { cleartext } = await issue();
+    expect((await core.accounts.get(accountId)).suspendedAt).to.equal(null);
+    const metadata = metadataForChange(BY, accountId, accountId);
+    const decide = suspendAccount(core.accounts.realNow());
+    await core.anotherProcess().execute(ACCOUNT, streamName.account(accountId), decide, metadata);
+    expect(await keys.find(cleartext)).to.equal(null);
+  });
+  it('are announced when the log has the change, and not before: whoever looks them up then finds it', async () => {
+    const { key } = await issue('old');
+    const found: unknown[] = [];
+    onAnnounce = async () => {
+      const commands = core.anotherProcess();
+      const { state } = await commands.load(ACCOUNT, streamName.account(accountId));
+      const labels = (await listApiKeys({ commands })(accountId)).map(({ label }) => label);
+      found.push([...labels, state.status === 'open' && state.suspendedAt !== null]);
+    };
+    const fresh = done(await rotateApiKey(needs)(accountId, key.keyId, 'new', BY));
+    done(await suspend(needs)(accountId, BY));
+    done(await reopen(needs)(accountId, BY));
+    done(await revokeApiKey(needs)(accountId, fresh.key.keyId, BY));
+    expect(found).to.deep.equal([['new', false], ['new', true], ['new', false], [false]]);
+  });
   it('no account is suspended or reopened that there is not', async () => {
     expect(
       [await suspend(needs)(newId(), BY), await reopen(needs)(newId(), BY)].map((one) => (one as Rejection).code),
@@ -262,12 +290,13 @@ describe('API keys', () => {
     await rotateApiKey(needs)(accountId, key.keyId, undefined, { actor: 'operator:ana', requestId: null });
     const written: object[] = [];
     for await (const { type, metadata } of core.store.readStream(streamName.keyring(accountId))) {
-      const { actor, $causationId: cause } = JSON.parse(metadata) as { actor: string; $causationId?: string };
-      written.push({ type, actor, cause });
+      const { account, mode, actor, $causationId: cause } = JSON.parse(metadata) as Record<string, string>;
+      written.push({ type, account, mode, actor, cause });
     }
+    const of = { account: accountId, mode: 'test' };
     expect(written.slice(-2)).to.deep.equal([
-      { type: 'ApiKeyIssued', actor: 'user:usr_1', cause: 'req_1' },
-      { type: 'ApiKeyRotated', actor: 'operator:ana', cause: undefined },
+      { type: 'ApiKeyIssued', ...of, actor: 'user:usr_1', cause: 'req_1' },
+      { type: 'ApiKeyRotated', ...of, actor: 'operator:ana', cause: undefined },
     ]);
   });
 });

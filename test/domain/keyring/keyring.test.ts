@@ -47,13 +47,14 @@ describe('issueKey', () => {
     given(keyring, issued(key()), revoked(FIRST)).when(issueKey(key())).then(null);
     given(keyring, issued(key()), rotated(FIRST, fresh)).when(issueKey(key())).then(null);
   });
-  it('takes a label of 64 characters, and no longer one', () => {
-    const longest = key({ label: 'x'.repeat(64) });
-    given(keyring).when(issueKey(longest)).then(issued(longest), longest);
-    given(keyring)
-      .when(issueKey(key({ label: 'x'.repeat(65) })))
-      .rejected('invalid_request', 'label');
-  });
+  for (const letter of ['x', '😀'])
+    it(`takes a label of 64 characters, and no longer one: ${letter}`, () => {
+      const longest = key({ label: letter.repeat(64) });
+      given(keyring).when(issueKey(longest)).then(issued(longest), longest);
+      given(keyring)
+        .when(issueKey(key({ label: letter.repeat(65) })))
+        .rejected('invalid_request', 'label');
+    });
 });
 
 describe('rotateKey', () => {

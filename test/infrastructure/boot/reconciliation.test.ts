@@ -76,17 +76,17 @@ describe('reconciliation', function suite() {
     const { jobs } = test.gateway;
     // What it tells of live payments is settled when nothing waits for that either.
     const look = async () => ((await jobs.open('reconcile')) === 0 && (await jobs.open('settle')) === 0 ? true : null);
-    expect(await pollUntil({ onMove: (listener) => jobs.onSettled(listener) }, 10_000, look)).to.equal(true);
+    expect(await pollUntil({ onMove: (listener) => jobs.onSettled(listener) }, 30_000, look)).to.equal(true);
   };
   /** Ten minutes later the schedule comes round; all that follows of it for the accounts has happened. */
   const run = async (...accounts: readonly AccountId[]): Promise<void> => {
     const { gateway } = test;
     clock.aheadMs += TEN_MINUTES_MS;
-    expect(await gateway.projected.caughtUp(5_000)).to.equal(true);
+    expect(await gateway.projected.caughtUp(30_000)).to.equal(true);
     await haveOwedWorkDone([RECONCILE], { ...gateway.needs, clock });
     await untilIdle();
     for (const account of [shop.tenant.accountId, ...accounts])
-      expect(await gateway.services.whenIdle(account, 5_000)).to.equal(true);
+      expect(await gateway.services.whenIdle(account, 30_000)).to.equal(true);
   };
   const typesOf = async ({ id }: Charge): Promise<readonly string[]> => {
     const types: string[] = [];
@@ -191,7 +191,7 @@ describe('reconciliation', function suite() {
     const notifications = providerNotifications(test.storage.operations, test.gateway.jobs, NOTIFIED_WORK);
     const tenant = { accountId: shop.tenant.accountId, mode: 'test' } as const;
     await notifications.store({ tenant, kind: 'payment', reference, paymentId: one.id }, '{}');
-    expect(await test.gateway.services.whenIdle(tenant.accountId, 5_000)).to.equal(true);
+    expect(await test.gateway.services.whenIdle(tenant.accountId, 30_000)).to.equal(true);
     expect(await notified()).to.have.length(1);
     expect((await notified())[0]).to.include({ outcome: 'not_confirmed' });
     await book(one, 1234, tenant.accountId, reference);
@@ -244,7 +244,7 @@ describe('payments by txid while read models are behind', function suite() {
       isAlone: false,
       roles: { serves: true, projects: false, works: false },
     });
-    expect(await api.gateway.projected.caughtUp(10_000), 'the keys of the account').to.equal(true);
+    expect(await api.gateway.projected.caughtUp(30_000), 'the keys of the account').to.equal(true);
     await projector.close();
     const { body, text, status } = await api.charge<{ id: string; pix: { txid: string } }>();
     expect(status, text).to.equal(201);

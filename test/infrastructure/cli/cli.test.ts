@@ -59,7 +59,7 @@ describe('the command line', () => {
     const said = err.split('\n').filter((line) => !line.startsWith('{'));
     expect([code, out, said]).to.deep.equal([2, '', [`quita: ${message}`, '']]);
   };
-  const projected = () => gateway.gateway.projected.caughtUp(5_000);
+  const projected = () => gateway.untilProjected();
   const paid = async (body: Body, payer: Body, outcome: string) => {
     const { body: made } = await gateway.charge({ amount: 10_000, ...body });
     const id = made['id'] as string;

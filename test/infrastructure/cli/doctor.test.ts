@@ -28,8 +28,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-describe('doctor on EventStoreDB', function suite() {
-  this.timeout(30_000);
+describe('doctor on EventStoreDB', () => {
   let dataDir: string;
   /** As durable as in production: the server of other tests is not, which doctor would say. */
   let database: EmbeddedPostgres;

@@ -64,7 +64,7 @@ describe('the commands about jobs', () => {
       "CREATE TRIGGER fail BEFORE INSERT ON jobs.job_common FOR EACH ROW WHEN (NEW.name = 'fanOut') EXECUTE FUNCTION jobs.fail()",
     );
     await shop.charge();
-    expect(await test.gateway.reacted.caughtUp(5_000)).to.equal(true);
+    expect(await test.gateway.reacted.caughtUp(30_000)).to.equal(true);
     await operations.query('DROP TRIGGER fail ON jobs.job_common');
 
     const { json } = await run<Listed>('jobs', 'list', '--queue', 'fanOut', '--json');

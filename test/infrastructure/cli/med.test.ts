@@ -26,12 +26,11 @@ describe('med review', () => {
     expect(code, err).to.equal(0);
     return json;
   };
-  const list = async () =>
-    (await good<Waiting>('med', 'review', 'list')).waiting.map(({ caseId, because, result }) => [
-      caseId,
-      because,
-      result,
-    ]);
+  const list = async () => {
+    await gateway.untilProjected();
+    const { waiting } = await good<Waiting>('med', 'review', 'list');
+    return waiting.map(({ caseId, because, result }) => [caseId, because, result]);
+  };
 
   it('lists what waits, approves and refuses', async () => {
     const desk = await CaseDesk.open(gateway);
@@ -52,7 +51,7 @@ describe('med review', () => {
     expect((await run('med', 'review', 'approve', refused.id)).code).to.equal(2);
     expect((await run('med', 'review', 'approve', 'x')).code).to.equal(2);
     expect((await list()).map(([id]) => id)).to.deep.equal([mismatch.id]);
-    await gateway.gateway.projected.caughtUp(5_000);
+    await gateway.untilProjected();
     expect((await desk.accept(refused.id)).money_outcome).to.equal('lost');
     expect(await desk.wallet()).to.deep.equal({ available: 3 * netOf(1_000) - 2_000, retained: 0 });
     const { code, out } = await run('projections', 'verify');

@@ -31,7 +31,7 @@ describe('user commands', () => {
   const logIn = async (email: string, password: string) =>
     (await gateway.post('/v1/auth/login', { email, password }, { key: null })).status;
   const list = async (...more: string[]) => {
-    expect(await gateway.gateway.projected.caughtUp(5_000, ['users'])).to.equal(true);
+    await gateway.untilProjected('users');
     return (await run<Listed>('list', ...more, '--json')).json.users;
   };
 
@@ -82,7 +82,7 @@ describe('user commands', () => {
     expect((await role('VIEWER')).err).to.equal(`quita: ${says}\n`);
     expect(await canManage()).to.equal(true);
     await add('eva@example.com', 'OWNER', '--account', of);
-    expect(await gateway.gateway.projected.caughtUp(5_000, ['users'])).to.equal(true);
+    await gateway.untilProjected('users');
     for (const [wanted, who, may] of [
       ['VIEWER', 'RUI@example.com', false],
       ['VIEWER', userId, false],

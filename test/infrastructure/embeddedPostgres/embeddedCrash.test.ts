@@ -101,11 +101,15 @@ describe('embedded PostgreSQL after a crash', () => {
     });
 
     it('starts after kill -9 during initdb, and leaves nothing behind', async () => {
-      t.dataDir = join(t.folder, 'halfMade');
-      const owner = t.own();
-      await owner.said('log', /creating the database/);
-      await owner.kill();
-      expect(await readdir(t.dataDir)).not.to.include('postgres');
+      // Whoever hears of its beginning too late, on a loaded machine, finds it done, and tries another.
+      for (let n = 0, isMade = true; isMade; n++) {
+        expect(n).to.be.lessThan(5);
+        t.dataDir = join(t.folder, `halfMade${n}`);
+        const owner = t.own();
+        await owner.said('log', /creating the database/);
+        await owner.kill();
+        isMade = (await readdir(t.dataDir)).includes('postgres');
+      }
       const next = await t.start();
       expect(await query(next.connectionString, 'SELECT 1 AS one')).to.deep.equal([{ one: 1 }]);
       expect((await readdir(t.dataDir)).sort()).to.deep.equal(COMPLETE);

@@ -2,7 +2,9 @@
 
 import { expect } from 'chai';
 import { PayloadsFailed } from '../../../application/ports/jobs.ts';
+import type { SqlPool } from '../../../application/ports/sql.ts';
 import { listFailedJobs } from '../../../infrastructure/jobs/failedJobs.ts';
+import { REOPEN_EXPIRED } from '../../../infrastructure/jobs/statements.ts';
 import { Gate } from '../../projections/engine/scene.ts';
 import { QueueUnderTest, request, tenant } from './queueUnderTest.ts';
 import { Worked } from './worked.ts';
@@ -99,15 +101,17 @@ describe('claims of jobs', () => {
     );
     jobs.work(QUEUE, worked, { places: 24, perTarget: 4 });
     await worked.count(8);
-    const tookMs: number[] = [];
+    const [tookMs, roundTripMs]: [number[], number[]] = [[], []];
     for (let n = 0; n < 15; n++) {
       const started = performance.now();
       await jobs.enqueue([request(`good-${n}`, { tenant: tenant('good') })]);
       await worked.until(() => worked.items.includes(`good-${n}`));
       tookMs.push(performance.now() - started);
+      roundTripMs.push(await test.backends.roundTripMs());
     }
-    // The best of fifteen: what the machine does besides is not what is asked. A scan of all that waits takes 100 ms and more.
-    expect(Math.min(...tookMs)).to.be.lessThan(50);
+    // The best of fifteen: what the machine does besides is not what is asked. A scan of all that waits takes 100 ms and more, and a
+    // slow machine is slow with everything.
+    expect(Math.min(...tookMs)).to.be.lessThan(50 + 10 * Math.min(...roundTripMs));
     expect(countOf(worked.items, 'bad')).to.equal(8);
     await test.backends.sql.query("DELETE FROM jobs.job WHERE state < 'active'");
     gate.open();
@@ -260,6 +264,31 @@ describe('claims of jobs', () => {
     expect(await test.rows('SELECT state, retry_count FROM jobs.job')).to.deep.equal([
       { state: 'active', retry_count: 0 },
     ]);
+    gate.open();
+    await test.rest(jobs, QUEUE);
+    expect(worked.items).to.deep.equal(['long']);
+  });
+
+  it('are not taken for cold by their own worker, which stood still between its touch and its look', async () => {
+    let looks = 0;
+    const { pool } = test;
+    const stalling: SqlPool = {
+      query: async <Row>(...[statement, values]: Parameters<SqlPool['query']>) => {
+        if (statement === REOPEN_EXPIRED) {
+          looks++;
+          await pool.query('SELECT pg_sleep(0.25)'); // longer than four heartbeats
+        }
+        return pool.query<Row>(statement, values);
+      },
+      transaction: (work) => pool.transaction(work),
+    };
+    const jobs = await test.open({ heartbeatMs: 50, pool: stalling });
+    const gate = new Gate();
+    const worked = new Worked(() => gate.pass());
+    jobs.work(QUEUE, worked, PLACES);
+    await jobs.enqueue([request('long')]);
+    await gate.reached;
+    await test.backends.until(async () => looks === 2);
     gate.open();
     await test.rest(jobs, QUEUE);
     expect(worked.items).to.deep.equal(['long']);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { SqlPool, SqlResult } from '../../../application/ports/sql.ts';
 import type { Claim } from '../../../infrastructure/jobs/jobLoop.ts';
 import { LeaseKeeper, type OpenedClaim } from '../../../infrastructure/jobs/leaseKeeper.ts';
+import { TOUCH } from '../../../infrastructure/jobs/statements.ts';
 
 type Asked =
   | { readonly kind: 'touch'; readonly ids: readonly string[]; readonly attempts: readonly number[] }
@@ -16,13 +17,13 @@ class Pool implements SqlPool {
   #waiting: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
 
   async query<Row>(text: unknown, values?: readonly unknown[]): Promise<SqlResult<Row>> {
-    const isTouch = String(text).includes('SET heartbeat_on');
+    const isTouch = text === TOUCH;
     this.asked.push(
       isTouch ? { kind: 'touch', ids: values?.[0] as string[], attempts: values?.[1] as number[] } : { kind: 'look' },
     );
     for (const { resolve } of this.#waiting.filter(({ holds }) => holds())) resolve();
     if (this.isAway) throw new Error('no database');
-    const rows = isTouch ? [] : this.opened.splice(0);
+    const rows = isTouch ? [{ at: 'now' }] : this.opened.splice(0);
     return { rows: rows as Row[], rowCount: rows.length };
   }
   transaction(): never {

@@ -208,14 +208,17 @@ describe('the job queue on pg-boss', () => {
         : await open().then((jobs) => [jobs, jobs] as const);
       const worked = new Worked();
       receiver.work(QUEUE, worked, LIMITS);
-      const tookMs: number[] = [];
+      const median = (figures: readonly number[]) => figures.toSorted((a, b) => a - b)[7] as number;
+      const [tookMs, roundTripMs]: [number[], number[]] = [[], []];
       for (let n = 0; n < 15; n++) {
         const started = performance.now();
         await sender.enqueue([{ ...HERE, payload: { id: `${n}` } }]);
         await worked.count(n + 1);
         tookMs.push(performance.now() - started);
+        roundTripMs.push(await backends.roundTripMs());
       }
-      expect(tookMs.toSorted((a, b) => a - b)[7]).to.be.lessThan(50);
+      // A machine that is slow is so with everything.
+      expect(median(tookMs)).to.be.lessThan(50 + 10 * median(roundTripMs));
     });
 
   it('runs a job that failed again, and says why it failed', async () => {

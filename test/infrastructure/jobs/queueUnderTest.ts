@@ -45,7 +45,9 @@ export class QueueUnderTest {
   }
 
   /** One process. */
-  async open(often: Pick<PgBossJobsOptions, 'superviseSeconds' | 'heartbeatMs' | 'hangsMs'> = {}): Promise<PgBossJobs> {
+  async open(
+    often: Partial<Pick<PgBossJobsOptions, 'superviseSeconds' | 'heartbeatMs' | 'hangsMs' | 'pool'>> = {},
+  ): Promise<PgBossJobs> {
     const notices = new NotificationListener(connectionConfig(this.#database.connectionString, 'notices'));
     await notices.open();
     try {

@@ -130,8 +130,26 @@ describe('the request log of a process', () => {
     answer(10, 10);
     resolve();
     await writing;
+    expect(ids()).to.deep.equal(numbers(0, 10));
     await log.flush();
     expect(ids()).to.deep.equal(numbers(0, 20));
+  });
+  it('asked to write while it writes, also writes what came since, for each who asked', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    meets = promise;
+    answer(1);
+    const first = log.flush();
+    const asked: Promise<void>[] = [];
+    for (let n = 1; n < 4; n++) {
+      answer(1, n);
+      asked.push(log.flush());
+    }
+    resolve();
+    for (const done of asked) {
+      await done;
+      expect(ids()).to.deep.equal(numbers(0, 4));
+    }
+    await first;
   });
   it('writes by itself what was answered less than a second ago', async () => {
     await log.close();
@@ -148,9 +166,15 @@ describe('the request log of a process', () => {
       mock.timers.reset();
     }
   });
-  it('writes the rest when the process stops', async () => {
+  it('writes the rest when the process stops, also behind a write that is on its way', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    meets = promise;
     answer(5);
-    await log.close();
-    expect(ids()).to.deep.equal(numbers(0, 5));
+    void log.flush();
+    answer(5, 5);
+    const closed = log.close();
+    resolve();
+    await closed;
+    expect(ids()).to.deep.equal(numbers(0, 10));
   });
 });

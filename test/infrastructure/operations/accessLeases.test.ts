@@ -12,6 +12,8 @@ import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 const ACCOUNT = '0'.repeat(26) as AccountId;
 /** No renewal comes by itself, and no lease runs out while a test runs, unless the test moves the clock. */
 const STILL: AccessLeaseTimings = { leaseMs: 60_000, renewMs: 1_000_000, idleMs: 1_000_000 };
+/** Whoever announces asks for it so often, each time a pause later, that its holder may be slow to hear. */
+const LONG = { timings: { leaseMs: 100 * STILL.leaseMs } };
 
 describe('access leases', () => {
   let database: TestDatabase;
@@ -52,6 +54,7 @@ describe('access leases', () => {
     readonly timings?: Partial<AccessLeaseTimings>;
     readonly stopwatch?: Stopwatch;
     readonly isDeaf?: boolean;
+    readonly notices?: Pick<NotificationListener, 'on'>;
     readonly db?: Pick<PgPool, 'query' | 'transaction'>;
   }
   let processes = 0;
@@ -67,7 +70,7 @@ describe('access leases', () => {
       onError: (error) => errors.push(error),
     });
     leases.onChange((account) => heard.push(account));
-    await leases.follow(options.isDeaf ? { on: async () => () => undefined } : notices);
+    await leases.follow(options.isDeaf ? { on: async () => () => undefined } : (options.notices ?? notices));
     opened.push(leases);
     return { leases, heard, errors };
   };
@@ -81,6 +84,10 @@ describe('access leases', () => {
     one.heard.length = 0;
     return one;
   };
+  const through = (way: () => Pick<PgPool, 'query'>): NonNullable<Options['db']> => ({
+    query: (...args) => way().query(...args),
+    transaction: (work) => db.transaction(work),
+  });
   const announcer = () =>
     new PostgresAccessLeases({ db, process: 'announcer', stopwatch, onError: () => undefined, timings: STILL });
   const onRecord = async (): Promise<number> => (await db.query('SELECT FROM operations.access_leases')).rowCount;
@@ -93,14 +100,14 @@ describe('access leases', () => {
   });
 
   it('outlast a change in every process that hears of it, before the change is answered', async () => {
-    const [one, two] = [await holder(), await holder()];
+    const [one, two] = [await holder(LONG), await holder(LONG)];
     await announcer().announce(ACCOUNT);
-    expect([one.heard, two.heard, time.elapsedMs < STILL.leaseMs]).to.deep.equal([[ACCOUNT], [ACCOUNT], true]);
+    expect([one.heard, two.heard, time.elapsedMs < LONG.timings.leaseMs]).to.deep.equal([[ACCOUNT], [ACCOUNT], true]);
     expect([one.leases.isHeld(), two.leases.isHeld()]).to.deep.equal([true, true]);
   });
 
   it('are waited for by their holder too', async () => {
-    const { leases, heard } = await holder();
+    const { leases, heard } = await holder(LONG);
     await leases.announce(ACCOUNT);
     expect(heard).to.deep.equal([ACCOUNT]);
   });
@@ -154,11 +161,11 @@ describe('access leases', () => {
   });
 
   it('can’t be renewed past a change by a renewal that began before it', async () => {
-    const rows = await db.query<{ version: number }>('SELECT version FROM operations.access_changes');
-    const { version } = rows.rows[0] as { version: number };
     let answered = false;
+    let way: Pick<PgPool, 'query'> = db;
     const { announced } = await db.transaction(async (tx) => {
-      await tx.query('SELECT FROM operations.access_changes FOR SHARE');
+      way = tx;
+      await holder({ isDeaf: true, db: through(() => way) });
       const announced = announcer()
         .announce(ACCOUNT)
         .then(() => {
@@ -166,18 +173,85 @@ describe('access leases', () => {
         });
       await until(async () => {
         const blocked = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-        return (await db.query(blocked)).rowCount > 0;
+        return answered || (await db.query(blocked)).rowCount > 0;
       });
-      await tx.query('INSERT INTO operations.access_leases (process, version, lease_ms) VALUES ($1, $2, $3)', [
-        'late',
-        version,
-        STILL.leaseMs,
-      ]);
       expect([answered, time.elapsedMs]).to.deep.equal([false, 0]);
       return { announced };
     });
+    way = db;
     await announced;
     expect(time.elapsedMs).to.equal(STILL.leaseMs);
+  });
+
+  it('count from before they were asked for, and are waited for from when the change was written', async () => {
+    let takesMs = 0;
+    const slow = through(() => ({
+      query: async <Row>(...args: Parameters<PgPool['query']>) => {
+        const result = await db.query<Row>(...args);
+        time.elapsedMs += takesMs;
+        return result;
+      },
+    }));
+    const { leases } = await holder({ isDeaf: true, db: slow });
+    takesMs = STILL.leaseMs / 2;
+    time.elapsedMs = STILL.leaseMs;
+    await until(() => leases.isHeld());
+    expect(time.elapsedMs).to.equal(1.5 * STILL.leaseMs);
+    takesMs = 0;
+    time.elapsedMs += 0.4 * STILL.leaseMs;
+    expect(leases.isHeld()).to.equal(false);
+    await until(() => leases.isHeld());
+
+    time.elapsedMs = 0;
+    const writing = through(() => ({
+      query: async <Row>(...args: Parameters<PgPool['query']>) => {
+        const result = await db.query<Row>(...args);
+        if (time.elapsedMs === 0) time.elapsedMs = 1_000;
+        return result;
+      },
+    }));
+    const options = { process: 'slow', stopwatch, onError: () => undefined, timings: STILL };
+    await new PostgresAccessLeases({ db: writing, ...options }).announce(ACCOUNT);
+    expect(time.elapsedMs).to.equal(1_000 + STILL.leaseMs);
+  });
+
+  it('are renewed once more for a change that is heard of while a renewal is on its way', async () => {
+    let hear = (): void => undefined;
+    let gate: Promise<void> | null = null;
+    const reached = Promise.withResolvers<void>();
+    const opening = Promise.withResolvers<void>();
+    const held = through(() => ({
+      query: async <Row>(...args: Parameters<PgPool['query']>) => {
+        const result = await db.query<Row>(...args);
+        if (gate !== null) reached.resolve();
+        await gate;
+        return result;
+      },
+    }));
+    const { leases, heard } = await holder({
+      db: held,
+      notices: {
+        on: async (_, listener) => {
+          hear = () => listener('');
+          return () => undefined;
+        },
+      },
+    });
+    gate = opening.promise;
+    time.elapsedMs = STILL.leaseMs;
+    expect(leases.isHeld()).to.equal(false);
+    await reached.promise;
+    const patient: Stopwatch = { elapsedMs: () => 0, pause: () => setImmediate() };
+    const versions = async () => (await db.query('SELECT version FROM operations.access_changes')).rows;
+    const before = await versions();
+    const options = { process: 'patient', stopwatch: patient, onError: () => undefined, timings: STILL };
+    const announced = new PostgresAccessLeases({ db, ...options }).announce(ACCOUNT);
+    await until(async () => JSON.stringify(await versions()) !== JSON.stringify(before));
+    hear();
+    gate = null;
+    opening.resolve();
+    await announced;
+    expect([heard, leases.isHeld()]).to.deep.equal([[ACCOUNT], true]);
   });
 
   it('are not held while the database can’t be asked, which is told once; they are held when it can', async () => {

@@ -74,6 +74,22 @@ describe('the request log in Postgres', () => {
     await write(request(1), later);
     expect(await all()).to.deep.equal([later, request(1)]);
   });
+  it('of one millisecond they stand in the order of their ids, also where a page ends between them', async () => {
+    const batch = [4, 3, 2, 1].map((n) => request(n, { requestId: 'req_same' }));
+    await write(...batch.toReversed());
+    for (const filter of [
+      { statuses: null, keyFingerprint: null },
+      { statuses: [200, 404], keyFingerprint: null },
+    ]) {
+      expect(await reads().list(ACCOUNT, filter, null, 2)).to.deep.equal(batch.slice(0, 2));
+      expect(await reads().list(ACCOUNT, filter, batch[1] as LoggedRequest, 9)).to.deep.equal(batch.slice(2));
+    }
+    // Of those with one id the newest are shown.
+    const earlier = request(5, { requestId: 'req_same', createdAt: addSeconds(AT, -1) });
+    await write(earlier);
+    expect(await reads().withRequestId('req_same', 5)).to.deep.equal([...batch, earlier]);
+    expect(await reads().withRequestId('req_same', 2)).to.deep.equal(batch.slice(0, 2));
+  });
   it('an operator of the platform has no account', async () => {
     const ofOperator = request(1, { accountId: null, mode: null });
     await write(ofOperator);

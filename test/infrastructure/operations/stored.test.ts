@@ -132,7 +132,7 @@ describe('work that counts before it adds', function suite() {
     const database = await migratedDatabase();
     const one = await TestGateway.open({ database });
     const two = await TestGateway.open({ database, isAlone: false });
-    for (const { gateway } of [one, two]) expect(await gateway.projected.caughtUp(5_000)).to.equal(true);
+    for (const { gateway } of [one, two]) expect(await gateway.projected.caughtUp(30_000)).to.equal(true);
     const other = await one.newTenant();
     const register = (gateway: TestGateway, key: string, n: number) =>
       gateway.post('/v1/webhooks/endpoints', { url: `http://127.0.0.1:9999/${n}`, events: ['*'] }, { key });

@@ -10,6 +10,8 @@ export interface Backends {
   cut(application: string): Promise<number>;
   /** Asks again and again until `look` answers something true; each question is a round trip to the server. */
   until<T>(look: () => Promise<T | null | false | undefined>, timeoutMs?: number): Promise<T>;
+  /** Milliseconds of a statement that does nothing: by which a machine is measured that may be slow, or busy with something else. */
+  roundTripMs(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -24,7 +26,7 @@ export const watchBackends = async (connectionString: string): Promise<Backends>
     );
     return rows.map(({ pid }) => pid);
   };
-  const until: Backends['until'] = async (look, timeoutMs = 5_000) => {
+  const until: Backends['until'] = async (look, timeoutMs = 30_000) => {
     for (const end = performance.now() + timeoutMs; ; ) {
       const found = await look();
       if (found) return found;
@@ -41,6 +43,11 @@ export const watchBackends = async (connectionString: string): Promise<Backends>
       await sql.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) pid', [pids]);
       await until(async () => !(await of(application)).some((pid) => pids.includes(pid)));
       return pids.length;
+    },
+    roundTripMs: async () => {
+      const started = performance.now();
+      await sql.query('SELECT 1');
+      return performance.now() - started;
     },
     close: () => sql.end(),
   };

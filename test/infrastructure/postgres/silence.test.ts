@@ -87,10 +87,12 @@ describe('silent connections', () => {
   it('are not those whose statement is slow', async () => {
     const pool = opened(new PgPool(config(), 2, () => undefined));
     const session = opened(await PgSession.open(config()));
-    const slow = 'SELECT pg_sleep(1.2), 7 AS answer';
-    const answers = await Promise.all([pool.query<{ answer: number }>(slow), session.query<{ answer: number }>(slow)]);
-    expect(answers.map(({ rows }) => rows[0]?.answer)).to.deep.equal([7, 7]);
-    expect(proxy.accepted).to.be.above(2); // it was asked about
+    await backends.sql.query('SELECT pg_advisory_lock(1)');
+    const slow = 'SELECT pg_advisory_lock_shared(1), 7 AS answer';
+    const slowly = Promise.all([pool.query<{ answer: number }>(slow), session.query<{ answer: number }>(slow)]);
+    await backends.until(async () => proxy.accepted > 3); // they were asked about, and again
+    await backends.sql.query('SELECT pg_advisory_unlock(1)');
+    expect((await slowly).map(({ rows }) => rows[0]?.answer)).to.deep.equal([7, 7]);
   });
 
   it('are told from statements that the server itself ends', async () => {
@@ -102,10 +104,12 @@ describe('silent connections', () => {
   it('are found as soon as a slow statement has ended behind them', async () => {
     const pool = opened(new PgPool(config(), 1, () => undefined));
     await pool.query('SELECT 1');
-    const work = refused(pool.query("SELECT pg_sleep(0.8), 'asked' AS asked"));
-    await backends.until(async () => (await backends.of(NAME)).length === 1);
-    await backends.sql.query('SELECT pg_sleep(0.1)');
+    await backends.sql.query('SELECT pg_advisory_lock(1)');
+    const work = refused(pool.query('SELECT pg_advisory_lock(1)'));
+    const waits = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    await backends.until(async () => (await backends.sql.query(waits)).rowCount === 1);
     proxy.silence();
+    await backends.sql.query('SELECT pg_advisory_unlock(1)');
     expect(await work).to.deep.equal(SILENT);
     expect((await pool.query('SELECT 1 AS one')).rows).to.deep.equal([{ one: 1 }]);
   });
@@ -129,6 +133,7 @@ describe('silent connections', () => {
       });
     const notices = opened(new NotificationListener(config()));
     await notices.on('a', (payload) => {
+      if (payload === 'missed') return; // by who was quicker, the notice or the new connection
       heard.push(payload);
       hear();
     });
@@ -169,7 +174,7 @@ describe('silent connections', () => {
     proxy.silence();
     const beganAtMs = performance.now();
     await session.close();
-    expect(performance.now() - beganAtMs).to.be.within(900, 2_500);
+    expect(performance.now() - beganAtMs).to.be.within(900, 8_000);
   });
 });
 
@@ -188,7 +193,7 @@ describe('sessions', () => {
   it('may not stand idle in a transaction, unless who holds them says that it is alive', async () => {
     const config = {
       ...connectionConfig(database.connectionString, NAME, { ...WATCH_TIMINGS, lookMs: 50 }),
-      idle_in_transaction_session_timeout: 500,
+      idle_in_transaction_session_timeout: 1_500, // far above a beat, which comes every 100 ms
     };
     const pool = new PgPool(config, 1, () => undefined);
     const session = await PgSession.open(config);

@@ -10,16 +10,26 @@ import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { Receiver, typeOf } from '../../support/receiver.ts';
 import { jobOf, RecordingJobs, timer } from '../operations/support.ts';
 
+/** To which a clock of these tests agrees with the database's. */
+const EXACT_MS = 40;
 /** Of the database under all of these tests: this host's. */
 const databaseNow = Date.now;
-const skewed = (db: PgPool, skewMs: number): Promise<DatabaseClock> =>
-  DatabaseClock.open({
+const skewed = async (db: PgPool, skewMs: number): Promise<DatabaseClock> => {
+  const clock = await DatabaseClock.open({
     db,
     wallNow: () => Date.now() + skewMs,
     steadyNow: () => performance.now(),
     onFault: () => undefined,
     onError: () => undefined,
   });
+  // It is as exact as the database's answer is quick, and some are slow on a loaded machine.
+  let beganAtMs: number;
+  do {
+    beganAtMs = performance.now();
+    await clock.measure();
+  } while (performance.now() - beganAtMs > EXACT_MS);
+  return clock;
+};
 
 describe('workers whose clocks are 12 s apart', () => {
   let database: TestDatabase;
@@ -54,8 +64,7 @@ describe('workers whose clocks are 12 s apart', () => {
       await setTimers(pool, [timer('a', new Date(dueAtMs).toISOString())]);
       scan.start();
       await jobs.count(1);
-      // The database's clock is known to half a round trip, and those are long on a loaded machine.
-      expect(takenAtMs[0]).to.be.within(dueAtMs - 500, dueAtMs + 2_000);
+      expect(takenAtMs[0]).to.be.within(dueAtMs - 500, dueAtMs + 5_000); // by its own clock 6 s early, or late
       expect(jobs.enqueued.map(({ payload }) => payload)).to.deep.equal([{ paymentId: 'a' }]);
     });
 

@@ -4,7 +4,11 @@ import type { WebhookSender } from '../../../application/ports/webhookSender.ts'
 import { openWebhookSender } from '../../../infrastructure/webhookSender/webhookSender.ts';
 import { closed, openRawReceiver, openReceiver, type Receiver, timeless, webhook } from './receiver.ts';
 
+/** Of attempts that are to end at it. */
 const DEADLINE_MS = 500;
+const SOON = { deadlineMs: DEADLINE_MS };
+/** Of the sender: of what is answered at once, however slow the machine is. */
+const PATIENT_MS = 20_000;
 const OK = { ok: true, statusCode: 200, error: null, responseBody: null, retryAfterMs: null };
 const NOTHING = { ok: false, statusCode: null, responseBody: null, retryAfterMs: null };
 const failed = (statusCode: number, error: string, responseBody: string | null = null) => ({
@@ -32,7 +36,7 @@ describe('webhook sender over http', () => {
   const send = async (url = receiver.url, more = {}) => timeless(await sender.send(webhook(url, more)));
 
   beforeEach(() => {
-    sender = openWebhookSender({ allowPrivate: true, deadlineMs: DEADLINE_MS });
+    sender = openWebhookSender({ allowPrivate: true, deadlineMs: PATIENT_MS });
   });
   afterEach(async () => {
     await sender.close();
@@ -74,6 +78,8 @@ describe('webhook sender over http', () => {
   });
 
   it('gives up after the attempt’s own deadline where that is shorter, never later than its own', async () => {
+    await sender.close();
+    sender = openWebhookSender({ allowPrivate: true, deadlineMs: DEADLINE_MS });
     await open(() => undefined);
     for (const [deadlineMs, most] of [
       [50, 50],
@@ -139,9 +145,9 @@ describe('webhook sender over http', () => {
 
   it('ends at the deadline when no status comes, and ends the socket', async () => {
     await open(() => {});
-    const outcome = await sender.send(webhook(receiver.url));
+    const outcome = await sender.send(webhook(receiver.url, SOON));
     expect(timeless(outcome)).to.deep.equal({ ...NOTHING, error: 'timeout: no answer within 500 ms' });
-    expect(outcome.durationMs).to.be.within(DEADLINE_MS - 5, DEADLINE_MS + 2_000);
+    expect(outcome.durationMs).to.be.within(DEADLINE_MS - 5, DEADLINE_MS + 8_000);
     await closed(receiver.sockets[0]!);
   });
 
@@ -151,7 +157,7 @@ describe('webhook sender over http', () => {
       const drip = setInterval(() => socket.write('a'), 10);
       socket.on('close', () => clearInterval(drip));
     });
-    expect(await send()).to.deep.equal({ ...NOTHING, error: 'timeout: no answer within 500 ms' });
+    expect(await send(receiver.url, SOON)).to.deep.equal({ ...NOTHING, error: 'timeout: no answer within 500 ms' });
     await closed(receiver.sockets[0]!);
   });
 
@@ -161,7 +167,7 @@ describe('webhook sender over http', () => {
       const drip = setInterval(() => socket.write('.'), 10);
       socket.on('close', () => clearInterval(drip));
     });
-    const { responseBody, ...rest } = await send();
+    const { responseBody, ...rest } = await send(receiver.url, SOON);
     expect(rest).to.deep.equal({
       ok: false,
       statusCode: 200,
@@ -174,7 +180,10 @@ describe('webhook sender over http', () => {
 
   it('names the status and not the deadline when the body of a failure drips', async () => {
     await openRaw((socket) => socket.write('HTTP/1.1 503 No\r\nretry-after: 60\r\ncontent-length: 9\r\n\r\nslow'));
-    expect(await send()).to.deep.equal({ ...failed(503, 'status: 503', 'slow'), retryAfterMs: 60_000 });
+    expect(await send(receiver.url, SOON)).to.deep.equal({
+      ...failed(503, 'status: 503', 'slow'),
+      retryAfterMs: 60_000,
+    });
   });
 
   it('is delivered with a body beyond 16 KiB, of which 4 KiB are kept and the rest goes with the socket', async () => {
@@ -248,7 +257,7 @@ describe('webhook sender over http', () => {
 
   it('has no status when nothing but an interim answer came', async () => {
     await openRaw((socket) => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'));
-    expect(await send()).to.deep.equal({ ...NOTHING, error: 'timeout: no answer within 500 ms' });
+    expect(await send(receiver.url, SOON)).to.deep.equal({ ...NOTHING, error: 'timeout: no answer within 500 ms' });
   });
 
   it('does not let itself be upgraded', async () => {
@@ -259,10 +268,13 @@ describe('webhook sender over http', () => {
   });
 
   it('fails when nobody listens', async () => {
-    const { url, close, port } = await openReceiver(() => {});
-    await close();
-    expect(await send(url)).to.deep.equal({ ...NOTHING, error: `connection: connect ECONNREFUSED 127.0.0.1:${port}` });
-    expect(await send(url)).to.deep.equal({ ...NOTHING, error: `connection: connect ECONNREFUSED 127.0.0.1:${port}` });
+    const { port } = await open(() => {});
+    // Of an address that nobody takes a port of: one that was just given back may be somebody else's by now.
+    for (let twice = 0; twice < 2; twice++)
+      expect(await send(`http://127.0.0.2:${port}/`)).to.deep.equal({
+        ...NOTHING,
+        error: `connection: connect ECONNREFUSED 127.0.0.2:${port}`,
+      });
   });
 
   it('fails and does not throw on a header that can not be sent', async () => {
@@ -287,11 +299,11 @@ describe('webhook sender over http', () => {
 
   it('keeps to its connections for one origin, and starts the deadline when the turn comes', async () => {
     await sender.close();
-    sender = openWebhookSender({ allowPrivate: true, deadlineMs: DEADLINE_MS, connections: 1 });
+    sender = openWebhookSender({ allowPrivate: true, deadlineMs: PATIENT_MS, connections: 1 });
     await open((response, { path }) => {
       if (path === '/answered') response.end('ok');
     });
-    const silent = [send(`${receiver.url}silent`), send(`${receiver.url}silent`)];
+    const silent = [send(`${receiver.url}silent`, SOON), send(`${receiver.url}silent`, SOON)];
     const answered = send(`${receiver.url}answered`);
     expect(await Promise.all(silent)).to.deep.equal(
       [0, 1].map(() => ({ ...NOTHING, error: 'timeout: no answer within 500 ms' })),
@@ -305,7 +317,7 @@ describe('webhook sender over http', () => {
       if (path === '/answered') response.end('ok');
     });
     let over = 0;
-    const silent = Array.from({ length: 16 }, () => send(`${receiver.url}silent`).finally(() => over++));
+    const silent = Array.from({ length: 16 }, () => send(`${receiver.url}silent`, SOON).finally(() => over++));
     expect(await send(`${receiver.url}answered`)).to.deep.equal({ ...OK, responseBody: 'ok' });
     expect(over).to.be.above(0);
     await Promise.all(silent);
@@ -314,14 +326,14 @@ describe('webhook sender over http', () => {
 
   it('holds up no account by what another one has under way at the same silent host', async () => {
     await sender.close();
-    sender = openWebhookSender({ allowPrivate: true, deadlineMs: DEADLINE_MS, connections: 1 });
+    sender = openWebhookSender({ allowPrivate: true, deadlineMs: PATIENT_MS, connections: 1 });
     await open((response, { path }) => {
       if (path === '/answered') response.end('ok');
     });
-    const silent = [1, 2, 3].map(() => send(`${receiver.url}silent`, { account: 'other' }));
-    const started = performance.now();
+    let over = 0;
+    const silent = [1, 2, 3].map(() => send(`${receiver.url}silent`, { account: 'other' }).finally(() => over++));
     expect(await send(`${receiver.url}answered`)).to.deep.equal({ ...OK, responseBody: 'ok' });
-    expect(performance.now() - started).to.be.lessThan(DEADLINE_MS);
+    expect(over).to.equal(0);
     await sender.close();
     await Promise.all(silent);
   });

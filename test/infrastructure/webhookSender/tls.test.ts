@@ -16,7 +16,7 @@ describe('webhook sender over https', () => {
 
   beforeEach(() => {
     const resolver = { resolve: async () => ['127.0.0.1'], close() {} };
-    sender = openWebhookSender({ allowPrivate: true, deadlineMs: 2_000, resolver });
+    sender = openWebhookSender({ allowPrivate: true, deadlineMs: 20_000, resolver });
   });
   afterEach(async () => {
     tls.setDefaultCACertificates(trusted);

@@ -153,7 +153,7 @@ describe('rebuilding a read model', () => {
     expect((await scene.backends.sql.query('SELECT count(*) FROM rm_payments.payments')).rows).to.deep.equal([
       { count: '2' },
     ]);
-    expect(performance.now() - started).to.be.lessThan(1_000);
+    expect(performance.now() - started).to.be.lessThan(5_000); // behind who waits for the long transaction it would wait as long
     expect(isDone).to.equal(false);
     await reader.query('COMMIT');
     await reader.close();
@@ -187,7 +187,7 @@ describe('rebuilding a read model', () => {
       if (++commits === 3) await scene.backends.cut('quita rebuild');
     });
     const died = await rebuild(paymentsProjection, log, dying).catch((error: Error) => error);
-    expect((died as Error).message).to.match(/terminat|not queryable/i);
+    expect((died as Error).message).to.match(/terminat|not queryable|ECONNRESET|EPIPE/i);
     expect(await scene.checkpoint('payments/next')).to.equal('0000000000000008000');
 
     const report = await rebuild(paymentsProjection, log, scene.openSession);

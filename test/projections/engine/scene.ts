@@ -168,7 +168,7 @@ export class Followed {
   }
 
   /** Rejects when they have not taken all that is in the log now within `timeoutMs`. */
-  async caughtUp(timeoutMs = 5_000): Promise<void> {
+  async caughtUp(timeoutMs = 30_000): Promise<void> {
     const head = await this.#store.head();
     if (head !== null) this.#progress.sawHead(head);
     if (!(await this.#progress.caughtUp(timeoutMs)))

@@ -30,7 +30,7 @@ describe('verify', function suite() {
       res.end();
     });
     backends = await watchBackends(database.connectionString);
-    expect(await gateway.gateway.projected.caughtUp(5_000)).to.equal(true); // the tables of the read models are there
+    expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true); // the tables of the read models are there
     await operate();
   });
   after(async () => {

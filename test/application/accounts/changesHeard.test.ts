@@ -1,0 +1,85 @@
+// How processes hear of what others change of accounts and keys: an announcement under the lease, and the log (ADR 0009).
+import { expect } from 'chai';
+import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
+import { followChanges } from '../../../application/accounts/followChanges.ts';
+import { keyOf } from '../../../application/accounts/newKey.ts';
+import { ACCOUNT, KEYRING, USER } from '../../../application/core/aggregates.ts';
+import { suspendAccount } from '../../../domain/account/account.ts';
+import type { SettingsChange } from '../../../domain/account/settings.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { AccountId, UserId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { issueKey } from '../../../domain/keyring/keyring.ts';
+import { addUser } from '../../../domain/user/user.ts';
+import { type Core, newId, openCore, why } from '../../support/core.ts';
+
+describe('changes of accounts and keys', () => {
+  let core: Core;
+  let accountId: AccountId;
+  before(async () => {
+    core = await openCore();
+    accountId = core.account.accountId;
+  });
+  after(() => core.close());
+
+  it('that another process wrote are followed in the log: the account is forgotten up to its event, and its keys', async () => {
+    const forgotten: unknown[] = [];
+    let heard = Promise.withResolvers<void>();
+    const commands = { forget: (stream: string, revision?: number) => void forgotten.push([stream, revision]) };
+    const keys = {
+      forget: (account: AccountId | null) => {
+        forgotten.push(account);
+        heard.resolve();
+      },
+    };
+    const stopping = new AbortController();
+    const errors: Error[] = [];
+    await followChanges(core.store, commands, keys, stopping.signal, (error) => errors.push(error));
+    const other = core.anotherProcess();
+    const at = core.accounts.realNow();
+
+    const key = { ...keyOf(`ak_test_${'x'.repeat(32)}`, { accountId, mode: 'test', at }), label: null };
+    await other.execute(KEYRING, streamName.keyring(accountId), issueKey(key), why(accountId));
+    await heard.promise;
+    expect(forgotten.splice(0)).to.deep.equal([accountId]);
+
+    heard = Promise.withResolvers();
+    const userId = newId<UserId>();
+    const user = {
+      userId,
+      accountId,
+      email: 'ana@example.com',
+      name: 'Ana',
+      role: 'OWNER',
+      passwordId: null,
+      at,
+    } as const;
+    await other.execute(USER, streamName.user(userId), addUser(user), why(accountId));
+    await other.execute(ACCOUNT, streamName.account(accountId), suspendAccount(at), why(accountId));
+    await heard.promise;
+    // Nothing is remembered of users. The account was opened at revision 0.
+    expect(forgotten.splice(0)).to.deep.equal([[streamName.account(accountId), 1], accountId]);
+    stopping.abort();
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('of settings are announced before they are answered, also when they were so already; none, or refused, are not', async () => {
+    const announced: [AccountId, number][] = [];
+    const stored = async () => {
+      const { state } = await core.anotherProcess().load(ACCOUNT, streamName.account(accountId));
+      return state.status === 'open' ? state.settings.chargeWindowSeconds : 0;
+    };
+    const leases = { announce: async (account: AccountId) => void announced.push([account, await stored()]) };
+    const change = (wish: SettingsChange, of = accountId) =>
+      changeAccountSettings({ commands: core.commands, accounts: core.accounts, leases })(of, wish, {
+        actor: 'operator:test',
+        requestId: null,
+      });
+    for (const chargeWindowSeconds of [600, 600, 700]) await change({ chargeWindowSeconds });
+    expect(announced.splice(0)).to.deep.equal([600, 600, 700].map((seconds) => [accountId, seconds]));
+    await change({});
+    expect(isRejection(await change({ chargeWindowSeconds: 59 }))).to.equal(true);
+    expect(isRejection(await change({ chargeWindowSeconds: 600 }, newId()))).to.equal(true);
+    expect(announced).to.deep.equal([]);
+  });
+});

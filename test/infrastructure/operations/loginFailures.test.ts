@@ -1,0 +1,54 @@
+// Failed logins in Postgres: what counts, for whom, and for how long (rule D1).
+import { expect } from 'chai';
+import { loginFailures } from '../../../infrastructure/operations/sessions.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+const [ANA, BIA] = ['Ana@example.com', 'bia@example.com'];
+
+describe('failed logins', () => {
+  let database: TestDatabase;
+  let db: PgPool;
+  before(async () => {
+    database = await migratedDatabase();
+    db = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);
+  });
+  after(async () => {
+    await db.close();
+    await database.drop();
+  });
+  beforeEach(() => db.query('DELETE FROM operations.login_failures'));
+
+  const process = () => loginFailures(db, new SecretsKeyring([Buffer.alloc(32, 7)]));
+  const age = (by: string) => db.query(`UPDATE operations.login_failures SET failed_at = failed_at - interval '${by}'`);
+  const kept = async () => (await db.query('SELECT FROM operations.login_failures')).rowCount;
+
+  it('count for the address that was tried, in any case of letters, in every process, and for no other', async () => {
+    const [one, two] = [process(), process()];
+    expect(await one.count(ANA)).to.equal(0);
+    await one.record(ANA);
+    await two.record(ANA.toUpperCase());
+    await two.record(BIA);
+    expect([await one.count(ANA.toLowerCase()), await two.count(ANA), await one.count(BIA)]).to.deep.equal([2, 2, 1]);
+  });
+  it('count for a quarter of an hour, and are kept no longer', async () => {
+    const failures = process();
+    await failures.record(ANA);
+    await age('10 minutes');
+    await failures.record(ANA);
+    await failures.forgetOld();
+    expect([await failures.count(ANA), await kept()]).to.deep.equal([2, 2]);
+    await age('5 minutes');
+    expect([await failures.count(ANA), await kept()]).to.deep.equal([1, 2]);
+    await failures.forgetOld();
+    expect([await failures.count(ANA), await kept()]).to.deep.equal([1, 1]);
+  });
+  it('do not say whose they are', async () => {
+    await process().record(ANA);
+    const { rows } = await db.query<{ subject: string }>('SELECT subject FROM operations.login_failures');
+    expect(rows.map(({ subject }) => subject.length)).to.deep.equal([64]);
+    const withOtherKey = loginFailures(db, new SecretsKeyring([Buffer.alloc(32, 8)]));
+    expect(await withOtherKey.count(ANA)).to.equal(0);
+  });
+});

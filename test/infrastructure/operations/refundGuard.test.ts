@@ -1,0 +1,80 @@
+// The guard of refunds in Postgres: what a reservation counts for, and for how long (rule M7b).
+import { expect } from 'chai';
+import type { RefundGuard, RefundReservation } from '../../../application/ports/refundGuard.ts';
+import type { AccountId, RefundId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { addMillis, HOUR_MS, type Timestamp } from '../../../domain/kernel/time.ts';
+import { refundGuard } from '../../../infrastructure/operations/refundGuard.ts';
+import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
+import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+const NOON = '2026-11-21T12:00:00.000Z' as Timestamp;
+
+describe('the guard of refunds', () => {
+  let database: TestDatabase;
+  let db: PgPool;
+  let guard: RefundGuard;
+  before(async () => {
+    database = await migratedDatabase();
+    db = new PgPool(connectionConfig(database.connectionString, 'test'), 2, () => undefined);
+    guard = refundGuard(db);
+  });
+  after(async () => {
+    await db.close();
+    await database.drop();
+  });
+  beforeEach(() => db.query('DELETE FROM operations.refund_reservations'));
+
+  interface Wish extends Partial<Omit<RefundReservation, 'refundId' | 'amount' | 'at' | 'sumPerHour'>> {
+    readonly amount?: number;
+    readonly sumPerHour?: number;
+  }
+  const ask = (refund: string, afterMs: number, { amount = 10, sumPerHour, ...wish }: Wish) =>
+    guard.reserve({
+      refundId: refund as RefundId,
+      accountId: 'a'.repeat(26) as AccountId,
+      currency: 'BRL',
+      countPerHour: null,
+      sumPerHour: sumPerHour === undefined ? null : toMinor(sumPerHour),
+      amount: toMinor(amount),
+      at: addMillis(NOON, afterMs),
+      ...wish,
+    });
+
+  for (const [of, limits] of [
+    ['count', { countPerHour: 2 }],
+    ['sum', { sumPerHour: 20 }],
+  ] as const)
+    it(`counts an hour long, and not a millisecond more: by ${of}`, async () => {
+      expect(await ask('one', 0, limits)).to.equal('reserved');
+      expect(await ask('two', HOUR_MS / 2, limits)).to.equal('reserved');
+      expect(await ask('three', HOUR_MS - 1, limits)).to.equal(of);
+      expect(await ask('three', HOUR_MS, limits)).to.equal('reserved');
+      expect(await ask('four', 1.5 * HOUR_MS - 1, limits)).to.equal(of);
+      expect(await ask('four', 1.5 * HOUR_MS, limits)).to.equal('reserved');
+    });
+  it('has one place for a refund, from when it first asked, even below a limit that was lowered since', async () => {
+    expect(await ask('one', 0, { countPerHour: 2 })).to.equal('reserved');
+    expect(await ask('two', 0, { countPerHour: 2 })).to.equal('reserved');
+    expect(await ask('one', HOUR_MS / 2, { countPerHour: 1, sumPerHour: 1 })).to.equal('reserved');
+    expect(await ask('one', HOUR_MS / 2, { countPerHour: 1, amount: 9 })).to.equal('reserved');
+    // A larger amount is another question.
+    expect(await ask('one', HOUR_MS / 2, { countPerHour: 1, amount: 11 })).to.equal('count');
+    expect(await ask('three', HOUR_MS, { countPerHour: 1, sumPerHour: 10 })).to.equal('reserved');
+  });
+  it('has none for it any more when its hour is over', async () => {
+    expect(await ask('one', 0, { countPerHour: 1 })).to.equal('reserved');
+    expect(await ask('two', HOUR_MS, { countPerHour: 1 })).to.equal('reserved');
+    expect(await ask('one', HOUR_MS, { countPerHour: 1 })).to.equal('count');
+  });
+  it('adds up each account and currency by itself, a refund asked for again once, by its largest amount', async () => {
+    expect(await ask('one', 0, { sumPerHour: 30, amount: 10 })).to.equal('reserved');
+    expect(await ask('one', 0, { sumPerHour: 30, amount: 25 })).to.equal('reserved');
+    expect(await ask('two', 0, { sumPerHour: 30, amount: 6 })).to.equal('sum');
+    expect(await ask('two', 0, { sumPerHour: 30, amount: 5 })).to.equal('reserved');
+    expect(await ask('euros', 0, { sumPerHour: 30, amount: 30, currency: 'EUR' })).to.equal('reserved');
+    const accountId = 'b'.repeat(26) as AccountId;
+    expect(await ask('theirs', 0, { sumPerHour: 30, amount: 30, accountId })).to.equal('reserved');
+    expect(await ask('three', 0, { sumPerHour: 30, amount: 1 })).to.equal('sum');
+  });
+});
