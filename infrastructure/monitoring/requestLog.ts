@@ -47,7 +47,9 @@ export class RequestLog {
   constructor(options: RequestLogOptions) {
     this.#options = options;
     this.#waitingMax = options.waitingMax ?? WAITING_MAX;
-    this.#timer = setInterval(() => void this.flush(), WRITE_EVERY_MS).unref();
+    this.#timer = setInterval(() => {
+      if (this.#writing === null) void this.flush();
+    }, WRITE_EVERY_MS).unref();
   }
 
   /** Requests that were never written, since the process began. */
@@ -65,19 +67,19 @@ export class RequestLog {
   }
 
   /** Writes what waits now. Never rejects: what could not be written is tried again with the next. */
-  flush(): Promise<void> {
+  async flush(): Promise<void> {
+    if (this.#writing !== null) await this.#writing; // it began before some of them came
     this.#writing ??= this.#write().finally(() => {
       this.#writing = null;
     });
-    return this.#writing;
+    await this.#writing;
   }
 
   /** Writes what waits, for 2 s at most. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const written = Promise.resolve(this.#writing).then(() => this.flush());
     await withTimeout(
-      written,
+      this.flush(),
       LAST_WRITE_MS_MAX,
       () => new Error('the last requests could not be written in time'),
     ).catch(this.#options.onError);

@@ -46,11 +46,11 @@ describe('branding', () => {
   const page = async (id: string): Promise<string> => (await fetch(`${gateway.baseUrl}/pay/${rawIdOf(id)}`)).text();
   /** The page once it has this text: another process changed the account, and is heard of in a moment. */
   const untilPage = async (id: string, text: string): Promise<string> => {
-    const found = await pollUntil(gateway.gateway.projected, 5_000, async () => {
+    const found = await pollUntil(gateway.gateway.projected, 20_000, async () => {
       const html = await page(id);
       return html.includes(text) ? html : null;
     });
-    if (found === null) throw new Error(`no ${text} within 5 s`);
+    if (found === null) throw new Error(`no ${text} within 20 s`);
     return found;
   };
   const image = (sha256: string) => fetch(`${gateway.baseUrl}/pay/logos/${sha256}`);

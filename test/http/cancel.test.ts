@@ -47,10 +47,10 @@ describe('cancelling a payment', () => {
     return reply.body['id'] as string;
   };
   const untilStatus = async (id: string, status: string): Promise<void> => {
-    const found = await pollUntil(gateway.gateway.projected, 5_000, async () =>
+    const found = await pollUntil(gateway.gateway.projected, 20_000, async () =>
       (await read(id))['status'] === status ? true : null,
     );
-    expect(found, `${status} within 5 s`).to.equal(true);
+    expect(found, `${status} within 20 s`).to.equal(true);
   };
   /** What came of these types, after all that was due: type, status and previous status. */
   const told = async (...types: string[]) => {
@@ -197,7 +197,7 @@ describe('cancelling a payment', () => {
       ['payment.status_changed', ['PROCESSING', 'CANCELLED']],
       ['payment.status_changed', ['WAITING_PAYMENT', 'PROCESSING']],
     ]);
-    const isReturned = await pollUntil(gateway.gateway.projected, 5_000, async () =>
+    const isReturned = await pollUntil(gateway.gateway.projected, 20_000, async () =>
       (await events(id)).includes('TransactionPaymentReturned') ? true : null,
     );
     expect(isReturned).to.equal(true);

@@ -24,7 +24,7 @@ describe('the test clock, moved', () => {
       const first = merchant.advance(120);
       await receiver.until(() => true);
       const second = merchant.advance(7_200);
-      for (let i = 0; (await merchant.clock()).offset_seconds < 7_320; i++) expect(i).to.be.below(1_000); // both are written
+      while ((await merchant.clock()).offset_seconds < 7_320); // both are written
       open();
       expect((await second).offset_seconds).to.equal(7_320);
       expect((await first).offset_seconds).to.equal(7_320);

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { type Hit, typeOf } from '../support/receiver.ts';
-import { answering, deliveryIdOf, expectSigned, gate, refuses } from './deliveryFacts.ts';
+import { StoppableClock } from '../support/stoppableClock.ts';
+import { answering, deliveryIdOf, expectSigned, gate, refuses, refusesFor } from './deliveryFacts.ts';
 import { deliveryScene } from './deliveryScene.ts';
 import { type Body, type Delivery, Merchant } from './merchant.ts';
 
@@ -18,10 +19,16 @@ const eventIdOf = ({ headers }: Hit): string => String(headers['webhook-id']);
 describe('webhook deliveries', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
-  const receivers = deliveryScene((opened, own) => {
-    gateway = opened;
-    merchant = own;
-  });
+  /** Where it stands, no retry falls due, however slow the machine is. */
+  const clock = new StoppableClock();
+  afterEach(() => clock.start());
+  const receivers = deliveryScene(
+    (opened, own) => {
+      gateway = opened;
+      merchant = own;
+    },
+    { clock },
+  );
   describe('on the wire', () => {
     it('are signed in all three forms, with their headers, for each endpoint by its own secret', async () => {
       const receiver = await receivers.open();
@@ -83,7 +90,7 @@ describe('webhook deliveries', () => {
           eventIdOf(first),
         ]);
         expectSigned(hit, secret, 'canonical');
-        expect(Math.abs(Number(hit.headers['webhook-timestamp']) - hit.at / 1_000)).to.be.below(3);
+        expect(hit.at / 1_000 - Number(hit.headers['webhook-timestamp'])).to.be.within(0, 60);
       }
       const { id, payload } = await merchant.delivery();
       expect([id, JSON.stringify(payload)]).to.deep.equal([deliveryIdOf(first), first.rawBody]);
@@ -170,14 +177,18 @@ describe('webhook deliveries', () => {
     });
     it('new first attempts wait while it keeps failing, and go once a retry succeeded', async () => {
       let isWell = false;
+      clock.stop();
       const receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));
       await merchant.register(receiver.url, ['charge.created']);
       for (let i = 0; i < 3; i++) {
         await merchant.charge();
         await merchant.flush();
+        clock.pass(1);
       }
       const failing = new Set(receiver.got.map(deliveryIdOf));
-      const waiting = [await merchant.charge(), await merchant.charge()];
+      const waiting = [await merchant.charge()];
+      clock.pass(1);
+      waiting.push(await merchant.charge());
       await merchant.flush(2);
       expect([failing.size, receiver.got.length]).to.deep.equal([3, 3]);
       const { data } = await merchant.deliveries();
@@ -200,8 +211,8 @@ describe('webhook deliveries', () => {
 
   describe('of a deleted endpoint', () => {
     const areCancelled = (all: readonly Delivery[]) => all.every(({ status }) => status === 'CANCELLED');
-    it('are cancelled within 2 s, and not tried again', async () => {
-      const receiver = await receivers.open(refuses);
+    it('are cancelled at once, and not tried again', async () => {
+      const receiver = await receivers.open(refusesFor(600));
       const endpoint = await merchant.register(receiver.url, ['charge.created', 'payment.created']);
       for (let i = 0; i < 4; i++) {
         await merchant.charge();

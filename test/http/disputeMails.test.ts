@@ -63,7 +63,7 @@ describe('mails about dispute cases (Q7)', () => {
       for (const body of [text, html]) expect(body).to.include(id).and.to.include(chargeId).and.to.not.include('scam');
       expect(html).to.match(/^<!doctype html>\n<html lang="pt-BR">/);
     }
-    expect(mail.about(id)[0]?.text).to.match(
+    expect(mail.about(id).find(({ subject }) => subject.includes('Nova disputa'))?.text).to.match(
       /Prazo de resposta: \d\d\/\d\d\/\d{4}, \d\d:\d\d \(horário de Brasília\)\./,
     );
   });

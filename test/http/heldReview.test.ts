@@ -61,7 +61,7 @@ describe('held for review', () => {
   };
   const until = async (id: string, status: string): Promise<void> => {
     const look = async () => ((await shop.statusOf(id)) === status ? true : null);
-    expect(await pollUntil(gateway.gateway.projected, 5_000, look), `${status} within 5 s`).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 20_000, look), `${status} within 20 s`).to.equal(true);
   };
   /** Types of all that came, after all that was due. */
   const told = async () => {
@@ -73,7 +73,7 @@ describe('held for review', () => {
       .toSorted();
   };
   const queue = async () => {
-    await gateway.gateway.projected.caughtUp(5_000);
+    expect(await gateway.gateway.projected.caughtUp(20_000)).to.equal(true);
     const { held: all } = await listHeld(gateway.storage.reads, 1_000);
     return all.filter(({ charge }) => charge.terms.accountId === shop.tenant.accountId);
   };

@@ -132,9 +132,9 @@ describe('hostile receivers', () => {
     const cases: [string, number, string | readonly string[], readonly [number, number]][] = [];
     for (const status of [429, 503]) {
       cases.push(['600 s', status, '600', [600, 720]]);
-      // Attempts are some seconds apart, and a date has no fractions.
+      // Attempts are made minutes later at most, and a date has no fractions.
       for (const [form, date] of Object.entries(dates(new Date(Date.now() + 3_600_000))))
-        cases.push([`an hour, as ${form}`, status, date, [3_500, 4_320]]);
+        cases.push([`an hour, as ${form}`, status, date, [3_000, 4_320]]);
       for (const [what, value, expected] of [
         ['a day', '86400', DAY],
         ['a year', '31536000', DAY],

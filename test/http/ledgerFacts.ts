@@ -4,7 +4,7 @@ import type { TestGateway } from '../support/gateway.ts';
 
 /** Every entry sums to zero per currency, and the balances are the sums of the postings. */
 export const expectLedgerBalances = async ({ gateway, storage }: TestGateway): Promise<void> => {
-  expect(await gateway.projected.caughtUp(5_000)).to.equal(true);
+  expect(await gateway.projected.caughtUp(20_000)).to.equal(true);
   const crooked = await storage.reads.query(
     'SELECT payment_id, revision FROM rm_wallet.postings GROUP BY payment_id, revision, currency HAVING sum(amount) <> 0',
   );

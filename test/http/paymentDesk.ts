@@ -92,14 +92,14 @@ export class PaymentDesk {
     expect(status, text).to.equal(200);
     return body;
   }
-  /** As it is read once it has a status that holds. Rejects after 8 s. */
+  /** As it is read once it has a status that holds. Rejects after 20 s. */
   async until(id: string, ...statuses: readonly string[]): Promise<Payment> {
     const look = async () => {
       const seen = await this.read(id);
       return statuses.includes(seen.status) ? seen : null;
     };
-    const found = await pollUntil(this.#gateway.gateway.projected, 8_000, look);
-    if (found === null) throw new Error(`not within 8 s: ${JSON.stringify(await this.read(id))}`);
+    const found = await pollUntil(this.#gateway.gateway.projected, 20_000, look);
+    if (found === null) throw new Error(`not within 20 s: ${JSON.stringify(await this.read(id))}`);
     return found;
   }
   /** The id of a payment that the acquirers have taken. */

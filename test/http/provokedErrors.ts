@@ -10,7 +10,7 @@ import { changeAccountSettings } from '../../application/accounts/changeAccountS
 import type { Stopwatch } from '../../application/ports/clock.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { route } from '../../http/kernel/route.ts';
-import { listen } from '../../infrastructure/boot/httpServer.ts';
+import { type HttpServer, listen } from '../../infrastructure/boot/httpServer.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
@@ -323,10 +323,20 @@ const freePort = (): Promise<number> =>
     });
   });
 
+/** Another process may take the port before the server does. */
+const onFreePort = async (): Promise<{ readonly server: HttpServer; readonly port: number }> => {
+  for (;;)
+    try {
+      const port = await freePort();
+      return { server: await listen('127.0.0.1', port, 'https://pay.example'), port };
+    } catch (error) {
+      if (!/in use/.test((error as Error).message)) throw error;
+    }
+};
+
 /** What the program's own HTTP server answers to bytes that never become a request. */
 export const onRealServer = async (bytes: string): Promise<Reply<unknown>> => {
-  const port = await freePort();
-  const server = await listen('127.0.0.1', port, 'https://pay.example');
+  const { server, port } = await onFreePort();
   try {
     const text = await rawSocket(port, bytes, () => false);
     const [head = '', payload = ''] = text.split('\r\n\r\n');

@@ -56,7 +56,7 @@ describe('receipt', () => {
   /** Looked at whenever the read models move. */
   const receiptShowing = async (id: string, line: string) => {
     const look = async () => (pdfText(await pdfOf(id)).includes(line) ? true : null);
-    expect(await pollUntil(gateway.gateway.projected, 8_000, look)).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 20_000, look)).to.equal(true);
   };
 
   it('404 of one that is not settled, nobody’s, another account’s', async () => {

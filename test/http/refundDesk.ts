@@ -74,14 +74,14 @@ export class RefundDesk {
     expect([reply.status, Object.keys(reply.body)], reply.text).to.deep.equal([200, ['data']]);
     return reply.body.data;
   }
-  /** What the list shows once all of it has these statuses. Rejects after 5 s. */
+  /** What the list shows once all of it has these statuses. Rejects after 20 s. */
   async untilStatuses(chargeId: string, ...statuses: readonly string[]): Promise<readonly Refund[]> {
     const look = async () => {
       const data = await this.list(chargeId);
       return data.map(({ status }) => status).join() === statuses.join() ? data : null;
     };
-    const found = await pollUntil(this.#gateway.gateway.projected, 5_000, look);
-    if (found === null) throw new Error(`not within 5 s: ${JSON.stringify(await this.list(chargeId))}`);
+    const found = await pollUntil(this.#gateway.gateway.projected, 20_000, look);
+    if (found === null) throw new Error(`not within 20 s: ${JSON.stringify(await this.list(chargeId))}`);
     return found;
   }
 

@@ -173,7 +173,7 @@ describe('limits of refunds (M7b)', () => {
     for (let i = 0; i < 3; i++) expectError(await refund(id, 1_001), 400, 'refund_amount_exceeds_remaining', 'amount');
     bank.refundOutcome = { kind: 'refused', reason: 'No.' };
     const { id: refundId } = await made(id, 1_000);
-    const ended = await pollUntil(gateway.gateway.projected, 5_000, async () => {
+    const ended = await pollUntil(gateway.gateway.projected, 20_000, async () => {
       const { body } = await gateway.get<{ data: readonly Refund[] }>(`/v1/payments/${id}/refunds`, {
         key: tenant.liveKey,
       });

@@ -104,6 +104,6 @@ describe('refunds of other methods', () => {
     const id = await desk.paidBy('CREDIT_CARD');
     await desk.refund(id);
     const look = async () => ((await desk.list(id))[0]?.status === 'REFUNDED' ? true : null);
-    expect(await pollUntil(gateway.gateway.projected, 10_000, look)).to.equal(true);
+    expect(await pollUntil(gateway.gateway.projected, 20_000, look)).to.equal(true);
   });
 });

@@ -69,8 +69,8 @@ describe('a provider that refuses to send money back', () => {
   /** Once this is the last of its events and the reads show it. */
   const until = async (id: PaymentId, type: string): Promise<readonly string[]> => {
     const look = async () => ((await events(id)).at(-1) === type ? true : null);
-    expect(await pollUntil(gateway.gateway.projected, 5_000, look), `${type} within 5 s`).to.equal(true);
-    await gateway.gateway.projected.caughtUp(5_000);
+    expect(await pollUntil(gateway.gateway.projected, 20_000, look), `${type} within 20 s`).to.equal(true);
+    expect(await gateway.gateway.projected.caughtUp(20_000)).to.equal(true);
     return events(id);
   };
   const statusOf = async (id: PaymentId) =>

@@ -48,7 +48,7 @@ describe('every route of the table', () => {
   const pathOf = (route: Route) => exampleOf(route).path?.(owned) ?? route.path;
 
   before(async () => {
-    gateway = await openReady();
+    gateway = await openReady({ evidence: { viewSeconds: 86_400 } }); // a link made once serves all tests
     stranger = await gateway.newTenant();
     made = await makeOnce(gateway);
     const { password } = made.user;

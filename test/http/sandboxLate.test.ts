@@ -24,7 +24,11 @@ describe('sandbox: an effect that does not show within 5 s', () => {
       ['CREDIT_CARD', 'BOLETO', 'MBWAY', 'PIX'].map((method) => desk.waiting(ORDERS[method] as Body)),
     )) as [string, string, string, string];
     await gateway.close();
-    gateway = await TestGateway.open({ database, roles: { serves: true, projects: true, works: false } });
+    gateway = await TestGateway.open({
+      database,
+      roles: { serves: true, projects: true, works: false },
+      isPatient: false,
+    });
     desk = new PaymentDesk(gateway, desk.tenant);
     const payPix = () => gateway.post<Body>(`/v1/sandbox/charges/${pix}/pay`, {}, desk.as);
     const waiting = await Promise.all([card, boleto, mbway].map((id) => desk.read(id)));

@@ -59,7 +59,7 @@ describe('sandbox: a payer pays', () => {
   };
   /** Balances of the account's ledger; every event's postings must sum to zero. */
   const ledger = async (): Promise<Record<string, number>> => {
-    await gateway.gateway.projected.caughtUp(5_000);
+    expect(await gateway.gateway.projected.caughtUp(20_000)).to.equal(true);
     const unbalanced =
       'SELECT payment_id, revision FROM rm_wallet.postings GROUP BY 1, 2, currency HAVING sum(amount) <> 0';
     expect((await gateway.storage.reads.query(unbalanced)).rows).to.deep.equal([]);

@@ -60,6 +60,7 @@ describe('statistics and metrics', () => {
 
   it('of an account without payments are zeros, with every day there', async () => {
     const desk = await PaymentDesk.open(gateway);
+    await toMorning(desk);
     const days = daysUpTo(await today(desk), 7);
     expect(await stats(desk)).to.deep.equal({
       totalTransactions: 0,
@@ -204,8 +205,8 @@ describe('statistics and metrics', () => {
         daily: days.map((date, n) => ({ date, created: n >= 5 ? 3 : 0, paid: n === 5 ? 1 : n === 6 ? 2 : 0 })),
       });
       const { p50Seconds, p90Seconds } = timeToPay as { p50Seconds: number; p90Seconds: number };
-      expect(p50Seconds).to.be.within(0, 10);
-      expect(p90Seconds).to.be.within(p50Seconds, 10);
+      expect(p50Seconds).to.be.within(0, 60);
+      expect(p90Seconds).to.be.within(p50Seconds, 60);
     });
 
     it('metrics of one currency are of its payments alone', async () => {
@@ -263,7 +264,7 @@ describe('statistics and metrics', () => {
     const two = await stats(desk, '?days=2');
     expect([two['totalTransactions'], two['paidTransactions'], two['successRate']]).to.deep.equal([1, 1, 100]);
     const { timeToPay } = await metrics(desk);
-    expect(timeToPay['p50Seconds']).to.be.within(DAY_SECONDS - 7_200, DAY_SECONDS - 7_190);
+    expect(timeToPay['p50Seconds']).to.be.within(DAY_SECONDS - 7_200, DAY_SECONDS - 7_140);
   });
 
   it('refunds reduce the net, never the volume; the fee of a Pix-out counts when the merchant pays it', async () => {

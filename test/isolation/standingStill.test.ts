@@ -15,10 +15,11 @@ describe('a read model that stands still', function suite() {
 
   before(async () => {
     database = await migratedDatabase();
-    gateway = await openReady({ database });
+    gateway = await openReady({ database, isPatient: false });
     api = await TestGateway.open({
       database,
       isAlone: false,
+      isPatient: false,
       roles: { serves: true, projects: false, works: false },
     });
     expect((await api.get('/v1/wallets/balance')).status).to.equal(200);

@@ -33,6 +33,7 @@ import type { StartSchedule } from '../../infrastructure/system/schedule.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectDeclared } from './declaredAnswers.ts';
+import { makePatient } from './patience.ts';
 import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
 
 export interface TestTenant {
@@ -100,6 +101,8 @@ interface TestGatewayOptions {
   eventStoreUrl?: string;
   clock?: Clock;
   clockFault?: () => string | null;
+  /** Default: it waits longer than the product does, before it says that something does not show yet: the machine may be slow. */
+  isPatient?: boolean;
   /** Default: as in the product. */
   startSchedule?: GatewayOptions['startSchedule'];
   /** Default: hashes that cost next to nothing. */
@@ -138,6 +141,8 @@ export class TestGateway {
   /** Every 5xx that was answered, with its cause: must be empty unless the test wanted one. */
   readonly faults: unknown[];
   readonly securityEvents: readonly SecurityEvent[];
+  /** While it is not, what does not show within the product's own time is 202 or 503. */
+  isPatient: boolean;
   readonly #requestLog: RequestLog;
   readonly #close: () => Promise<void>;
 
@@ -148,6 +153,7 @@ export class TestGateway {
     tenant: TestTenant;
     faults: unknown[];
     securityEvents: readonly SecurityEvent[];
+    isPatient: boolean;
     requestLog: RequestLog;
     close: () => Promise<void>;
   }) {
@@ -157,6 +163,8 @@ export class TestGateway {
     this.tenant = parts.tenant;
     this.faults = parts.faults;
     this.securityEvents = parts.securityEvents;
+    this.isPatient = parts.isPatient;
+    makePatient(parts.gateway, () => this.isPatient);
     this.#requestLog = parts.requestLog;
     this.#close = parts.close;
   }
@@ -221,7 +229,8 @@ export class TestGateway {
       if (!options.evidence?.folder) await rm(folder, { recursive: true, force: true });
       if (!options.database) await database.drop();
     };
-    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, requestLog, close });
+    const { isPatient = true } = options;
+    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, isPatient, requestLog, close });
   }
 
   /** Another account of the same gateway. */
@@ -360,6 +369,8 @@ const databaseFor = ({ eventStoreUrl, capabilities, projections, codec }: TestGa
 const listening = (): Promise<Server> =>
   new Promise((resolve) => {
     const server = createServer({ maxHeaderSize: 16 * 1024 });
+    // A connection that the server closed while the process stood still would be used once more by fetch, and be reset.
+    server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
 

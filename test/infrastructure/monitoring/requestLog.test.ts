@@ -130,8 +130,26 @@ describe('the request log of a process', () => {
     answer(10, 10);
     resolve();
     await writing;
+    expect(ids()).to.deep.equal(numbers(0, 10));
     await log.flush();
     expect(ids()).to.deep.equal(numbers(0, 20));
+  });
+  it('asked to write while it writes, also writes what came since, for each who asked', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    meets = promise;
+    answer(1);
+    const first = log.flush();
+    const asked: Promise<void>[] = [];
+    for (let n = 1; n < 4; n++) {
+      answer(1, n);
+      asked.push(log.flush());
+    }
+    resolve();
+    for (const done of asked) {
+      await done;
+      expect(ids()).to.deep.equal(numbers(0, 4));
+    }
+    await first;
   });
   it('writes by itself what was answered less than a second ago', async () => {
     await log.close();
