@@ -8,7 +8,7 @@ import { assertReadable } from '../../../infrastructure/eventStore/readableLog.t
 import { why } from '../../support/core.ts';
 import { createPostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, created, PAYMENT_ID } from '../../support/samples.ts';
-import { startWorld } from './eventStoreDb/support.ts';
+import { PATIENT, startWorld } from './eventStoreDb/support.ts';
 
 interface Opened {
   readonly store: EventStore;
@@ -20,7 +20,7 @@ const STORES: Readonly<Record<string, () => Promise<Opened>>> = {
     return { store: await log.connect(), close: () => log.dispose() };
   },
   EventStoreDB: async () => {
-    const world = await startWorld();
+    const world = await startWorld({}, PATIENT);
     return { store: world.store, close: () => world.end() };
   },
 };

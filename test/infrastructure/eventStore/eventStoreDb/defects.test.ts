@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { EventStoreDBClient, STREAM_NAME } from '@eventstore/db-client';
 import { expect } from 'chai';
 import {
+  appendUntilAnswered,
   collect,
   idsOf,
   newEvent,
@@ -10,7 +11,7 @@ import {
   newStream,
   TestSubscription,
 } from '../../../conformance/eventStore/harness.ts';
-import { clientEvent, rejection, startWorld, uncaughtDuring, type World } from './support.ts';
+import { clientEvent, PATIENT, QUICK, rejection, startWorld, uncaughtDuring, type World } from './support.ts';
 
 const written = { ok: true, revision: 0 };
 /** What the client throws at an answer that it does not wait for. */
@@ -88,7 +89,8 @@ describe('defects of the EventStoreDB client', () => {
     });
 
     it('guard: it is reported, and the store goes on', async () => {
-      const { store, server, reports } = world;
+      const { server, reports, open } = world;
+      const store = await open(PATIENT);
       server.answerTwice();
       await store.append(newStream(), -1, [newEvent()]);
       await reports.until('which nobody waits for any more');
@@ -122,21 +124,26 @@ describe('defects of the EventStoreDB client', () => {
     });
   });
 
-  it('B3: an append that is never answered has no end in the client, and an early one here', async function () {
-    // On a busy machine the client under test may hang before its turn: then the scene is set up anew.
-    this.timeout(20_000).retries(3);
+  it('B3: an append that is never answered has no end in the client, and an early one here', async () => {
     const { server, store } = world;
     const client = clientOf(world);
     await client.appendToStream(newStream(), clientEvent());
     let isOver = false;
-    server.loseAnswers(2);
-    void rejection(client.appendToStream(newStream(), clientEvent(), { deadline: 20 })).then(() => {
-      isOver = true;
-    });
-    await server.until(({ appendsReceived }) => appendsReceived === 3);
+    let overdueAtMs = 0;
+    // What arrives after its deadline is refused by the server: on a busy machine a short one is over before.
+    for (let deadline = 20; server.appendsReceived < 3; deadline *= 4) {
+      isOver = false;
+      overdueAtMs = performance.now() + 5 * deadline;
+      server.loseAnswers(2);
+      const ended = rejection(client.appendToStream(newStream(), clientEvent(), { deadline })).then(() => {
+        isOver = true;
+      });
+      await Promise.race([ended, server.until(({ appendsReceived }) => appendsReceived === 3)]);
+    }
     const stream = newStream();
     const [event] = newEvents(1);
     expect(await store.append(stream, -1, [event!]), 'found in the stream').to.deep.include(written);
+    while (performance.now() < overdueAtMs) await store.head();
     expect(isOver, 'the client, long after its deadline').to.equal(false);
     expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal([event!.id]);
     expect(server.appendsReceived, 'no repeat was needed').to.equal(4);
@@ -224,15 +231,16 @@ describe('defects of the EventStoreDB client', () => {
   });
 
   it('B11: a silent server ends a read within its time, and the next one succeeds', async () => {
-    const { server, store } = world;
+    const { server, open } = world;
+    const store = await open(QUICK);
     const stream = newStream();
     const events = newEvents(3);
-    await store.append(stream, -1, events);
+    await appendUntilAnswered(store, stream, -1, events);
     server.silent(true);
     for (const read of [() => collect(store.readStream(stream)), () => store.head()]) {
       const beganAt = performance.now();
       expect((await rejection(read())).name).to.equal('EventStoreUnavailable');
-      expect(performance.now() - beganAt).to.be.below(3_000);
+      expect(performance.now() - beganAt).to.be.below(5_000);
     }
     server.silent(false);
     expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal(idsOf(events));

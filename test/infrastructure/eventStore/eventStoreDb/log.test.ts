@@ -9,10 +9,7 @@ import {
   newStream,
   TestSubscription,
 } from '../../../conformance/eventStore/harness.ts';
-import { startWorld, type World } from './support.ts';
-
-/** No fault is made here: the product's own times. */
-const PATIENT = {};
+import { PATIENT, startWorld, type World } from './support.ts';
 
 describe('the log on EventStoreDB', () => {
   let world: World;

@@ -7,7 +7,7 @@ import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventSto
 import type { MigratableLog } from '../../../../infrastructure/eventStore/logState.ts';
 import { IN_USE, type LogState } from '../../../../infrastructure/eventStore/logState.ts';
 import { movedEvent, movedEvents } from '../movedEvents.ts';
-import { rejection, startWorld, type World } from './support.ts';
+import { PATIENT, rejection, startWorld, type World } from './support.ts';
 
 const other = { storeId: 'other', address: 'postgres://127.0.0.1:5432/quita' };
 const SEALED: LogState = { kind: 'sealed', other };
@@ -17,7 +17,7 @@ describe('the state of a log in EventStoreDB', () => {
   let world: World;
   let log: MigratableLog;
   beforeEach(async () => {
-    world = await startWorld();
+    world = await startWorld({}, PATIENT);
     log = await openMigratableEventStoreDbLog(world.server.connectionString, nobody);
   });
   afterEach(async () => {

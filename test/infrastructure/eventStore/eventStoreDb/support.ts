@@ -11,6 +11,7 @@ import {
   type StoredEvent,
 } from '../../../support/eventStoreDb/server.ts';
 
+/** Of a store that is to give up in time. */
 export const QUICK: Partial<Timings> = {
   connectMs: 400,
   attemptMs: 150,
@@ -20,6 +21,17 @@ export const QUICK: Partial<Timings> = {
   readGiveUpMs: 600,
   confirmMs: 600,
 };
+/** Of a store that is to mend what happens: its tries are short, and it gives up nothing, however slow the machine is. */
+const MENDING: Partial<Timings> = {
+  ...QUICK,
+  notSentMs: 20_000,
+  outcomeUnknownMs: 25_000,
+  readGiveUpMs: 20_000,
+};
+/** Where no fault is made: the product's own times. */
+export const PATIENT: Partial<Timings> = {};
+/** A store that gives up soon may do so before it is open. */
+const OPENINGS_MAX = 10;
 
 /** Faults that a store has reported, and a way to wait for one. */
 export class Reports {
@@ -56,18 +68,20 @@ export interface World {
   end(): Promise<void>;
 }
 
-export const startWorld = async (options: EventStoreDbOptions = {}, timings = QUICK): Promise<World> => {
+export const startWorld = async (options: EventStoreDbOptions = {}, timings = MENDING): Promise<World> => {
   const server = await EventStoreDbServer.start(options);
   const reports = new Reports();
   const stores: EventStore[] = [];
   const open = async (its = timings): Promise<EventStore> => {
-    const store = await openEventStoreDb({
-      connectionString: server.connectionString,
-      onError: reports.add,
-      timings: its,
-    });
-    stores.push(store);
-    return store;
+    const options = { connectionString: server.connectionString, onError: reports.add, timings: its };
+    for (let n = 1; ; n++) {
+      const store = await openEventStoreDb(options).catch((error: Error) => error);
+      if (!(store instanceof Error)) {
+        stores.push(store);
+        return store;
+      }
+      if (n === OPENINGS_MAX) throw store;
+    }
   };
   const store = await open();
   return {

@@ -7,7 +7,7 @@ import { openEventStoreDb } from '../../../../infrastructure/eventStore/eventSto
 import { newEvents, newStream } from '../../../conformance/eventStore/harness.ts';
 import { type EventStoreDbOptions, EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
 import { caFileOf, ELSEWHERE, EXPIRED, RECEIVER } from '../../../support/tls/certificates.ts';
-import { QUICK, rejection } from './support.ts';
+import { PATIENT, QUICK, rejection } from './support.ts';
 
 const USERS = { admin: { password: 'p:w', admin: true } };
 
@@ -18,12 +18,14 @@ describe('EventStoreDB over TLS', () => {
   const start = async (options: EventStoreDbOptions): Promise<void> => {
     server = await EventStoreDbServer.start(options);
   };
-  const open = (connectionString: string) => openEventStoreDb({ connectionString, timings: QUICK });
+  const open = (connectionString: string, timings = PATIENT) => openEventStoreDb({ connectionString, timings });
+  /** Gives up soon, and not before it knows why. */
+  const PLAINTIVE = { ...QUICK, connectMs: 5_000, readMs: 5_000 };
   const at = (host: string, options: string, login = 'admin:p%3Aw@'): string =>
     `esdb://${login}${host}:${server.port}?tls=true${options}`;
   const trusting = (name: 'receiver' | 'expired' | 'elsewhere'): string => `&tlsCAFile=${caFileOf(name)}`;
   const complaint = async (connectionString: string): Promise<string> => {
-    const error = await rejection(open(connectionString));
+    const error = await rejection(open(connectionString, PLAINTIVE));
     expect(error).to.be.instanceOf(EventStoreUnavailable);
     return error.message.replaceAll(String(server.port), 'PORT');
   };
@@ -53,7 +55,7 @@ describe('EventStoreDB over TLS', () => {
 
   it('says so to doctor, too', async () => {
     await start({ tls: RECEIVER, users: USERS });
-    const findings = await diagnoseEventStoreDb(at('localhost', ''), { ...TIMINGS, ...QUICK });
+    const findings = await diagnoseEventStoreDb(at('localhost', ''), { ...TIMINGS, ...PLAINTIVE });
     expect(findings).to.have.length(1);
     expect(findings[0]?.says).to.match(/^the node .* with tlsCAFile=… in the connection string$/);
   });
