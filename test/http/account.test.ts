@@ -87,10 +87,26 @@ describe('the account', () => {
     expectError(await refund('outra@example.com'), 422, 'REFUND_NOT_SUPPORTED');
     expect((await refund('loja@example.com')).status).to.equal(201);
   });
+  it('only an OWNER limits refunds: by count, by sum, and what is not sent stays', async () => {
+    const [owner, admin] = [await as('OWNER'), await as('ADMIN')];
+    expectError(await change(admin, { refundVelocity: { countPerHour: 5 } }), 403, 'role_required', 'refundVelocity');
+    expectError(await change(admin, { refundVelocity: {} }), 403, 'role_required', 'refundVelocity');
+    expect(await changes()).to.equal(0);
+    const velocity = async (refundVelocity: Body) => good(await change(owner, { refundVelocity }))['refundVelocity'];
+    expect(await velocity({ countPerHour: 5 })).to.deep.equal({ countPerHour: 5, sumPerHour: null });
+    expect(await velocity({ sumPerHour: 700 })).to.deep.equal({ countPerHour: 5, sumPerHour: 700 });
+    expect(await velocity({ sumPerHour: 700 })).to.deep.equal({ countPerHour: 5, sumPerHour: 700 }); // twice
+    expect(await velocity({})).to.deep.equal({ countPerHour: 5, sumPerHour: 700 });
+    const { settings } = await gateway.gateway.accounts.get(tenant.accountId);
+    expect(settings.refundVelocity).to.deep.equal({ countPerHour: 5, sumPerHour: 700 });
+    const taken = { countPerHour: null, sumPerHour: null };
+    expect(await velocity(taken)).to.deep.equal(taken);
+    expect(await changes()).to.equal(3);
+  });
   for (const role of ['MEMBER', 'VIEWER'] as const)
     it(`${role} changes nothing`, async () => {
       const headers = await as(role);
-      for (const body of [{}, { color: '#000000' }, { cashoutDestinations: null }])
+      for (const body of [{}, { color: '#000000' }, { cashoutDestinations: null }, { refundVelocity: {} }])
         expectError(await change(headers, body), 403, 'role_required');
       expectError(await upload(headers, pngImage()), 403, 'role_required');
       expectError(await remove(headers), 403, 'role_required');
@@ -99,9 +115,9 @@ describe('the account', () => {
   it('nobody changes what the operator agreed: fees, limits, names, tax id', async () => {
     const owner = await as('OWNER');
     const { settings } = await gateway.gateway.accounts.get(tenant.accountId);
-    const own = ['color', 'chargeWindowSeconds', 'cashoutDestinations'];
+    const own = ['color', 'chargeWindowSeconds', 'cashoutDestinations', 'refundVelocity'];
     const operators = Object.entries(settings).filter(([name]) => !own.includes(name));
-    expect(operators).to.have.length(11);
+    expect(operators).to.have.length(10);
     for (const [name, value] of operators) {
       expectError(await change(owner, { color: '#000000', [name]: value }), 403, 'role_required', name);
       expectError(await change(owner, { [name]: null }), 403, 'role_required', name);
@@ -118,6 +134,10 @@ describe('the account', () => {
     ['cashoutDestinations', { cashoutDestinations: 'any' }],
     ['cashoutDestinations', { cashoutDestinations: Array(301).fill('99991111140') }],
     ['cashoutDestinations.0', { cashoutDestinations: [7] }],
+    ['refundVelocity', { refundVelocity: null }],
+    ['refundVelocity.countPerHour', { refundVelocity: { countPerHour: -1 } }],
+    ['refundVelocity.sumPerHour', { refundVelocity: { sumPerHour: 1.5 } }],
+    ['refundVelocity.perDay', { refundVelocity: { perDay: 1 } }],
   ] as const)
     it(`${JSON.stringify(body).slice(0, 60)} is refused`, async () => {
       expectError(await change(await as('OWNER'), body), 400, 'invalid_request', param);

@@ -1,5 +1,5 @@
 // The account for whoever is logged in to its dashboard: any member reads it, an OWNER or ADMIN changes what is the merchant's own, an
-// OWNER alone where cash-outs may go (rules D2, M7a, O3).
+// OWNER alone the guards on refunds (rules D2, M7a, M7b, O3).
 import type { Static } from 'typebox';
 import { LOGO_BYTES_MAX, LOGO_TYPES } from '../../../application/ports/logos.ts';
 import type { AccountSettings, OpenAccount } from '../../../domain/account/account.ts';
@@ -9,6 +9,7 @@ import { isRejection, type Rejection, reject } from '../../../domain/kernel/reje
 import { actorOf, type Frozen, jsonBody, route, type SessionCaller } from '../../kernel/route.ts';
 import { logoPath } from '../../site/checkout/view.ts';
 import { accountSchema, OPERATORS_SETTINGS, settingsBody, settingsSchema } from './accountSchema.ts';
+import { OWNERS_SETTINGS, refundGuardChange } from './refundGuards.ts';
 
 export const accountView = ({ accountId, name, email, openedAt, settings }: OpenAccount, baseUrl: string) => ({
   id: PREFIX.account + accountId,
@@ -41,18 +42,16 @@ const refusalFor = (body: SettingsBody, caller: SessionCaller): Rejection | null
   const operators = OPERATORS_SETTINGS.find((name) => body[name] !== undefined);
   if (operators !== undefined)
     return reject('role_required', `Only the operator of the platform changes ${operators}.`, { param: operators });
-  return body.cashoutDestinations === undefined || caller.role === 'OWNER'
-    ? null
-    : reject('role_required', 'Only an OWNER says where cash-outs may go.', { param: 'cashoutDestinations' });
+  if (caller.role === 'OWNER') return null;
+  const owners = OWNERS_SETTINGS.find((name) => body[name] !== undefined);
+  return owners === undefined ? null : reject('role_required', `Only an OWNER changes ${owners}.`, { param: owners });
 };
 
 /** Only what was sent: the rest stays. */
-const changeOf = ({ color, chargeWindowSeconds, cashoutDestinations }: SettingsBody): SettingsChange => ({
+const changeOf = ({ color, chargeWindowSeconds, ...rest }: SettingsBody): SettingsChange => ({
   ...(color !== undefined && { color }),
   ...(chargeWindowSeconds !== undefined && { chargeWindowSeconds }),
-  ...(cashoutDestinations !== undefined && {
-    cashoutDestinations: cashoutDestinations && [...new Set(cashoutDestinations)],
-  }),
+  ...refundGuardChange(rest),
 });
 
 export const changeAccountSettingsRoute = route({

@@ -18,6 +18,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
+import { refundGuardFields } from './refundGuards.ts';
 
 const perMethod = <Schema>(schema: Schema) =>
   Object.fromEntries(PAYMENT_METHODS.map((method) => [method, schema])) as {
@@ -56,7 +57,7 @@ export const accountProperties = {
 export const accountSchema = exactly(accountProperties);
 
 /** What a merchant changes itself. */
-const OWN = ['color', 'chargeWindowSeconds', 'cashoutDestinations'] as const;
+const OWN = ['color', 'chargeWindowSeconds', 'refundVelocity', 'cashoutDestinations'] as const;
 type OperatorsOwn = Exclude<keyof AccountSettings, (typeof OWN)[number]>;
 const REFUSED = optional(described('Only the operator of the platform changes it: 403 `role_required`.', anyJson));
 /** Named, so that they are refused and not ignored. */
@@ -69,7 +70,6 @@ const OPERATORS_OWN: { readonly [Name in OperatorsOwn]: typeof REFUSED } = {
   receiverCity: REFUSED,
   logo: optional(described('PUT /v1/account/logo changes it; here it is 403 `role_required`.', anyJson)),
   velocity: REFUSED,
-  refundVelocity: REFUSED,
   rateLimitPerMinute: REFUSED,
   disputeNotifications: REFUSED,
 };
@@ -78,11 +78,6 @@ export const OPERATORS_SETTINGS = Object.keys(OPERATORS_OWN) as readonly Operato
 export const settingsBody = accepting({
   color: optional(described('Lower-case #rrggbb; null: Quita’s.', orNull(string(7)))),
   chargeWindowSeconds: optional(integer(...SETTING_BOUNDS.chargeWindowSeconds)),
-  cashoutDestinations: optional(
-    described(
-      'Pix keys; null: any. Only an OWNER changes it.',
-      orNull(listOf(string(77), { maxItems: SETTING_BOUNDS.cashoutDestinations[1] })),
-    ),
-  ),
+  ...refundGuardFields(' Only an OWNER changes it.'),
   ...OPERATORS_OWN,
 });

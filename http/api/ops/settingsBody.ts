@@ -5,8 +5,9 @@ import type { SettingsChange } from '../../../domain/account/settings.ts';
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import { taxIdOf } from '../../../domain/pix/taxId.ts';
-import { boolean, described, exactly, integer, listOf, optional, orNull, string } from '../../kernel/jsonSchema.ts';
+import { boolean, described, exactly, integer, optional, orNull, string } from '../../kernel/jsonSchema.ts';
 import type { Frozen } from '../../kernel/route.ts';
+import { refundGuardChange, refundGuardFields } from '../accounts/refundGuards.ts';
 
 const B = SETTING_BOUNDS;
 
@@ -36,19 +37,11 @@ export const operatorsSettingsBody = exactly({
       accountPerHour: optional(integer(...B.velocityPerHour)),
     }),
   ),
-  refundVelocity: optional(
-    exactly({
-      countPerHour: optional(described('null: any.', orNull(integer(...B.refundsPerHour)))),
-      sumPerHour: optional(described('Minor units; null: any.', orNull(integer(...B.refundSumPerHour)))),
-    }),
-  ),
   disputeNotifications: optional(described('Whether outcomes of live disputes are published as webhooks.', boolean)),
   rateLimitPerMinute: optional(
     described('Of each key; null: the deployment’s; 0: any number.', orNull(integer(...B.rateLimitPerMinute))),
   ),
-  cashoutDestinations: optional(
-    described('Pix keys; null: any.', orNull(listOf(string(77), { maxItems: B.cashoutDestinations[1] }))),
-  ),
+  ...refundGuardFields(''),
 });
 
 type Body = Frozen<Static<typeof operatorsSettingsBody>>;
@@ -75,15 +68,5 @@ export const operatorsChangeOf = ({
   }),
   // What is none goes on as it was sent, and is refused with all that is out of bounds.
   ...(taxId !== undefined && { taxId: taxId && (taxIdOf(taxId) ?? taxId) }),
-  ...(refundVelocity && {
-    refundVelocity: {
-      ...(refundVelocity.countPerHour !== undefined && { countPerHour: refundVelocity.countPerHour }),
-      ...(refundVelocity.sumPerHour !== undefined && {
-        sumPerHour: refundVelocity.sumPerHour === null ? null : toMinor(refundVelocity.sumPerHour),
-      }),
-    },
-  }),
-  ...(cashoutDestinations !== undefined && {
-    cashoutDestinations: cashoutDestinations && [...new Set(cashoutDestinations)],
-  }),
+  ...refundGuardChange({ refundVelocity, cashoutDestinations }),
 });
