@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type express from 'express';
 import { addressLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
+import { allRoutes } from '../../infrastructure/boot/app.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';
 
@@ -47,6 +48,19 @@ describe('limit of an address', () => {
     expectLimited(await ask('/v1/charges/none', wrongKey()));
     const charge = await gateway.charge({}, { headers: { 'x-forwarded-for': from } });
     expect(charge.status).to.equal(201);
+  });
+  it('and so are tokens, which count with the keys', async () => {
+    const right = await gateway.logIn('VIEWER');
+    const look = (authorization: string) =>
+      gateway.get('/v1/account', {
+        key: null,
+        headers: { 'x-forwarded-for': from, 'x-request-id': 'mine', ...(authorization !== '' && { authorization }) },
+      });
+    for (const token of ['', 'Bearer x', 'Bearer a.b.c', `${right.authorization}x`])
+      expectError(await look(token), 401, 'unauthorized');
+    expectError(await ask('/v1/wallets', wrongKey()), 401, 'unauthorized');
+    expectLimited(await look('Bearer a.b.c'));
+    expect((await look(right.authorization)).status).to.equal(200);
   });
   it('right keys never count for their address', async () => {
     for (let i = 0; i < 3 * PER_MINUTE; i++)
@@ -136,6 +150,26 @@ describe('limit of an address by default', () => {
   it('is 20 a minute for logins', async () => {
     const all = await judged(22, 'login');
     expect([all.indexOf(false), all.at(-1)]).to.deep.equal([20, false]);
+  });
+  it('counts as logins whatever tries a password or a link, or has a link sent', () => {
+    const routes = allRoutes({ publicUrl: 'https://pay.quita.example', demoFile: null });
+    const operations = routes.filter(({ limit }) => limit === 'login').map(({ operationId }) => operationId);
+    expect(operations.sort()).to.deep.equal(['logIn', 'requestPasswordReset', 'setPassword']);
+  });
+  it('counts logins with all processes from the first on, and the others from a sixtieth of their limit', async () => {
+    const asked: unknown[] = [];
+    const count: MinuteWindows['count'] = (name, limit) => {
+      asked.push([name, limit]);
+      return { isIn: true, left: 0 };
+    };
+    const limit = addressLimit({ count } as MinuteWindows);
+    const req = { ip: '127.0.0.1', socket: {} } as express.Request;
+    for (const kind of ['login', 'keys', 'pages'] as const) await limit(req, {} as express.Response, kind);
+    expect(asked).to.deep.equal([
+      ['login 127.0.0.1', { perMinute: 20, credit: 0 }],
+      ['keys 127.0.0.1', { perMinute: 1_200, credit: 20 }],
+      ['pages 127.0.0.1', { perMinute: 1_200, credit: 20 }],
+    ]);
   });
   it('begins anew a minute after its first request, not before', async () => {
     let elapsedMs = 1_000;

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { openWebhookSender } from '../../infrastructure/webhookSender/webhookSender.ts';
 import { type Receiver as RawReceiver, webhook } from '../infrastructure/webhookSender/receiver.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { StoppableClock } from '../support/stoppableClock.ts';
 import { EXPIRED, RECEIVER } from '../support/tls/certificates.ts';
 import { Receivers, secondsFrom } from './deliveryFacts.ts';
 import { hostileReceivers, type Outcome } from './hostileReceivers.ts';
@@ -42,7 +43,9 @@ describe('hostile receivers', () => {
 
   before(async () => {
     tls.setDefaultCACertificates([...trusted, EXPIRED.cert, RECEIVER.cert]);
-    gateway = await openReady({ webhookSender: { deadlineMs: DEADLINE_MS, resolver } });
+    const clock = new StoppableClock();
+    clock.stop(); // nothing is tried a second time
+    gateway = await openReady({ webhookSender: { deadlineMs: DEADLINE_MS, resolver }, clock });
   });
   after(async () => {
     tls.setDefaultCACertificates(trusted);

@@ -79,6 +79,27 @@ describe('rate limit', () => {
       expect(limits(reply)).to.deep.equal([null, null]);
   });
 
+  it('is in the request log with those that it refused, of keys and of users', async () => {
+    const user = await gateway.addUser('VIEWER', { tenant });
+    const headers = await gateway.logIn('VIEWER', user);
+    for (let i = 0; i <= PER_MINUTE; i++) {
+      await gateway.get('/v1/wallets', own);
+      await gateway.get('/v1/account', { key: null, headers });
+    }
+    await gateway.writeRequests();
+    const { rows } = await gateway.storage.reads.query<{ path: string; status: number; n: number }>(
+      `SELECT path, status, count(*)::int AS n FROM operations.request_log WHERE account_id = $1
+       GROUP BY path, status ORDER BY path, status`,
+      [tenant.accountId],
+    );
+    expect(rows.map(({ path, status, n }) => [path, status, n])).to.deep.equal([
+      ['/v1/account', 200, PER_MINUTE],
+      ['/v1/account', 429, 1],
+      ['/v1/wallets', 200, PER_MINUTE],
+      ['/v1/wallets', 429, 1],
+    ]);
+  });
+
   const agree = async (rateLimitPerMinute: number | null) => {
     const { accountId } = tenant;
     const { commands, accounts } = gateway.gateway;
@@ -187,6 +208,11 @@ describe('rate limit of an account', () => {
     expect([await ask(10), await ask(11), await ask(10), await ask(10)]).to.deep.equal([20, 20, 20, 2]);
     expect(await ask(12, 'a', 'test')).to.equal(null);
     expect(await ask(13, 'b')).to.equal(null);
+    // A user of the account has requests of its own.
+    for (let i = 0; i < 3; i++)
+      expect(
+        (await limit({ ...callerOf(0, 'a', 'live'), actor: 'user:1' }, { limit: 'user' }, res))?.perMinute ?? null,
+      ).to.equal(i < 2 ? null : 2);
     await ask(14);
     expect(RECORDED.get('X-RateLimit-Limit-Minute')).to.equal('20');
     expect(RECORDED.get('X-RateLimit-Remaining-Minute')).to.equal('0');

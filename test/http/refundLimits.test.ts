@@ -148,6 +148,13 @@ describe('limits of refunds (M7b)', () => {
       'true',
     ]);
     expectError(await refund(id, 6, { idempotencyKey: first }), 409, 'idempotency_key_reused', 'idempotencyKey');
+    // Also when its place of that hour is gone.
+    clock.nowMs += HOUR_MS;
+    try {
+      expect((await refund(id, 5, { idempotencyKey: first })).text).to.equal(before.text);
+    } finally {
+      clock.nowMs -= HOUR_MS;
+    }
     await limit(2);
     await made(id, 7, { idempotencyKey: second });
     expectError(await refund(id, 1), 403, CODE);

@@ -114,6 +114,25 @@ describe('GET /v1/request-logs', () => {
       expect(await statuses('?status=4xx')).to.deep.equal([403, 404, 404]);
       expect(await statuses('?status=2xx')).to.deep.equal([200, 200, 200]);
       expect(await statuses('?status=500')).to.deep.equal([]);
+      const user = await gateway.addUser('VIEWER', { tenant });
+      const headers = await gateway.logIn('VIEWER', user);
+      expect((await gateway.call('POST', '/v1/auth/logout', { key: null, headers })).status).to.equal(204);
+      await gateway.writeRequests();
+      const { data } = (await list('?status=2xx')).body;
+      expect(data.filter(({ path }) => path === '/v1/auth/logout').map(({ status }) => status)).to.deep.equal([204]);
+    });
+    it('a page that holds all there are is the last one', async () => {
+      for (const [limit, more] of [
+        [1, true],
+        [2, false],
+        [3, false],
+      ] as const) {
+        const { body } = await list(`?status=404&limit=${limit}`);
+        const last = body.data.at(-1)?.id ?? '';
+        expect([body.data.length, body.has_more, body.next_cursor]).to.deep.equal([
+          ...[Math.min(limit, 2), more, more ? last : null],
+        ]);
+      }
     });
     it('a key, with a status or without', async () => {
       expect(await statuses(`?key=${live}`)).to.deep.equal([403, 404]);

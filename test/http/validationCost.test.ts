@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ROUTES } from '../../http/api/routes.ts';
 import type { Route } from '../../http/kernel/route.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
-import { longestTurnOf } from '../support/longestTurn.ts';
+import { cpuMsHere, longestTurnOf } from '../support/longestTurn.ts';
 import { BODY_BYTES_MAX, hostileBody } from './hostileBodies.ts';
 import { bodyOf, EXAMPLES, exampleOf } from './routeExamples.ts';
 import { type ErrorReply, expectError, openReady } from './support.ts';
@@ -34,6 +34,9 @@ describe('the cost of validation', () => {
     }
     return { cpuMs: best, reply: reply as Reply<unknown> };
   };
+  const expectCheap = (cpuMs: number, of: string): void => {
+    if (cpuMs >= CPU_MS_MAX) expect(cpuMs, `ms of CPU: ${of}`).to.be.below(cpuMsHere(CPU_MS_MAX));
+  };
   const pathOf = (route: Route): string => EXAMPLES[route.operationId]?.absent ?? route.path;
 
   for (const route of WITH_BODY)
@@ -46,7 +49,7 @@ describe('the cost of validation', () => {
           const { cpuMs, reply } = await costOf(() => post(path, raw));
           expect(reply.status).to.be.below(500);
           expect(Buffer.byteLength(reply.text)).to.be.at.most(BODY_BYTES_MAX);
-          expect(cpuMs, `ms of CPU: ${raw.slice(0, 80)}…${raw.slice(-80)}`).to.be.below(CPU_MS_MAX);
+          expectCheap(cpuMs, `${raw.slice(0, 80)}…${raw.slice(-80)}`);
         }),
         { numRuns: RUNS },
       );
@@ -65,14 +68,14 @@ describe('the cost of validation', () => {
         const { cpuMs, reply } = await costOf(() => gateway.get(`${path}?${long(unit)}`));
         expect(reply.status, unit).to.be.below(500);
         expect(Buffer.byteLength(reply.text)).to.be.at.most(BODY_BYTES_MAX);
-        expect(cpuMs, `ms of CPU: ${path} ${unit}`).to.be.below(CPU_MS_MAX);
+        expectCheap(cpuMs, `${path} ${unit}`);
       }
     for (const name of ['apikey', 'idempotency-key', 'x-request-id', 'x-forwarded-for', 'content-type', 'cookie'])
       for (const unit of ['a', ', ', '1.1.1.1,', ';charset=utf-8', '.-_']) {
         const headers = { 'content-type': 'application/json', [name]: long(unit).trim() };
         const { cpuMs, reply } = await costOf(() => gateway.call('POST', '/v1/charges', { raw: '{}', headers }));
         expect(reply.status, name).to.be.below(500);
-        expect(cpuMs, `ms of CPU: ${name} ${unit}`).to.be.below(CPU_MS_MAX);
+        expectCheap(cpuMs, `${name} ${unit}`);
       }
   });
   it('has a bound on every list that a body may hold, and lists at the top only', () => {

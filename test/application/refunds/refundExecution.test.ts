@@ -114,9 +114,10 @@ describe('the refund process, on Postgres', () => {
   });
 
   describe('of a suspended account', () => {
+    /** By another process: what this one remembers of the account is out of date. */
     const change = async (decide: Parameters<typeof core.commands.record<'account', AccountState, unknown>>[2]) => {
       const { accountId } = core.account;
-      await core.commands.record(ACCOUNT, streamName.account(accountId), decide, why(accountId));
+      await core.anotherProcess().record(ACCOUNT, streamName.account(accountId), decide, why(accountId));
     };
     beforeEach(() => change(suspendAccount(SETTLED_AT)));
     afterEach(() => change(reopenAccount(SETTLED_AT)));

@@ -107,5 +107,57 @@ describe('what the security log is told of', () => {
       for (const secret of [testKey, ...secrets, 'secret-path', 'secret-too'])
         expect(text).to.not.contain(String(secret));
     });
+
+    it('tells which key was changed, by which user, and no secret', async () => {
+      const user = await gateway.addUser('ADMIN');
+      const headers = await gateway.logIn('ADMIN', user);
+      const before = security().length;
+      const ask = (method: string, path: string, body?: object) =>
+        gateway.call<{ id: string; apiKey: string }>(method, path, { key: null, headers, ...(body && { body }) });
+      const { body: first } = await ask('POST', '/v1/api-keys', { test: true });
+      const { body: second } = await ask('POST', `/v1/api-keys/${first.id}/rotate`, {});
+      expect((await ask('POST', `/v1/api-keys/${first.id}/rotate`, {})).status).to.equal(404);
+      expect((await ask('DELETE', `/v1/api-keys/${second.id}`)).status).to.equal(200);
+      const told = security().slice(before);
+      const of = { account: `acct_${gateway.tenant.accountId}`, mode: 'test', by: `user:usr_${user.userId}` };
+      const same = { level: 30, security: 'settings_changed', ...of };
+      expect(told.map(({ requestId: _, ...rest }) => rest)).to.deep.equal([
+        { ...same, setting: 'API key issued', keyId: first.id },
+        { ...same, setting: 'API key rotated', keyId: first.id },
+        { ...same, setting: 'API key revoked', keyId: second.id },
+      ]);
+      for (const { apiKey } of [first, second]) expect(JSON.stringify(told)).to.not.contain(apiKey);
+    });
+
+    it('tells what an operator asked for, of whom, and what came of it; not what it looked at', async () => {
+      const operator = await gateway.addUser('OPERATOR');
+      const headers = await gateway.logIn('OPERATOR', operator);
+      const { accountId } = await gateway.newTenant();
+      const account = `acct_${accountId}`;
+      const before = security().length;
+      let asked = 0;
+      const ask = async (method: string, path: string, status: number, body?: object) => {
+        const id = { 'x-request-id': `asked-${++asked}` };
+        const reply = await gateway.call(method, path, {
+          key: null,
+          headers: { ...headers, ...id },
+          ...(body && { body }),
+        });
+        expect(reply.status, reply.text).to.equal(status);
+      };
+      await ask('GET', `/ops/v1/accounts/${account}`, 200);
+      await ask('POST', `/ops/v1/accounts/${account}/suspend`, 200);
+      await ask('PATCH', `/ops/v1/accounts/${account}/settings`, 400, { chargeWindowSeconds: 1 });
+      await ask('DELETE', `/ops/v1/accounts/${account}/api-keys/key_${'0'.repeat(26)}`, 404);
+      const same = { level: 30, security: 'operator_request', by: `user:usr_${operator.userId}`, id: account };
+      expect(security().slice(before)).to.deep.equal([
+        { ...same, operation: 'suspendAccount', status: 200, requestId: 'asked-2' },
+        { ...same, operation: 'changeSettingsOfAccount', status: 400, requestId: 'asked-3' },
+        {
+          ...same,
+          ...{ operation: 'revokeKeyOfAccount', keyId: `key_${'0'.repeat(26)}`, status: 404, requestId: 'asked-4' },
+        },
+      ]);
+    });
   });
 });
