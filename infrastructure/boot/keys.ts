@@ -1,7 +1,7 @@
 // What API keys are made of: the lease under which this process remembers them, what it remembers, and what the routes can call.
 import { randomUUID } from 'node:crypto';
 import { ApiKeys } from '../../application/accounts/apiKeys.ts';
-import { followChanges } from '../../application/accounts/followChanges.ts';
+import { followChanges, forgetAnnounced } from '../../application/accounts/followChanges.ts';
 import {
   issueApiKey,
   type KeyNeeds,
@@ -14,7 +14,6 @@ import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { pollUntil } from '../../application/core/quiescence.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import { reportingKeyChanges } from '../../application/settingChanges.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import { keyViews } from '../../projections/keyring/queries.ts';
 import { warnings } from '../log/log.ts';
 import { changesLog } from '../monitoring/securityLog.ts';
@@ -65,10 +64,7 @@ export const openKeys = async ({ storage, log, clock, ...options }: GatewayOptio
     onError: warn('the access lease could not be renewed: keys are looked up for each request until it is'),
     ...(options.accessLeases && { timings: options.accessLeases }),
   });
-  leases.onChange((account) => {
-    if (account === null) commands.forgetAll();
-    else commands.forget(streamName.account(account));
-  });
+  forgetAnnounced(leases, commands);
   const uses = new PostgresKeyUses({ db: operations, clock, onError: warn('uses of keys could not be written') });
   const keys = new ApiKeys({
     leases,

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type express from 'express';
 import { addressLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
+import { allRoutes } from '../../infrastructure/boot/app.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { expectError, openReady, rawIdOf } from './support.ts';
 
@@ -149,6 +150,11 @@ describe('limit of an address by default', () => {
   it('is 20 a minute for logins', async () => {
     const all = await judged(22, 'login');
     expect([all.indexOf(false), all.at(-1)]).to.deep.equal([20, false]);
+  });
+  it('counts as logins whatever tries a password or a link, or has a link sent', () => {
+    const routes = allRoutes({ publicUrl: 'https://pay.quita.example', demoFile: null });
+    const operations = routes.filter(({ limit }) => limit === 'login').map(({ operationId }) => operationId);
+    expect(operations.sort()).to.deep.equal(['logIn', 'requestPasswordReset', 'setPassword']);
   });
   it('counts logins with all processes from the first on, and the others from a sixtieth of their limit', async () => {
     const asked: unknown[] = [];

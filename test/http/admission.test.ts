@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import type { Request, Response } from 'express';
 import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
 import type { UserId } from '../../domain/kernel/ids.ts';
-import { isRejection, reject } from '../../domain/kernel/rejection.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type Admission, admit, type Passage } from '../../http/kernel/admission.ts';
+import { UNCOUNTED } from '../../http/kernel/overload.ts';
 import type { LimitClass, Principal, Route } from '../../http/kernel/route.ts';
 import type { AppServices } from '../../http/kernel/services.ts';
 
@@ -67,6 +68,44 @@ describe('admission', () => {
     const code = done !== null && typeof done === 'object' && isRejection(done) ? done.code : null;
     return { code, claimed, known: passage.caller?.actor ?? null, told };
   };
+
+  for (const [reason, name, credentials] of [
+    ['missing', 'no key', {}],
+    ['missing', 'an empty key', { apikey: '' }],
+    ['malformed', 'a key with a letter more', { apikey: `${KEY}x` }],
+    ['malformed', 'a key with a letter less', { apikey: KEY.slice(0, -1) }],
+    ['malformed', 'a key of no mode', { apikey: KEY.replace('test', 'demo') }],
+    ['malformed', 'several keys', { apikey: [KEY, KEY] }],
+    ['unknown', 'a key that nobody has', { apikey: KEY.replaceAll('x', 'y') }],
+    ['missing', 'no token', { authorization: undefined }],
+    ['malformed', 'a key for a token', { authorization: `Bearer ${KEY}` }],
+    ['malformed', 'a token longer than any', { authorization: `Bearer a.b.${'c'.repeat(2_048 - 10)}` }],
+    ['unknown', 'a token of no session', { authorization: `Bearer a.b.${'c'.repeat(2_048 - 11)}` }],
+  ] as const)
+    it(`is 401, for nobody, with a reason for the log alone: ${name} is ${reason}`, async () => {
+      const lookedUp: string[] = [];
+      const look = async (credential: string) => {
+        lookedUp.push(credential);
+        return null;
+      };
+      const told: SecurityEvent[] = [];
+      const options = {
+        services: { findKey: look, findSession: look } as unknown as AppServices,
+        addressLimit: async () => null,
+        onSecurityEvent: (event: SecurityEvent) => told.push(event),
+      } as unknown as Admission;
+      const principal = 'authorization' in credentials ? 'anySession' : 'apiKey';
+      const req = { headers: credentials, ip: '203.0.113.7', socket: {}, requestId: 'req_1' } as unknown as Request;
+      const passage: Passage = { place: UNCOUNTED, caller: null };
+      const done = await admit({ principal, limit: 'key' } as Route, req, {} as Response, passage, options);
+      expect([isRejection(done as object) && (done as Rejection).code, passage.caller]).to.deep.equal([
+        ...['unauthorized', null],
+      ]);
+      expect(told).to.deep.equal([
+        { security: 'authentication_failed', reason, network: '203.0.113.0/24', requestId: 'req_1' },
+      ]);
+      expect(lookedUp).to.have.length(reason === 'unknown' ? 1 : 0);
+    });
 
   const KEYED = ['apiKey', 'key'] as const;
   const SESSION = ['anySession', 'user'] as const;

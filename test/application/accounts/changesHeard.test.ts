@@ -1,11 +1,11 @@
 // How processes hear of what others change of accounts and keys: an announcement under the lease, and the log (ADR 0009).
 import { expect } from 'chai';
 import { changeAccountSettings } from '../../../application/accounts/changeAccountSettings.ts';
-import { followChanges } from '../../../application/accounts/followChanges.ts';
+import { followChanges, forgetAnnounced } from '../../../application/accounts/followChanges.ts';
 import { keyOf } from '../../../application/accounts/newKey.ts';
 import { ACCOUNT, KEYRING, USER } from '../../../application/core/aggregates.ts';
 import { suspendAccount } from '../../../domain/account/account.ts';
-import type { SettingsChange } from '../../../domain/account/settings.ts';
+import { changeSettings, type SettingsChange } from '../../../domain/account/settings.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
@@ -63,6 +63,29 @@ describe('changes of accounts and keys', () => {
     expect(errors).to.deep.equal([]);
   });
 
+  it('that are announced are forgotten: the account alone, or everything where it is not known which', async () => {
+    const listeners: ((account: AccountId | null) => void)[] = [];
+    const { commands, accounts } = core;
+    forgetAnnounced({ onChange: (listener) => void listeners.push(listener) }, commands);
+    const change = async (chargeWindowSeconds: number) => {
+      const decide = changeSettings({ chargeWindowSeconds }, accounts.realNow());
+      await core.anotherProcess().execute(ACCOUNT, streamName.account(accountId), decide, why(accountId));
+    };
+    const remembered = async () => (await accounts.get(accountId)).settings.chargeWindowSeconds;
+    const tell = (account: AccountId | null) => {
+      for (const listener of listeners) listener(account);
+    };
+    expect(await remembered()).to.equal(3_600);
+    await change(900);
+    expect(await remembered()).to.equal(3_600);
+    tell(newId());
+    expect(await remembered()).to.equal(3_600);
+    tell(accountId);
+    expect(await remembered()).to.equal(900);
+    await change(1_000);
+    tell(null);
+    expect(await remembered()).to.equal(1_000);
+  });
   it('of settings are announced before they are answered, also when they were so already; none, or refused, are not', async () => {
     const announced: [AccountId, number][] = [];
     const stored = async () => {

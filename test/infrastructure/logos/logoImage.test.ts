@@ -160,10 +160,14 @@ describe('a logo', () => {
     });
     it('of thousands of scans, each a pass over the image, is refused before it is decoded', async () => {
       const scanHead = image.subarray(scan, scan + 2 + image.readUInt16BE(scan + 2));
-      const scans = Array.from({ length: 4_000 }, () => scanHead);
-      const bomb = Buffer.concat([image.subarray(0, scan), ...scans, Buffer.from([0xff, 0xd9])]);
+      const ofScans = (length: number) =>
+        Buffer.concat([image.subarray(0, scan), ...Array.from({ length }, () => scanHead), Buffer.from([0xff, 0xd9])]);
+      const bomb = ofScans(4_000);
       expect(bomb.length).to.be.below(LOGO_BYTES_MAX);
-      expect(await refusalOf(bomb)).to.equal('The logo must have at most 16 scans.');
+      for (const many of [bomb, ofScans(17)])
+        expect(await refusalOf(many)).to.equal('The logo must have at most 16 scans.');
+      // As many are decoded: these hold no image.
+      expect(await refusalOf(ofScans(16))).to.equal(DAMAGED);
     });
     it('with a comment, a thumbnail inside a segment and restart markers is taken', async () => {
       const thumbnail = jpegImage(16, 16);
