@@ -118,7 +118,8 @@ describe('faults of the EventStoreDB test server', () => {
 
     it('that are late for a lost connection harm nobody', async () => {
       await client.appendToStream('payment-1', event());
-      server.delay(20);
+      const lateMs = 500; // longer than the other answers are on their way, also on a busy machine
+      server.delay(lateMs);
       const subscription = client.subscribeToAll();
       const following = failureOf(new Promise((_resolve, reject) => subscription.once('error', reject)));
       const appended = [1, 2, 3].map((n) => brief(client.appendToStream(`refund-${n}`, event(), NO_STREAM)));
@@ -129,7 +130,7 @@ describe('faults of the EventStoreDB test server', () => {
       for (const { type } of await Promise.all(appended)) expect(type).to.equal('unavailable');
       await Promise.all([failureOf(slow), following]);
       await untilAnswered(() => all(client.readStream('payment-1')));
-      expect(performance.now() - since, 'the late answers were due').to.be.greaterThan(15);
+      expect(performance.now() - since, 'the late answers were due').to.be.greaterThan(lateMs - 5);
       expect(server.subscriptions, 'the call was over before its time').to.equal(0);
     });
 
@@ -282,7 +283,7 @@ describe('faults of the EventStoreDB test server', () => {
       console.warn = () => undefined;
       const watchful = clients.open(server, '&keepAliveInterval=50&keepAliveTimeout=100');
       console.warn = warn;
-      expect(await all(watchful.readStream('payment-1'))).to.have.length(1);
+      expect(await untilAnswered(() => all(watchful.readStream('payment-1')))).to.have.length(1);
       server.silent(true);
       const late = client.appendToStream('payment-2', waiting);
       const failure = await brief(all(watchful.readStream('payment-1')));

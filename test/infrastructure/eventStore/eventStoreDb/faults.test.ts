@@ -15,7 +15,7 @@ import {
 } from '../../../conformance/eventStore/harness.ts';
 import { EventStoreDbServer } from '../../../support/eventStoreDb/server.ts';
 import { RECEIVER } from '../../../support/tls/certificates.ts';
-import { clientEvent, QUICK, Reports, rejection, startWorld, type World } from './support.ts';
+import { clientEvent, opened, PATIENT, QUICK, Reports, rejection, startWorld, type World } from './support.ts';
 
 /** notSentMs, outcomeUnknownMs and one look into the stream, of the times in `QUICK`, with room for a busy machine. */
 const UNAVAILABLE_MS_MAX = 4_000;
@@ -215,7 +215,7 @@ describe('faults of EventStoreDB', () => {
     const { server } = world;
     const connectionString = `esdb+discover://127.0.0.1:${server.port}?tls=false&maxDiscoverAttempts=1`;
     const client = EventStoreDBClient.connectionString(connectionString);
-    const store = await openEventStoreDb({ connectionString, timings: QUICK });
+    const store = await opened({ connectionString, timings: QUICK });
     await server.stop();
     expect((await rejection(client.appendToStream(newStream(), clientEvent()))).message).to.include(
       'Failed to discover',
@@ -240,7 +240,7 @@ describe('faults of EventStoreDB', () => {
     const at = (login: string): string =>
       `${server.connectionString.replace('://127.0.0.1', `://${login}localhost`)}&tlsCAFile=${CERTIFICATE}`;
     const reports = new Reports();
-    const options = { timings: QUICK, onError: reports.add };
+    const options = { timings: PATIENT, onError: reports.add };
     const store = await openEventStoreDb({ connectionString: at('ana:s3cr%26t@'), ...options });
     const event = newEvent();
     expect(brief(await store.append(newStream(), -1, [event]))).to.deep.equal({ ok: true, revision: 0 });

@@ -30,8 +30,16 @@ const MENDING: Partial<Timings> = {
 };
 /** Where no fault is made: the product's own times. */
 export const PATIENT: Partial<Timings> = {};
-/** A store that gives up soon may do so before it is open. */
 const OPENINGS_MAX = 10;
+
+/** A store that gives up soon may do so before it is open: then it is opened again. */
+export const opened = async (options: Parameters<typeof openEventStoreDb>[0]): Promise<EventStore> => {
+  for (let n = 1; ; n++) {
+    const store = await openEventStoreDb(options).catch((error: Error) => error);
+    if (!(store instanceof Error)) return store;
+    if (n === OPENINGS_MAX) throw store;
+  }
+};
 
 /** Faults that a store has reported, and a way to wait for one. */
 export class Reports {
@@ -74,14 +82,9 @@ export const startWorld = async (options: EventStoreDbOptions = {}, timings = ME
   const stores: EventStore[] = [];
   const open = async (its = timings): Promise<EventStore> => {
     const options = { connectionString: server.connectionString, onError: reports.add, timings: its };
-    for (let n = 1; ; n++) {
-      const store = await openEventStoreDb(options).catch((error: Error) => error);
-      if (!(store instanceof Error)) {
-        stores.push(store);
-        return store;
-      }
-      if (n === OPENINGS_MAX) throw store;
-    }
+    const store = await opened(options);
+    stores.push(store);
+    return store;
   };
   const store = await open();
   return {

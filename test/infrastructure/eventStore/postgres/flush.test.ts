@@ -114,7 +114,7 @@ describe('flush', () => {
       failureOf(() => lockedStore.append(names.lockless, -1, [newEvent()])),
     ]);
     expect(outcomes).to.deep.equal(['AppendOutcomeUnknown', 'EventStoreUnavailable', 'EventStoreUnavailable']);
-    expect(performance.now() - began).to.be.below(10_000);
+    expect(performance.now() - began).to.be.below(10_000 + 5_000); // what a busy machine takes besides
 
     // What was said not to be written is not written later either.
     proxy.heal();

@@ -40,7 +40,7 @@ describe('the Postgres log whose connections fall silent', () => {
         const [stream, events] = [newStream(), newEvents(2)];
         expect(brief(await store.append(stream, -1, events))).to.deep.equal({ ok: true, revision: 1 });
         expect(idsOf(await collect(store.readStream(stream)))).to.deep.equal(idsOf(events));
-        expect(performance.now() - beganAtMs).to.be.below(3_000);
+        expect(performance.now() - beganAtMs).to.be.below(5_000); // and not 9 s, by which an append would be given up
       }
       expect(faults).to.include('ConnectionSilent');
     });
