@@ -12,18 +12,26 @@ interface StoredMetadata {
   readonly account: string;
   /** Left out where the request is the cause. */
   readonly requestId?: string;
-  /** The request or the event that caused it. */
+  /** The request that caused it, or the event, or what goes on by it: a refund, an instrument, a case. */
   readonly $causationId?: string;
 }
 
 /** null: nobody can read it. */
-const metadataOf = ({ metadata }: RecordedEvent): StoredMetadata | null => {
+const parsed = <T>(text: string): T | null => {
   try {
-    return JSON.parse(metadata) as StoredMetadata;
+    return JSON.parse(text) as T;
   } catch {
     return null;
   }
 };
+
+/** What later events of the same stream may name as their cause: what this one began, like a refund or an instrument. */
+const beganBy = ({ data }: RecordedEvent): readonly string[] =>
+  Object.values(parsed<Record<string, unknown>>(data) ?? {}).filter(
+    (value): value is string => typeof value === 'string' && value !== '',
+  );
+
+const inStream = (stream: string, cause: string): string => `${stream} ${cause}`;
 
 const eventsOfRequest = async (
   store: Pick<EventStore, 'subscribe'>,
@@ -38,11 +46,14 @@ const eventsOfRequest = async (
     if (batch.kind !== 'events') continue;
     for (const event of batch.events) {
       if (Date.parse(event.recordedAt) > until) return found;
-      const metadata = metadataOf(event);
+      const metadata = parsed<StoredMetadata>(event.metadata);
       if (metadata === null || (accountId !== null && metadata.account !== accountId)) continue;
-      if (metadata.requestId !== requestId && !causes.has(metadata.$causationId ?? '')) continue;
+      const { $causationId: cause = '' } = metadata;
+      if (metadata.requestId !== requestId && !causes.has(cause) && !causes.has(inStream(event.stream, cause)))
+        continue;
       found.push(event);
       causes.add(event.id);
+      for (const id of beganBy(event)) causes.add(inStream(event.stream, id));
     }
   }
   return found;

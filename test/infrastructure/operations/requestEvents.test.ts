@@ -66,6 +66,26 @@ describe('the events of requests', () => {
     expect(await found(log)).to.deep.equal(['named', 'caused', 'followed', 'followed on']);
     expect(await found([])).to.deep.equal([]);
   });
+  it('are also those by which goes on, in the same stream, what an event of theirs began and names', async () => {
+    const began = {
+      ...event('reserved', { $causationId: 'req_this' }),
+      data: '{"refundId":"r1","amount":5,"of":null,"label":""}',
+    };
+    const elsewhere = { ...event('elsewhere', { $causationId: 'r1' }), stream: streamName.payment('q' as PaymentId) };
+    const log = [
+      [event('too early', { $causationId: 'r1' }), began, elsewhere],
+      [event('completed', { $causationId: 'r1' }), event('of another refund', { $causationId: 'r2' })],
+      [event('by itself', {}), event('no name', { $causationId: 'refundId' }), event('five', { $causationId: '5' })],
+    ];
+    expect(await found(log)).to.deep.equal(['reserved', 'completed']);
+  });
+  it('of which the data can’t be read are found like any other', async () => {
+    const broken = { ...event('broken', { $causationId: 'req_this' }), data: '{' };
+    expect(await found([[broken, event('followed', { $causationId: 'broken' })]])).to.deep.equal([
+      'broken',
+      'followed',
+    ]);
+  });
   it('of another account are not, under whatever id; an operator of the platform acts on any', async () => {
     const log = [
       [
