@@ -1,6 +1,7 @@
 // Plays random operations against the gateway over HTTP and holds every answer against the model.
 import { config, expect } from 'chai';
 import { newKey, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { pollUntil } from '../support/pollUntil.ts';
 import type { AcquirerMove, Operation } from './operations.ts';
 import { type Payment, PIX_OUT_FEE, type Refund, Shop } from './shop.ts';
 
@@ -109,19 +110,14 @@ export class Player {
   async #createPayment(method: string, amount: number): Promise<string> {
     const body = { amount, currency: 'BRL', paymentMethods: [method], idempotencyKey: newKey() };
     const { id } = (await this.#post('/v1/payments', body, 201)) as { id: string };
-    // The acquirer takes it in a job: a route that must wait for it tells when that is done.
-    for (;;) {
-      await this.#gateway.gateway.projected.caughtUp(1_000);
+    // The acquirer takes it in a job.
+    const taken = await pollUntil(this.#gateway.gateway.projected, 30_000, async () => {
       const { status } = await this.#get<{ status: string }>(`/v1/payments/${id}`);
-      if (status === 'WAITING_PAYMENT') return id;
-      expect(status).to.equal('PENDING');
-      await new Promise<void>((resolve) => {
-        const undo = this.#gateway.gateway.projected.onMove(() => {
-          undo();
-          resolve();
-        });
-      });
-    }
+      if (status !== 'WAITING_PAYMENT') expect(status).to.equal('PENDING');
+      return status === 'PENDING' ? null : id;
+    });
+    if (taken === null) throw new Error(`payment ${id} is still PENDING after 30 s`);
+    return taken;
   }
 
   async #pay({ which, how, twice }: OfKind<'pay'>): Promise<boolean> {
