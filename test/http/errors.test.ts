@@ -1,5 +1,10 @@
 // The error table, both ways: every code of the domain has its status, and every code is answered to somebody (contract.md Errors).
 import { expect } from 'chai';
+import { CommandContention, StreamUnreadable } from '../../application/core/commandHandler.ts';
+import { PasswordHashingBusy } from '../../application/ports/credentials.ts';
+import { AppendOutcomeUnknown, EventStoreUnavailable } from '../../application/ports/eventStore.ts';
+import { EvidenceStorageUnavailable } from '../../application/ports/evidenceStorage.ts';
+import { ReadModelsBehind } from '../../application/ports/readModels/progress.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ERRORS } from '../../http/kernel/errors.ts';
 import { EXAMPLES } from '../../http/openapi/examples.ts';
@@ -93,6 +98,21 @@ describe('errors', () => {
         );
         expectError(reply, 503, 'service_unavailable');
         expect(reply.headers.get('retry-after')).to.equal('2');
+      }
+    });
+    it('is 503 when nothing is half done and a repeat is safe', async () => {
+      for (const Kind of [
+        EventStoreUnavailable,
+        AppendOutcomeUnknown,
+        CommandContention,
+        ReadModelsBehind,
+        StreamUnreadable,
+        PasswordHashingBusy,
+        EvidenceStorageUnavailable,
+      ]) {
+        const reply = await whileServiceThrows(gateway, new Kind('who=ana'), () => gateway.get('/v1/wallets'));
+        expectError(reply, 503, 'service_unavailable');
+        expect([reply.headers.get('retry-after'), reply.text.includes('ana')]).to.deep.equal(['2', false]);
       }
     });
     it('a database without a place for connections (53300): every route that asks it is 503, and 200 again afterwards', async () => {

@@ -204,6 +204,23 @@ describe('requests of a minute, counted by several processes', () => {
     });
   });
 
+  it('an answer that comes when its minute is over takes nothing from the next', async () => {
+    const limit = { perMinute: 300, credit: 2 };
+    const [only] = open(1) as readonly [MinuteWindows];
+    expect((await only.count('key', limit)).left).to.equal(299);
+    only.tick();
+    await settled();
+    deployment.held = [];
+    for (let left = 298; left >= 294; left--) expect((await only.count('key', limit)).left).to.equal(left);
+    only.tick();
+    expect([deployment.batches, deployment.held.length]).to.deep.equal([2, 1]);
+    deployment.nowMs += 60_000;
+    expect((await only.count('key', limit)).left).to.equal(299);
+    for (const answer of deployment.held.splice(0)) answer();
+    await settled();
+    expect((await only.count('key', limit)).left).to.equal(298);
+  });
+
   it('memory: whoever is forgotten asks for nothing any more', async () => {
     const few = new MinuteWindows({ remembered: 2, takeShares: deployment.takeShares, now: () => deployment.nowMs });
     opened = [few];

@@ -199,8 +199,17 @@ describe('operators of the platform', () => {
   });
   it('issue, list, rotate and revoke keys of any account', async () => {
     const keys = async () => (await good<{ data: Body[] }>(ask('GET', `${account}/api-keys`))).data;
+    const [, unused] = await keys();
+    const usedAt = '2026-11-21T12:00:00.000Z';
+    await gateway.storage.operations.query(
+      'INSERT INTO operations.api_key_uses (key_id, last_used_at) VALUES ($1, $2)',
+      [rawIdOf(String(unused?.['id'])), usedAt],
+    );
     const before = await keys();
-    expect(before.map(({ mode }) => mode)).to.deep.equal(['test', 'live']);
+    expect(before.map(({ mode, lastUsedAt }) => [mode, lastUsedAt])).to.deep.equal([
+      ['test', null],
+      ['live', usedAt],
+    ]);
     const issued = await good<Body & { apiKey: string; id: string }>(
       ask('POST', `${account}/api-keys`, { test: true, label: 'till' }),
       201,
@@ -256,6 +265,21 @@ describe('operators of the platform', () => {
       'invalid_cursor',
       'startingAfter',
     );
+  });
+  it('list users by page, each once', async () => {
+    const added: string[] = [];
+    for (let n = 0; n < 3; n++) added.push(`usr_${(await gateway.addUser('MEMBER', { tenant })).userId}`);
+    const page = async (query: string) => {
+      const { data, nextCursor } = await good<Page>(
+        ask('GET', `/ops/v1/users?accountId=acct_${tenant.accountId}${query}`),
+      );
+      return { ids: data.map(({ id }) => id), nextCursor };
+    };
+    // Those of one millisecond are in the order of their ids.
+    const { ids } = await page('');
+    expect(ids.toSorted()).to.deep.equal(added.toSorted());
+    expect(await page('&limit=2')).to.deep.equal({ ids: ids.slice(0, 2), nextCursor: ids[1] });
+    expect(await page(`&limit=2&startingAfter=${ids[1]}`)).to.deep.equal({ ids: ids.slice(2), nextCursor: null });
   });
   it('add nobody who does not fit', async () => {
     const wish = { accountId: `acct_${tenant.accountId}`, email: 'eva@example.com', role: 'ADMIN' };

@@ -1,7 +1,13 @@
 // Overload is refused at the door, and not before it is there (http/kernel/overload.ts).
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import { expect } from 'chai';
+import { createApp } from '../../http/kernel/app.ts';
+import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
+import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { OVERLOAD, Overload, type Place } from '../../http/kernel/overload.ts';
+import { route } from '../../http/kernel/route.ts';
+import type { AppServices } from '../../http/kernel/services.ts';
 import { newKey, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { expectError, openReady, portOf, rawIdOf } from './support.ts';
 
@@ -99,6 +105,55 @@ describe('overload', () => {
       expect(place !== null, `${late} ms late`).to.equal(isIn);
       place?.leave();
     }
+  });
+});
+
+describe('a request that is slowed down', () => {
+  it('is not in progress while it waits, so that guesses at passwords take nobody’s place', async () => {
+    const seen: number[] = [];
+    const windows = new MinuteWindows({ remembered: 100, takeShares: null });
+    const overload = new Overload(OVERLOAD, () => 0);
+    const slowed = route({
+      method: 'GET',
+      path: '/slowed',
+      operationId: 'slowed',
+      summary: 'Waits',
+      tag: 'Operations',
+      principal: 'public',
+      limit: 'login',
+      responses: { 204: { kind: 'empty', description: 'Done.' } },
+      errors: [],
+      handle: async ({ pause }) => {
+        seen.push(overload.inProgress);
+        const paused = pause(1);
+        seen.push(overload.inProgress);
+        await paused;
+        seen.push(overload.inProgress);
+        return { status: 204 };
+      },
+    });
+    const app = createApp({
+      services: {} as AppServices,
+      routes: [slowed],
+      rateLimit: rateLimit(windows, 0),
+      addressLimit: addressLimit(windows),
+      overload,
+      newRequestId: () => 'req_1',
+      onSecurityEvent: () => undefined,
+      onOperatorRequest: () => undefined,
+      beginRequest: () => () => undefined,
+      trustProxy: false,
+      onFault: (error) => {
+        throw error;
+      },
+    });
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { status } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/slowed`);
+    expect([status, seen, overload.inProgress]).to.deep.equal([204, [1, 0, 1], 0]);
+    server.closeAllConnections();
+    server.close();
+    overload.close();
   });
 });
 

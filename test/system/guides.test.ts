@@ -84,7 +84,7 @@ describe('the guides', () => {
     it(`${name} does what it says`, async () => {
       const blocks = blocksOf(await readFile(new URL(`../../docs/guides/${name}.md`, import.meta.url), 'utf8'));
       const shell = blocks.filter(({ language }) => language === 'sh');
-      const { stdout } = await run('bash', ['-c', scriptOf(shell)], { timeout: 60_000 });
+      const { stdout } = await run('bash', ['-c', scriptOf(shell)], { timeout: 170_000 });
       const outputs = stdout.split(MARK);
       expect(outputs.length).to.equal(shell.length + 1);
       blocks.forEach(({ language, text }, index) => {

@@ -64,6 +64,12 @@ describe('the commands of keys', () => {
       ['test', 'test', null],
       ['live', 'live', null],
     ]);
+    const usedAt = '2026-11-21T12:00:00.000Z';
+    await gateway.storage.operations.query(
+      'INSERT INTO operations.api_key_uses (key_id, last_used_at) VALUES ($1, $2)',
+      [(await keys())[1]?.keyId.slice(PREFIX.key.length), usedAt],
+    );
+    expect((await keys()).map(({ lastUsedAt }) => lastUsedAt)).to.deep.equal([null, usedAt]);
     for (const { keyId } of await keys()) await run('key', 'revoke', account, keyId);
     expect((await run('key', 'list', account)).out.trim()).to.equal('no keys');
   });

@@ -1,0 +1,63 @@
+// An account's logo changes under a lock: two at once would forget each other's bytes.
+import { expect } from 'chai';
+import { changeLogo } from '../../../application/accounts/changeLogo.ts';
+import type { CheckedLogo, Logos } from '../../../application/ports/logos.ts';
+import type { WithTenantLock } from '../../../application/ports/tenantLock.ts';
+import type { AccountId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { type Core, newId, openCore } from '../../support/core.ts';
+
+const BY = { actor: 'operator:test', requestId: null };
+const logo = (digit: string): CheckedLogo => ({
+  contentType: 'image/png',
+  bytes: Buffer.from(digit),
+  sha256: digit.repeat(64),
+});
+
+describe('the logo of an account', () => {
+  let core: Core;
+  before(async () => {
+    core = await openCore();
+  });
+  after(() => core.close());
+
+  it('is kept with the one before it, from before the account has it until after; without one none is kept', async () => {
+    const { accountId } = core.account;
+    const done: unknown[] = [];
+    let isLocked = false;
+    const withTenantLock: WithTenantLock = async (of, what, work) => {
+      expect([of, what, isLocked]).to.deep.equal([{ accountId, mode: 'live' }, 'logo', false]);
+      isLocked = true;
+      try {
+        return await work();
+      } finally {
+        isLocked = false;
+      }
+    };
+    const agreed = async () => (await core.accounts.refresh(accountId)).settings.logo;
+    const note = async (what: string, of: readonly string[]) =>
+      void done.push([isLocked, what, of.map(([digit]) => digit).join(), (await agreed())?.[0] ?? null]);
+    const logos: Logos = {
+      put: async (_, { sha256 }) => note('put', [sha256]),
+      find: async () => null,
+      keepOnly: async (_, kept) => note('keep', kept),
+    };
+    const { commands, accounts } = core;
+    const needs = { commands, accounts, logos, withTenantLock, leases: { announce: async () => undefined } };
+    const change = (to: CheckedLogo | null) => changeLogo(needs)(accountId, to, BY);
+    for (const to of [logo('a'), logo('b'), logo('b'), null]) await change(to);
+    expect(done.splice(0)).to.deep.equal([
+      [true, 'put', 'a', null],
+      [true, 'keep', 'a,a', 'a'],
+      [true, 'put', 'b', 'a'],
+      [true, 'keep', 'b,a', 'b'],
+      [true, 'put', 'b', 'b'],
+      [true, 'keep', 'b,b', 'b'],
+      [true, 'keep', '', null],
+    ]);
+    const nobody = newId<AccountId>();
+    const anyLock: WithTenantLock = (_, __, work) => work();
+    const refused = await changeLogo({ ...needs, withTenantLock: anyLock })(nobody, logo('c'), BY);
+    expect([isRejection(refused) && refused.code, done]).to.deep.equal(['not_found', []]);
+  });
+});
