@@ -40,10 +40,11 @@ export const authenticate = async (req: Request, services: Services): Promise<Ca
 const BEARER = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i;
 const AUTHORIZATION_LENGTH_MAX = 2_048;
 
-const tokenIn = ({ headers: { authorization } }: Request): string | null =>
-  authorization !== undefined && authorization.length <= AUTHORIZATION_LENGTH_MAX
-    ? (BEARER.exec(authorization)?.[1] ?? null)
-    : null;
+/** null of two headers, too: Node would take the first one, and a proxy may have looked at the other. */
+const tokenIn = ({ headersDistinct: { authorization } }: Request): string | null => {
+  const [sent = '', ...others] = authorization ?? [];
+  return others.length === 0 && sent.length <= AUTHORIZATION_LENGTH_MAX ? (BEARER.exec(sent)?.[1] ?? null) : null;
+};
 
 /** Why a token is nobody's: for the log, never for the caller. */
 export const tokenFailureOf = (req: Request): 'missing' | 'malformed' | 'unknown' => {

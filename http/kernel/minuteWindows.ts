@@ -228,6 +228,7 @@ export class MinuteWindows {
     const back = isIdle(window, now) ? unneeded(window) : 0;
     if (back === 0) return { ...asked, owed: Math.max(used - shares, 0), ahead: aheadOf(window) };
     window.shares -= back; // they are used no more, whatever becomes of the batch
+    window.taken -= back; // by nobody else either
     return { ...asked, owed: -back, ahead: 0 };
   }
 

@@ -1,4 +1,6 @@
 // Logging in, and out of it (rules D1, D2).
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
 import { streamName } from '../../domain/kernel/event.ts';
 import { ROLES, type Role } from '../../domain/user/user.ts';
@@ -69,6 +71,23 @@ describe('login', () => {
     for (const email of [wish.email, wish.email.toLowerCase(), wish.email.toUpperCase()])
       for (const password of [wish.password, wish.password.normalize('NFD')])
         expect((await logIn({ email, password })).status).to.equal(200);
+  });
+  it('two Authorization headers are nobody’s, though both be right: a proxy may have looked at the other one', async () => {
+    const { email, password } = await gateway.addUser('OWNER');
+    const token = (await logIn({ email, password })).body['token'] as string;
+    const statusOf = async (...values: readonly string[]): Promise<number | undefined> => {
+      const { hostname, port } = new URL(gateway.baseUrl);
+      const headers = ['host', hostname, ...values.flatMap((value) => ['authorization', value])];
+      const sent = request({ hostname, port, path: '/members', headers }).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode;
+    };
+    const right = `Bearer ${token}`;
+    expect(await statusOf(right)).to.equal(204);
+    expect(await statusOf(right, right)).to.equal(401);
+    expect(await statusOf(right, 'Bearer x')).to.equal(401);
+    expect(await statusOf('Bearer x', right)).to.equal(401);
   });
   it('twice are two sessions: each ends by itself', async () => {
     const user = await gateway.addUser();

@@ -113,6 +113,22 @@ describe('requests of a minute, counted by several processes', () => {
     await settled();
     expect(letIn(before) + letIn(await ask(second, limit, 50))).to.equal(48); // the first one keeps 2 % for itself
   });
+  it('shares that are on their way back are nobody else’s: none of the limit is refused meanwhile', async () => {
+    const [only] = open(1) as readonly [MinuteWindows];
+    await ask(only, exactly(100), 10);
+    deployment.nowMs += 2_000;
+    deployment.held = [];
+    only.tick();
+    await settled();
+    const waiting = ask(only, exactly(100), 91);
+    for (let i = 0; i < 10; i++) {
+      for (const answer of deployment.held.splice(0)) answer();
+      await settled();
+    }
+    deployment.held = null;
+    const all = await waiting;
+    expect([letIn(all), all[0]?.left]).to.deep.equal([90, 89]);
+  });
   it('a minute begins with its first request, ends for all at once, and a new one has all of the limit', async () => {
     const [first, second] = open(2) as readonly [MinuteWindows, MinuteWindows];
     await ask(first, exactly(5), 5);
