@@ -132,7 +132,7 @@ const MEMBERS_ONLY = reject('role_required', 'Only members of an account may do 
 
 /** Like a key: what fails counts for the address, and what is right for the user. */
 const admitSession = async (
-  { principal }: Route,
+  route: Route,
   req: Request,
   res: Response,
   passage: Passage,
@@ -144,10 +144,10 @@ const admitSession = async (
     return (await beyondAddressLimit('keys', req, res, options)) ?? caller;
   }
   passage.caller = caller;
-  const refused = reported(await options.rateLimit(caller, { limit: 'user' }, res), caller, req, options);
+  const refused = reported(await options.rateLimit(caller, route, res), caller, req, options);
   if (refused) return refused;
   const isOperator = caller.role === 'OPERATOR';
   if (!passage.place.claim(isOperator ? 'operators' : caller.tenant.accountId)) return OVERLOADED;
-  if (principal === 'operator' && !isOperator) return OPERATORS_ONLY;
-  return principal === 'session' && isOperator ? MEMBERS_ONLY : caller;
+  if (route.principal === 'operator' && !isOperator) return OPERATORS_ONLY;
+  return route.principal === 'session' && isOperator ? MEMBERS_ONLY : caller;
 };

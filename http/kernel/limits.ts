@@ -65,8 +65,9 @@ export const rateLimit =
     const byKey = await ofKey;
     const bySandbox = await ofSandbox;
     if (perMinute === 0) return null;
-    const limited = limitedBy(res, bySandbox === null ? byKey : stricter(byKey, bySandbox), perMinute, '');
-    if (limited !== null || agreed === 0 || tenant === null || limit === 'user') return limited;
+    const judged = bySandbox === null ? byKey : stricter(byKey, bySandbox);
+    const limited = limitedBy(res, limit === 'logOut' ? { ...judged, isIn: true } : judged, perMinute, '');
+    if (limited !== null || agreed === 0 || tenant === null || limit === 'user' || limit === 'logOut') return limited;
     const ofAccount = KEYS_OF_ACCOUNT * agreed;
     const name = `account ${tenant.accountId} ${tenant.mode}`;
     const byAccount = await windows.count(name, limitOf(ofAccount, CREDIT_OF_KEY));

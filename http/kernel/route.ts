@@ -75,6 +75,8 @@ export type LimitClass =
   | 'keyApartFromSandbox'
   /** The user's requests a minute, and the places of its account. */
   | 'user'
+  /** The same, but never refused: whoever has a stolen token must not keep its owner from ending the session. */
+  | 'logOut'
   /** The address's; pages together have the places of one account. */
   | 'pages'
   | 'catalogue'

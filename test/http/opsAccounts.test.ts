@@ -15,6 +15,8 @@ interface Created {
   readonly testApiKey: string;
   readonly liveApiKey: string;
 }
+/** As it stands in the log. */
+type Stored = Pick<EventMetadata, 'actor' | 'account'> & { readonly $causationId?: string };
 interface Page {
   readonly data: readonly (Body & { readonly id: string })[];
   readonly hasMore: boolean;
@@ -51,8 +53,8 @@ describe('operators of the platform', () => {
   const wallets = async (key: string) => (await gateway.get('/v1/wallets', { key })).status;
   const logIn = (email: string, password: string) =>
     gateway.post<Body & { token: string; user: Body }>('/v1/auth/login', { email, password }, { key: null });
-  const metadataOf = async (stream: StreamName): Promise<readonly Pick<EventMetadata, 'actor' | 'account'>[]> => {
-    const all: Pick<EventMetadata, 'actor' | 'account'>[] = [];
+  const metadataOf = async (stream: StreamName): Promise<readonly Stored[]> => {
+    const all: Stored[] = [];
     for await (const { metadata } of gateway.storage.store.readStream(stream)) all.push(JSON.parse(metadata));
     return all;
   };
@@ -325,6 +327,42 @@ describe('operators of the platform', () => {
     expectError(await role('OPERATOR'), 400, 'invalid_request', 'role');
     expect(await good(role('OWNER'))).to.include({ role: 'OWNER' });
     expect(await canManage()).to.equal(true);
+  });
+  it('leave in every event who did it, and by which request', async () => {
+    let asked = 0;
+    const act = async <T = Body & { id: string }>(method: string, path: string, body?: object): Promise<T> => {
+      const id = { 'x-request-id': `who-${++asked}` };
+      const reply = await gateway.call<T>(method, path, {
+        key: null,
+        headers: { ...headers, ...id },
+        ...(body && { body }),
+      });
+      expect(reply.status, reply.text).to.be.within(200, 201);
+      return reply.body;
+    };
+    const made = await act<Created>('POST', '/ops/v1/accounts', { name: 'Loja Nova', email: 'who@example.com' });
+    const of = `/ops/v1/accounts/${made.id}`;
+    for (const verb of ['suspend', 'reopen']) await act('POST', `${of}/${verb}`);
+    await act('PATCH', `${of}/settings`, { chargeWindowSeconds: 600 });
+    const key = await act('POST', `${of}/api-keys`, { test: true });
+    const next = await act('POST', `${of}/api-keys/${key.id}/rotate`, {});
+    await act('DELETE', `${of}/api-keys/${next.id}`);
+    const wish = { accountId: made.id, email: 'who-too@example.com', role: 'MEMBER' };
+    const user = await act('POST', '/ops/v1/users', wish);
+    for (const verb of ['disable', 'enable']) await act('POST', `/ops/v1/users/${user.id}/${verb}`);
+    await act('POST', `/ops/v1/users/${user.id}/role`, { role: 'ADMIN' });
+
+    const accountId = rawIdOf(made.id) as AccountId;
+    for (const [stream, requests] of [
+      [streamName.account(accountId), [1, 2, 3, 4]],
+      [streamName.keyring(accountId), [1, 1, 5, 6, 7]],
+      [streamName.user(rawIdOf(made.userId) as UserId), [1]],
+      [streamName.user(rawIdOf(user.id) as UserId), [8, 9, 10, 11]],
+    ] as const)
+      expect(
+        (await metadataOf(stream)).map(({ account, actor, $causationId }) => [account, actor, $causationId]),
+        stream,
+      ).to.deep.equal(requests.map((n) => [accountId, `user:usr_${olga.userId}`, `who-${n}`]));
   });
   it('are in the request log as themselves, and limited like a key', async () => {
     const reply = await gateway.get('/ops/v1/accounts', {

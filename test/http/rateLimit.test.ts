@@ -100,6 +100,23 @@ describe('rate limit', () => {
     ]);
   });
 
+  it('never keeps a user from logging out: that is counted, and ends the session', async () => {
+    const headers = await gateway.logIn('VIEWER', await gateway.addUser('VIEWER', { tenant }));
+    const look = () => gateway.get('/v1/account', { key: null, headers });
+    for (let i = 0; i < PER_MINUTE; i++) expect((await look()).status).to.equal(200);
+    expect((await look()).status).to.equal(429);
+    const done = await gateway.post('/v1/auth/logout', undefined, { key: null, headers });
+    const told = ['x-ratelimit-limit-minute', 'x-ratelimit-remaining-minute', 'retry-after'];
+    expect([done.status, ...told.map((name) => done.headers.get(name))]).to.deep.equal([
+      204,
+      String(PER_MINUTE),
+      '0',
+      null,
+    ]);
+    expect((await look()).status).to.equal(401);
+    expect((await gateway.post('/v1/auth/logout', undefined, { key: null, headers })).status).to.equal(401);
+  });
+
   const agree = async (rateLimitPerMinute: number | null) => {
     const { accountId } = tenant;
     const { commands, accounts } = gateway.gateway;

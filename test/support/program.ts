@@ -1,7 +1,7 @@
 // The program as an operator runs it: a process of its own, on a free port and a data directory of its own.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,14 +11,21 @@ const ROOT = join(import.meta.dirname, '../..');
 export type RoleName = 'start' | 'api' | 'projector' | 'worker';
 const READY_MS = 60_000;
 
-export const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
+/** Below the ports that Linux gives to connections and to servers that ask for any: those may be taken before a program listens. */
+const [PORT_MIN, PORT_MAX] = [10_000, 32_767] as const;
+
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = randomInt(PORT_MIN, PORT_MAX + 1);
     const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
+    const isFree = await new Promise<boolean>((resolve) =>
+      server.once('error', () => resolve(false)).listen(port, () => resolve(true)),
+    );
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+};
 
 export const newDataDir = async (): Promise<string> => {
   const dir = await mkdtemp(join(tmpdir(), 'quita-program-'));

@@ -79,6 +79,7 @@ export const logOutRoute = route({
   summary: 'Log out: the token is dead at once',
   tag: 'Dashboard',
   principal: 'anySession',
+  limit: 'logOut',
   responses: { 204: { kind: 'empty', description: 'The session has ended.' } },
   errors: [],
   handle: async ({ caller, services }) => {

@@ -1,5 +1,6 @@
 // The operator's commands for keys and suspensions, beside the running gateway (rule O1).
 import { expect } from 'chai';
+import { streamName } from '../../../domain/kernel/event.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { TestGateway, type TestTenant } from '../../support/gateway.ts';
@@ -93,6 +94,10 @@ describe('the commands of keys', () => {
     expect(await status(tenant.testKey)).to.equal(401);
     await refused('There is no such API key.', 'key', 'revoke', account, old!.keyId);
     expect((await keys()).map(({ mode }) => mode)).to.deep.equal(['live']);
+    const actors: unknown[] = [];
+    for await (const { metadata } of gateway.storage.store.readStream(streamName.keyring(tenant.accountId)))
+      actors.push((JSON.parse(metadata) as { actor: string }).actor);
+    expect(actors.at(-1)).to.match(/^operator:./);
   });
 
   it('refuse what is none', async () => {

@@ -145,6 +145,28 @@ describe('secrets in the database', () => {
       expect(await resealSecrets(pool, BOTH)).to.equal(50);
       expect(await checkedKeyId(pool)).to.equal(NEW_ID);
     });
+    it('leaves the old key needed where a process without the new one sealed under it behind the last batch', async () => {
+      expect(await isRightKeyring(pool, KEY)).to.equal(true);
+      await keepUnder(KEY, 1, 3);
+      let isLate = false;
+      const late: typeof pool.query = async (...args) => {
+        const result = await pool.query(...(args as Parameters<typeof pool.query>));
+        if (!isLate && String(args[0]).startsWith('UPDATE')) {
+          isLate = true;
+          // Before those that were looked at: no further batch finds it.
+          await keepUnder(KEY, 0, 1);
+        }
+        return result as never;
+      };
+      expect(await resealSecrets({ query: late }, BOTH)).to.equal(2);
+      expect([await counts(), await checkedKeyId(pool)]).to.deep.equal([
+        { [KEY.sealingId]: 1, [NEW_ID]: 2 },
+        KEY.sealingId,
+      ]);
+      expect(await resealSecrets(pool, BOTH)).to.equal(1);
+      expect(await checkedKeyId(pool)).to.equal(NEW_ID);
+      await expectAllReadBy(OTHER_KEY, 3);
+    });
     it('twice at once, beside whoever keeps new ones, loses none', async () => {
       await keepUnder(KEY, 0, 150);
       const [one, two] = await Promise.all([
