@@ -26,8 +26,9 @@ import { verify } from '../projections/engine/verify.ts';
 import { PROJECTIONS } from '../projections/registry.ts';
 import { Merchant } from './http/merchant.ts';
 import { openReady } from './http/support.ts';
-import { NO_SCHEDULES, type TestGateway } from './support/gateway.ts';
+import type { TestGateway } from './support/gateway.ts';
 import { pollUntil } from './support/pollUntil.ts';
+import { NO_SCHEDULES } from './support/withoutWorld.ts';
 
 // The aggregate: one thank-you note.
 interface Note {

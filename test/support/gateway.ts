@@ -29,12 +29,12 @@ import type { RequestLog } from '../../infrastructure/monitoring/requestLog.ts';
 import { migrate } from '../../infrastructure/postgres/migrate.ts';
 import { SecretsKeyring } from '../../infrastructure/secrets/keyring.ts';
 import type { HashParameters } from '../../infrastructure/secrets/passwordHasher.ts';
-import type { StartSchedule } from '../../infrastructure/system/schedule.ts';
 import { untilReadModelsExist } from '../../projections/engine/schemaVersions.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectDeclared } from './declaredAnswers.ts';
 import { makePatient } from './patience.ts';
 import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
+import { NO_MAIL, OWN_NAMES } from './withoutWorld.ts';
 
 export interface TestTenant {
   readonly accountId: AccountId;
@@ -70,11 +70,6 @@ const OPERATIONS: Operations = {
 const CHEAP: HashParameters = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 const evidenceFolder = (): string => join(tmpdir(), `quita-evidence-${randomBytes(8).toString('hex')}`);
-
-/** For tests that look for owed work themselves: the gateway must not be quicker. */
-export const NO_SCHEDULES: StartSchedule = () => async () => undefined;
-
-const NO_MAIL: MailSender = { send: async () => undefined, close: () => undefined };
 
 export interface TestUser {
   readonly userId: UserId;
@@ -115,6 +110,7 @@ interface TestGatewayOptions {
   log?: Log;
   /** Default: webhooks of the test mode may go to loopback. */
   webhookAllowPrivate?: boolean;
+  /** Default: only names of this machine are found, wherever the test runs. */
   webhookSender?: GatewayOptions['webhookSender'];
   /** Default: deliveries are kept whatever the clock says. */
   webhookRetentionDays?: number;
@@ -330,7 +326,7 @@ const gatewayOn = (
     publicUrl: options.publicUrl ?? baseUrl,
     webhookAllowPrivate: options.webhookAllowPrivate ?? true,
     webhookRetentionDays: options.webhookRetentionDays ?? 36_500,
-    ...(options.webhookSender && { webhookSender: options.webhookSender }),
+    webhookSender: { resolver: OWN_NAMES, ...options.webhookSender },
     log: options.log ?? openLog('silent'),
     clock: options.clock ?? { now: Date.now },
     ...(options.clockFault && { clockFault: options.clockFault }),

@@ -13,8 +13,9 @@ import { ALL_RETRIES_SECONDS, answering, deliveryIdOf } from '../../http/deliver
 import { deliveryScene } from '../../http/deliveryScene.ts';
 import type { Merchant } from '../../http/merchant.ts';
 import { rawIdOf } from '../../http/support.ts';
-import { NO_SCHEDULES, type TestGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
 import type { Receiver } from '../../support/receiver.ts';
+import { NO_SCHEDULES } from '../../support/withoutWorld.ts';
 
 const COUNT = 5;
 

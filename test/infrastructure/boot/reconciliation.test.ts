@@ -15,10 +15,11 @@ import { paymentReads } from '../../../projections/payments/queries.ts';
 import { Merchant } from '../../http/merchant.ts';
 import { openReady, rawIdOf } from '../../http/support.ts';
 import { FakeProvider } from '../../support/fakeProvider.ts';
-import { NO_SCHEDULES, TestGateway } from '../../support/gateway.ts';
+import { TestGateway } from '../../support/gateway.ts';
 import { pollUntil } from '../../support/pollUntil.ts';
 import { migratedDatabase } from '../../support/postgres.ts';
 import { incoming } from '../../support/samples.ts';
+import { NO_SCHEDULES } from '../../support/withoutWorld.ts';
 
 const TEN_MINUTES_MS = 600_000;
 const OPEN = ['ChargeCreated', 'ChargePixIssued'];

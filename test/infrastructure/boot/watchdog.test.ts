@@ -10,8 +10,9 @@ import { fromMillis } from '../../../domain/kernel/time.ts';
 import { makeEndToEndId } from '../../../domain/pix/endToEndId.ts';
 import { RefundDesk } from '../../http/refundDesk.ts';
 import { rawIdOf } from '../../http/support.ts';
-import { NO_SCHEDULES, newKey, TestGateway } from '../../support/gateway.ts';
+import { newKey, TestGateway } from '../../support/gateway.ts';
 import { Receiver } from '../../support/receiver.ts';
+import { NO_SCHEDULES } from '../../support/withoutWorld.ts';
 import { RecordingJobs } from '../operations/support.ts';
 
 const HOUR_MS = 3_600_000;
