@@ -40,7 +40,7 @@ describe('one delivery', () => {
     ]);
     expect(attemptLog[0]?.at).to.equal(first.updatedAt);
     expect(attemptLog[1]?.at).to.equal(shown.deliveredAt);
-    for (const { durationMs } of attemptLog) expect(durationMs).to.be.within(0, 5_000);
+    for (const { durationMs } of attemptLog) expect(durationMs).to.be.within(0, 60_000);
   });
 
   it('has no attempts while the first one is being made', async () => {

