@@ -33,6 +33,13 @@ const BY: { readonly [Who in 'key' | 'user' | 'operator' | 'nobody']: Record<str
   nobody: {},
 };
 
+/** As Node gives it: each header that was sent several times by itself, too. */
+const requestOf = (sent: { readonly [name: string]: string | readonly string[] | undefined }, ip: string): Request => {
+  const given = Object.entries(sent).filter(([, value]) => value !== undefined);
+  const headersDistinct = Object.fromEntries(given.map(([name, value]) => [name, [value].flat()]));
+  return { headers: sent, headersDistinct, ip, socket: {}, requestId: 'req_1' } as unknown as Request;
+};
+
 describe('admission', () => {
   /** What comes of a request: the refusal's code or null, whose places it claimed, who is known to call, and what was told. */
   const ask = async (
@@ -63,7 +70,7 @@ describe('admission', () => {
       },
       caller: null,
     };
-    const req = { headers: BY[by], ip: '127.0.0.1', socket: {}, requestId: 'req_1' } as unknown as Request;
+    const req = requestOf(BY[by], '127.0.0.1');
     const done = await admit({ principal, limit } as Route, req, {} as Response, passage, options);
     const code = done !== null && typeof done === 'object' && isRejection(done) ? done.code : null;
     return { code, claimed, known: passage.caller?.actor ?? null, told };
@@ -95,7 +102,7 @@ describe('admission', () => {
         onSecurityEvent: (event: SecurityEvent) => told.push(event),
       } as unknown as Admission;
       const principal = 'authorization' in credentials ? 'anySession' : 'apiKey';
-      const req = { headers: credentials, ip: '203.0.113.7', socket: {}, requestId: 'req_1' } as unknown as Request;
+      const req = requestOf(credentials, '203.0.113.7');
       const passage: Passage = { place: UNCOUNTED, caller: null };
       const done = await admit({ principal, limit: 'key' } as Route, req, {} as Response, passage, options);
       expect([isRejection(done as object) && (done as Rejection).code, passage.caller]).to.deep.equal([
