@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { typeOf } from '../support/receiver.ts';
-import { StoppableClock } from '../support/stoppableClock.ts';
+import type { StoppableClock } from '../support/stoppableClock.ts';
 import {
   ALL_RETRIES_SECONDS,
   answering,
@@ -28,14 +28,12 @@ const expectNow = ({ now, offset_seconds: offset }: Clock, startedMs: number) =>
 describe('the test clock', () => {
   let gateway: TestGateway;
   let merchant: Merchant & { tenant: { liveKey: string } };
-  const clock = new StoppableClock();
-  const receivers = deliveryScene(
-    (opened, own) => {
-      gateway = opened;
-      merchant = own;
-    },
-    { clock },
-  );
+  let clock: StoppableClock;
+  const receivers = deliveryScene((opened, own, standing) => {
+    gateway = opened;
+    merchant = own;
+    clock = standing;
+  });
   describe('reading and moving it', () => {
     it('shows real time until it is moved', async () => {
       const startedMs = Date.now();

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import { type Hit, typeOf } from '../support/receiver.ts';
-import { StoppableClock } from '../support/stoppableClock.ts';
+import type { StoppableClock } from '../support/stoppableClock.ts';
 import { answering, deliveryIdOf, expectSigned, gate, refuses, refusesFor } from './deliveryFacts.ts';
 import { deliveryScene } from './deliveryScene.ts';
 import { type Body, type Delivery, Merchant } from './merchant.ts';
@@ -19,16 +19,12 @@ const eventIdOf = ({ headers }: Hit): string => String(headers['webhook-id']);
 describe('webhook deliveries', () => {
   let gateway: TestGateway;
   let merchant: Merchant;
-  /** Where it stands, no retry falls due, however slow the machine is. */
-  const clock = new StoppableClock();
-  afterEach(() => clock.start());
-  const receivers = deliveryScene(
-    (opened, own) => {
-      gateway = opened;
-      merchant = own;
-    },
-    { clock },
-  );
+  let clock: StoppableClock;
+  const receivers = deliveryScene((opened, own, standing) => {
+    gateway = opened;
+    merchant = own;
+    clock = standing;
+  });
   describe('on the wire', () => {
     it('are signed in all three forms, with their headers, for each endpoint by its own secret', async () => {
       const receiver = await receivers.open();

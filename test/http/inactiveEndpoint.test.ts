@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { TestGateway } from '../support/gateway.ts';
 import type { Receiver } from '../support/receiver.ts';
-import { StoppableClock } from '../support/stoppableClock.ts';
+import type { StoppableClock } from '../support/stoppableClock.ts';
 import { answering, secondsFrom } from './deliveryFacts.ts';
 import { deliveryScene } from './deliveryScene.ts';
 import type { Body, Endpoint, Merchant } from './merchant.ts';
@@ -16,16 +16,12 @@ describe('an inactive endpoint', () => {
   let isWell: boolean;
   let receiver: Receiver;
   let endpoint: Endpoint;
-  /** Where it stands, no retry falls due, however slow the machine is. */
-  const clock = new StoppableClock();
-  afterEach(() => clock.start());
-  const receivers = deliveryScene(
-    (opened, own) => {
-      gateway = opened;
-      merchant = own;
-    },
-    { clock },
-  );
+  let clock: StoppableClock;
+  const receivers = deliveryScene((opened, own, standing) => {
+    gateway = opened;
+    merchant = own;
+    clock = standing;
+  });
   beforeEach(async () => {
     isWell = false;
     receiver = await receivers.open(answering(() => (isWell ? 200 : 500)));
