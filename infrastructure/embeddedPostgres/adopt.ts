@@ -37,11 +37,11 @@ export const adoptServer = async (context: ServerContext, settings: Settings): P
     if (found.status !== phase || (phase === 'starting' && size !== heard)) {
       if (found.status !== phase)
         log(`PostgreSQL (process ${found.pid}) of a former program says '${found.status}': waiting`);
-      deadline = Date.now() + (found.status === 'starting' ? SILENCE_MS : PATIENCE_MS);
+      deadline = performance.now() + (found.status === 'starting' ? SILENCE_MS : PATIENCE_MS);
       phase = found.status;
     }
     heard = size;
-    if (Date.now() >= deadline) {
+    if (performance.now() >= deadline) {
       if (phase !== 'stopping') throw unresponsive(context, found);
       await endDying(context, found);
     }
@@ -67,9 +67,9 @@ const endDying = async (context: ServerContext, found: PidFile): Promise<void> =
   const dying = orphan(found.pid, context.layout.clusterDir);
   if (await dying.isGone()) return;
   signal(found.pid, 'SIGQUIT');
-  const deadline = Date.now() + AFTER_SIGQUIT_MS;
+  const deadline = performance.now() + AFTER_SIGQUIT_MS;
   while (!(await dying.isGone())) {
-    if (Date.now() >= deadline) throw unresponsive(context, found);
+    if (performance.now() >= deadline) throw unresponsive(context, found);
     await delay(ASK_EVERY_MS);
   }
 };

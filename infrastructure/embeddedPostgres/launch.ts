@@ -56,7 +56,7 @@ const STILL_HELD = /pre-existing shared memory block|lock file "[^"]*" (already 
 /** `guard` watches the new server from the moment it exists. @throws EmbeddedPostgresError cannot_start */
 export const launchServer = async (context: ServerContext, socketDir: string, guard: Guard): Promise<RunningServer> => {
   const { layout } = context;
-  const deadline = Date.now() + RETRY_FOR_MS;
+  const deadline = performance.now() + RETRY_FOR_MS;
   for (;;) {
     const offset = await logSize(layout.logFile);
     const postmaster = await spawnServer(context, socketDir, guard);
@@ -66,7 +66,7 @@ export const launchServer = async (context: ServerContext, socketDir: string, gu
     guard.watch(null);
     const said = await readServerLog(layout.logFile, offset);
     const mayPass = outcome === 'gone' && STILL_HELD.test(said);
-    if (!mayPass || Date.now() >= deadline) throw cannotStart(context, outcome, said);
+    if (!mayPass || performance.now() >= deadline) throw cannotStart(context, outcome, said);
     await delay(RETRY_EVERY_MS);
   }
 };
@@ -119,14 +119,14 @@ const waitUntilReady = async (
   { layout }: ServerContext,
   postmaster: Postmaster,
 ): Promise<'ready' | 'gone' | 'silent'> => {
-  let heardAt = Date.now();
+  let heardAt = performance.now();
   let heard = await logSize(layout.logFile);
-  while (Date.now() - heardAt < SILENCE_MS) {
+  while (performance.now() - heardAt < SILENCE_MS) {
     if (await postmaster.isGone()) return 'gone';
     const file = await readPidFile(layout.clusterDir);
     if (file?.pid === postmaster.pid && file.status === 'ready') return 'ready';
     const size = await logSize(layout.logFile);
-    if (size !== heard) heardAt = Date.now();
+    if (size !== heard) heardAt = performance.now();
     heard = size;
     await delay(10);
   }

@@ -23,14 +23,14 @@ interface DirectoryLock {
 
 /** @throws EmbeddedPostgresError data_dir_in_use after 1 s, data_dir_unreachable when the file can't be locked at all */
 export const lockDirectory = async (layout: Layout): Promise<DirectoryLock> => {
-  const deadline = Date.now() + DYING_MS_MAX;
+  const deadline = performance.now() + DYING_MS_MAX;
   for (;;) {
     const held = tryLock(layout);
     if (held !== null) {
       await giveToOwner(layout, layout.lockFile);
       return { release: () => held.close() };
     }
-    if (Date.now() >= deadline) throw dataDirInUse(layout.dataDir);
+    if (performance.now() >= deadline) throw dataDirInUse(layout.dataDir);
     await delay(RETRY_MS);
   }
 };

@@ -130,10 +130,10 @@ export const signal = (pid: number, name: NodeJS.Signals): void => {
 
 /** Asks every 20 ms, for at most `timeoutMs`; answers whether it came true. */
 export const becomesTrue = async (question: () => Promise<boolean>, timeoutMs: number): Promise<boolean> => {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     if (await question()) return true;
-    if (Date.now() >= deadline) return false;
+    if (performance.now() >= deadline) return false;
     await delay(20);
   }
 };
