@@ -1,8 +1,6 @@
 // One way to each error code (contract.md Errors): for its test, and for the examples of the OpenAPI document.
 
 import { mkdtemp, rm, truncate } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,10 +8,11 @@ import { changeAccountSettings } from '../../application/accounts/changeAccountS
 import type { Stopwatch } from '../../application/ports/clock.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { route } from '../../http/kernel/route.ts';
-import { type HttpServer, listen } from '../../infrastructure/boot/httpServer.ts';
+import { listen } from '../../infrastructure/boot/httpServer.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
+import { freePort } from '../support/program.ts';
 import { EvidenceDesk, FILE, put } from './evidenceDesk.ts';
 import { Merchant } from './merchant.ts';
 import { RefundDesk } from './refundDesk.ts';
@@ -315,28 +314,10 @@ export const twinThatWaitedTooLong = async (gateway: TestGateway) => {
   }
 };
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
-
-/** Another process may take the port before the server does. */
-const onFreePort = async (): Promise<{ readonly server: HttpServer; readonly port: number }> => {
-  for (;;)
-    try {
-      const port = await freePort();
-      return { server: await listen('127.0.0.1', port, 'https://pay.example'), port };
-    } catch (error) {
-      if (!/in use/.test((error as Error).message)) throw error;
-    }
-};
-
 /** What the program's own HTTP server answers to bytes that never become a request. */
 export const onRealServer = async (bytes: string): Promise<Reply<unknown>> => {
-  const { server, port } = await onFreePort();
+  const port = await freePort();
+  const server = await listen('127.0.0.1', port, 'https://pay.example');
   try {
     const text = await rawSocket(port, bytes, () => false);
     const [head = '', payload = ''] = text.split('\r\n\r\n');

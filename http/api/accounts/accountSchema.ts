@@ -18,7 +18,7 @@ import {
   string,
   timestamp,
 } from '../../kernel/jsonSchema.ts';
-import { refundGuardFields } from './refundGuards.ts';
+import { OWNERS_SETTINGS, refundGuardFields } from './refundGuards.ts';
 
 const perMethod = <Schema>(schema: Schema) =>
   Object.fromEntries(PAYMENT_METHODS.map((method) => [method, schema])) as {
@@ -57,7 +57,7 @@ export const accountProperties = {
 export const accountSchema = exactly(accountProperties);
 
 /** What a merchant changes itself. */
-const OWN = ['color', 'chargeWindowSeconds', 'refundVelocity', 'cashoutDestinations'] as const;
+const OWN = ['color', 'chargeWindowSeconds', ...OWNERS_SETTINGS] as const;
 type OperatorsOwn = Exclude<keyof AccountSettings, (typeof OWN)[number]>;
 const REFUSED = optional(described('Only the operator of the platform changes it: 403 `role_required`.', anyJson));
 /** Named, so that they are refused and not ignored. */

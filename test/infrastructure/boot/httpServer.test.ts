@@ -1,10 +1,10 @@
 // What the listening socket bears (infrastructure/boot/httpServer.ts). Bounds are a hundredth of the program's.
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { type HttpServer, listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/boot/httpServer.ts';
+import { freePort } from '../../support/program.ts';
 
 const SMALL: SocketBounds = {
   headersMs: 300,
@@ -13,14 +13,6 @@ const SMALL: SocketBounds = {
   silenceMs: 5_000,
   connectionsMax: 3,
   pipelinedMax: 20,
-};
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 };
 
 /** However it ends: a reset is an end too. */
