@@ -7,7 +7,11 @@ export interface ImageFrame {
   /** Offset of the first byte behind the image. */
   readonly end: number;
 }
-// All of them return null when the structure does not hold to its end.
+/** Chunks, segments or blocks. Files of 10 MB with real images have a few thousand. */
+export const PARTS_MAX = 16_384;
+/** Of the blocks of a GIF, each of at most 255 bytes: 10 MB of full ones are 41,121. */
+export const SUB_BLOCKS_MAX = 65_536;
+// All of them return null when the structure does not hold to its end, or has more parts.
 
 // --- PNG (W3C, "PNG Specification", 5 and 11) ---
 
@@ -19,7 +23,7 @@ export const pngFrame = (bytes: Buffer): ImageFrame | null => {
   let at = PNG_SIGNATURE_BYTES;
   if (bytes.length < at + 16 || bytes.toString('latin1', at + 4, at + 8) !== 'IHDR') return null;
   const [width, height] = [bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 12)];
-  while (at + CHUNK_FRAME <= bytes.length) {
+  for (let parts = 0; parts < PARTS_MAX && at + CHUNK_FRAME <= bytes.length; parts++) {
     const type = bytes.toString('latin1', at + 4, at + 8);
     at += CHUNK_FRAME + bytes.readUInt32BE(at);
     if (type === 'IEND') return at <= bytes.length ? { width, height, end: at } : null;
@@ -38,7 +42,7 @@ const isFrame = (marker: number): boolean =>
 export const jpegFrame = (bytes: Buffer): ImageFrame | null => {
   let [width, height] = [0, 0];
   let at = 2; // behind the start marker
-  while (at + 2 <= bytes.length && bytes[at] === 0xff) {
+  for (let parts = 0; parts < PARTS_MAX && at + 2 <= bytes.length && bytes[at] === 0xff; parts++) {
     const marker = bytes[at + 1] as number;
     if (marker === JPEG.end) return { width, height, end: at + 2 };
     if (marker === JPEG.fill) {
@@ -83,24 +87,25 @@ export const gifFrame = (bytes: Buffer): ImageFrame | null => {
   if (bytes.length < GIF.header) return null;
   let [width, height] = [bytes.readUInt16LE(6), bytes.readUInt16LE(8)];
   let at = GIF.header + colorTableBytes(bytes[10] as number);
-  while (at < bytes.length) {
+  const subBlocks = { left: SUB_BLOCKS_MAX };
+  for (let parts = 0; parts < PARTS_MAX && at < bytes.length; parts++) {
     const block = bytes[at];
     if (block === GIF.trailer) return { width, height, end: at + 1 };
-    if (block === GIF.extension) at = endOfSubBlocks(bytes, at + 2);
+    if (block === GIF.extension) at = endOfSubBlocks(bytes, at + 2, subBlocks);
     else if (block === GIF.image && at + 10 < bytes.length) {
       width = Math.max(width, bytes.readUInt16LE(at + 1) + bytes.readUInt16LE(at + 5));
       height = Math.max(height, bytes.readUInt16LE(at + 3) + bytes.readUInt16LE(at + 7));
       // A byte of code size stands before the data.
-      at = endOfSubBlocks(bytes, at + 11 + colorTableBytes(bytes[at + 9] as number));
+      at = endOfSubBlocks(bytes, at + 11 + colorTableBytes(bytes[at + 9] as number), subBlocks);
     } else return null;
   }
   return null;
 };
 
 /** They end with an empty one. */
-const endOfSubBlocks = (bytes: Buffer, from: number): number => {
+const endOfSubBlocks = (bytes: Buffer, from: number, subBlocks: { left: number }): number => {
   let at = from;
-  while (at < bytes.length) {
+  while (at < bytes.length && subBlocks.left-- > 0) {
     const length = bytes[at] as number;
     at += 1 + length;
     if (length === 0) return at;
@@ -130,7 +135,7 @@ export const webpFrame = (bytes: Buffer): ImageFrame | null => {
   if (end > bytes.length) return null;
   let [width, height] = [0, 0];
   let at = RIFF_HEADER;
-  while (at + RIFF_CHUNK_HEADER <= end) {
+  for (let parts = 0; parts < PARTS_MAX && at + RIFF_CHUNK_HEADER <= end; parts++) {
     const kind = bytes.toString('latin1', at, at + 4);
     const length = bytes.readUInt32LE(at + 4);
     const size = webpSize(bytes, kind, at + RIFF_CHUNK_HEADER);

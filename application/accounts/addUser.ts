@@ -8,7 +8,7 @@ import type { Accounts } from '../core/accounts.ts';
 import { ACCOUNT, USER } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
-import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
+import type { PasswordAsker, PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { newPassword } from './newPassword.ts';
 
@@ -38,9 +38,10 @@ export const keepPassword = async (
   { randomness, passwords, hasher }: Pick<AddUserNeeds, 'randomness' | 'passwords' | 'hasher'>,
   userId: UserId,
   password: string,
+  asker: PasswordAsker,
 ): Promise<PasswordId> => {
   const passwordId = newId(randomness) as PasswordId;
-  await passwords.keep(passwordId, userId, await hasher.hash(password));
+  await passwords.keep(passwordId, userId, await hasher.hash(password, asker));
   return passwordId;
 };
 
@@ -72,7 +73,8 @@ export const addUser =
       return NO_ACCOUNT;
     if (await isUser(needs)(added.email)) return TAKEN;
     const userId = await emails.claim(added.email, newId(randomness) as UserId);
-    const passwordId = password === null ? null : await keepPassword(needs, userId, password);
+    const passwordId =
+      password === null ? null : await keepPassword(needs, userId, password, { email: added.email, address: null });
     const decide = decideAddition({ userId, ...added, passwordId, at: accounts.realNow() });
     const metadata = metadataForChange(by, added.accountId, userId);
     const done = await commands.execute(USER, streamName.user(userId), decide, metadata);

@@ -6,6 +6,7 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import type { PasswordHasher, Passwords, UserEmails } from '../ports/credentials.ts';
 import type { MailSender } from '../ports/mail.ts';
 import type { PasswordLinks } from '../ports/passwordLinks.ts';
+import type { SecondFactors } from '../ports/secondFactors.ts';
 import type { LoginFailures, Sessions, SessionTokens } from '../ports/sessions.ts';
 import { jobOfRequest, openRequests, sendLink, sendPasswordLink } from './passwordLink.ts';
 
@@ -17,6 +18,7 @@ export interface AccountsNeeds {
   readonly sessions: Sessions;
   readonly tokens: SessionTokens;
   readonly failures: LoginFailures;
+  readonly secondFactors: SecondFactors;
   readonly links: PasswordLinks;
   readonly mail: MailSender;
   readonly publicUrl: string;

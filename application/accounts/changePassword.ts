@@ -8,7 +8,7 @@ import { USER } from '../core/aggregates.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import type { LoginFailures, Sessions } from '../ports/sessions.ts';
 import { type AddUserNeeds, keepPassword } from './addUser.ts';
-import { type SessionUser, slowDown } from './login.ts';
+import { type SessionUser, slowedDown, type Waits } from './login.ts';
 
 interface Needs extends AddUserNeeds {
   readonly sessions: Sessions;
@@ -28,7 +28,7 @@ export const changePassword =
     }: { readonly sessionId: SessionUser['sessionId']; readonly userId: SessionUser['user']['userId'] },
     { current, wanted }: { readonly current: string; readonly wanted: string },
     by: Changer,
-    pause: (ms: number) => Promise<void>,
+    waits: Waits,
   ): Promise<null | Rejection> => {
     const { commands, accounts, passwords, hasher, sessions, failures } = needs;
     const problem = passwordProblem(wanted);
@@ -36,17 +36,21 @@ export const changePassword =
     const stream = streamName.user(userId);
     const { state } = await commands.load(USER, stream);
     if (state.status === 'absent') throw new Error(`a session of ${userId}, who does not exist`);
-    await slowDown(failures, state.email, pause);
-    const hash = state.passwordId === null ? null : await passwords.find(state.passwordId);
-    if (!(await hasher.isRight(current, hash))) {
-      await failures.record(state.email);
+    const { email, passwordId: replaces, secondFactorId } = state;
+    const asker = { email, address: waits.address };
+    const isRight = await slowedDown(failures, email, waits, async () => {
+      const hash = replaces === null ? null : await passwords.find(replaces);
+      return waits.apart(hasher.isRight(current, hash, asker));
+    });
+    if (!isRight) {
+      await failures.record(email);
       return reject('invalid_request', 'current_password is wrong.', { param: 'current_password' });
     }
-    const passwordId = await keepPassword(needs, userId, wanted);
-    const decide = decideChange({ passwordId, replaces: state.passwordId }, accounts.realNow());
+    const passwordId = await waits.apart(keepPassword(needs, userId, wanted, asker));
+    const decide = decideChange({ passwordId, replaces }, accounts.realNow());
     const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));
     if (isRejection(done)) return done;
-    await sessions.carryOver(sessionId, passwordId);
+    await sessions.carryOver({ sessionId, passwordId, secondFactorId });
     await passwords.keepOnly(userId, passwordId);
     return null;
   };

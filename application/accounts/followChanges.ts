@@ -5,7 +5,8 @@ import { readStreamName, streamName } from '../../domain/kernel/event.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import type { AccessLeases } from '../ports/accessLeases.ts';
-import type { EventStore } from '../ports/eventStore.ts';
+import type { Stopwatch } from '../ports/clock.ts';
+import type { EventStore, Position } from '../ports/eventStore.ts';
 import type { ApiKeys } from './apiKeys.ts';
 
 /** Accounts are forgotten when they are announced. Keys forget theirs by themselves. */
@@ -18,23 +19,65 @@ export const forgetAnnounced = (
     else commands.forget(streamName.account(account));
   });
 
-export const followChanges = async (
-  store: Pick<EventStore, 'head' | 'subscribe'>,
-  commands: Pick<CommandHandler, 'forget'>,
-  keys: Pick<ApiKeys, 'forget'>,
+interface FollowingOptions {
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  readonly stopwatch: Pick<Stopwatch, 'pause'>;
+  readonly onError: (error: Error) => void;
+}
+type Log = Pick<EventStore, 'head' | 'subscribe'>;
+type Commands = Pick<CommandHandler, 'forget' | 'forgetAll'>;
+type Keys = Pick<ApiKeys, 'forget'>;
+
+const followFrom = async (
+  after: Position | null,
+  store: Log,
+  commands: Commands,
+  keys: Keys,
   signal: AbortSignal,
-  onError: (error: Error) => void,
 ): Promise<void> => {
-  const after = await store.head();
-  void (async () => {
-    for await (const batch of store.subscribe({ after, categories: ['account', 'keyring'], signal })) {
-      if (batch.kind !== 'events') continue;
-      for (const { stream, revision } of batch.events) {
-        const { category, id } = readStreamName(stream);
-        // Keyrings are always read up to their end: what is remembered of a long one is a start.
-        if (category === 'account') commands.forget(stream, revision);
-        keys.forget(id as AccountId);
+  for await (const batch of store.subscribe({ after, categories: ['account', 'keyring'], signal })) {
+    if (batch.kind !== 'events') continue;
+    for (const { stream, revision } of batch.events) {
+      const { category, id } = readStreamName(stream);
+      // Keyrings are always read up to their end: what is remembered of a long one is a start.
+      if (category === 'account') commands.forget(stream, revision);
+      keys.forget(id as AccountId);
+    }
+  }
+};
+
+const RETRY_MS = 1_000;
+
+/** Returns once it follows. It ends with the signal alone: in a log that was restored it goes on from the head, with nothing remembered. */
+export const followChanges = async (
+  store: Log,
+  commands: Commands,
+  keys: Keys,
+  { signal, stopwatch, onError }: FollowingOptions,
+): Promise<void> => {
+  const first = await store.head();
+  const follow = async (): Promise<void> => {
+    for (let after = first; !signal.aborted; ) {
+      try {
+        await followFrom(after, store, commands, keys, signal);
+      } catch (error) {
+        onError(error as Error);
+        after = await headSoon(after);
+        commands.forgetAll();
+        keys.forget(null);
       }
     }
-  })().catch(onError);
+  };
+  /** Before everything is forgotten, so that nothing lies between. If the head can't be read, the subscription is tried as before. */
+  const headSoon = async (before: Position | null): Promise<Position | null> => {
+    try {
+      return await store.head();
+    } catch (error) {
+      if (!signal.aborted) onError(error as Error);
+      await stopwatch.pause(RETRY_MS);
+      return before;
+    }
+  };
+  void follow();
 };

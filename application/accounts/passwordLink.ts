@@ -15,6 +15,7 @@ import type { MailSender } from '../ports/mail.ts';
 import type { LinkPurpose, LinkRequest, PasswordLinks } from '../ports/passwordLinks.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { type AddUserNeeds, keepPassword } from './addUser.ts';
+import type { Waits } from './login.ts';
 import { passwordMail } from './passwordMail.ts';
 
 export const sendLink = jobKind({
@@ -88,6 +89,7 @@ export const setPassword =
   async (
     { token, password }: { readonly token: string; readonly password: string },
     requestId: string,
+    waits: Pick<Waits, 'address' | 'apart'>,
   ): Promise<null | Rejection> => {
     const { commands, accounts, passwords, links } = needs;
     const link = await links.find(token);
@@ -99,7 +101,9 @@ export const setPassword =
     const { state } = await commands.load(USER, stream);
     // A dead link costs no hash.
     if (state.status !== 'active' || state.passwordId !== replaces) return DEAD;
-    const passwordId = await keepPassword(needs, userId, password);
+    const passwordId = await waits.apart(
+      keepPassword(needs, userId, password, { email: state.email, address: waits.address }),
+    );
     const by: Changer = { actor: `user:usr_${userId}`, requestId };
     const decide = changePassword({ passwordId, replaces }, accounts.realNow());
     const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));

@@ -82,6 +82,8 @@ export class CommandHandler {
   readonly #cache = new LRUCache<StreamName, Cached>({ max: CACHED_STATES_MAX });
   /** Grows with every state that is forgotten: what was being read meanwhile may be older than what it was forgotten for. */
   #generation = 0;
+  /** Grows when everything is forgotten: decisions on older states are made again. */
+  #era = 0;
 
   constructor({ store, codec, randomness, stopwatch }: CommandNeeds) {
     this.#log = { store, codec };
@@ -137,9 +139,10 @@ export class CommandHandler {
     this.#cache.delete(stream);
   }
 
-  /** Forgets every remembered state. */
+  /** Forgets every remembered state. Decisions under way that have not been appended are made again, on what the store has. */
   forgetAll(): void {
     this.#generation++;
+    this.#era++;
     this.#cache.clear();
   }
 
@@ -194,6 +197,7 @@ export class CommandHandler {
       (creates ? { state: decider.initial, revision: EMPTY_STREAM } : undefined);
     // A guessed state may only lead to an append, which proves it; an answer without one needs the stream itself.
     let isGuess = guess !== undefined;
+    let era = this.#era;
     let loaded = guess ?? (await this.load(aggregate, stream));
     for (let conflicts = 0; conflicts < CONFLICTS_MAX; ) {
       const decided = decide(loaded.state);
@@ -207,10 +211,16 @@ export class CommandHandler {
       const { store, codec } = this.#log;
       const after = loaded.revision;
       const events = await codec.encode({ category, stream, after, events: decided.events, commandId, metadata });
+      if (era !== this.#era) {
+        era = this.#era;
+        loaded = await this.load(aggregate, stream);
+        isGuess = false;
+        continue;
+      }
       const result = await store.append(stream, loaded.revision, events);
       if (result.ok) {
         const state = decided.events.reduce(decider.evolve, loaded.state);
-        this.#cache.set(stream, { state, revision: result.revision });
+        if (era === this.#era) this.#cache.set(stream, { state, revision: result.revision });
         return {
           state,
           revision: result.revision,

@@ -81,6 +81,10 @@ export const overrideSecretIdOf = (accountId: AccountId, mode: Mode): EndpointId
 export const returnIdOf = (paymentId: PaymentId, providerPaymentId: string, refusals = 0): string =>
   hashed(`return\n${paymentId}\n${providerPaymentId}${refusals === 0 ? '' : `\n${refusals}`}`).toString('hex', 0, 16);
 
+/** Names the Pix-out in place of a return that was refused so many times. */
+export const heldPayoutIdOf = (paymentId: PaymentId, providerPaymentId: string, refusals: number): RefundId =>
+  encodeRawId(hashed(`held payout\n${paymentId}\n${providerPaymentId}\n${refusals}`).subarray(0, 16)) as RefundId;
+
 /** The sandbox acquirer's id of the one payment by a method that it ever makes: paying twice is paying once (X2). */
 export const sandboxPaymentIdOf = (paymentId: PaymentId, method: PaymentMethod): string =>
   `sbx_pay_${hashed(`authorize\n${paymentId}\n${method}`).toString('hex', 0, 16)}`;

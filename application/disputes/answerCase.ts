@@ -12,6 +12,7 @@ import { MED_CASE } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForRequest } from '../core/eventMetadata.ts';
 import { AppendOutcomeUnknown, EventStoreUnavailable } from '../ports/eventStore.ts';
+import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { announcesOutcomes } from './announcements.ts';
 import { ownCase } from './ownCase.ts';
@@ -30,6 +31,7 @@ interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
+  readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
 }
 
 /** Returns the case after it. Rejections: of the decision, `not_found` first but for a bad reason. */
@@ -50,8 +52,7 @@ export const answerCase =
     // What is recorded is answered: a store that went away since is no reason to tell the merchant that nothing happened.
     await tellPaymentOf(needs)({ caseId: id }).catch(leaveToProcess);
     // What the provider reported meanwhile waited for the end of the review.
-    if (answer.kind === 'review' && !answer.approve && needs.providers.of(mode) !== null)
-      await takeProviderCases(needs)(paymentId);
+    if (answer.kind === 'review' && needs.providers.of(mode) !== null) await takeProviderCases(needs)(paymentId);
     return done.state as MedCase;
   };
 

@@ -1,24 +1,27 @@
 // Disputes: cases that payers' banks open about payments, from their opening to where the money went.
-import type { MedCaseId } from '../../domain/kernel/ids.ts';
+import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { BY_ROW, type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import type { EvidenceStorage } from '../ports/evidenceStorage.ts';
 import type { MailSender } from '../ports/mail.ts';
+import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import type { CaseReads } from '../ports/readModels/cases.ts';
 import { caseMailing, mailCase, sendCaseMail } from './caseMails.ts';
 import { caseDeadlines, recordNearDeadline, remindOfDeadline } from './deadlines.ts';
-import { evidenceSweep, removeUnconfirmed, sweepEvidence } from './evidenceSweep.ts';
+import { removeUnconfirmed, SWEEP_PATTERN, type SweepNeeds } from './evidenceSweep.ts';
+import { caseSettling, takeOwedReports, takeOwedReportsOf } from './owedReports.ts';
+import { followSettling, followSettlingOf } from './settleCase.ts';
 import { caseTelling, tellPayment, tellPaymentOf } from './tellPayment.ts';
 
-export interface DisputesNeeds {
+export interface DisputesNeeds extends SweepNeeds {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
   readonly cases: CaseReads;
   readonly mail: MailSender;
-  readonly evidence: EvidenceStorage;
+  readonly publicUrl: string;
+  readonly alerts: OperatorAlerts;
 }
 
 const overdueReminders: OwedSource<DisputesNeeds, { readonly tenant: Tenant; readonly caseId: MedCaseId }> = (
@@ -26,11 +29,16 @@ const overdueReminders: OwedSource<DisputesNeeds, { readonly tenant: Tenant; rea
   { before, page },
 ) => cases.overdueReminders(before, page);
 
+const owedReports: OwedSource<DisputesNeeds, { readonly tenant: Tenant; readonly paymentId: PaymentId }> = (
+  { cases },
+  { before, page },
+) => cases.owedReports(before, page);
+
 const PLACES = { places: 24, perTarget: 24 };
 
 export const disputes: Capability<DisputesNeeds> = {
   name: 'disputes',
-  processes: [caseTelling, caseDeadlines, caseMailing, evidenceSweep],
+  processes: [caseTelling, caseSettling, caseDeadlines, caseMailing],
   jobs: [
     job(tellPayment, {
       handler: (needs: DisputesNeeds) => each(tellPaymentOf(needs)),
@@ -38,6 +46,19 @@ export const disputes: Capability<DisputesNeeds> = {
       idle: 'awaited',
       // What the payment was told stands in its own stream: no row shows both.
       owed: BY_ROW,
+    }),
+    job(followSettling, {
+      handler: (needs: DisputesNeeds) => each(followSettlingOf(needs)),
+      places: PLACES,
+      idle: 'awaited',
+      // What the case was told stands in its own stream: no row shows both.
+      owed: BY_ROW,
+    }),
+    job(takeOwedReports, {
+      handler: (needs: DisputesNeeds) => each(takeOwedReportsOf(needs)),
+      places: PLACES,
+      idle: 'awaited',
+      owed: owedBy(owedReports, ({ tenant, paymentId }) => ({ tenant, payload: { paymentId } })),
     }),
     job(remindOfDeadline, {
       handler: (needs: DisputesNeeds) => each(recordNearDeadline(needs)),
@@ -52,14 +73,14 @@ export const disputes: Capability<DisputesNeeds> = {
       idle: 'apart',
       owed: BY_ROW,
     }),
-    job(sweepEvidence, {
-      handler: (needs: DisputesNeeds) => each(removeUnconfirmed(needs)),
-      // Storage that is away is waited for, and nobody waits for this.
-      places: { places: 4, perTarget: 4 },
-      idle: 'apart',
-      // That a file is there still shows in no row.
-      owed: BY_ROW,
-    }),
+  ],
+  upkeep: [
+    {
+      onlyLeader: true,
+      failure: 'files of evidence could not be removed',
+      pattern: SWEEP_PATTERN,
+      run: removeUnconfirmed,
+    },
   ],
   gauges: [
     {
@@ -74,8 +95,28 @@ export const disputes: Capability<DisputesNeeds> = {
     },
     {
       name: 'dispute_cases_waiting',
-      help: 'Dispute cases that wait for an operator (`med review list`).',
+      help: 'Dispute cases and reports that wait for an operator (`med review list`).',
       read: ({ cases }) => cases.countWaiting(),
+    },
+    {
+      name: 'dispute_mismatches_open',
+      help: 'Dispute cases with a mismatched amount that wait to be settled (`med settle`).',
+      read: ({ cases }) => cases.countWaiting('amount_mismatch'),
+    },
+    {
+      name: 'dispute_reports_not_taken',
+      help: 'Dispute reports that their payment can never take (`med review dismiss`).',
+      read: ({ cases }) => cases.countWaiting('report_not_taken'),
+    },
+    {
+      name: 'dispute_reports_contradicting',
+      help: 'Ended dispute cases whose bank has reported something else since (`med review dismiss`).',
+      read: ({ cases }) => cases.countWaiting('report_contradicts'),
+    },
+    {
+      name: 'dispute_reports_owed',
+      help: 'Dispute reports that wait until their payment can take them.',
+      read: ({ cases }) => cases.countOwedReports(),
     },
   ],
 };

@@ -1,9 +1,9 @@
-// The mails about a dispute case, in Portuguese. Nothing that somebody typed stands in them (Q7).
+// The mails about a dispute case, in Portuguese: what happened, the facts of the case, and where to read how to answer (Q7).
 import type { MedCase, MedCaseEvent, MoneyOutcome } from '../../domain/dispute/medCase.ts';
-import { PREFIX } from '../../domain/kernel/ids.ts';
-import { decimalText } from '../../domain/kernel/money.ts';
 import { type Timestamp, toMillis } from '../../domain/kernel/time.ts';
+import { formatAmount } from '../../domain/presentation/amount.ts';
 import type { Mail } from '../ports/mail.ts';
+import { caseFacts, type DisputedCharge } from './caseFacts.ts';
 
 type Words = Pick<Mail, 'subject' | 'text' | 'html'>;
 
@@ -12,7 +12,7 @@ const OUTCOME: { readonly [O in MoneyOutcome]: string } = {
   closed_without_refund: 'a disputa foi encerrada e o valor retido não foi devolvido',
   lost: 'a disputa terminou a favor do pagador e o valor retido foi devolvido a ele',
 };
-/** Of a case whose reported amount is not the charge's: nothing was held. */
+/** Of a mismatch for which nothing was held. */
 const OUTCOME_WITHOUT_HOLD: { readonly [O in MoneyOutcome]: string } = {
   refunded_to_merchant: 'a disputa terminou a seu favor',
   closed_without_refund: 'a disputa foi encerrada sem devolução',
@@ -25,9 +25,7 @@ const INSTANT = new Intl.DateTimeFormat('pt-BR', {
   timeStyle: 'short',
 });
 const instant = (at: Timestamp): string => `${INSTANT.format(toMillis(at))} (horário de Brasília)`;
-const SYMBOL: { readonly [currency: string]: string } = { BRL: 'R$' };
-const amountOf = ({ amount, currency }: MedCase['terms']): string =>
-  `${SYMBOL[currency] ?? currency} ${decimalText(amount, 2, { point: ',', group: '.' })}`;
+const amountOf = ({ amount, currency }: MedCase['terms']): string => formatAmount(amount, currency, 'pt');
 
 const deadline = ({ terms: { responseDeadline } }: MedCase): string =>
   responseDeadline === null
@@ -36,9 +34,14 @@ const deadline = ({ terms: { responseDeadline } }: MedCase): string =>
 
 const ended = (medCase: MedCase): readonly [string, string] => {
   const outcome = medCase.moneyOutcome ?? 'lost';
-  const sentence = (medCase.terms.amountMismatch ? OUTCOME_WITHOUT_HOLD : OUTCOME)[outcome];
+  const sentence = (medCase.held === 0 || medCase.settling === 'lost' ? OUTCOME_WITHOUT_HOLD : OUTCOME)[outcome];
   return ['Resultado da disputa', `Há um resultado: ${sentence}.`];
 };
+
+const held = ({ held: amount, terms: { currency } }: MedCase): readonly [string, string] => [
+  'Valor retido por uma disputa',
+  `Após uma análise, ${formatAmount(amount, currency, 'pt')} foram retidos até o resultado da disputa.`,
+];
 
 /** Subject and sentence of what happened; null: no mail tells of it. */
 const newsOf = (type: MedCaseEvent['type'], medCase: MedCase): readonly [string, string] | null => {
@@ -59,38 +62,59 @@ const newsOf = (type: MedCaseEvent['type'], medCase: MedCase): readonly [string,
     case 'MedCaseAccepted':
     case 'MedCaseRejected':
     case 'MedCaseClosed':
-      return ended(medCase);
+      // Where the money of a mismatch goes is not decided yet.
+      return medCase.moneyOutcome === null ? null : ended(medCase);
+    case 'MedCaseSettled':
+      return medCase.moneyOutcome === null ? held(medCase) : ended(medCase);
     case 'MedCaseAppealed':
-    case 'MedCaseEvidenceGranted':
     case 'MedCaseEvidenceConfirmed':
     case 'MedCaseReviewRequested':
     case 'MedCaseReviewApproved':
     case 'MedCaseReviewRefused':
+    case 'MedCaseReportNotTaken':
+    case 'MedCaseReportDismissed':
+    case 'MedCaseLateReported':
       return null;
     default:
       return type satisfies never;
   }
 };
 
-/** `medCase`: as it is after the event. null: no mail tells of such an event. */
-export const caseMail = (type: MedCaseEvent['type'], medCase: MedCase): Words | null => {
+const ENTITY: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITY[character] as string);
+
+const GUIDE = 'Como responder a uma disputa';
+
+/**
+ * Returns the mail about an event, or null if no mail tells of such an event. `medCase` is the case after the event, `publicUrl` the base
+ * of links, without a slash at its end.
+ */
+export const caseMail = (
+  type: MedCaseEvent['type'],
+  medCase: MedCase,
+  charge: DisputedCharge,
+  publicUrl: string,
+): Words | null => {
   const news = newsOf(type, medCase);
   if (news === null) return null;
-  const { caseId, paymentId, mode } = medCase.terms;
   const [title, sentence] = news;
-  const mark = mode === 'test' ? '[teste] ' : '';
-  const facts = [
-    ['Disputa', PREFIX.medCase + caseId],
-    ['Cobrança', PREFIX.charge + paymentId],
-    ['Valor', amountOf(medCase.terms)],
-  ] as const;
+  const mark = medCase.terms.mode === 'test' ? '[teste] ' : '';
+  const facts = caseFacts(medCase, charge);
+  const guide = `${publicUrl}/docs/disputes?lang=pt`;
   return {
     subject: `${mark}${title}: ${amountOf(medCase.terms)}`,
-    text: `Olá,\n\n${sentence}\n\n${facts.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\nQuita\n`,
+    text: `Olá,\n\n${sentence}\n\n${facts.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\n${GUIDE}: ${guide}\n\nQuita\n`,
     html: `<!doctype html>
 <html lang="pt-BR"><body style="font:16px/1.5 system-ui,sans-serif;color:#14201b">
 <p>Olá,</p><p>${sentence}</p>
-<p>${facts.map(([name, value]) => `${name}: <strong>${value}</strong>`).join('<br>')}</p><p>Quita</p>
+<p>${facts.map(([name, value]) => `${name}: <strong>${escaped(value)}</strong>`).join('<br>')}</p>
+<p><a href="${escaped(guide)}">${GUIDE}</a></p><p>Quita</p>
 </body></html>
 `,
   };

@@ -5,8 +5,9 @@ import Type from 'typebox';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
+import { assertExists } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE } from '../core/aggregates.ts';
+import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { caseMailIdOf } from '../core/derivedIds.ts';
@@ -38,13 +39,16 @@ export const caseMailing = processManager({
       MedCaseAccepted: mail,
       MedCaseRejected: mail,
       MedCaseClosed: mail,
+      MedCaseSettled: mail,
       ...ignoring(
         'MedCaseAppealed',
-        'MedCaseEvidenceGranted',
         'MedCaseEvidenceConfirmed',
         'MedCaseReviewRequested',
         'MedCaseReviewApproved',
         'MedCaseReviewRefused',
+        'MedCaseLateReported',
+        'MedCaseReportNotTaken',
+        'MedCaseReportDismissed',
       ),
     },
   },
@@ -56,17 +60,24 @@ export const sendCaseMail =
     commands,
     accounts,
     mail: sender,
+    publicUrl,
   }: {
     readonly commands: CommandHandler;
     readonly accounts: Accounts;
     readonly mail: MailSender;
+    /** The base of links, without a slash at its end. */
+    readonly publicUrl: string;
   }) =>
   async ({ caseId, revision }: PayloadOf<typeof mailCase>): Promise<void> => {
     const around = await commands.loadAround(MED_CASE, streamName.medCase(caseId), revision);
     if (around === null || around.after.status === 'absent') return;
     const medCase: MedCase = around.after;
-    const words = caseMail(around.event.type, medCase);
+    const { paymentId, accountId } = medCase.terms;
+    const { charge, transaction } = assertExists((await commands.load(PAYMENT, streamName.payment(paymentId))).state);
+    const dispute = transaction.status === 'settled' ? transaction.dispute : null;
+    const method = dispute?.caseId === caseId ? dispute.method : null;
+    const words = caseMail(around.event.type, medCase, { metadata: charge.terms.metadata, method }, publicUrl);
     if (words === null) return;
-    const { email } = await accounts.get(medCase.terms.accountId);
+    const { email } = await accounts.get(accountId);
     await sender.send({ id: caseMailIdOf(caseId, revision), to: email, ...words });
   };

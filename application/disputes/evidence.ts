@@ -1,24 +1,33 @@
-// The files that a merchant adds to a case: granted, sent to the storage, confirmed once they were looked at, and shown by links (rule Q6).
-import { hash } from 'node:crypto';
-import {
-  confirmEvidence,
-  type Evidence,
-  type EvidenceGrant,
-  findEvidence,
-  findGrant,
-  grantEvidence,
-} from '../../domain/dispute/evidence.ts';
-import { type DeclaredFile, NO_EVIDENCE, NOT_UPLOADED, sizeMismatch } from '../../domain/dispute/evidenceFile.ts';
+// The files that a merchant adds to a case: granted, sent to the storage, confirmed once they were judged, and shown by links (rules Q6,
+// E9).
+import { confirmEvidence, type Evidence, evidenceRefusal, findEvidence } from '../../domain/dispute/evidence.ts';
+import { type DeclaredFile, EVIDENCE_BYTES_MAX, NO_EVIDENCE, NOT_UPLOADED } from '../../domain/dispute/evidenceFile.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type EvidenceId, encodeRawId, type MedCaseId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { addSeconds } from '../../domain/kernel/time.ts';
+import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { MED_CASE } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
-import type { EvidenceLinks, EvidenceReceiver, EvidenceStorage, SentEvidence } from '../ports/evidenceStorage.ts';
+import { KeyedLock } from '../core/keyedLock.ts';
+import type { Clock, Stopwatch } from '../ports/clock.ts';
+import type {
+  EvidenceGrant,
+  EvidenceGrants,
+  EvidenceVerdict,
+  GrantLimits,
+  JudgeEvidence,
+  KeptGrant,
+} from '../ports/evidenceGrants.ts';
+import {
+  type EvidenceLinks,
+  type EvidenceReceiver,
+  type EvidenceStorage,
+  EvidenceStorageUnavailable,
+  type SentEvidence,
+} from '../ports/evidenceStorage.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { ownCase } from './ownCase.ts';
@@ -27,6 +36,8 @@ interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly evidence: EvidenceStorage;
+  readonly grants: EvidenceGrants;
+  readonly clock: Clock;
 }
 
 export interface UploadGrant {
@@ -35,88 +46,183 @@ export interface UploadGrant {
   readonly expiresInSeconds: number;
 }
 
+/** Too many uploads are open, or their files too large. */
+export interface UploadLimitReached extends Rejection {
+  readonly retryAfterSeconds: number;
+}
+
+const LIMITS: GrantLimits = { openOfCase: 20, unconfirmedBytes: 20 * EVIDENCE_BYTES_MAX };
+const REACHED: { readonly [Limit in keyof GrantLimits]: string } = {
+  openOfCase: `The case has ${LIMITS.openOfCase} open uploads. Complete them or wait until they expire.`,
+  unconfirmedBytes: 'The account has 200 MB of unconfirmed files. Complete them or wait until they are removed.',
+};
+
 /**
- * Grants one upload. Rejections: `not_found`, `case_not_open`, `evidence_limit_reached`. Throws EvidenceStorageUnavailable, and then
- * nothing was granted.
+ * Grants one upload. Rejections: `not_found`, `case_not_open`, `evidence_limit_reached`, `upload_limit_reached`. Throws
+ * EvidenceStorageUnavailable, and then nothing was granted.
  */
 export const grantUpload =
   (needs: Needs & { readonly randomness: Randomness; readonly grantSeconds: number }) =>
-  async (tenant: Tenant, caseId: MedCaseId, file: DeclaredFile, by: Actor): Promise<UploadGrant | Rejection> => {
-    const { commands, accounts, evidence, randomness, grantSeconds } = needs;
+  async (
+    tenant: Tenant,
+    caseId: MedCaseId,
+    file: DeclaredFile,
+  ): Promise<UploadGrant | UploadLimitReached | Rejection> => {
+    const { commands, accounts, evidence, grants, clock, randomness, grantSeconds } = needs;
     const own = await ownCase(commands, tenant, caseId);
     if (isRejection(own)) return own;
+    const refusal = evidenceRefusal(own);
+    if (refusal !== null) return refusal;
     const { accountId, mode } = tenant;
+    const now = fromMillis(clock.now());
     const at = await accounts.now(accountId, mode);
     const evidenceId = encodeRawId(randomness.bytes(16)) as EvidenceId;
-    const { fileName, fileSize, mimeType } = file;
     const expiresAt = addSeconds(at, grantSeconds);
-    const grant = { evidenceId, fileName, fileSize, mimeType, uploadedBy: 'merchant' as const, expiresAt, at };
-    const decide = grantEvidence(grant);
-    // Storage is asked before anything is recorded, and only for what would be.
-    const judged = decide(own);
-    if (isRejection(judged)) return judged;
-    const upload = { accountId, mode, evidenceId, contentType: mimeType, size: fileSize, expiresAt };
+    const ref = { accountId, mode, evidenceId, caseId };
+    const grant = { ...ref, ...file, at, expiresAt, endsAt: addSeconds(now, grantSeconds) };
+    const upload = { accountId, mode, evidenceId, contentType: file.mimeType, size: file.fileSize, expiresAt };
+    // A URL whose grant is not stored takes no file.
     const url = await evidence.uploadUrl(upload, grantSeconds);
-    const metadata = metadataForRequest(by, tenant, own.terms.paymentId);
-    const done = await commands.execute(MED_CASE, streamName.medCase(caseId), decide, metadata);
-    return isRejection(done) ? done : { grant, url, expiresInSeconds: grantSeconds };
+    const outcome = await grants.add(grant, LIMITS, now);
+    if (outcome === 'granted') return { grant, url, expiresInSeconds: grantSeconds };
+    return {
+      ...reject('upload_limit_reached', REACHED[outcome.reached]),
+      retryAfterSeconds: outcome.retrySeconds,
+    };
   };
 
-/** Takes what is sent to an upload URL. `invalid_signature`: the URL is not for this, used up, or expired. null: it is stored. */
+const IN_PROGRESS = reject('upload_in_progress', 'Another upload to this URL is in progress. Wait until it ends.');
+
+/**
+ * Stores what is sent to an upload URL. `invalid_signature`: the URL is not for this request, was used, or has expired.
+ * `upload_in_progress`: another request sends to it now.
+ */
 export const receiveEvidence =
-  ({ receiver }: { readonly receiver: EvidenceReceiver }) =>
+  ({ receiver, evidence, grants }: Pick<Needs, 'evidence' | 'grants'> & { readonly receiver: EvidenceReceiver }) =>
   async (sent: SentEvidence): Promise<{ readonly sha256: string } | Rejection> => {
-    const sha256 = await receiver.receive(sent);
-    return sha256 === null ? BAD_SIGNATURE : { sha256 };
+    const upload = await receiver.accept(sent);
+    if (upload === null) return BAD_SIGNATURE;
+    const claim = await grants.beginUpload(upload.evidenceId);
+    if (claim === 'busy') return IN_PROGRESS;
+    if (claim === null) return BAD_SIGNATURE;
+    let sha256: string | null = null;
+    let isOpen = false;
+    try {
+      sha256 = await receiver.store(upload, sent.body);
+    } finally {
+      isOpen = await claim.end();
+    }
+    if (sha256 !== null && isOpen) return { sha256 };
+    // The process stood still so long that the grant was taken for expired.
+    if (sha256 !== null) await evidence.remove(upload);
+    return BAD_SIGNATURE;
   };
 
-const BAD_SIGNATURE = reject(
+export const BAD_SIGNATURE = reject(
   'invalid_signature',
   'This URL is not for this request, was used already, or has expired.',
 );
 
-/** Returns why the bytes are no file of the type, or several; null: they are one. */
-export type JudgeEvidence = (bytes: Buffer, contentType: string) => Promise<Rejection | null>;
+/** How long a request waits for its turn, while another process judges a file of the account. */
+const TURN_MS_MAX = 20_000;
+const TURN_LOOK_MS = 100;
+/** A confirmation may take this long beyond the end of its grant. The sweep waits for longer before it removes the file. */
+const CONFIRMATION_SECONDS = 20;
+
+interface CompletionNeeds extends Needs {
+  readonly judgeEvidence: JudgeEvidence;
+  readonly stopwatch: Stopwatch;
+}
 
 /**
- * Confirms a file that arrived, which from then on belongs to the case. Confirmed before: the same evidence. Order of the checks: the case
- * and the evidence (`not_found`), confirmed before, the case again (`case_not_open`, `evidence_limit_reached`), then
- * `EVIDENCE_NOT_UPLOADED`, `EVIDENCE_SIZE_MISMATCH`, `invalid_evidence`. Throws EvidenceStorageUnavailable.
+ * Confirms a file that arrived, which from then on belongs to the case. Confirmed before: the same evidence. A file is judged once: a
+ * repeat on a refused file gets the same error. Order of the checks: the case and the evidence (`not_found`), confirmed before, the case
+ * again (`case_not_open`, `evidence_limit_reached`), refused before, `EVIDENCE_NOT_UPLOADED`, `EVIDENCE_SIZE_MISMATCH`,
+ * `invalid_evidence`. Throws EvidenceStorageUnavailable.
  */
-export const completeUpload =
-  (needs: Needs & { readonly judgeEvidence: JudgeEvidence }) =>
-  async (tenant: Tenant, caseId: MedCaseId, evidenceId: EvidenceId, by: Actor): Promise<Evidence | Rejection> => {
-    const { commands, accounts } = needs;
-    const own = await ownCase(commands, tenant, caseId);
-    if (isRejection(own)) return own;
-    const before = findEvidence(own, evidenceId);
-    if (before !== null) return before;
-    const grant = findGrant(own, evidenceId);
-    if (grant === null) return NO_EVIDENCE;
-    const at = await accounts.now(tenant.accountId, tenant.mode);
-    const confirm = (sha256: string) => {
-      const { expiresAt: _, at: grantedAt, ...file } = grant;
-      return confirmEvidence({ ...file, sha256, grantedAt, at });
-    };
-    const judged = confirm('')(own);
-    if (isRejection(judged)) return judged;
-    const sha256 = at < grant.expiresAt ? await whatArrived(needs, tenant, grant) : NOT_UPLOADED;
-    if (isRejection(sha256)) return sha256;
-    const metadata = metadataForRequest(by, tenant, own.terms.paymentId);
-    const done = await commands.execute(MED_CASE, streamName.medCase(caseId), confirm(sha256), metadata);
-    return isRejection(done) ? done : done.reply;
+export const completeUpload = (needs: CompletionNeeds) => {
+  const lines = new KeyedLock();
+  return async (
+    tenant: Tenant,
+    caseId: MedCaseId,
+    evidenceId: EvidenceId,
+    by: Actor,
+  ): Promise<Evidence | Rejection> => {
+    const complete = (judge: Judging) => completeOnce(needs, { tenant, caseId, evidenceId, by }, judge);
+    const known = await complete(async () => null);
+    if (known !== null) return known;
+    return lines.run(tenant.accountId, async () => {
+      const done = await complete((grant) => judgeInTurn(needs, grant));
+      return done ?? NOT_UPLOADED;
+    });
   };
+};
 
-/** Returns the SHA-256 of the granted file. */
-const whatArrived = async (
-  { evidence, judgeEvidence }: Pick<Needs, 'evidence'> & { readonly judgeEvidence: JudgeEvidence },
-  tenant: Tenant,
-  { evidenceId, fileSize, mimeType }: EvidenceGrant,
-): Promise<string | Rejection> => {
-  const bytes = await evidence.read({ ...tenant, evidenceId });
-  if (bytes === null) return NOT_UPLOADED;
-  if (bytes.length !== fileSize) return sizeMismatch(fileSize, bytes.length);
-  return (await judgeEvidence(bytes, mimeType)) ?? hash('sha256', bytes, 'hex');
+/** Returns the verdict on a file that has none; null: not now. */
+type Judging = (grant: KeptGrant) => Promise<EvidenceVerdict | null>;
+
+interface Completion {
+  readonly tenant: Tenant;
+  readonly caseId: MedCaseId;
+  readonly evidenceId: EvidenceId;
+  readonly by: Actor;
+}
+
+/** Returns null if the file has no verdict. */
+const completeOnce = async (
+  { commands, accounts, grants, clock }: CompletionNeeds,
+  { tenant, caseId, evidenceId, by }: Completion,
+  judge: Judging,
+): Promise<Evidence | Rejection | null> => {
+  // The grant first: once it is forgotten, the case has the evidence.
+  const grant = await grants.find(evidenceId);
+  const own = await ownCase(commands, tenant, caseId);
+  if (isRejection(own)) return own;
+  const before = findEvidence(own, evidenceId);
+  if (before !== null) return before;
+  if (grant === null || grant.caseId !== caseId) return NO_EVIDENCE;
+  const refusal = evidenceRefusal(own);
+  if (refusal !== null) return refusal;
+  if (isRejection(grant.verdict)) return grant.verdict;
+  const at = await accounts.now(tenant.accountId, tenant.mode);
+  if (at >= grant.expiresAt || fromMillis(clock.now()) >= grant.endsAt || grant.isRemoved) return NOT_UPLOADED;
+  const verdict = grant.verdict ?? (await judge(grant));
+  if (verdict === null || isRejection(verdict)) return verdict;
+  if (fromMillis(clock.now()) >= addSeconds(grant.endsAt, CONFIRMATION_SECONDS)) return NOT_UPLOADED;
+  const { fileName, fileSize, mimeType, at: grantedAt } = grant;
+  const file = { evidenceId, fileName, fileSize, mimeType, uploadedBy: 'merchant' as const };
+  const confirm = confirmEvidence({ ...file, sha256: verdict.sha256, grantedAt, at });
+  const metadata = metadataForRequest(by, tenant, own.terms.paymentId);
+  const done = await commands.execute(MED_CASE, streamName.medCase(caseId), confirm, metadata);
+  if (isRejection(done)) return done;
+  await grants.forget(evidenceId);
+  return done.reply;
+};
+
+/** One at a time for each account, in all processes. A verdict is kept; a missing file gets no verdict. */
+const judgeInTurn = async (
+  { evidence, grants, judgeEvidence, stopwatch }: CompletionNeeds,
+  { accountId, mode, evidenceId, mimeType, fileSize }: KeptGrant,
+): Promise<EvidenceVerdict | null> => {
+  const until = stopwatch.elapsedMs() + TURN_MS_MAX;
+  for (;;) {
+    const end = await grants.beginJudging(accountId);
+    if (end === null) {
+      if (stopwatch.elapsedMs() > until) throw new EvidenceStorageUnavailable('another process judges for too long');
+      await stopwatch.pause(TURN_LOOK_MS);
+      continue;
+    }
+    try {
+      const judgedMeanwhile = (await grants.find(evidenceId))?.verdict;
+      if (judgedMeanwhile) return judgedMeanwhile;
+      const read = () => evidence.read({ accountId, mode, evidenceId });
+      const verdict = await judgeEvidence({ read, mimeType, fileSize });
+      if (verdict !== null) await grants.keepVerdict(evidenceId, verdict);
+      return verdict;
+    } finally {
+      await end();
+    }
+  }
 };
 
 /** Returns a new link to a confirmed file, good for a few minutes. */
@@ -132,25 +238,3 @@ export const evidenceOf = ({ evidence }: MedCase): readonly Evidence[] =>
   evidence.toSorted((a, b) =>
     a.grantedAt === b.grantedAt ? (a.evidenceId < b.evidenceId ? 1 : -1) : a.grantedAt < b.grantedAt ? 1 : -1,
   );
-
-export interface ShownEvidence {
-  readonly fileName: string;
-  readonly contentType: string;
-  readonly bytes: Buffer;
-}
-
-/**
- * Returns the file that a link is to. `invalid_signature`: the link is none, or has expired; `not_found`: the file is gone;
- * `EVIDENCE_SIZE_MISMATCH`: it is not the one that was confirmed, because the storage was damaged.
- */
-export const showEvidence =
-  ({ links, evidence }: { readonly links: EvidenceLinks; readonly evidence: EvidenceStorage }) =>
-  async (evidenceId: EvidenceId, token: string): Promise<ShownEvidence | Rejection> => {
-    const view = await links.read('GET', evidenceId, token);
-    if (view === null) return BAD_SIGNATURE;
-    const { fileName, contentType, size, sha256 } = view;
-    const bytes = await evidence.read(view);
-    if (bytes === null) return NO_EVIDENCE;
-    if (bytes.length !== size || hash('sha256', bytes, 'hex') !== sha256) return sizeMismatch(size, bytes.length);
-    return { fileName, contentType, bytes };
-  };

@@ -1,61 +1,49 @@
-// An upload that was not confirmed within a day of account time is no evidence: its file goes (rule Q6).
+// Files whose grant ended without a confirmation are removed within a minute of real time (rule E9).
 import { findEvidence } from '../../domain/dispute/evidence.ts';
 import { streamName } from '../../domain/kernel/event.ts';
-import type { EvidenceId, MedCaseId } from '../../domain/kernel/ids.ts';
-import { addMillis, DAY_MS } from '../../domain/kernel/time.ts';
+import { addMillis, addSeconds, DAY_MS, fromMillis } from '../../domain/kernel/time.ts';
 import { MED_CASE } from '../core/aggregates.ts';
-import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { idOf, payloadOf } from '../core/payloads.ts';
-import { clearTimer, ignoring, processManager, setTimer } from '../core/reactions.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EvidenceGrants, KeptGrant } from '../ports/evidenceGrants.ts';
 import type { EvidenceStorage } from '../ports/evidenceStorage.ts';
-import type { PayloadOf } from '../ports/jobs.ts';
 
-export const sweepEvidence = timedKind({
-  name: 'sweepEvidence',
-  payload: payloadOf({ caseId: idOf<MedCaseId>(), evidenceId: idOf<EvidenceId>() }),
-  subjectOf: ({ evidenceId }) => evidenceId,
-});
+export interface SweepNeeds {
+  readonly commands: CommandHandler;
+  readonly clock: Clock;
+  readonly evidence: EvidenceStorage;
+  readonly grants: EvidenceGrants;
+}
 
-const fileOf = (logged: {
-  readonly subject: string;
-  readonly event: { readonly data: { evidenceId: EvidenceId } };
-}) => ({
-  caseId: logged.subject as MedCaseId,
-  evidenceId: logged.event.data.evidenceId,
-});
+/** Every ten seconds. */
+export const SWEEP_PATTERN = '*/10 * * * * *';
+/** Longer than a confirmation that began in time may take (application/disputes/evidence.ts). */
+const GRACE_SECONDS = 40;
+const PAGE = 100;
+const AT_ONCE = 8;
 
-export const evidenceSweep = processManager({
-  name: 'evidenceSweep',
-  movesMoney: false,
-  reactions: {
-    medCase: {
-      MedCaseEvidenceGranted: (logged) => [
-        setTimer(sweepEvidence, fileOf(logged), logged, addMillis(logged.event.data.at, DAY_MS)),
-      ],
-      MedCaseEvidenceConfirmed: (logged) => [clearTimer(sweepEvidence, fileOf(logged))],
-      ...ignoring(
-        'MedCaseOpened',
-        'MedCaseEvidenceRequested',
-        'MedCaseDeadlineNeared',
-        'MedCaseAppealed',
-        'MedCaseAccepted',
-        'MedCaseReviewRequested',
-        'MedCaseReviewApproved',
-        'MedCaseReviewRefused',
-        'MedCaseRejected',
-        'MedCaseClosed',
-      ),
-    },
-  },
-});
+/** Removes the files, and forgets grants that ended a day ago. Throws AggregateError with what failed; the rest is done. */
+export const removeUnconfirmed = async (needs: SweepNeeds): Promise<void> => {
+  const { grants, clock } = needs;
+  const now = fromMillis(clock.now());
+  const failures: unknown[] = [];
+  for (;;) {
+    const ended = await grants.ended(addSeconds(now, -GRACE_SECONDS), PAGE);
+    for (let i = 0; i < ended.length; i += AT_ONCE) {
+      const done = await Promise.allSettled(ended.slice(i, i + AT_ONCE).map((grant) => removeOne(needs, grant)));
+      failures.push(...done.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])));
+    }
+    // Those that failed are first again: the next run goes on.
+    if (ended.length < PAGE || failures.length > 0) break;
+  }
+  await grants.forgetEnded(addMillis(now, -DAY_MS));
+  if (failures.length > 0) throw new AggregateError(failures, 'files of evidence could not be removed');
+};
 
-/** Removes the file, unless it was confirmed. A grant has expired long before its timer is due, so nobody can confirm it meanwhile. */
-export const removeUnconfirmed =
-  ({ commands, evidence }: { readonly commands: CommandHandler; readonly evidence: EvidenceStorage }) =>
-  async ({ caseId, evidenceId }: PayloadOf<typeof sweepEvidence>): Promise<void> => {
-    const { state } = await commands.load(MED_CASE, streamName.medCase(caseId));
-    if (state.status === 'absent' || findEvidence(state, evidenceId) !== null) return;
-    const { accountId, mode } = state.terms;
-    await evidence.remove({ accountId, mode, evidenceId });
-  };
+const removeOne = async ({ commands, evidence, grants }: SweepNeeds, grant: KeptGrant): Promise<void> => {
+  const { state } = await commands.load(MED_CASE, streamName.medCase(grant.caseId));
+  // A process was killed between the confirmation and its end.
+  if (findEvidence(state, grant.evidenceId) !== null) return grants.forget(grant.evidenceId);
+  await evidence.remove(grant);
+  await grants.markRemoved(grant.evidenceId);
+};

@@ -7,6 +7,7 @@ import { isRejection, type Rejection, reject } from '../../domain/kernel/rejecti
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { notCancellable, recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
 import { assertExists, type ExistingPayment, exists } from '../../domain/payment/payment.ts';
+import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
@@ -58,12 +59,15 @@ export const cancellation = processManager({
         'TransactionPaymentReturned',
         'TransactionReturnRefused',
         'TransactionReturnRetried',
+        ...HELD_SETTLEMENT,
         'TransactionFundsReleased',
         'TransactionRefundReserved',
         'TransactionRefundCompleted',
         'TransactionRefundReleased',
         'TransactionDisputeOpened',
         'TransactionDisputeUpdated',
+        'TransactionDisputeSettled',
+        'TransactionDisputeReturned',
         'TransactionDisputeResolved',
       ),
     },
@@ -123,12 +127,15 @@ export class Canceller {
     const { status, incomingPayments } = state.transaction;
     if (status === 'held') return true;
     // What the provider refuses to send back is an operator's now, and waits for nothing that would come by itself.
-    if (incomingPayments.some(({ outcome }) => outcome === 'unreturned') && incomingPayments.every(isAtRest))
-      return true;
+    if (incomingPayments.some(isOfOperator) && incomingPayments.every(isAtRest)) return true;
     // What was paid is on its way back to the payer (another amount): once it is there, it can be cancelled.
     throw new UnknownAtProvider(`return of what was paid for ${terms.paymentId}`);
   }
 }
+
+/** Refused by the provider: the bank keeps it whatever an operator does about it. */
+const isOfOperator = ({ outcome, refusal }: IncomingPaymentRecord): boolean =>
+  refusal !== undefined && outcome !== 'returned' && outcome !== 'settled';
 
 /** Not on its way to the payer. */
 const isAtRest = ({ outcome }: IncomingPaymentRecord): boolean => outcome !== 'rejected';

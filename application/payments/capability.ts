@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import type { NotificationKey, ProviderNotifications } from '../ports/providerNotifications.ts';
+import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { OverdueWork } from '../ports/readModels/overdueWork.ts';
 import type { PaymentReads } from '../ports/readModels/payments.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
@@ -32,6 +33,7 @@ export interface PaymentsNeeds {
   readonly timers: Timers;
   readonly payments: PaymentReads;
   readonly overdue: OverdueWork;
+  readonly ledger: LedgerReads;
   readonly alerts: OperatorAlerts;
 }
 
@@ -140,6 +142,11 @@ export const payments: Capability<PaymentsNeeds> = {
     }),
   ],
   gauges: [
+    {
+      name: 'disputes_account_rests',
+      help: 'Accounts and currencies with a rest on the ledger account of disputes (`ledger check`).',
+      read: async ({ ledger }) => (await ledger.disputesRests(null)).length,
+    },
     {
       name: 'held_payments',
       help: 'Payments that wait for an operator (`held list`).',

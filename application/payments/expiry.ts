@@ -6,6 +6,7 @@ import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { expire as decideExpiry } from '../../domain/payment/lifecycle.ts';
+import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
@@ -55,12 +56,15 @@ export const expiry = processManager({
         'TransactionPaymentReturned',
         'TransactionReturnRefused',
         'TransactionReturnRetried',
+        ...HELD_SETTLEMENT,
         'TransactionFundsReleased',
         'TransactionRefundReserved',
         'TransactionRefundCompleted',
         'TransactionRefundReleased',
         'TransactionDisputeOpened',
         'TransactionDisputeUpdated',
+        'TransactionDisputeSettled',
+        'TransactionDisputeReturned',
         'TransactionDisputeResolved',
       ),
     },

@@ -3,6 +3,7 @@
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
+import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
@@ -48,12 +49,15 @@ export const fundsRelease = processManager({
         'TransactionPaymentReturned',
         'TransactionReturnRefused',
         'TransactionReturnRetried',
+        ...HELD_SETTLEMENT,
         'TransactionFundsReleased',
         'TransactionRefundReserved',
         'TransactionRefundCompleted',
         'TransactionRefundReleased',
         'TransactionDisputeOpened',
         'TransactionDisputeUpdated',
+        'TransactionDisputeSettled',
+        'TransactionDisputeReturned',
         'TransactionDisputeResolved',
       ),
     },

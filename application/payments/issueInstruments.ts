@@ -4,13 +4,14 @@ import Type from 'typebox';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
-import { METHOD_RULES, type PaymentMethod } from '../../domain/charge/methods.ts';
+import { expiryOf, hasDueDay, type PaymentMethod } from '../../domain/charge/methods.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addMillis, earlier, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
 import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
+import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind, timedKind } from '../core/capability.ts';
@@ -82,12 +83,15 @@ export const instrumentIssuing = processManager({
         'TransactionPaymentReturned',
         'TransactionReturnRefused',
         'TransactionReturnRetried',
+        ...HELD_SETTLEMENT,
         'TransactionFundsReleased',
         'TransactionRefundReserved',
         'TransactionRefundCompleted',
         'TransactionRefundReleased',
         'TransactionDisputeOpened',
         'TransactionDisputeUpdated',
+        'TransactionDisputeSettled',
+        'TransactionDisputeReturned',
         'TransactionDisputeResolved',
       ),
     },
@@ -98,9 +102,6 @@ export const instrumentIssuing = processManager({
 const endsAfterMs = (api: ChargeTerms['api']): number => (api === 'charges' ? RESUMED_AFTER_MS : GIVEN_UP_AFTER_MS);
 
 const isPix = (method: PaymentMethod): boolean => method === 'PIX';
-
-const lifetimeMs = (terms: ChargeTerms, method: PaymentMethod): number =>
-  METHOD_RULES[method].lifetimeMs ?? terms.expiresInSeconds * SECOND_MS;
 
 /** What the provider is asked to make of one method, with all its lifetime from `from` on. */
 export const instrumentRequest = (
@@ -117,7 +118,7 @@ export const instrumentRequest = (
   amount: terms.amount,
   currency: terms.currency,
   createdAt: terms.createdAt,
-  expiresAt: addMillis(from, lifetimeMs(terms, method)),
+  expiresAt: expiryOf(method, terms, from),
   baseUrl: terms.baseUrl,
   metadata: terms.metadata,
   receiverName,
@@ -125,10 +126,9 @@ export const instrumentRequest = (
   documentToken: method === 'BOLETO' ? documentTokenOf(idSeed, terms.paymentId) : null,
 });
 
-const withSpare = (request: InstrumentRequest): InstrumentRequest => ({
-  ...request,
-  expiresAt: addMillis(request.expiresAt, SPARE_MS),
-});
+/** A due day has no spare time: it would move the day that the provider prints. */
+const withSpare = (request: InstrumentRequest): InstrumentRequest =>
+  hasDueDay(request.method) ? request : { ...request, expiresAt: addMillis(request.expiresAt, SPARE_MS) };
 
 interface Needs {
   readonly commands: CommandHandler;
@@ -273,7 +273,7 @@ export class InstrumentIssuer {
     const known = asked.flatMap(({ request: { method }, isMade = false }, i): readonly Issuance[] => {
       const issuance = issuanceOf(method, answers[i] as InstrumentOutcome);
       if (issuance === null) return [];
-      return [isMade ? issuance : expiringBy(issuance, addMillis(knownAt, lifetimeMs(terms, method)))];
+      return [isMade ? issuance : expiringBy(issuance, expiryOf(method, terms, knownAt))];
     });
     // The Pix code first, so that the messages about the payment contain it.
     known.sort((a, b) => Number(isPix(b.method)) - Number(isPix(a.method)));
@@ -298,7 +298,7 @@ export class InstrumentIssuer {
   ): Promise<InstrumentOutcome> {
     if (outcome.kind !== 'issued' || isMade || provider === null) return outcome;
     const now = at ?? (await this.#now(terms));
-    const expiresAt = addMillis(now, lifetimeMs(terms, request.method));
+    const expiresAt = expiryOf(request.method, terms, now);
     if (outcome.issued.instrument.expiresAt >= expiresAt) return outcome;
     const prolonged = await provider.prolong(withSpare({ ...request, expiresAt }));
     if (prolonged.kind === 'issued') return prolonged;

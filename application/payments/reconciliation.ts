@@ -1,6 +1,7 @@
 // Finds payments whose notification was lost in the provider's own list and stores them as notifications, so that they are settled like any
 // other (pix.md, "missed callbacks"). Nothing is decided here.
 
+import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { addMillis, DAY_MS, earlier, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { isTxid } from '../../domain/pix/txid.ts';
@@ -13,6 +14,7 @@ import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProvider, PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../ports/providerNotifications.ts';
+import type { LedgerReads } from '../ports/readModels/ledger.ts';
 import type { PaymentReads } from '../ports/readModels/payments.ts';
 import type { Reconciliations } from '../ports/reconciliations.ts';
 
@@ -44,7 +46,8 @@ interface Needs {
   readonly notifications: Pick<ProviderNotifications, 'store' | 'unreported'>;
   readonly reconciliations: Reconciliations;
   readonly payments: Pick<PaymentReads, 'byTxid'>;
-  readonly alerts: Pick<OperatorAlerts, 'unmatchedPayments'>;
+  readonly ledger: LedgerReads;
+  readonly alerts: Pick<OperatorAlerts, 'unmatchedPayments' | 'disputesRest'>;
 }
 
 /**
@@ -73,7 +76,14 @@ export const compareWithProvider =
     } finally {
       if (unmatched.size > 0) alerts.unmatchedPayments(tenant, [...unmatched]);
     }
+    if (until === null || saoPauloDay(until) !== saoPauloDay(now)) await reportDisputes(needs, tenant);
   };
+
+/** Once a day: what the bank gave to payers of disputes is another amount than was taken (Q11). */
+const reportDisputes = async ({ ledger, alerts }: Needs, tenant: Tenant): Promise<void> => {
+  const rests = await ledger.disputesRests(tenant);
+  if (rests.length > 0) alerts.disputesRest(tenant, rests);
+};
 
 /** Returns null for a time ahead of ours, which is from a host whose clock was wrong and does not say how far it really got. */
 const believable = (until: Timestamp | null, now: Timestamp): Timestamp | null =>

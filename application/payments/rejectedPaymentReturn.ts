@@ -3,6 +3,7 @@
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
+import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
@@ -50,12 +51,15 @@ export const rejectedPaymentReturn = processManager({
         'TransactionHeldReleased',
         'TransactionPaymentReturned',
         'TransactionReturnRefused',
+        ...HELD_SETTLEMENT,
         'TransactionFundsReleased',
         'TransactionRefundReserved',
         'TransactionRefundCompleted',
         'TransactionRefundReleased',
         'TransactionDisputeOpened',
         'TransactionDisputeUpdated',
+        'TransactionDisputeSettled',
+        'TransactionDisputeReturned',
         'TransactionDisputeResolved',
       ),
     },
@@ -66,7 +70,7 @@ interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
-  readonly alerts: Pick<OperatorAlerts, 'returnRefused'>;
+  readonly alerts: Pick<OperatorAlerts, 'returnRefused' | 'confirmedLate'>;
 }
 
 /**
@@ -84,14 +88,18 @@ export const sendBack =
     const { method, returnId, amount } = incoming;
     const outcome = await providers
       .of(terms.mode)
-      ?.returnPayment(terms, { method, providerPaymentId, returnId, amount });
+      ?.returnPayment(terms, { method, providerPaymentId, returnId, amount, metadata: terms.metadata });
     if (outcome === undefined || outcome.kind === 'unknown')
       throw new UnknownAtProvider(`return of Pix ${providerPaymentId}`);
     const { accountId, mode } = terms;
     const at = await accounts.now(accountId, mode);
     const metadata = metadataForProcess('rejectedPaymentReturn', terms, paymentId, returnId);
     if (outcome.kind === 'accepted') {
-      await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
+      const done = await commands.record(PAYMENT, stream, recordReturn(providerPaymentId, at), metadata);
+      // An attempt that took its time: the return was called refused meanwhile, and an operator settled it otherwise.
+      const record = done.state.transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
+      if (done.appended > 0 && record?.outcome !== 'returned')
+        alerts.confirmedLate({ accountId, mode }, { paymentId, id: providerPaymentId });
       return;
     }
     const { reason } = outcome;

@@ -1,13 +1,18 @@
-// What an operator decides of what is held (rule M5): let it pass, or send it back. Processes do the rest.
+// What an operator decides of what is held (rules M5, M10): let it pass, send it back, pay it out or write it off. Processes do the rest.
+
+import type { Decision } from '../../domain/kernel/decider.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
-import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
+import type { SettlementTerms } from '../../domain/payment/settle.ts';
+import { type SettleHeld, settleHeld } from '../../domain/payment/settleHeld.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
-import { returnIdOf } from '../core/derivedIds.ts';
+import { heldPayoutIdOf, returnIdOf } from '../core/derivedIds.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
 import { NO_PAYMENT } from './ownPayment.ts';
 
@@ -16,16 +21,36 @@ interface Needs {
   readonly accounts: Accounts;
 }
 
-export type HeldVerdict = 'release' | 'return';
+export type HeldVerdict = 'release' | 'return' | Pick<SettleHeld, 'pixOut' | 'reason'>;
 export interface HeldReview {
   readonly payment: ExistingPayment;
   /** False: it had been decided so before. */
   readonly isNew: boolean;
 }
 
+interface Case {
+  readonly id: PaymentId;
+  readonly providerPaymentId: string | null;
+  readonly settings: SettlementTerms;
+  readonly by: string;
+  readonly at: Timestamp;
+}
+
+const decisionOf = (
+  verdict: HeldVerdict,
+  { id, providerPaymentId, settings, by, at }: Case,
+): Decision<PaymentState, PaymentEvent, string> => {
+  if (verdict === 'release') return releaseHeld(settings, by, at);
+  if (verdict === 'return')
+    return returnHeld({ returnIdOf: (pix, refusals) => returnIdOf(id, pix, refusals), providerPaymentId, by }, at);
+  const payoutIdOf = (pix: string, refusals: number) => heldPayoutIdOf(id, pix, refusals);
+  return settleHeld({ ...verdict, id: providerPaymentId, payoutIdOf, by }, at);
+};
+
 /**
- * `by`: who decides. `providerPaymentId`: which of the payment's to return; null: all that wait. The
- * same verdict again: nothing. The other one after it, or nothing held: `invalid_request`; no such payment: `not_found`.
+ * `by`: who decides. `providerPaymentId`: which of the payment's to return or settle; null: all that wait, or the only one to
+ * settle. The same verdict again: nothing, but `held_already_settled` of what is settled. The other one after it, or nothing held:
+ * `invalid_request`; no such payment: `not_found`.
  */
 export const reviewHeld =
   ({ commands, accounts }: Needs) =>
@@ -41,13 +66,7 @@ export const reviewHeld =
     const { accountId, mode } = state.charge.terms;
     const { settings } = await accounts.get(accountId);
     const at = await accounts.now(accountId, mode);
-    const decide =
-      verdict === 'release'
-        ? releaseHeld(settings, by.actor, at)
-        : returnHeld(
-            { returnIdOf: (pix, refusals) => returnIdOf(id, pix, refusals), providerPaymentId, by: by.actor },
-            at,
-          );
+    const decide = decisionOf(verdict, { id, providerPaymentId, settings, by: by.actor, at });
     const metadata = { ...metadataForChange(by, accountId, id), mode };
     const done = await commands.execute(PAYMENT, stream, decide, metadata);
     if (isRejection(done)) return done;

@@ -19,15 +19,23 @@ export interface Passwords {
   keepOnly(userId: UserId, passwordId: PasswordId): Promise<void>;
 }
 
-/** Too many passwords wait to be hashed: nothing was decided, and a repeat is safe. */
+/** Whose password is hashed, and for whom: hashes are computed in turns of both. */
+export interface PasswordAsker {
+  /** In any case of letters; it may belong to no user. */
+  readonly email: string;
+  /** Where the request comes from, as limits count it; null: it is not one of the network. */
+  readonly address: string | null;
+}
+
+/** Too many passwords of this user, or from this address, wait to be hashed: nothing was decided, and a repeat is safe. */
 export class PasswordHashingBusy extends Error {
   override name = 'PasswordHashingBusy';
 }
 
-/** A slow hash, of which a process computes two at once and lets a bounded number wait. */
+/** A slow hash, of which a process computes two at once; the others wait for their turn. */
 export interface PasswordHasher {
   /** Throws PasswordHashingBusy. */
-  hash(password: string): Promise<string>;
-  /** `hash` null: there is none, which takes as long as a wrong password and is false. Throws PasswordHashingBusy. */
-  isRight(password: string, hash: string | null): Promise<boolean>;
+  hash(password: string, asker: PasswordAsker): Promise<string>;
+  /** If `hash` is null, takes as long as for a wrong password and returns false. Throws PasswordHashingBusy. */
+  isRight(password: string, hash: string | null, asker: PasswordAsker): Promise<boolean>;
 }

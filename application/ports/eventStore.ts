@@ -107,18 +107,27 @@ export interface EventStore {
   /**
    * Catch-up, then live, in log order, without gap or repeat. The consumer pulls: a slow one is never dropped. Connection loss is
    * mended inside (backoff with jitter, from the last given position); the iteration ends only by the signal or `close`, or throws
-   * UnknownPosition.
+   * UnknownPosition, also when the log was restored to an older state and ends before the last given event or has another one there.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionSignal>;
 
   /** The newest position in the log; null when it is empty. Throws EventStoreUnavailable. */
   head(): Promise<Position | null>;
 
+  /** The id of what the log has at that position; null when nothing that can be read stands there. Throws EventStoreUnavailable. */
+  eventIdAt(position: Position): Promise<string | null>;
+
   /** Why appends are refused until an operator does something about it; null: they are taken. Throws EventStoreUnavailable. */
   refusal(): Promise<LogNotInUse | null>;
 
   /** Called with each newer head this process learns of: its own appends, and those that other processes announce. Returns the undo. */
   onHead(listener: (head: Position) => void): () => void;
+
+  /**
+   * Called with the head when the log turns out to be restored to an older state, or to be on another server: whatever was remembered of it
+   * must be forgotten. Each new connection is checked before it is used, so that no append follows before the call. Returns the undo.
+   */
+  onRestored(listener: (head: Position | null) => void): () => void;
 
   /** Finishes appends in flight, ends subscriptions. Afterwards every call throws EventStoreUnavailable. */
   close(): Promise<void>;

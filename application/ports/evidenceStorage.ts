@@ -22,6 +22,13 @@ export class EvidenceStorageUnavailable extends Error {
   override name = 'EvidenceStorageUnavailable';
 }
 
+export interface OpenedFile {
+  /** In bytes. */
+  readonly size: number;
+  readonly chunks: AsyncIterable<Buffer>;
+  close(): void;
+}
+
 /** All of it throws EvidenceStorageUnavailable. */
 export interface EvidenceStorage {
   /**
@@ -34,6 +41,10 @@ export interface EvidenceStorage {
    * nobody damaged the storage itself is not promised: whoever reads compares.
    */
   read(of: EvidenceRef): Promise<Buffer | null>;
+  /**
+   * Returns a file that was read before, of which a part at a time is in memory; null if there is no such file. The caller must close it.
+   */
+  open(of: EvidenceRef): Promise<OpenedFile | null>;
   /** What arrived is gone, and what was cut off on its way. Not there: nothing. */
   remove(of: EvidenceRef): Promise<void>;
   close(): void;
@@ -52,11 +63,13 @@ export interface SentEvidence {
 
 /** The side of a storage of this service's own that the outside sends to. */
 export interface EvidenceReceiver {
+  /** Returns what the URL was granted for; null if it is not for this type and size, or has expired. Reads nothing of the body. */
+  accept(sent: SentEvidence): Promise<EvidenceUpload | null>;
   /**
-   * Returns the file's SHA-256 (64 hex digits) when it is on disk, for good; null: the URL is not for this, is used up, or has expired.
-   * Whatever is refused or cut off leaves nothing, and the URL as it was. Throws what the body throws, and EvidenceStorageUnavailable.
+   * Returns the file's SHA-256 (64 hex digits) when it is on disk, for good; null if the grant was used or expired, or the size differs. A
+   * refused or interrupted upload leaves nothing, and the grant as it was. Throws what the body throws, and EvidenceStorageUnavailable.
    */
-  receive(sent: SentEvidence): Promise<string | null>;
+  store(upload: EvidenceUpload, body: SentEvidence['body']): Promise<string | null>;
 }
 
 /** What a link to a file is for. */

@@ -9,7 +9,7 @@ export interface LinkRequest {
   /** A raw id. */
   readonly requestId: string;
   readonly purpose: LinkPurpose;
-  /** As it was typed: it may be nobody's. */
+  /** As it was typed: it may belong to no user. */
   readonly email: string;
 }
 

@@ -136,6 +136,8 @@ export interface PaymentProvider {
       readonly providerPaymentId: string;
       readonly returnId: string;
       readonly amount: Minor;
+      /** Of the charge: the sandbox reads from it what trouble is wanted (X6). */
+      readonly metadata: { readonly [key: string]: Json };
     },
   ): Promise<ReturnOutcome>;
   /** Refunds by devolution, Pix-out or reversal, as the order's strategy says. Idempotent by the refund's id. */

@@ -1,7 +1,7 @@
 // What an operator of the platform is shown of its work, over all accounts, and what it has begun again (rule O1). Ids bear their
 // prefixes: this is shown as it stands, by `--json` and by the routes.
 
-import type { CaseStatus, MoneyOutcome } from '../../domain/dispute/medCase.ts';
+import type { CaseStatus, MoneyOutcome, NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
 import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, MedCaseId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
@@ -10,6 +10,8 @@ import type { LedgerAccount } from '../../domain/ledger/postings.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { HeldVerdict } from '../payments/reviewHeld.ts';
 import type { RecordedEvent } from './eventStore.ts';
+import type { CaseWaitsBecause } from './readModels/cases.ts';
+import type { DisputesRest } from './readModels/ledger.ts';
 import type { LoggedRequest } from './requestLog.ts';
 
 export interface HeldItem {
@@ -27,21 +29,28 @@ export interface HeldItem {
   readonly heldSince: string;
 }
 
-/** A dispute case that waits: with an outcome to be reviewed, or because the amount that was reported is not the charge's. */
+/** A dispute case, or a report that opened none, that waits for an operator; once for each reason. */
 export interface CaseReviewItem {
   readonly caseId: string;
+  /** The bank's id. */
+  readonly providerCaseId: string;
   readonly chargeId: string;
   readonly accountId: string;
   readonly mode: Mode;
-  readonly status: CaseStatus;
+  /** null: there is no case. */
+  readonly status: CaseStatus | null;
   /** As it was reported. */
   readonly amount: number;
   readonly currency: string;
-  readonly because: 'review' | 'amount_mismatch';
-  /** What was ruled; null: no outcome is to be reviewed. */
-  readonly result: 'agreed' | 'disagreed' | null;
+  readonly because: CaseWaitsBecause;
+  /** Why no payment can take the report; null: for another reason it waits. */
+  readonly reason: NeverBecause | null;
+  /** What was ruled, or reported after the end; null: neither waits. */
+  readonly result: 'agreed' | 'disagreed' | 'withdrawn' | null;
   /** Whether the bank said that the money comes back; null like `result`. */
   readonly returned: boolean | null;
+  /** How much the payer got, as the bank said; null: it did not say so. */
+  readonly returnedToPayer: number | null;
   readonly since: string;
 }
 
@@ -75,6 +84,8 @@ export interface LedgerFindings {
     readonly balance: number;
     readonly postings: number;
   }[];
+  /** The rest on the account `disputes`: the platform's gain (positive) or loss (Q11). The ledger balances all the same. */
+  readonly disputes: readonly DisputesRest[];
   readonly isBalanced: boolean;
 }
 
@@ -221,6 +232,20 @@ export interface PlatformWork extends ParkedWork {
   ): Promise<
     { readonly caseId: string; readonly status: CaseStatus; readonly moneyOutcome: MoneyOutcome | null } | Rejection
   >;
+  /** Settles a mismatch (Q1). `not_found`, `case_not_open`, `invalid_amount`. */
+  settleCase(
+    id: MedCaseId,
+    verdict: SettlingVerdict,
+    reason: string,
+    by: Changer,
+  ): Promise<
+    { readonly caseId: string; readonly status: CaseStatus; readonly moneyOutcome: MoneyOutcome | null } | Rejection
+  >;
+  /**
+   * Takes a report off the list, named by its case or the bank's id of it. `not_found`; `case_not_open`: none waits; `invalid_request`:
+   * several cases have that id.
+   */
+  dismissReport(name: string, reason: string, by: Changer): Promise<{ readonly caseId: string } | Rejection>;
   /** Deliveries given up, by account and mode, oldest first; null: of every account. */
   listDeadLetters(
     accountId: AccountId | null,

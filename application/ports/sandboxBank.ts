@@ -26,24 +26,39 @@ export interface SandboxBankPort {
   report(tenant: Tenant, paymentId: PaymentId, txid: string, fact: AcquirerFact): Promise<boolean>;
   /** Returns the charge of the case of this name; null when the bank has none. */
   findCase(tenant: Tenant, providerCaseId: string): Promise<{ readonly paymentId: PaymentId } | null>;
-  /** Books a dispute and notifies the gateway, durably and at once. Returns false when one of this name was booked before. */
-  openCase(tenant: Tenant, paymentId: PaymentId, txid: string, opened: Omit<ProviderCase, 'rulings'>): Promise<boolean>;
-  /** Books what is ruled of a dispute and notifies the gateway, durably and at once. Returns the number of the report, from 2. */
+  /**
+   * Books a dispute and notifies the gateway, durably and at once. Returns false when one of this name, or of the same `ordinal` on the
+   * charge, was booked before: of two at once one is booked. `ordinal` null: the bank reports it without asking.
+   */
+  openCase(
+    tenant: Tenant,
+    paymentId: PaymentId,
+    txid: string,
+    opened: Omit<ProviderCase, 'rulings'>,
+    ordinal: number | null,
+  ): Promise<boolean>;
+  /**
+   * Books what is ruled of a dispute and notifies the gateway, durably and at once. Returns the number of the report, from 2; null when it
+   * is not the `expected` one (null: any), because another was booked first.
+   */
   rule(
     tenant: Tenant,
     paymentId: PaymentId,
     txid: string,
     providerCaseId: string,
     ruling: Omit<BankRuling, 'report'>,
-  ): Promise<number>;
+    expected: number | null,
+  ): Promise<number | null>;
   /**
    * Decides a refund that the provider works on and notifies the gateway, durably and at once. `failure`: why it is refused; null: it is
-   * paid. `at`: account time. Returns the outcome, of now or of an earlier decision; null when the provider has no such refund.
+   * paid. `at`: account time. `late`: it is paid even if it was refused before. Returns the outcome, of now or of an
+   * earlier decision; null when the provider has no such refund.
    */
   decideRefund(
     tenant: Tenant,
     refund: { readonly paymentId: PaymentId; readonly refundId: RefundId },
     failure: string | null,
     at: Timestamp,
+    late: boolean,
   ): Promise<'confirmed' | 'refused' | null>;
 }

@@ -11,6 +11,15 @@ export type SecurityEvent =
     }
   /** Nobody has this address and password. Neither is told of. */
   | { readonly security: 'login_failed'; readonly network: string; readonly requestId: string }
+  /** `user:usr_…`; the operator's request that reset it names the user, too. */
+  | { readonly security: 'second_factor_enrolled'; readonly by: string; readonly requestId: string }
+  | {
+      readonly security: 'second_factor_reset';
+      readonly by: string;
+      /** `usr_…` */
+      readonly user: string;
+      readonly requestId: string;
+    }
   /** Told once a minute for each key or address that goes on beyond its limit. */
   | {
       readonly security: 'rate_limited';

@@ -3,6 +3,7 @@ import type { Accounts } from '../core/accounts.ts';
 import { type Capability, each, job } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { owedOf } from '../payments/overdue.ts';
+import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import type { OverdueWork } from '../ports/readModels/overdueWork.ts';
 import type { Timers } from '../ports/timers.ts';
@@ -14,6 +15,7 @@ export interface RefundsNeeds {
   readonly providers: PaymentProviders;
   readonly timers: Timers;
   readonly overdue: OverdueWork;
+  readonly alerts: OperatorAlerts;
 }
 
 export const refunds: Capability<RefundsNeeds> = {

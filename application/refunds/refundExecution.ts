@@ -14,6 +14,7 @@ import {
 } from '../../domain/kernel/time.ts';
 import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
 import { completeRefund, releaseRefund } from '../../domain/payment/refund.ts';
+import { recordHeldPayoutFailed, recordHeldPayoutPaid } from '../../domain/payment/settleHeld.ts';
 import {
   type RefundOrder,
   type RefundOutcome,
@@ -30,6 +31,7 @@ import { idOf, payloadOf } from '../core/payloads.ts';
 import { clearTimer, enqueue, fireNow, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';
+import type { OperatorAlerts } from '../ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../ports/paymentProvider.ts';
 import { UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { type Timers, timerOf } from '../ports/timers.ts';
@@ -63,6 +65,9 @@ export const refundExecution = processManager({
       TransactionRefundReserved: (logged) => [
         enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.refundId }),
       ],
+      TransactionHeldPayoutRequested: (logged) => [
+        enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.payoutId }),
+      ],
       ...ignoring(
         'ChargeCreated',
         'ChargePixIssued',
@@ -83,11 +88,19 @@ export const refundExecution = processManager({
         'TransactionPaymentReturned',
         'TransactionReturnRefused',
         'TransactionReturnRetried',
+        'TransactionHeldPayoutPaid',
+        'TransactionHeldPayoutFailed',
+        'TransactionHeldWrittenOff',
+        'TransactionReturnConfirmedLate',
+        'TransactionRefundConfirmedLate',
+        'TransactionLateConfirmationWrittenOff',
         'TransactionFundsReleased',
         'TransactionRefundCompleted',
         'TransactionRefundReleased',
         'TransactionDisputeOpened',
         'TransactionDisputeUpdated',
+        'TransactionDisputeSettled',
+        'TransactionDisputeReturned',
         'TransactionDisputeResolved',
       ),
     },
@@ -96,6 +109,7 @@ export const refundExecution = processManager({
       RefundOutcomeUnknown: (logged) => lookSoon(logged, logged.event.data.at),
       RefundCompleted: conclude,
       RefundFailed: conclude,
+      RefundConfirmedLate: conclude,
       ...ignoring('RefundRequested'),
     },
     account: {
@@ -120,7 +134,9 @@ interface Needs {
   readonly accounts: Accounts;
   readonly providers: PaymentProviders;
   readonly timers: Pick<Timers, 'set'>;
+  readonly alerts: Pick<OperatorAlerts, 'confirmedLate'>;
 }
+type FailedRefund = Extract<RefundState, { status: 'failed' }>;
 type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
 
 export class RefundExecutor {
@@ -133,16 +149,32 @@ export class RefundExecutor {
   /** Takes the next step of a refund, whatever it is. `dueAt`: the instant of its timer, where a test clock jumped over it. */
   async run({ paymentId, refundId }: Which, dueAt?: Timestamp): Promise<void> {
     const { state: payment } = await this.#needs.commands.load(PAYMENT, streamName.payment(paymentId));
-    const order = exists(payment) ? orderOf(payment, refundId) : null;
-    if (order === null) return;
+    const work = exists(payment) ? workOf(payment, refundId) : null;
+    if (work === null) return;
+    const { order } = work;
     const { accountId, mode } = order;
     const at = await (dueAt === undefined
       ? this.#needs.accounts.now(accountId, mode)
       : this.#needs.accounts.actingAt(accountId, mode, dueAt));
     const refund = await this.#open(order, at);
-    if (refund.status === 'completed' || refund.status === 'failed') return this.#conclude(order, refund);
     if (refund.status === 'absent') throw new Error(`refund ${refundId} was not opened`);
-    await this.#step(order, refund, at);
+    if (refund.status === 'completed') await this.#record(order, work.complete(refund.endToEndId, refund.completedAt));
+    else if (refund.status === 'failed') await this.#concludeFailed(work, refund, at);
+    else await this.#step(work, refund, at);
+  }
+
+  /** One that failed is asked about when there is news of it once more: the provider may have paid it after all. */
+  async #concludeFailed({ order, complete, release }: Work, refund: FailedRefund, at: Timestamp): Promise<void> {
+    if (await this.#record(order, release(refund.reason, refund.failedAt))) return;
+    if (refund.late === undefined) {
+      const found = await this.#needs.providers.of(order.mode)?.findRefund(order);
+      if (found?.kind !== 'known') throw new UnknownAtProvider(`refund ${order.refundId}`);
+      if (found.value?.kind === 'confirmed') await this.#execute(order, recordRefundOutcome(found.value, at));
+      return;
+    }
+    const { accountId, mode, paymentId, refundId } = order;
+    if (await this.#record(order, complete(refund.late.endToEndId, refund.late.at)))
+      this.#needs.alerts.confirmedLate({ accountId, mode }, { paymentId, id: refundId });
   }
 
   async #open(order: RefundOrder, at: Timestamp): Promise<RefundState> {
@@ -155,12 +187,12 @@ export class RefundExecutor {
    * One effect, one record. What the provider has is asked for; what it may not have is given to it, under the same id. Cash-outs of a
    * suspended account are not given to it: they wait until the account is reopened.
    */
-  async #step(order: RefundOrder, refund: OpenRefund, at: Timestamp): Promise<void> {
+  async #step({ order, isOfMerchant }: Work, refund: OpenRefund, at: Timestamp): Promise<void> {
     const provider = this.#needs.providers.of(order.mode);
     if (provider === null) throw new UnknownAtProvider(`refund ${order.refundId}`);
     let outcome: RefundOutcome | null = null;
     // One that was not recorded may have been given to the provider all the same, by a process that was killed.
-    const isHeldBack = await this.#isHeldBack(order);
+    const isHeldBack = isOfMerchant && (await this.#isHeldBack(order));
     if (refund.status !== 'requested' || isHeldBack) {
       const found = await provider.findRefund(order);
       outcome = found.kind === 'unknown' ? { kind: 'unknown' } : found.value;
@@ -202,19 +234,46 @@ export class RefundExecutor {
     return done.state;
   }
 
-  async #conclude(order: RefundOrder, refund: Extract<RefundState, { status: 'completed' | 'failed' }>): Promise<void> {
+  /** Whether it was news to the payment. */
+  async #record(order: RefundOrder, decide: ReturnType<Work['release']>): Promise<boolean> {
     const { refundId, paymentId } = order;
-    const decide =
-      refund.status === 'completed'
-        ? completeRefund(refundId, refund.endToEndId, refund.completedAt)
-        : releaseRefund(refundId, refund.reason, refund.failedAt);
     const metadata = metadataForProcess('refundExecution', order, paymentId, refundId);
-    await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), decide, metadata);
+    const { appended } = await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), decide, metadata);
+    return appended > 0;
   }
 }
 
-/** null: no such refund was reserved. */
-const orderOf = ({ charge: { terms }, transaction }: ExistingPayment, id: RefundId): RefundOrder | null => {
+/** What is brought to the payer, and what its end means for the payment. */
+interface Work {
+  readonly order: RefundOrder;
+  /** False: an operator's Pix-out in place of a refused return, which no suspension of the account holds back. */
+  readonly isOfMerchant: boolean;
+  readonly complete: (endToEndId: string | null, at: Timestamp) => ReturnType<typeof completeRefund>;
+  readonly release: (reason: string, at: Timestamp) => ReturnType<typeof releaseRefund>;
+}
+
+/** Returns null if no such refund was reserved, and no such Pix-out requested. */
+const workOf = (payment: ExistingPayment, id: RefundId): Work | null => {
+  const order = refundOrderOf(payment, id);
+  if (order !== null)
+    return {
+      order,
+      isOfMerchant: true,
+      complete: (endToEndId, at) => completeRefund(id, endToEndId, at),
+      release: (reason, at) => releaseRefund(id, reason, at),
+    };
+  const payout = payoutOrderOf(payment, id);
+  return (
+    payout && {
+      order: payout,
+      isOfMerchant: false,
+      complete: (endToEndId, at) => recordHeldPayoutPaid(id, endToEndId, at),
+      release: (reason, at) => recordHeldPayoutFailed(id, reason, at),
+    }
+  );
+};
+
+const refundOrderOf = ({ charge: { terms }, transaction }: ExistingPayment, id: RefundId): RefundOrder | null => {
   const refund = transaction.status === 'settled' && transaction.refunds.find(({ refundId }) => refundId === id);
   if (!refund) return null;
   const { refundId, amount, currency, strategy, destination } = refund;
@@ -222,4 +281,16 @@ const orderOf = ({ charge: { terms }, transaction }: ExistingPayment, id: Refund
   const { method, incoming } = transaction.settlement;
   const { providerPaymentId } = incoming;
   return { refundId, paymentId, accountId, mode, amount, currency, method, strategy, destination, providerPaymentId };
+};
+
+const payoutOrderOf = ({ charge: { terms }, transaction }: ExistingPayment, refundId: RefundId): RefundOrder | null => {
+  const { paymentId, accountId, mode, currency } = terms;
+  for (const { method, providerPaymentId, amount, payouts = [] } of transaction.incomingPayments) {
+    const payout = payouts.find(({ payoutId }) => payoutId === refundId);
+    if (payout === undefined) continue;
+    const { destination } = payout;
+    const about = { refundId, paymentId, accountId, mode, amount, currency, method, providerPaymentId };
+    return { ...about, strategy: 'cashout', destination };
+  }
+  return null;
 };

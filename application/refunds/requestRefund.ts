@@ -1,5 +1,5 @@
 // POST /v1/payments/{id}/refund: the reservation in the payment's stream is the answer; a process brings it to the payer.
-import type { AccountSettings, OpenAccount } from '../../domain/account/account.ts';
+import { type AccountSettings, allowedDestinations, type OpenAccount } from '../../domain/account/account.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
@@ -48,7 +48,7 @@ export const requestRefund =
       refundId: refundIdOf(idSeed, mode, paymentId, body.idempotencyKey),
       fingerprintUnder: (version: number) => fingerprintOf(version, refundFingerprintFields(body)),
       fingerprintVersion: REFUND_FINGERPRINT_VERSION,
-      allowedDestinations: settings.cashoutDestinations,
+      allowedDestinations: allowedDestinations(settings, mode),
     };
     const at = await accounts.now(accountId, mode);
     const decide = reserveRefund(wish, at);

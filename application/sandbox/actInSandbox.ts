@@ -23,7 +23,7 @@ import { sandboxPaymentIdOf } from '../core/derivedIds.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { AcquirerFact, ProviderCase, Tenant } from '../ports/paymentProvider.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
-import { nextCaseName } from './disputeInSandbox.ts';
+import { casesSoFar, nextCaseName } from './disputeInSandbox.ts';
 
 export type SandboxAct =
   /** null: the first method that can still be paid with. */
@@ -56,7 +56,7 @@ export const actInSandbox =
     const { state: payment } = await commands.load(PAYMENT, streamName.payment(id));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
     const method = methodOf(payment, act);
-    if (method === null) return noSuchMethod(act);
+    if (method === null) return noSuchMethod(payment, act);
     const isVisible = (seen: ExistingPayment) => isDone(seen, act, method) || isOvertaken(seen, act);
     if (isDone(payment, act, method)) return { kind: 'reported', payment, isVisible };
     const at = await accounts.now(tenant.accountId, tenant.mode);
@@ -73,7 +73,7 @@ export const actInSandbox =
       if (paid === 'cancelled') return ENDED;
     } else if (act.kind === 'refuse') await report('refused', act.reason);
     else if (act.kind === 'processing') await report('processing');
-    else await bank.openCase(tenant, id, txid, disputeOf(payment, act.kind, at));
+    else await bank.openCase(tenant, id, txid, disputeOf(payment, act.kind, at), casesSoFar(payment));
     return { kind: 'reported', payment, isVisible };
   };
 
@@ -95,10 +95,14 @@ const methodOf = ({ charge, transaction }: ExistingPayment, act: SandboxAct): Pa
   return usable[0] ?? others[0] ?? null;
 };
 
-const noSuchMethod = (act: SandboxAct): Rejection => {
+const noSuchMethod = ({ charge }: ExistingPayment, act: SandboxAct): Rejection => {
   if (isDisputing(act)) return reject('invalid_payment_method', 'This payment can’t be paid by card.');
   return act.kind === 'authorize' && act.method !== null
-    ? reject('invalid_payment_method', `This payment can’t be authorised with ${act.method}.`, { param: 'method' })
+    ? reject(
+        'invalid_payment_method',
+        `${act.method} can’t be authorised: the methods of this payment are ${charge.terms.methods.join(', ')}.`,
+        { param: 'method' },
+      )
     : reject('invalid_payment_method', 'This payment can be paid by Pix only.');
 };
 

@@ -19,16 +19,19 @@ interface Needs {
   readonly bank: SandboxBankPort;
 }
 
-/** `failure`: why it can't be paid; null: it is paid. Decided so before: `decided`; decided otherwise: `invalid_request`. */
+/**
+ * `failure`: why it can't be paid; null: it is paid, with `late` even after it had failed. Decided so before: `decided`; decided otherwise:
+ * `invalid_request`.
+ */
 export const decideSandboxRefund =
   ({ commands, accounts, bank }: Needs) =>
-  async (tenant: Tenant, id: RefundId, failure: string | null): Promise<SandboxRefundDecision> => {
+  async (tenant: Tenant, id: RefundId, failure: string | null, late = false): Promise<SandboxRefundDecision> => {
     const { state } = await commands.load(REFUND, streamName.refund(id));
     if (state.status === 'absent') return 'absent';
     const { accountId, mode, paymentId } = state.order;
     if (accountId !== tenant.accountId || mode !== tenant.mode) return NO_REFUND;
     const at = await accounts.now(accountId, mode);
-    const status = await bank.decideRefund(tenant, { paymentId, refundId: id }, failure, at);
+    const status = await bank.decideRefund(tenant, { paymentId, refundId: id }, failure, at, late);
     if (status === null) return 'early';
     const wanted = failure === null ? 'confirmed' : 'refused';
     return status === wanted ? 'decided' : reject('invalid_request', `The bank ${TOLD[status]} this refund already.`);

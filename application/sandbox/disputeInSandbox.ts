@@ -1,6 +1,8 @@
 // POST /v1/sandbox/charges/{id}/med, /v1/sandbox/med/cases/{id}/decide and /withdraw (rule X4): what payers' banks do, through the same
 // notifications and processes as live.
-import { notRulable } from '../../domain/dispute/decisions.ts';
+
+import type { OpenAccount } from '../../domain/account/account.ts';
+import { type BankRuling, giveUpReport, notRulable } from '../../domain/dispute/decisions.ts';
 import type { DisputeMethod } from '../../domain/dispute/medCase.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
@@ -13,9 +15,11 @@ import type { Accounts } from '../core/accounts.ts';
 import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { medCaseIdOf, sandboxCaseIdOf } from '../core/derivedIds.ts';
+import { metadataForProcess } from '../core/eventMetadata.ts';
 import { ownCase } from '../disputes/ownCase.ts';
 import { isOwn, NO_PAYMENT } from '../payments/ownPayment.ts';
 import type { ProviderCase, Tenant } from '../ports/paymentProvider.ts';
+import type { Randomness } from '../ports/randomness.ts';
 import type { SandboxBankPort } from '../ports/sandboxBank.ts';
 
 interface Needs {
@@ -35,16 +39,29 @@ export interface SandboxDispute {
   readonly payer: ProviderCase['payer'];
 }
 
-const casesSoFar = ({ transaction }: ExistingPayment): number =>
+/** How many disputes of the payment opened. */
+export const casesSoFar = ({ transaction }: ExistingPayment): number =>
   transaction.status === 'settled' && transaction.dispute !== null ? transaction.dispute.earlier.length + 1 : 0;
 
 /** The bank's name of the next dispute of the payment, where nobody named it: two at once are one. */
 export const nextCaseName = (payment: ExistingPayment): string =>
   sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment));
 
+const caseIdsOf =
+  ({ idSeed }: Pick<OpenAccount, 'idSeed'>, { mode }: Tenant) =>
+  (paymentId: PaymentId, name: string) => ({ caseId: medCaseIdOf(idSeed, mode, paymentId, name), paymentId });
+
+/** A dispute in the books of the bank. */
+export interface BookedDispute {
+  readonly caseId: MedCaseId;
+  readonly paymentId: PaymentId;
+  /** It was not there before. */
+  readonly isNew: boolean;
+}
+
 /**
  * Has the payer's bank open a dispute; returns the id of its case, and of the charge that it is about. One of that name was opened before:
- * that one, whatever charge it is about. Otherwise `not_found`, then `charge_not_disputable`.
+ * that one, whatever charge it is about. Otherwise `not_found`, then `charge_not_disputable`; of two at once one is refused.
  */
 export const disputeInSandbox =
   ({ commands, accounts, bank }: Needs) =>
@@ -52,24 +69,63 @@ export const disputeInSandbox =
     tenant: Tenant,
     id: PaymentId,
     { providerCaseId: named, ...dispute }: SandboxDispute,
-  ): Promise<{ readonly caseId: MedCaseId; readonly paymentId: PaymentId } | Rejection> => {
+  ): Promise<BookedDispute | Rejection> => {
     const { state: payment } = await commands.load(PAYMENT, streamName.payment(id));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
-    const { idSeed } = await accounts.get(tenant.accountId);
-    const caseOf = (paymentId: PaymentId, name: string) => ({
-      caseId: medCaseIdOf(idSeed, tenant.mode, paymentId, name),
-      paymentId,
-    });
+    const caseOf = caseIdsOf(await accounts.get(tenant.accountId), tenant);
     const before = named === null ? null : await bank.findCase(tenant, named);
-    if (before !== null && named !== null) return caseOf(before.paymentId, named);
+    if (before !== null && named !== null) return { ...caseOf(before.paymentId, named), isNew: false };
     const openedAt = await accounts.now(tenant.accountId, tenant.mode);
     const providerCaseId = named ?? nextCaseName(payment);
     const opened = { ...dispute, type: 'med' as const, openedAt };
     const judged = openDispute({ ...opened, caseId: caseOf(id, providerCaseId).caseId }, openedAt)(payment);
     if (isRejection(judged)) return judged;
-    await bank.openCase(tenant, id, payment.charge.terms.txid, { ...opened, providerCaseId });
+    const { txid } = payment.charge.terms;
+    const isNew = await bank.openCase(tenant, id, txid, { ...opened, providerCaseId }, casesSoFar(payment));
     const booked = await bank.findCase(tenant, providerCaseId);
-    return caseOf(booked?.paymentId ?? id, providerCaseId);
+    return booked === null ? OTHER_CAME_FIRST : { ...caseOf(booked.paymentId, providerCaseId), isNew };
+  };
+
+const OTHER_CAME_FIRST = reject('charge_not_disputable', 'Another dispute of this charge came first.');
+
+/** Has the bank report a dispute without asking whether it can be taken now (X4 `owed`). Rejects with `not_found`. */
+export const reportDisputeInSandbox =
+  ({ commands, accounts, bank, randomness }: Needs & { readonly randomness: Randomness }) =>
+  async (
+    tenant: Tenant,
+    id: PaymentId,
+    { providerCaseId: named, ...dispute }: SandboxDispute,
+  ): Promise<{ readonly providerCaseId: string } | Rejection> => {
+    const { state: payment } = await commands.load(PAYMENT, streamName.payment(id));
+    if (!isOwn(payment, tenant)) return NO_PAYMENT;
+    const openedAt = await accounts.now(tenant.accountId, tenant.mode);
+    const providerCaseId = named ?? `sbx_case_${randomness.bytes(16).toString('hex')}`;
+    const opened = { ...dispute, type: 'med' as const, openedAt, providerCaseId };
+    await bank.openCase(tenant, id, payment.charge.terms.txid, opened, null);
+    return { providerCaseId };
+  };
+
+/**
+ * Whether the gateway took the dispute: `taken`, `pending`, or `refused`. A new one that is refused never opens a case (Q10). `isLast`: the
+ * caller waits no longer, so that what is pending is refused.
+ */
+export const disputeTaken =
+  ({ commands, accounts }: Pick<Needs, 'commands' | 'accounts'>) =>
+  async (
+    tenant: Tenant,
+    { caseId, paymentId, isNew }: BookedDispute,
+    isLast: boolean,
+  ): Promise<'taken' | 'pending' | 'refused'> => {
+    const stream = streamName.medCase(caseId);
+    const { state } = await commands.load(MED_CASE, stream);
+    if (state.status !== 'absent') return 'taken';
+    if (state.isDismissed) return 'refused';
+    if (state.notTaken === undefined && !isLast) return 'pending';
+    if (!isNew) return 'refused';
+    const at = await accounts.now(tenant.accountId, tenant.mode);
+    const metadata = metadataForProcess('sandbox', tenant, paymentId, caseId);
+    const { reply } = await commands.record(MED_CASE, stream, giveUpReport(at), metadata);
+    return reply === 'opened' ? 'taken' : 'refused';
   };
 
 export type SandboxRuling =
@@ -77,29 +133,50 @@ export type SandboxRuling =
       readonly kind: 'decide';
       readonly result: 'agreed' | 'disagreed';
       readonly returned: boolean;
+      /** null: all of the hold (Q11). */
+      readonly returnedToPayer: Minor | null;
       readonly review: boolean;
+      /** Reported without asking whether it can be taken now. */
+      readonly owed: boolean;
     }
   | { readonly kind: 'withdraw' };
 
-/** Has the bank rule, or the payer withdraw; returns the number of the bank's report. `not_found`, `case_not_open`, `case_under_review`. */
+/**
+ * Has the bank rule, or the payer withdraw; returns the number of the bank's report and its name of the case. `not_found`,
+ * `invalid_amount`, `case_not_open`, `case_under_review`.
+ */
 export const ruleInSandbox =
   ({ commands, accounts, bank }: Needs) =>
-  async (tenant: Tenant, id: MedCaseId, ruling: SandboxRuling): Promise<{ readonly report: number } | Rejection> => {
+  async (
+    tenant: Tenant,
+    id: MedCaseId,
+    ruling: SandboxRuling,
+  ): Promise<{ readonly report: number; readonly providerCaseId: string } | Rejection> => {
     const medCase = await ownCase(commands, tenant, id);
     if (isRejection(medCase)) return medCase;
-    const refusal = notRulable(medCase);
-    if (refusal !== null) return refusal;
     const { paymentId, providerCaseId } = medCase.terms;
     const { state: payment } = await commands.load(PAYMENT, streamName.payment(paymentId));
     if (!isOwn(payment, tenant)) return NO_PAYMENT;
+    const { txid, amount } = payment.charge.terms;
+    const isOwed = ruling.kind === 'decide' && ruling.owed;
+    if (ruling.kind === 'decide' && (ruling.returnedToPayer ?? 0) > amount)
+      return reject('invalid_amount', `returned_to_payer must be at most the charge’s amount (${amount}).`, {
+        param: 'returned_to_payer',
+      });
+    const refusal = isOwed ? null : notRulable(medCase);
+    if (refusal !== null) return refusal;
     const at: Timestamp = await accounts.now(tenant.accountId, tenant.mode);
-    const report = await bank.rule(tenant, paymentId, payment.charge.terms.txid, providerCaseId, {
-      ruling: ruling.kind === 'withdraw' ? 'withdrawn' : { result: ruling.result, returned: ruling.returned },
-      review: ruling.kind === 'decide' && ruling.review,
-      at,
-    });
-    return { report };
+    const said = { ruling: bankRulingOf(ruling), review: ruling.kind === 'decide' && ruling.review, at };
+    const expected = isOwed ? null : medCase.reports + 1;
+    const report = await bank.rule(tenant, paymentId, txid, providerCaseId, said, expected);
+    return report === null ? OVERTAKEN : { report, providerCaseId };
   };
+
+const bankRulingOf = (ruling: SandboxRuling): BankRuling['ruling'] => {
+  if (ruling.kind === 'withdraw') return 'withdrawn';
+  const { result, returned, returnedToPayer } = ruling;
+  return { result, returned, returnedToPayer };
+};
 
 /** `taken`: the case took the report up; `pending`: it is being taken up; a rejection: something else came first. */
 export const reportTaken =
@@ -107,8 +184,17 @@ export const reportTaken =
   async (id: MedCaseId, report: number): Promise<'taken' | 'pending' | Rejection> => {
     const { state } = await commands.load(MED_CASE, streamName.medCase(id));
     if (state.status === 'absent') return 'pending';
-    if (state.reports >= report) return 'taken';
+    if (state.reportsInTime >= report) return 'taken';
     return notRulable(state) === null ? 'pending' : OVERTAKEN;
   };
 
-const OVERTAKEN = reject('case_not_open', 'Something else came first: the case takes this no more.');
+const OVERTAKEN = reject('case_not_open', 'The case changed in the meantime: this step no longer applies.');
+
+/** Every sandbox action on disputes. */
+export const sandboxDisputes = (needs: Needs & { readonly randomness: Randomness }) => ({
+  disputeInSandbox: disputeInSandbox(needs),
+  reportDisputeInSandbox: reportDisputeInSandbox(needs),
+  disputeTaken: disputeTaken(needs),
+  ruleInSandbox: ruleInSandbox(needs),
+  reportTaken: reportTaken(needs),
+});

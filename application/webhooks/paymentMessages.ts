@@ -66,6 +66,11 @@ export class PaymentMessages {
     this.#commands = commands;
   }
 
+  /** Forgets every message: another event may stand where the one it tells of stood. */
+  forgetAll(): void {
+    this.#remembered.clear();
+  }
+
   /** Returns what the event at `revision` tells. Throws when the payment has no such event. */
   at(paymentId: PaymentId, revision: number, form = MESSAGE_FORM): Promise<Told> {
     const key = keyOf(paymentId, revision, form);

@@ -39,7 +39,7 @@ export const resendWebhook =
     const last = await lastTransition(commands, id);
     if (last === null || !isOwn(last.after, tenant)) return NO_PAYMENT;
     const status = transactionStatus(last.after);
-    const types = resentMessagesOf(last.before, last.event, last.after).map(({ type }) => type);
+    const types = typesOf(last);
     const { accountId, mode, webhookUrl } = last.after.charge.terms;
     const subscriptions = webhookUrl === null ? await endpoints.subscriptions(tenant) : [['*']];
     const isWanted = types.some((type) => subscriptions.some((events) => wants(events, type)));
@@ -49,15 +49,25 @@ export const resendWebhook =
     return isRejection(done) ? done : { resent: isWanted, status };
   };
 
-/** Returns the event that led to the present status, with the state before and after it; null when there is no such payment. */
+const typesOf = ({ before, event, after }: Around<PaymentState, PaymentEvent>): readonly string[] =>
+  resentMessagesOf(before, event, after).map(({ type }) => type);
+
+/**
+ * Returns the latest transition into the present status that has messages; where none has, the latest one. After a dispute was won it is
+ * the settlement, because the end of the dispute sends none of that family. null: there is no such payment.
+ */
 const lastTransition = async (
   commands: CommandHandler,
   id: PaymentId,
 ): Promise<Around<PaymentState, PaymentEvent> | null> => {
   let last: Around<PaymentState, PaymentEvent> | null = null;
-  for await (const step of commands.loadSteps(PAYMENT, streamName.payment(id)))
-    if (statusOf(step.before) !== statusOf(step.after)) last = step;
-  return last;
+  const withMessages = new Map<TransactionStatus | null, Around<PaymentState, PaymentEvent>>();
+  for await (const step of commands.loadSteps(PAYMENT, streamName.payment(id))) {
+    if (statusOf(step.before) === statusOf(step.after)) continue;
+    last = step;
+    if (typesOf(step).length > 0) withMessages.set(statusOf(step.after), step);
+  }
+  return last && (withMessages.get(statusOf(last.after)) ?? last);
 };
 
 const statusOf = (state: PaymentState): TransactionStatus | null =>

@@ -33,7 +33,7 @@ export interface AccountSettings {
   readonly refundVelocity: { readonly countPerHour: number | null; readonly sumPerHour: Minor | null };
   /** Requests a minute per API key; null: the deployment's (E8). */
   readonly rateLimitPerMinute: number | null;
-  /** Pix keys that cash-outs may go to; null: any (M7a). */
+  /** Pix keys that cash-outs may go to, beside the payer's own document; null: any (M7a). An empty list binds live mode only. */
   readonly cashoutDestinations: readonly string[] | null;
   /** Whether outcomes of live disputes are published as webhooks (Q5). */
   readonly disputeNotifications: boolean;
@@ -61,9 +61,15 @@ export const defaultSettings = (name: string): AccountSettings => ({
   velocity: { customerPerHour: 20, accountPerHour: 1_000 },
   refundVelocity: { countPerHour: null, sumPerHour: null },
   rateLimitPerMinute: null,
-  cashoutDestinations: null,
+  cashoutDestinations: [],
   disputeNotifications: true,
 });
+/** Returns the keys that cash-outs of the mode may go to, beside the payer's own document; null: any. Test mode is free at first. */
+export const allowedDestinations = (
+  { cashoutDestinations: keys }: Pick<AccountSettings, 'cashoutDestinations'>,
+  mode: Mode,
+): readonly string[] | null => (mode === 'test' && keys?.length === 0 ? null : keys);
+
 export const DEFAULT_SANDBOX_SETTINGS: SandboxSettings = {
   autoConfirmRefunds: true,
   rateLimitPerMinute: null,

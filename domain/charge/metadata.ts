@@ -95,11 +95,16 @@ const hasUnwritableNumber = (value: Json): boolean =>
       Object.values(value).some((inner: Json) => hasUnwritableNumber(inner));
 
 const wholeProblem = (metadata: { readonly [key: string]: Json }): string | null => {
+  // Counted first: what has thousands of keys is looked at no further.
+  const keys: string[] = [];
+  for (const key in metadata) {
+    if (isKept(key) && key !== 'description') keys.push(key);
+    if (keys.length > METADATA_KEYS_MAX) break;
+  }
+  if (keys.length > METADATA_KEYS_MAX) return `must not have more than ${METADATA_KEYS_MAX} keys`;
   if (isDeeperThan(metadata, METADATA_DEPTH_MAX)) return `must not be nested deeper than ${METADATA_DEPTH_MAX} levels`;
   if (hasUnwritableNumber(metadata))
     return 'holds a number that is too large: an integer beyond ±(2^53 − 1), or infinite';
-  const keys = Object.keys(metadata).filter((key) => isKept(key) && key !== 'description');
-  if (keys.length > METADATA_KEYS_MAX) return `must not have more than ${METADATA_KEYS_MAX} keys`;
   if (leftAfterFields(metadata, keys, METADATA_BYTES_MAX) < 0)
     return `must not be larger than ${METADATA_BYTES_MAX} bytes as JSON`;
   return null;

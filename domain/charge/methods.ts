@@ -1,6 +1,7 @@
 // The ways to pay, and what each takes (rules I4, P1, P5).
+import { type CivilZone, endOfCivilDay } from '../kernel/civilDay.ts';
 import { AMOUNT_MAX } from '../kernel/money.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
+import { addMillis, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp } from '../kernel/time.ts';
 
 export const PAYMENT_METHODS = ['PIX', 'CREDIT_CARD', 'MBWAY', 'MULTIBANCO', 'BOLETO', 'CRYPTO'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
@@ -9,17 +10,34 @@ interface MethodRules {
   readonly currencies: readonly string[];
   /** Minor units. */
   readonly amountMax: number;
-  /** How long its instrument can be paid; null: the account's charge window. */
-  readonly lifetimeMs: number | null;
+  /** How long its instrument can be paid; null: the account's charge window. A due day counts from creation and ends at midnight. */
+  readonly lifetime: { readonly ms: number } | { readonly days: number; readonly zone: CivilZone } | null;
 }
 
 export const METHOD_RULES: { readonly [Method in PaymentMethod]: MethodRules } = {
-  PIX: { currencies: ['BRL'], amountMax: AMOUNT_MAX, lifetimeMs: null },
-  CREDIT_CARD: { currencies: ['BRL', 'EUR', 'USD'], amountMax: AMOUNT_MAX, lifetimeMs: 30 * MINUTE_MS },
-  MBWAY: { currencies: ['EUR'], amountMax: AMOUNT_MAX, lifetimeMs: 30 * MINUTE_MS },
-  MULTIBANCO: { currencies: ['EUR'], amountMax: 99_999_999, lifetimeMs: 3 * DAY_MS },
-  BOLETO: { currencies: ['BRL'], amountMax: 9_999_999_999, lifetimeMs: 3 * DAY_MS },
-  CRYPTO: { currencies: ['USDT', 'USDC', 'BTC'], amountMax: AMOUNT_MAX, lifetimeMs: HOUR_MS },
+  PIX: { currencies: ['BRL'], amountMax: AMOUNT_MAX, lifetime: null },
+  CREDIT_CARD: { currencies: ['BRL', 'EUR', 'USD'], amountMax: AMOUNT_MAX, lifetime: { ms: 30 * MINUTE_MS } },
+  MBWAY: { currencies: ['EUR'], amountMax: AMOUNT_MAX, lifetime: { ms: 30 * MINUTE_MS } },
+  MULTIBANCO: { currencies: ['EUR'], amountMax: 99_999_999, lifetime: { days: 3, zone: 'Europe/Lisbon' } },
+  BOLETO: { currencies: ['BRL'], amountMax: 9_999_999_999, lifetime: { days: 3, zone: 'America/Sao_Paulo' } },
+  CRYPTO: { currencies: ['USDT', 'USDC', 'BTC'], amountMax: AMOUNT_MAX, lifetime: { ms: HOUR_MS } },
+};
+
+/** Whether the method's instrument is due on a civil day, whenever it was made. */
+export const hasDueDay = (method: PaymentMethod): boolean => {
+  const { lifetime } = METHOD_RULES[method];
+  return lifetime !== null && 'days' in lifetime;
+};
+
+/** Returns when an instrument expires whose lifetime begins at `from` (P5). */
+export const expiryOf = (
+  method: PaymentMethod,
+  { createdAt, expiresInSeconds }: { readonly createdAt: Timestamp; readonly expiresInSeconds: number },
+  from: Timestamp,
+): Timestamp => {
+  const { lifetime } = METHOD_RULES[method];
+  if (lifetime === null) return addMillis(from, expiresInSeconds * SECOND_MS);
+  return 'ms' in lifetime ? addMillis(from, lifetime.ms) : endOfCivilDay(createdAt, lifetime.days, lifetime.zone);
 };
 
 /** Digits after the decimal point of one whole unit. */

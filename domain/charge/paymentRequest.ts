@@ -10,6 +10,7 @@ import type { Customer } from './charge.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';
 import { METHOD_RULES, type PaymentMethod } from './methods.ts';
 import type { CodedProblem } from './request.ts';
+import { isReturnUrl, RETURN_URL_PROBLEM } from './returnUrl.ts';
 
 /** The known fields of the body, types and simple bounds checked (http/api/payments/transactionSchema.ts). */
 export interface PaymentBody {
@@ -39,11 +40,8 @@ export interface PaymentRequest {
 }
 
 const CURRENCY_DEFAULT = 'BRL';
-export const URL_LENGTH_MAX = 2_048;
-const HTTP_URL = /^https?:\/\/[^\s/?#\\][^\s\\]*$/i;
-
-const isHttpUrl = (value: Json): boolean =>
-  typeof value === 'string' && value.length <= URL_LENGTH_MAX && HTTP_URL.test(value) && URL.canParse(value);
+/** Writes `USDT, USDC or BTC`. */
+const either = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /**
  * Returns the problems beyond types, in the order in which they are reported. Where webhooks may go is judged by their sender (W5). Fields
@@ -56,13 +54,16 @@ export const paymentProblems = (body: Partial<PaymentBody>): readonly CodedProbl
   const amountMax = Math.min(...paymentMethods.map((method) => METHOD_RULES[method].amountMax));
   if (amount > amountMax) report('invalid_amount', 'amount', `must be at most ${amountMax} with these methods`);
   const strangers = paymentMethods.filter((method) => !METHOD_RULES[method].currencies.includes(currency));
-  if (strangers.length > 0)
-    report('invalid_currency', 'currency', `is not one that ${strangers.join(', ')} can be paid in`);
+  if (strangers.length > 0) {
+    const choices = strangers.map(
+      (method) => `${method} can be paid in ${either.format(METHOD_RULES[method].currencies)}`,
+    );
+    report('invalid_currency', 'currency', `does not fit: ${choices.join('; ')}`);
+  }
   if (customerEmail !== undefined && !isEmailAddress(customerEmail))
     report('invalid_customer', 'customerEmail', 'must be an e-mail address (RFC 5322)');
   const { returnUrl, phone } = metadata ?? {};
-  if (returnUrl !== undefined && !isHttpUrl(returnUrl))
-    report('invalid_url', 'metadata.returnUrl', `must be an http or https URL of at most ${URL_LENGTH_MAX} characters`);
+  if (returnUrl !== undefined && !isReturnUrl(returnUrl)) problems.push(RETURN_URL_PROBLEM);
   if (paymentMethods.includes('MBWAY') && (typeof phone !== 'string' || !isE164(phone)))
     report('invalid_metadata', 'metadata.phone', 'must be a phone number in E.164, such as +351912345678, for MBWAY');
   for (const { param, message } of metadataProblems(metadata, false)) report('invalid_metadata', param, message);

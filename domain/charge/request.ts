@@ -6,6 +6,7 @@ import type { Json } from '../kernel/serde.ts';
 import { isStrictTaxId, taxIdOf } from '../pix/taxId.ts';
 import type { Customer } from './charge.ts';
 import { keptMetadata, metadataProblems } from './metadata.ts';
+import { isMisleadingLink, RETURN_URL_PROBLEM } from './returnUrl.ts';
 
 /** The known fields of the body, types and simple bounds checked (http/api/payments/chargeSchema.ts). */
 export interface ChargeBody {
@@ -52,6 +53,7 @@ export const chargeProblems = (body: Partial<ChargeBody>): readonly CodedProblem
     report('invalid_customer', 'customer.document', 'must be a CPF or CNPJ with valid check digits');
   for (const { param, message } of metadataProblems(body.metadata, body.description !== undefined))
     report('invalid_metadata', param, message);
+  if (isMisleadingLink(body.metadata?.['returnUrl'])) problems.push(RETURN_URL_PROBLEM);
   const lock = body.expected_payer_tax_id;
   if (lock === undefined) return problems;
   if (!isStrictTaxId(lock))

@@ -1,16 +1,20 @@
 // What the merchant, the bank and the platform decide about a case (contract.md Dispute case status; rules Q1–Q4).
 import type { Decision } from '../kernel/decider.ts';
+import { type Minor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import {
   type CaseTerms,
   isUnderWay,
+  type LateReport,
   type MedCase,
   type MedCaseEvent,
   type MedCaseState,
+  type NotTakenReport,
   type PendingReview,
   type Ruling,
   reminderAt,
+  type SettlingVerdict,
 } from './medCase.ts';
 
 type Deciding<Reply = 'recorded'> = Decision<MedCaseState, MedCaseEvent, Reply>;
@@ -24,11 +28,11 @@ const NOT_OPEN = reject('case_not_open', 'This case is not open.');
 const ENDED = reject('case_not_open', 'This case has ended.');
 const UNDER_REVIEW = reject('case_under_review', 'An outcome of this case is being reviewed.');
 
-/** The payment holds its money already; this opens the case. Twice: once. */
+/** The payment holds its money already; this opens the case. Twice: once. A report that was dismissed opens none. */
 export const openCase =
   (terms: CaseTerms, at: Timestamp): Deciding<'opened'> =>
   (state) => ({
-    events: state.status === 'absent' ? [{ type: 'MedCaseOpened', data: { ...terms, at } }] : [],
+    events: state.status === 'absent' && !state.isDismissed ? [{ type: 'MedCaseOpened', data: { ...terms, at } }] : [],
     reply: 'opened',
   });
 
@@ -95,16 +99,18 @@ export interface BankRuling {
 }
 
 /**
- * The bank ruled, or the payer withdrew. Taken up before: nothing. Order of the checks: the case (`not_found`, `case_not_open` once it has
- * ended), then `case_under_review`.
+ * The bank ruled, or the payer withdrew. Taken up before: nothing. Of an ended case the report is recorded, and whether it contradicts
+ * the end (Q11). Order of the checks: the case (`not_found`), then `case_under_review`.
  */
 export const ruleCase =
-  ({ report, ruling, review, at: ruledAt }: BankRuling, announced: boolean, at: Timestamp): Deciding =>
+  (reported: BankRuling, announced: boolean, at: Timestamp): Deciding =>
   (state) => {
+    const { report, ruling, review, at: ruledAt } = reported;
     if (state.status === 'absent') return NO_CASE;
     if (report <= state.reports) return { events: [], reply: 'recorded' };
-    const refusal = notRulable(state);
-    if (refusal !== null) return refusal;
+    if (!isUnderWay(state))
+      return recorded({ type: 'MedCaseLateReported', data: { ...lateReport(state, reported), at } });
+    if (state.review !== null) return UNDER_REVIEW;
     if (ruling === 'withdrawn') {
       const data = {
         because: 'withdrawn',
@@ -119,9 +125,28 @@ export const ruleCase =
     return recorded(
       review
         ? { type: 'MedCaseReviewRequested', data: { ...ruling, report, ruledAt, at } }
-        : endOf(ruling, { announced, report, ruledAt, at }),
+        : endOf(ruling, state.held, { announced, report, ruledAt, at }),
     );
   };
+
+const lateReport = (state: MedCase, { report, ruling, at: ruledAt }: BankRuling): LateReport => {
+  const said = ruling === 'withdrawn' ? WITHDRAWN : ruling;
+  const { result, returned } = said;
+  const outcome = result === 'agreed' ? 'lost' : returned ? 'refunded_to_merchant' : 'closed_without_refund';
+  const returnedToPayer = payersShare(said, state.held);
+  const before = state.returnedToPayer;
+  const contradicts =
+    outcome !== (state.moneyOutcome ?? state.decided) || (before !== null && before !== returnedToPayer);
+  return { report, result, returned, returnedToPayer, contradicts, ruledAt };
+};
+
+const WITHDRAWN = { result: 'withdrawn', returned: true, returnedToPayer: null } as const;
+
+/** What of the held money the payer got, as the bank says; it may be more than was held. */
+const payersShare = ({ result, returned, returnedToPayer }: Ruling | typeof WITHDRAWN, held: Minor): Minor => {
+  if (result === 'agreed') return returnedToPayer ?? held;
+  return returned ? ZERO : held;
+};
 
 /** Why neither the bank's ruling nor a withdrawal is taken now; null when it is. */
 export const notRulable = (state: MedCaseState): Rejection | null => {
@@ -131,10 +156,13 @@ export const notRulable = (state: MedCaseState): Rejection | null => {
 };
 
 const endOf = (
-  { result, returned }: Ruling,
+  ruling: Ruling,
+  held: Minor,
   end: { readonly announced: boolean; readonly report: number; readonly ruledAt: Timestamp; readonly at: Timestamp },
 ): MedCaseEvent => {
-  if (result === 'agreed') return { type: 'MedCaseRejected', data: end };
+  const { result, returned } = ruling;
+  if (result === 'agreed')
+    return { type: 'MedCaseRejected', data: { ...end, returnedToPayer: payersShare(ruling, held) } };
   const moneyOutcome = returned ? 'refunded_to_merchant' : 'closed_without_refund';
   return { type: 'MedCaseClosed', data: { because: 'disagreed', moneyOutcome, ...end } };
 };
@@ -149,7 +177,7 @@ export const reviewCase =
     if (!approve) return recorded({ type: 'MedCaseReviewRefused', data: { at } });
     return recorded(
       { type: 'MedCaseReviewApproved', data: { at } },
-      endOf(review, endUnderReview(state, review, announced, at)),
+      endOf(review, state.held, endUnderReview(state, review, announced, at)),
     );
   };
 
@@ -164,5 +192,52 @@ const endUnderReview = (
   ruledAt,
   at,
 });
+
+/** The payment can't take the report. Known for the same reason, or dismissed: nothing. */
+export const recordNotTaken =
+  (report: NotTakenReport, at: Timestamp): Deciding<'recorded' | 'nothing'> =>
+  (state) => {
+    const isKnown = state.status !== 'absent' || state.isDismissed || state.notTaken?.because === report.because;
+    if (isKnown) return { events: [], reply: 'nothing' };
+    return recorded({ type: 'MedCaseReportNotTaken', data: { ...report, at } });
+  };
+
+/** Why an operator may not settle the case so; null when it may. `held` is for cases that have not ended. */
+export const notSettleable = (state: MedCaseState, verdict: SettlingVerdict['verdict']): Rejection | null => {
+  if (state.status === 'absent') return NO_CASE;
+  if (state.settling !== 'awaited') return NOT_AWAITED;
+  return verdict === 'held' && !isUnderWay(state) ? ENDED : null;
+};
+export const NOT_AWAITED = reject('case_not_open', 'This case does not wait to be settled.');
+
+/** The payment recorded how the mismatch is settled; the case follows. Twice: once. */
+export const recordSettled =
+  (data: Extract<MedCaseEvent, { type: 'MedCaseSettled' }>['data']): Deciding<'recorded' | 'nothing'> =>
+  (state) => {
+    if (state.status === 'absent' || state.settling !== 'awaited') return { events: [], reply: 'nothing' };
+    return recorded({ type: 'MedCaseSettled', data });
+  };
+
+/** An operator takes a report off the list. No report is listed: `case_not_open`. */
+export const dismissReport =
+  (by: string, reason: string, at: Timestamp): Deciding =>
+  (state) => {
+    const dismissed = { type: 'MedCaseReportDismissed', data: { by, reason, at } } as const;
+    if (state.status === 'absent') {
+      if (state.notTaken === undefined) return NO_CASE;
+      return state.isDismissed || !state.notTaken.isFinal ? NOT_LISTED : recorded(dismissed);
+    }
+    return state.contradiction === null ? NOT_LISTED : recorded(dismissed);
+  };
+const NOT_LISTED = reject('case_not_open', 'No report about this case waits for an operator.');
+
+/** The sandbox’s bank gives a report up that was refused: it opens no case any more. A case that exists stays. */
+export const giveUpReport =
+  (at: Timestamp): Deciding<'recorded' | 'opened'> =>
+  (state) => {
+    if (state.status !== 'absent') return { events: [], reply: 'opened' };
+    if (state.isDismissed) return { events: [], reply: 'recorded' };
+    return recorded({ type: 'MedCaseReportDismissed', data: { by: 'sandbox', reason: 'charge_not_disputable', at } });
+  };
 
 const recorded = (...events: readonly MedCaseEvent[]) => ({ events, reply: 'recorded' as const });

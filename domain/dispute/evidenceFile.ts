@@ -17,10 +17,33 @@ export interface DeclaredFile {
   readonly mimeType: string;
 }
 
-/** A name is only shown, never used as one; this keeps it harmless where somebody saves the file under it. */
+/**
+ * Slashes lead elsewhere. Control characters and line separators break lists and headers. Direction characters make `gnp.exe` look like
+ * `exe.png`.
+ */
+const FORBIDDEN = /[/\\\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
+
+/** Returns whether a file may have this name. Quita only shows the name; the check protects people who save the file under it. */
 export const isFileName = (text: string): boolean => {
   const { length } = [...text];
-  return length >= 1 && length <= FILE_NAME_MAX && !/[/\\\p{Cc}]/u.test(text) && text !== '.' && text !== '..';
+  return length >= 1 && length <= FILE_NAME_MAX && !FORBIDDEN.test(text) && text !== '.' && text !== '..';
+};
+
+const EXTENSIONS: { readonly [Type in EvidenceType]: readonly string[] } = {
+  'image/png': ['png'],
+  'image/jpeg': ['jpg', 'jpeg', 'jpe', 'jfif'],
+  'image/webp': ['webp'],
+  'image/gif': ['gif'],
+  'application/pdf': ['pdf'],
+};
+
+/** Some systems drop dots and spaces at the end of a name, so `a.exe.` is `a.exe`. An extension of digits alone is part of a number. */
+const EXTENSION = /\.([a-z0-9]*[a-z][a-z0-9]*)[. ]*$/i;
+
+/** Returns whether the name's extension belongs to the type. A name without an extension fits every type. */
+export const fitsType = (fileName: string, type: EvidenceType): boolean => {
+  const extension = EXTENSION.exec(fileName)?.[1]?.toLowerCase();
+  return extension === undefined || EXTENSIONS[type].includes(extension);
 };
 
 export const NOT_UPLOADED = reject(

@@ -2,8 +2,15 @@
 import type { EvidenceId } from '../kernel/ids.ts';
 import { flag, integer, money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { Evidence, EvidenceGrant } from './evidence.ts';
-import { CASE_TYPES, type CaseTerms, type MedCaseEvent } from './medCase.ts';
+import type { Evidence } from './evidence.ts';
+import {
+  CASE_TYPES,
+  type CaseTerms,
+  type MedCaseEvent,
+  NEVER_BECAUSE,
+  type NotTakenReport,
+  OWED_BECAUSE,
+} from './medCase.ts';
 
 const file = {
   evidenceId: text<EvidenceId>(),
@@ -12,7 +19,17 @@ const file = {
   mimeType: text(),
   uploadedBy: oneOf('merchant', 'partner', 'platform'),
 };
-const ruling = { result: oneOf('agreed', 'disagreed'), returned: flag } as const;
+const ruling = {
+  result: oneOf('agreed', 'disagreed'),
+  returned: flag,
+  returnedToPayer: nullable(money),
+} as const;
+const THIS_CASE = {
+  caseId: { is: 'subject' },
+  paymentId: { is: 'correlationId' },
+  accountId: { is: 'account' },
+  mode: { is: 'mode' },
+} as const;
 
 export const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
   MedCaseOpened: {
@@ -29,24 +46,58 @@ export const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
       reason: nullable(text()),
       responseDeadline: nullable(time),
       amountMismatch: flag,
+      held: money,
       openedAt: time,
       at: time,
     }),
     personal: ['reason'],
-    unsaid: {
-      caseId: { is: 'subject' },
-      paymentId: { is: 'correlationId' },
-      accountId: { is: 'account' },
-      mode: { is: 'mode' },
-    },
+    unsaid: THIS_CASE,
+  },
+  MedCaseReportNotTaken: {
+    version: 1,
+    shape: record<NotTakenReport & { at: Timestamp }>({
+      caseId: text(),
+      paymentId: text(),
+      accountId: text(),
+      mode: oneOf('test', 'live'),
+      providerCaseId: text(),
+      amount: money,
+      currency: text(),
+      because: oneOf(...OWED_BECAUSE, ...NEVER_BECAUSE),
+      isFinal: flag,
+      at: time,
+    }),
+    personal: [],
+    unsaid: THIS_CASE,
+  },
+  MedCaseReportDismissed: { version: 1, shape: record({ by: text(), reason: text(), at: time }), personal: ['reason'] },
+  MedCaseSettled: {
+    version: 1,
+    shape: record({
+      verdict: oneOf('held', 'lost', 'nothing'),
+      amount: money,
+      by: text(),
+      reason: text(),
+      announced: flag,
+      at: time,
+    }),
+    personal: ['reason'],
+  },
+  MedCaseLateReported: {
+    version: 1,
+    shape: record({
+      report: integer,
+      result: oneOf('agreed', 'disagreed', 'withdrawn'),
+      returned: flag,
+      returnedToPayer: money,
+      contradicts: flag,
+      ruledAt: time,
+      at: time,
+    }),
+    personal: [],
   },
   MedCaseEvidenceRequested: { version: 1, shape: record({ at: time }), personal: [] },
   MedCaseDeadlineNeared: { version: 1, shape: record({ at: time }), personal: [] },
-  MedCaseEvidenceGranted: {
-    version: 1,
-    shape: record<EvidenceGrant>({ ...file, expiresAt: time, at: time }),
-    personal: ['fileName'],
-  },
   MedCaseEvidenceConfirmed: {
     version: 1,
     shape: record<Evidence>({ ...file, sha256: text(), grantedAt: time, at: time }),
@@ -63,7 +114,7 @@ export const medCaseSerde: Serde<MedCaseEvent> = serdeOf<MedCaseEvent>({
   MedCaseReviewRefused: { version: 1, shape: record({ at: time }), personal: [] },
   MedCaseRejected: {
     version: 1,
-    shape: record({ announced: flag, report: integer, ruledAt: time, at: time }),
+    shape: record({ announced: flag, report: integer, returnedToPayer: money, ruledAt: time, at: time }),
     personal: [],
   },
   MedCaseClosed: {

@@ -48,7 +48,16 @@ export const snapshotOf = (medCase: MedCase): CaseSnapshot => {
 };
 
 /** What a payment is told of its case; the rest is between the merchant, its files and the operators. */
-export const CASE_CHANGES = ['opened', 'evidence_requested', 'appealed', 'accepted', 'rejected', 'closed'] as const;
+export const CASE_CHANGES = [
+  'opened',
+  'evidence_requested',
+  'appealed',
+  'accepted',
+  'rejected',
+  'closed',
+  'settled',
+  'reported',
+] as const;
 export type CaseChange = (typeof CASE_CHANGES)[number];
 
 const CHANGE_OF: { readonly [T in MedCaseEvent['type']]: CaseChange | null } = {
@@ -58,8 +67,11 @@ const CHANGE_OF: { readonly [T in MedCaseEvent['type']]: CaseChange | null } = {
   MedCaseAccepted: 'accepted',
   MedCaseRejected: 'rejected',
   MedCaseClosed: 'closed',
+  MedCaseSettled: 'settled',
+  MedCaseLateReported: 'reported',
+  MedCaseReportNotTaken: null,
+  MedCaseReportDismissed: null,
   MedCaseDeadlineNeared: null,
-  MedCaseEvidenceGranted: null,
   MedCaseEvidenceConfirmed: null,
   MedCaseReviewRequested: null,
   MedCaseReviewApproved: null,

@@ -19,6 +19,8 @@ export type AccountId = Id<'account'>;
 export type UserId = Id<'user'>;
 /** Names the hash of a password, which is kept apart from the events that name it. */
 export type PasswordId = Id<'password'>;
+/** Names the secret of a second factor, which is kept apart from the events that name it. */
+export type SecondFactorId = Id<'secondFactor'>;
 export type SessionId = Id<'session'>;
 /** Of a row of the request log. It begins with the time, so that later rows have later ids. */
 export type RequestLogId = Id<'requestLog'>;
@@ -35,6 +37,7 @@ export type RawId =
   | AccountId
   | UserId
   | PasswordId
+  | SecondFactorId
   | SessionId
   | RequestLogId;
 

@@ -3,6 +3,12 @@ import { ignoringTypes } from '../kernel/event.ts';
 import { add, type Minor, negate, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { PaymentEvent } from '../payment/payment.ts';
+import type {
+  TransactionDisputeResolved,
+  TransactionDisputeReturned,
+  TransactionDisputeSettled,
+} from '../transaction/disputes.ts';
+import { feeOfMerchant } from '../transaction/refunds.ts';
 
 /**
  * Credit is positive: a merchant's balance, fees earned and what is owed to a payer grow with positive amounts, and the clearing
@@ -17,6 +23,7 @@ export const LEDGER_ACCOUNTS = [
   'provider_fees',
   'platform_fees',
   'payer_returns',
+  'disputes',
 ] as const;
 export type LedgerAccount = (typeof LEDGER_ACCOUNTS)[number];
 
@@ -47,6 +54,8 @@ export const movesMoney = ignoringTypes<PaymentEvent>()(
   'TransactionHeldRejected',
   'TransactionReturnRefused',
   'TransactionReturnRetried',
+  'TransactionHeldPayoutRequested',
+  'TransactionHeldPayoutFailed',
   'TransactionDisputeUpdated',
 );
 
@@ -92,7 +101,7 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
     // It leaves the wallet when it is requested, with the fee of its Pix-out when the merchant bears it (M1, M6).
     case 'TransactionRefundReserved': {
       const { amount, currency, at } = event.data;
-      const taken = add(amount, merchantsFee(event.data));
+      const taken = add(amount, feeOfMerchant(event.data));
       return entry(at, currency, [
         ['merchant_available', negate(taken)],
         ['refunds_in_transit', taken],
@@ -100,7 +109,7 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
     }
     case 'TransactionRefundReleased': {
       const { amount, currency, at } = event.data;
-      const taken = add(amount, merchantsFee(event.data));
+      const taken = add(amount, feeOfMerchant(event.data));
       return entry(at, currency, [
         ['refunds_in_transit', negate(taken)],
         ['merchant_available', taken],
@@ -108,12 +117,38 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
     }
     case 'TransactionRefundCompleted': {
       const { amount, currency, fee, at } = event.data;
-      const ofMerchant = merchantsFee(event.data);
+      const ofMerchant = feeOfMerchant(event.data);
       return entry(at, currency, [
         ['refunds_in_transit', negate(add(amount, ofMerchant))],
         ['provider_clearing', amount],
         ['provider_fees', fee],
         ['platform_fees', negate(subtract(fee, ofMerchant))],
+      ]);
+    }
+    // Paid out to the payer in place of a refused return, or confirmed after the refusal. The platform bears the fee (M10).
+    case 'TransactionHeldPayoutPaid':
+    case 'TransactionReturnConfirmedLate':
+    case 'TransactionRefundConfirmedLate': {
+      const { amount, currency, fee, at } = event.data;
+      return entry(at, currency, [
+        ['payer_returns', negate(amount)],
+        ['provider_clearing', amount],
+        ['provider_fees', fee],
+        ['platform_fees', negate(fee)],
+      ]);
+    }
+    case 'TransactionHeldWrittenOff': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['payer_returns', negate(amount)],
+        ['platform_fees', amount],
+      ]);
+    }
+    case 'TransactionLateConfirmationWrittenOff': {
+      const { amount, currency, at } = event.data;
+      return entry(at, currency, [
+        ['payer_returns', amount],
+        ['platform_fees', negate(amount)],
       ]);
     }
     case 'TransactionDisputeOpened': {
@@ -123,17 +158,36 @@ export const journalEntry = (event: PaymentEvent): JournalEntry | null => {
         ['merchant_retained', amount],
       ]);
     }
-    // What is not returned to the merchant the provider gives to the payer.
-    case 'TransactionDisputeResolved': {
-      const { amount, currency, moneyOutcome, at } = event.data;
-      return entry(at, currency, [
-        ['merchant_retained', negate(amount)],
-        [moneyOutcome === 'refunded_to_merchant' ? 'merchant_available' : 'provider_clearing', amount],
-      ]);
-    }
+    case 'TransactionDisputeSettled':
+    case 'TransactionDisputeResolved':
+    case 'TransactionDisputeReturned':
+      return disputeEntry(event);
     default:
       return event satisfies never;
   }
+};
+
+/** What a dispute took stays on its own account until the bank has given it to the payer. A rest is the platform's gain or loss (Q11). */
+const disputeEntry = (
+  event: TransactionDisputeSettled | TransactionDisputeResolved | TransactionDisputeReturned,
+): JournalEntry => {
+  const { amount, currency, at } = event.data;
+  const moved = (from: LedgerAccount, to: LedgerAccount) =>
+    entry(at, currency, [
+      [from, negate(amount)],
+      [to, amount],
+    ]);
+  if (event.type === 'TransactionDisputeReturned') return moved('disputes', 'provider_clearing');
+  if (event.type === 'TransactionDisputeSettled')
+    return moved('merchant_available', event.data.verdict === 'held' ? 'merchant_retained' : 'disputes');
+  const isBack = event.data.moneyOutcome === 'refunded_to_merchant';
+  return moved('merchant_retained', isBack ? 'merchant_available' : 'disputes');
+};
+
+/** What disputes took from the merchant with the event: 0 for most (T3). */
+export const takenByDispute = (event: TransactionDisputeSettled | TransactionDisputeResolved): Minor => {
+  if (event.type === 'TransactionDisputeSettled') return event.data.verdict === 'lost' ? event.data.amount : ZERO;
+  return event.data.moneyOutcome === 'refunded_to_merchant' ? ZERO : event.data.amount;
 };
 
 /** What of a settlement waits for its release, from its event on; or the end of that wait. */
@@ -155,24 +209,23 @@ export const trancheChange = (event: PaymentEvent): TrancheChange | null => {
     case 'TransactionHeldReleased':
     case 'TransactionPaymentRejected':
     case 'TransactionPaymentReturned':
+    case 'TransactionHeldPayoutPaid':
+    case 'TransactionHeldWrittenOff':
+    case 'TransactionReturnConfirmedLate':
+    case 'TransactionRefundConfirmedLate':
+    case 'TransactionLateConfirmationWrittenOff':
     case 'TransactionRefundReserved':
     case 'TransactionRefundReleased':
     case 'TransactionRefundCompleted':
     case 'TransactionDisputeOpened':
+    case 'TransactionDisputeSettled':
+    case 'TransactionDisputeReturned':
     case 'TransactionDisputeResolved':
       return null;
     default:
       return event satisfies never;
   }
 };
-
-const merchantsFee = ({
-  fee,
-  feePaidBy,
-}: {
-  readonly fee: Minor;
-  readonly feePaidBy: 'merchant' | 'platform';
-}): Minor => (feePaidBy === 'merchant' ? fee : ZERO);
 
 const entry = (at: Timestamp, currency: string, lines: readonly (readonly [LedgerAccount, Minor])[]): JournalEntry => ({
   at,

@@ -2,16 +2,18 @@
 // lives in a stream of its own, and each of its changes is told here once, in order. So every race has one winner: refund against
 // dispute in this stream, appeal, acceptance, ruling and withdrawal in the stream of the case (ADR 0011).
 
-import type { MedCase } from '../dispute/medCase.ts';
+import { NOT_AWAITED } from '../dispute/decisions.ts';
+import type { MedCase, NEVER_BECAUSE, NotTakenBecause, OWED_BECAUSE, SettlingVerdict } from '../dispute/medCase.ts';
 import { type CaseChange, type CaseSnapshot, snapshotOf } from '../dispute/snapshot.ts';
 import type { Decision } from '../kernel/decider.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
-import { type Rejection, reject } from '../kernel/rejection.ts';
+import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { type Allegation, type DisputeKind, isDisputed } from '../transaction/disputes.ts';
 import { refundableRest, refundedAmount } from '../transaction/refunds.ts';
-import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
+import type { SettledTransaction } from '../transaction/transaction.ts';
+import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 
 /** What a provider reports when a dispute opens. */
 export interface DisputeReport extends Allegation {
@@ -28,35 +30,119 @@ export const DISPUTE_KIND_OF: { readonly [T in DisputeReport['type']]: DisputeKi
   chargeback: 'CHARGEBACK',
 };
 
-const notDisputable = (message: string): Rejection => reject('charge_not_disputable', message);
+/** Why a payment does not take the report (Q10). `isFinal`: it never can. */
+export interface NotTaken {
+  readonly because: NotTakenBecause;
+  readonly isFinal: boolean;
+}
+const never = (because: (typeof NEVER_BECAUSE)[number]): NotTaken => ({ because, isFinal: true });
+const notNow = (because: (typeof OWED_BECAUSE)[number]): NotTaken => ({ because, isFinal: false });
+
+const MESSAGE_OF: { readonly [B in NotTakenBecause]: string } = {
+  not_paid: 'Only a paid charge can be disputed.',
+  held_for_review: 'The payment is held for review: it can be disputed once it is paid.',
+  being_returned: 'The payment is on its way back to the payer.',
+  case_open: 'This charge has a dispute case that is still open.',
+  mismatch_not_settled: 'This charge has a dispute case that waits for a review.',
+  other_method: 'Payments by this method don’t support this kind of dispute.',
+  returned: 'The payment was returned to the payer.',
+  refunded: 'This charge is fully refunded: nothing of it is left to dispute.',
+  lost_before: 'This charge was lost in an earlier dispute.',
+};
+
+/** Returns null when the payment takes the dispute now. */
+export const notTaken = ({ charge, transaction }: ExistingPayment, type: DisputeReport['type']): NotTaken | null => {
+  switch (transaction.status) {
+    case 'settled':
+      return notTakenSettled(transaction, type);
+    case 'held':
+      return notNow('held_for_review');
+    case 'returning':
+      return notNow('being_returned');
+    case 'returned':
+      return never('returned');
+    case 'refused':
+      return never('not_paid');
+    case 'none':
+    case 'processing':
+      return charge.status === 'cancelled' || charge.status === 'failed' ? never('not_paid') : notNow('not_paid');
+    default:
+      return transaction satisfies never;
+  }
+};
+
+const notTakenSettled = (
+  { settlement, refunds, dispute }: SettledTransaction,
+  type: DisputeReport['type'],
+): NotTaken | null => {
+  if (settlement.method !== (type === 'med' ? 'PIX' : 'CREDIT_CARD')) return never('other_method');
+  if (dispute?.settling === 'awaited') return notNow('mismatch_not_settled');
+  if (dispute?.moneyOutcome === null) return notNow('case_open');
+  if (isDisputed(dispute)) return never('lost_before');
+  return refundedAmount(refunds) === settlement.incoming.amount ? never('refunded') : null;
+};
 
 /**
- * A dispute opens: what is left of the payment is held. Opened before: `known`. Everything else that it can't be is
- * `charge_not_disputable`: not settled by Pix (`med`) or card (the others), in a case or lost in one, fully refunded.
+ * A dispute opens: the refundable rest of the payment is held, if the reported amount is that rest or the payment's (Q1). Opened before:
+ * `known`. A payment that does not take it: `charge_not_disputable`.
  */
 export const openDispute =
   (report: DisputeReport, at: Timestamp): Decision<PaymentState, PaymentEvent, 'opened' | 'known'> =>
   (state) => {
-    const { transaction } = assertExists(state);
-    if (transaction.status !== 'settled') return notDisputable('Only a paid charge can be disputed.');
-    const { settlement, refunds, dispute } = transaction;
+    const existing = assertExists(state);
+    const { transaction } = existing;
     const { caseId, type, method, reason, payer, openedAt } = report;
-    if (dispute !== null && (dispute.caseId === caseId || dispute.earlier.includes(caseId)))
+    const before = transaction.status === 'settled' ? transaction.dispute : null;
+    if (before !== null && (before.caseId === caseId || before.earlier.includes(caseId)))
       return { events: [], reply: 'known' };
-    const disputedBy = type === 'med' ? 'PIX' : 'CREDIT_CARD';
-    if (settlement.method !== disputedBy)
-      return notDisputable(`A payment by ${settlement.method} can’t be disputed so.`);
-    if (dispute !== null && (dispute.moneyOutcome === null || isDisputed(dispute)))
-      return notDisputable('This charge is in a dispute case already, or was lost in one.');
+    const refusal = notTaken(existing, type);
+    if (transaction.status !== 'settled' || refusal !== null)
+      return reject('charge_not_disputable', MESSAGE_OF[refusal?.because ?? 'not_paid']);
+    const { settlement, refunds, dispute } = transaction;
     const paid = settlement.incoming.amount;
-    if (refundedAmount(refunds) === paid) return notDisputable('This charge is refunded: nothing of it is left.');
-    const amountMismatch = report.amount !== null && report.amount !== paid;
-    const amount = amountMismatch ? ZERO : refundableRest(paid, refunds, dispute);
+    const rest = refundableRest(paid, refunds, dispute);
+    const reportedAmount = report.amount ?? paid;
+    const amountMismatch = reportedAmount !== paid && reportedAmount !== rest;
     const { currency } = settlement;
     const allegation = { method, reason, payer, openedAt };
-    const kind = DISPUTE_KIND_OF[type];
-    const data = { caseId, kind, amount, currency, amountMismatch, ...allegation, at };
+    const amount = amountMismatch ? ZERO : rest;
+    const data = {
+      caseId,
+      kind: DISPUTE_KIND_OF[type],
+      amount,
+      currency,
+      amountMismatch,
+      reportedAmount,
+      ...allegation,
+      at,
+    };
     return { events: [{ type: 'TransactionDisputeOpened', data }], reply: 'opened' };
+  };
+
+/** How an operator settles a mismatch, and why. */
+export interface Settling extends SettlingVerdict {
+  readonly caseId: MedCaseId;
+  readonly reason: string;
+  readonly by: string;
+  /** Whether webhooks tell of the end of the case. */
+  readonly announced: boolean;
+}
+
+/** Settles a mismatch (Q1). Not awaited, or settled before: `case_not_open`. More than the refundable rest: `invalid_amount`. */
+export const settleDispute =
+  (settling: Settling, at: Timestamp): Decision<PaymentState, PaymentEvent, 'settled'> =>
+  (state) => {
+    const { transaction } = assertExists(state);
+    const dispute = transaction.status === 'settled' ? transaction.dispute : null;
+    if (transaction.status !== 'settled' || dispute?.caseId !== settling.caseId || dispute.settling !== 'awaited')
+      return NOT_AWAITED;
+    const { incoming, currency } = transaction.settlement;
+    const rest = refundableRest(incoming.amount, transaction.refunds, dispute);
+    if (settling.amount > rest)
+      return reject('invalid_amount', `${settling.verdict} exceeds the refundable rest of the charge (${rest}).`, {
+        param: settling.verdict,
+      });
+    return { events: [{ type: 'TransactionDisputeSettled', data: { ...settling, currency, at } }], reply: 'settled' };
   };
 
 /** One event of a case that the payment is told of, and the case as it is after it. */
@@ -82,11 +168,16 @@ export const recordCaseStep =
       type: 'TransactionDisputeUpdated',
       data: { revision, change, medCase: snapshot, ending, ruledAt, announced, at },
     };
-    if (moneyOutcome === null || dispute.moneyOutcome !== null) return { events: [updated], reply: 'recorded' };
+    const events: PaymentEvent[] = [updated];
     const { caseId, currency, amount: reportedAmount } = medCase.terms;
-    const resolved: PaymentEvent = {
-      type: 'TransactionDisputeResolved',
-      data: { caseId, moneyOutcome, amount: dispute.amount, currency, reportedAmount, announced, at },
-    };
-    return { events: [updated, resolved], reply: 'recorded' };
+    if (moneyOutcome !== null && dispute.moneyOutcome === null) {
+      // What an operator settled as lost went from the balance at once.
+      const amount = dispute.settling === 'lost' ? ZERO : dispute.amount;
+      const data = { caseId, moneyOutcome, amount, currency, reportedAmount, announced, at };
+      events.push({ type: 'TransactionDisputeResolved', data });
+    }
+    const amount = medCase.returnedToPayer ?? ZERO;
+    if (amount > 0 && dispute.returnedToPayer === 0)
+      events.push({ type: 'TransactionDisputeReturned', data: { caseId, amount, currency, at } });
+    return { events, reply: 'recorded' };
   };

@@ -3,11 +3,15 @@
 import type { Decision } from '../kernel/decider.ts';
 import { reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
-import type { IncomingPayment } from '../transaction/transaction.ts';
+import type { IncomingPayment, IncomingPaymentRecord } from '../transaction/transaction.ts';
 import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
 import { type SettlementTerms, settled } from './settle.ts';
+import { ALREADY_SETTLED, isSettledByOperator } from './settleHeld.ts';
 
 const NOT_HELD = reject('invalid_request', 'This payment is not held for review.');
+
+/** Refused, and not paid by the provider after all: then it can only be written off (M10). */
+const canGoBack = ({ outcome, late }: IncomingPaymentRecord): boolean => outcome === 'unreturned' && late === undefined;
 
 /**
  * Only what could be the charge's own can be credited: held for want of a payer's document, also when an operator wanted it sent back and
@@ -18,7 +22,7 @@ const creditable = ({ transaction }: ExistingPayment): IncomingPayment | null =>
   if (transaction.status !== 'returning') return null;
   const { providerPaymentId } = transaction.incoming;
   const seen = transaction.incomingPayments.find((one) => one.providerPaymentId === providerPaymentId);
-  return seen?.outcome === 'unreturned' && seen.reason === 'operator' ? transaction.incoming : null;
+  return seen !== undefined && canGoBack(seen) && seen.reason === 'operator' ? transaction.incoming : null;
 };
 
 /**
@@ -33,6 +37,7 @@ export const releaseHeld =
   (state) => {
     const payment = assertExists(state);
     const { transaction } = payment;
+    if (transaction.incomingPayments.some(isSettledByOperator) && creditable(payment) === null) return ALREADY_SETTLED;
     const wasReleased = transaction.incomingPayments.some(({ reason }) => reason === 'released');
     if (transaction.status === 'settled' && wasReleased) return { events: [], reply: 'already_released' };
     const incoming = creditable(payment);
@@ -72,10 +77,9 @@ export const returnHeld =
     const { transaction } = payment;
     const isMeant = (one: { readonly providerPaymentId: string }) => only === null || one.providerPaymentId === only;
     const incomingPayments = transaction.incomingPayments.filter(isMeant);
-    const retried = incomingPayments.flatMap(({ outcome, providerPaymentId, refusal }): readonly PaymentEvent[] => {
-      if (outcome !== 'unreturned') return [];
+    const retried = incomingPayments.filter(canGoBack).map(({ providerPaymentId, refusal }): PaymentEvent => {
       const returnId = returnIdOf(providerPaymentId, refusal?.number ?? 0);
-      return [{ type: 'TransactionReturnRetried', data: { providerPaymentId, returnId, by, at } }];
+      return { type: 'TransactionReturnRetried', data: { providerPaymentId, returnId, by, at } };
     });
     const isHeldMeant = transaction.status === 'held' && isMeant(transaction.incoming);
     const rejected = isHeldMeant ? heldRejected(payment, (id) => returnIdOf(id, 0), 'operator', by, at) : null;
@@ -85,7 +89,8 @@ export const returnHeld =
       ({ outcome, reason, refusal }) =>
         (outcome === 'rejected' || outcome === 'returned') && (reason === 'operator' || refusal !== undefined),
     );
-    return isGoing ? { events: [], reply: 'already_returning' } : NOT_HELD;
+    if (isGoing) return { events: [], reply: 'already_returning' };
+    return incomingPayments.some(isSettledByOperator) ? ALREADY_SETTLED : NOT_HELD;
   };
 
 /** The held Pix on its way back, its return named by `returnIdOf`; null when none is held. */

@@ -1,6 +1,7 @@
 // What happens to a payment by itself: it expires, its money is released, a rejected payment has gone back.
 import { lastExpiry } from '../charge/instruments.ts';
 import type { Decision } from '../kernel/decider.ts';
+import { ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
@@ -36,21 +37,23 @@ export const releaseFunds =
     };
   };
 
-/** The provider accepted the return of a rejected payment. Twice, or of one that was not rejected: nothing. */
+/**
+ * The provider accepted the return of a rejected payment, or confirms one that it had refused. Twice, or of one that was never to go back:
+ * nothing. If the money went another way after the refusal, a late confirmation is recorded.
+ */
 export const recordReturn =
   (providerPaymentId: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
     const { charge, transaction } = assertExists(state);
     const seen = transaction.incomingPayments.find((r) => r.providerPaymentId === providerPaymentId);
-    if (seen?.outcome !== 'rejected') return NOTHING;
-    const { amount } = seen;
+    if (seen === undefined || seen.returnId === null || seen.outcome === 'returned') return NOTHING;
+    const { amount, outcome, late } = seen;
+    if (late?.some(({ id }) => id === providerPaymentId)) return NOTHING;
+    const data = { providerPaymentId, amount, currency: charge.terms.currency, at };
+    if (outcome === 'rejected' || outcome === 'unreturned')
+      return { events: [{ type: 'TransactionPaymentReturned', data }], reply: 'recorded' };
     return {
-      events: [
-        {
-          type: 'TransactionPaymentReturned',
-          data: { providerPaymentId, amount, currency: charge.terms.currency, at },
-        },
-      ],
+      events: [{ type: 'TransactionReturnConfirmedLate', data: { ...data, id: providerPaymentId, fee: ZERO } }],
       reply: 'recorded',
     };
   };

@@ -30,9 +30,13 @@ export const pendingSince = (state: PaymentState): Timestamp | null => {
 /** Returns all that it waits for, each on its own: a refund that takes its time must not hide that funds should have been released. */
 export const pendingWork = (payment: ExistingPayment): readonly PendingWork[] => {
   const { charge, transaction } = payment;
-  const returns = transaction.incomingPayments.flatMap(({ outcome, providerPaymentId }): readonly PendingWork[] =>
-    outcome === 'rejected' ? [{ kind: 'returnPayment', at: charge.terms.createdAt, providerPaymentId }] : [],
-  );
+  const returns = transaction.incomingPayments.flatMap((one): readonly PendingWork[] => {
+    const { outcome, providerPaymentId, payouts = [] } = one;
+    if (outcome === 'rejected') return [{ kind: 'returnPayment', at: charge.terms.createdAt, providerPaymentId }];
+    return payouts.flatMap(({ outcome: ofPayout, payoutId: refundId, requestedAt: at }): readonly PendingWork[] =>
+      ofPayout === 'requested' ? [{ kind: 'refund', at, refundId }] : [],
+    );
+  });
   const next = transaction.status === 'settled' ? ofSettled(payment) : ofUnpaid(payment);
   return returns.length === 0 ? next : [...returns, ...next];
 };

@@ -4,17 +4,17 @@ import type { PaymentMethod } from '../charge/methods.ts';
 import type { Decision } from '../kernel/decider.ts';
 import { type Fingerprinted, isSameRequest, newFingerprint } from '../kernel/fingerprint.ts';
 import type { RefundId } from '../kernel/ids.ts';
-import { type Minor, toMinor, ZERO } from '../kernel/money.ts';
+import { type Minor, subtract, toMinor, ZERO } from '../kernel/money.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { addMillis, DAY_MS, type Timestamp } from '../kernel/time.ts';
-import { isDisputed } from '../transaction/disputes.ts';
+import { isDisputed, reservedForSettling } from '../transaction/disputes.ts';
 import { type RefundRecord, type RefundStrategy, refundableRest, refundedAmount } from '../transaction/refunds.ts';
 import { payerTaxId, type SettledTransaction } from '../transaction/transaction.ts';
 import { assertExists, type PaymentEvent, type PaymentState } from './payment.ts';
 
 /** Fee of a Pix-out, in centavos (M6). */
 export const PIX_OUT_FEE = toMinor(50);
-/** How long after its settlement a Pix can be returned (M8). */
+/** How long after it was paid a Pix can be returned (M8). */
 const DEVOLUTION_WINDOW_MS = 90 * DAY_MS;
 /** Of a payment, those that failed included (M7): every one makes its state larger, which every read and command carries. */
 export const REFUNDS_MAX = 100;
@@ -30,7 +30,7 @@ export interface ReserveRefund extends Fingerprinted {
   readonly passFeeToTenant: boolean;
   /** A Pix key; null: the payer's document. */
   readonly destinationKey: string | null;
-  /** Where the account lets cash-outs go; null: anywhere (M7a). */
+  /** Where the account lets cash-outs go, beside the payer's own document; null: anywhere (M7a). */
   readonly allowedDestinations: readonly string[] | null;
 }
 
@@ -42,7 +42,8 @@ export interface Reserved {
 /**
  * Order of the checks: settled (`transaction_not_refundable`), the key (replayed, or `idempotency_key_reused`), not disputed
  * (`charge_disputed`), not fully refunded (`transaction_not_refundable`), by a method that can be refunded (`REFUND_NOT_SUPPORTED`),
- * their number (`refund_limit_reached`), the amount (`refund_amount_exceeds_remaining`), window and destination
+ * their number (`refund_limit_reached`), the amount (`refund_amount_exceeds_remaining`), what a mismatch reserves (`charge_disputed`),
+ * window and destination
  * (`REFUND_NOT_SUPPORTED`; `invalid_request` for what is of Pix only).
  */
 export const reserveRefund =
@@ -68,6 +69,12 @@ export const reserveRefund =
       return reject('refund_amount_exceeds_remaining', `Of this payment ${rest} can still be refunded.`, {
         param: 'amount',
       });
+    const kept = reservedForSettling(dispute);
+    if (kept > 0 && subtract(rest, amount) < kept)
+      return reject(
+        'charge_disputed',
+        `A dispute case of this payment waits for a review. Until then refunds must leave ${kept} of it.`,
+      );
     const route = routeOf(transaction, wish, at);
     if ('rejected' in route) return route;
     const { refundId, reason } = wish;
@@ -101,14 +108,15 @@ const routeOf = ({ settlement }: SettledTransaction, wish: ReserveRefund, at: Ti
   });
   if (method !== 'PIX') return onlyForPix(wish) ?? free('reversal');
   if (wish.strategy === 'devolution')
-    return at > addMillis(settlement.at, DEVOLUTION_WINDOW_MS)
-      ? unsupported('A Pix can be returned within 90 days of its settlement; refund it by cashout.')
+    return at > addMillis(incoming.paidAt, DEVOLUTION_WINDOW_MS)
+      ? unsupported('A Pix can be returned within 90 days of its payment; refund it by cashout.')
       : free('devolution');
-  const destination = wish.destinationKey ?? payerTaxId(incoming);
+  const ownDocument = payerTaxId(incoming);
+  const destination = wish.destinationKey ?? ownDocument;
   if (destination === null)
     return unsupported('The payer’s document is not known: send destinationKey, or use devolution.');
-  if (wish.allowedDestinations !== null && !wish.allowedDestinations.includes(destination))
-    return unsupported('The account does not allow cash-outs to this destination.');
+  const isAllowed = destination === ownDocument || (wish.allowedDestinations?.includes(destination) ?? true);
+  if (!isAllowed) return unsupported('The account does not allow cash-outs to this destination.');
   const feePaidBy = wish.passFeeToTenant ? 'merchant' : 'platform';
   const namedByMerchant = wish.destinationKey !== null;
   return { strategy: 'cashout', destination, namedByMerchant, fee: PIX_OUT_FEE, feePaidBy };
@@ -123,21 +131,27 @@ const onlyForPix = ({ strategy, destinationKey }: ReserveRefund): Rejection | nu
 type Recorded = 'recorded' | 'nothing';
 const NOTHING = { events: [], reply: 'nothing' } as const;
 
-const reservedRefund = (state: PaymentState, id: RefundId): RefundRecord | null => {
+const findRefund = (state: PaymentState, id: RefundId): RefundRecord | null => {
   const { transaction } = assertExists(state);
-  if (transaction.status !== 'settled') return null;
-  return transaction.refunds.find((one) => one.refundId === id && one.outcome.status === 'reserved') ?? null;
+  return transaction.status === 'settled' ? (transaction.refunds.find((one) => one.refundId === id) ?? null) : null;
 };
 
-/** The payer has it. Known before, or never reserved: nothing. */
+/** The payer has it. Known before, or never reserved: nothing. If it had failed, a late confirmation is recorded. */
 export const completeRefund =
   (id: RefundId, endToEndId: string | null, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
-    const refund = reservedRefund(state, id);
-    if (refund === null) return NOTHING;
+    const refund = findRefund(state, id);
+    if (refund === null || refund.outcome.status === 'completed' || refund.late !== undefined) return NOTHING;
     const { refundId, amount, currency, fee, feePaidBy } = refund;
-    const data = { refundId, amount, currency, fee, feePaidBy, endToEndId, at };
-    return { events: [{ type: 'TransactionRefundCompleted', data }], reply: 'recorded' };
+    const data = { refundId, amount, currency, fee, endToEndId, at };
+    return {
+      events: [
+        refund.outcome.status === 'reserved'
+          ? { type: 'TransactionRefundCompleted', data: { ...data, feePaidBy } }
+          : { type: 'TransactionRefundConfirmedLate', data },
+      ],
+      reply: 'recorded',
+    };
   };
 
 /**
@@ -147,8 +161,8 @@ export const completeRefund =
 export const releaseRefund =
   (id: RefundId, reason: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
   (state) => {
-    const refund = reservedRefund(state, id);
-    if (refund === null) return NOTHING;
+    const refund = findRefund(state, id);
+    if (refund?.outcome.status !== 'reserved') return NOTHING;
     const { refundId, amount, currency, fee, feePaidBy } = refund;
     const released: PaymentEvent = {
       type: 'TransactionRefundReleased',

@@ -4,12 +4,13 @@ import { PREFIX } from '../kernel/ids.ts';
 import type { Json } from '../kernel/serde.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import { medMetadata } from './medCase.ts';
-import { type PublicStatus, publicStatus } from './status.ts';
+import { amountRefunded, type PublicStatus, publicStatus } from './status.ts';
 
 export interface ChargeView {
   readonly id: string;
   readonly object: 'charge';
   readonly amount: number;
+  readonly amount_refunded: number;
   readonly currency: string;
   readonly status: PublicStatus;
   readonly payment_method: string;
@@ -37,6 +38,7 @@ export const chargeView = (payment: ExistingPayment): ChargeView => {
     id: PREFIX.charge + terms.paymentId,
     object: 'charge',
     amount: terms.amount,
+    amount_refunded: amountRefunded(payment),
     currency: terms.currency,
     status: publicStatus(payment),
     payment_method: methodOf(payment).toLowerCase(),

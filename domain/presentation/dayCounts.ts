@@ -26,6 +26,8 @@ export interface DayCounts {
   readonly fees: number;
   /** Refunds completed on this day. */
   readonly refundedAmount: number;
+  /** What disputes took on this day. */
+  readonly lostAmount: number;
   /** Present status, by the day on which it was reached. */
   readonly stages: { readonly [Stage in FunnelStage]: number };
 }

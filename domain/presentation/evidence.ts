@@ -1,6 +1,6 @@
 // The evidence of the interface (contract.md Dispute case, rule Q6).
-import type { Evidence, EvidenceGrant } from '../dispute/evidence.ts';
-import type { EvidenceType } from '../dispute/evidenceFile.ts';
+import type { Evidence } from '../dispute/evidence.ts';
+import type { DeclaredFile, EvidenceType } from '../dispute/evidenceFile.ts';
 import { PREFIX } from '../kernel/ids.ts';
 
 export const evidenceView = (
@@ -19,7 +19,7 @@ export const evidenceView = (
 });
 
 export const evidenceUploadView = (
-  { evidenceId, fileSize, mimeType }: EvidenceGrant,
+  { evidenceId, fileSize, mimeType }: DeclaredFile & Pick<Evidence, 'evidenceId'>,
   url: string,
   expiresInSeconds: number,
 ) => ({

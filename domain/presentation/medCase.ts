@@ -1,7 +1,7 @@
 // The dispute case of the interface, the block about it in a charge's metadata, and what webhooks tell of it (rules Q5, Q8).
 
 import type { CaseStatus, CaseType, MedCase, MoneyOutcome } from '../dispute/medCase.ts';
-import type { CaseSnapshot } from '../dispute/snapshot.ts';
+import type { CaseChange, CaseSnapshot } from '../dispute/snapshot.ts';
 import { snapshotOf } from '../dispute/snapshot.ts';
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import type { Json } from '../kernel/serde.ts';
@@ -78,13 +78,17 @@ export const caseMessages = (
   { change, medCase, announced, at }: TransactionDisputeUpdated['data'],
   paymentId: PaymentId,
 ): readonly Message[] =>
-  announced
+  announced && isTold(change, medCase)
     ? [
         canonicalMessage(change === 'opened' ? 'med_case.created' : 'med_case.updated', at, () =>
           viewOf(medCase, paymentId),
         ),
       ]
     : [];
+
+/** A mismatch that is held, and what the bank reports after the end, change nothing of the case that the outside sees. */
+const isTold = (change: CaseChange, { moneyOutcome }: CaseSnapshot): boolean =>
+  change !== 'reported' && (change !== 'settled' || moneyOutcome !== null);
 
 /** `med.resolved`: where the disputed money went, unless notifications of outcomes are off. */
 export const resolutionMessages = (

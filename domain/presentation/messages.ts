@@ -81,7 +81,13 @@ export const isPublished = ignoringTypes<PaymentEvent>()(
   'TransactionHeldReleased',
   'TransactionReturnRefused', // operators are notified: it is theirs to decide
   'TransactionReturnRetried',
+  'TransactionHeldPayoutRequested', // the Pix-out of an operator, which is no payout of the merchant's
+  'TransactionHeldPayoutFailed',
+  'TransactionReturnConfirmedLate',
+  'TransactionRefundConfirmedLate',
+  'TransactionLateConfirmationWrittenOff',
   'TransactionFundsReleased',
+  'TransactionDisputeReturned',
 );
 
 /** Returns the messages that one event publishes; none when it is internal. `after` is `before` with the event applied. */
@@ -109,16 +115,19 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
     case 'TransactionHeld':
     case 'TransactionPaymentRejected':
       return withStatusChanged(changed(event.data.at), []);
-    case 'TransactionPaymentReturned': {
+    case 'TransactionPaymentReturned':
+    case 'TransactionHeldPayoutPaid':
+    case 'TransactionHeldWrittenOff': {
       const transition = changed(event.data.at);
       const refunded = transactionStatus(after) === 'REFUNDED' && statusBefore(transition) !== 'REFUNDED';
       const { amount } = event.data;
       const back = { refundId: null, refundedAmount: amount, refundedTotal: amount };
       return withStatusChanged(transition, refunded ? [refundedMessage(transition, back)] : []);
     }
-    case 'TransactionDisputeOpened': {
+    case 'TransactionDisputeOpened':
+    case 'TransactionDisputeSettled': {
       const transition = changed(event.data.at);
-      // A reported amount that is not the charge's changes nothing (Q1).
+      // A mismatch changes nothing until it is settled (Q1).
       const hasChanged = statusBefore(transition) !== transactionStatus(after);
       return withStatusChanged(transition, hasChanged ? [legacy('payment.failed', transition)] : []);
     }

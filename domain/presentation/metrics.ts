@@ -38,6 +38,8 @@ export interface MetricsView {
     readonly created: number;
     readonly paid: number;
     readonly refunded: number;
+    /** What disputes took. */
+    readonly lost: number;
     readonly net: number;
     readonly fees: number;
     readonly averageTicket: number;
@@ -101,6 +103,7 @@ const byCurrency = (rows: readonly DayRow[]) =>
 const volumeOf = ([currency, rows]: [string, readonly DayRow[]]): MetricsView['volume'][number] => {
   const paid = sumBy(rows, 'paidAmount');
   const refunded = sumBy(rows, 'refundedAmount');
+  const lost = sumBy(rows, 'lostAmount');
   const fees = sumBy(rows, 'fees');
   const averageTicket = divideHalfUp(paid, sumBy(rows, 'paid'));
   return {
@@ -108,14 +111,15 @@ const volumeOf = ([currency, rows]: [string, readonly DayRow[]]): MetricsView['v
     created: sumBy(rows, 'createdAmount'),
     paid,
     refunded,
-    net: paid - refunded - fees,
+    lost,
+    net: paid - refunded - lost - fees,
     fees,
     averageTicket,
   };
 };
 
-const isAnything = ({ created, paid, refunded }: MetricsView['volume'][number]): boolean =>
-  created > 0 || paid > 0 || refunded > 0;
+const isAnything = ({ created, paid, refunded, lost }: MetricsView['volume'][number]): boolean =>
+  created > 0 || paid > 0 || refunded > 0 || lost > 0;
 
 const methodOf = (method: PaymentMethod, rows: readonly DayRow[]): MetricsView['byMethod'][number] => ({
   method,

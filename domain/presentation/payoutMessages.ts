@@ -1,6 +1,6 @@
 // The messages about the Pix-out of a cash-out refund: `payout.*`, and its legacy twin `withdrawal.*` (rules M6, W9).
 import { PREFIX, type RefundId } from '../kernel/ids.ts';
-import { subtract, ZERO } from '../kernel/money.ts';
+import { ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import type { RefundRecord } from '../transaction/refunds.ts';
@@ -37,7 +37,7 @@ export const payoutMessages = (
 
 /**
  * The fields of the legacy envelope, about the withdrawal; `transactionId` is the payment that is given back. Once PAID it has the fields
- * that the envelope has then (contract.md Legacy envelope): `providerFee` is the fee of the Pix-out as far as the merchant bears it.
+ * that the envelope has then (contract.md Legacy envelope). The fee of a Pix-out comes on top of its amount (M11).
  */
 const withdrawalData = (
   { charge: { terms } }: ExistingPayment,
@@ -56,7 +56,9 @@ const withdrawalData = (
   ...(terms.customerId !== null && { customerId: terms.customerId }),
 });
 
-const paidFields = ({ amount, fee, feePaidBy }: RefundRecord) => {
-  const providerFee = feePaidBy === 'merchant' ? fee : ZERO;
-  return { paidWith: 'PIX', providerFee, platformFee: ZERO, netAmount: subtract(amount, providerFee) };
-};
+const paidFields = ({ amount }: RefundRecord) => ({
+  paidWith: 'PIX',
+  providerFee: ZERO,
+  platformFee: ZERO,
+  netAmount: amount,
+});

@@ -1,7 +1,7 @@
 // Refund and payout as the interface shows them (contract.md Refund, rule M6).
 import { type PaymentId, PREFIX } from '../kernel/ids.ts';
 import type { RefundState } from '../refund/refund.ts';
-import type { RefundRecord } from '../transaction/refunds.ts';
+import { feeOfMerchant, type RefundRecord } from '../transaction/refunds.ts';
 
 export type RefundStatus = 'PENDING' | 'IN_PROGRESS' | 'REFUNDED' | 'FAILED';
 export const REFUND_STATUSES: readonly RefundStatus[] = ['PENDING', 'IN_PROGRESS', 'REFUNDED', 'FAILED'];
@@ -39,7 +39,7 @@ export const payoutView = (paymentId: PaymentId, refund: RefundRecord) => {
     destination: refund.namedByMerchant ? refund.destination : null,
     refund_id: PREFIX.refund + refund.refundId,
     charge_id: PREFIX.charge + paymentId,
-    fee: refund.fee,
+    fee: feeOfMerchant(refund),
     end_to_end_id: outcome.status === 'completed' ? outcome.endToEndId : null,
     failure_reason: outcome.status === 'failed' ? outcome.reason : null,
     created_at: refund.requestedAt,

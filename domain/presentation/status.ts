@@ -1,5 +1,6 @@
 // One table of statuses (contract.md "Transaction statuses and their public charge status"); everything shown derives from it.
 import { unreachable } from '../kernel/decider.ts';
+import { type Minor, ZERO } from '../kernel/money.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
 import { isDisputed } from '../transaction/disputes.ts';
 import { refundedAmount } from '../transaction/refunds.ts';
@@ -56,6 +57,12 @@ const settledStatus = ({ settlement, refunds, dispute }: SettledTransaction): Tr
   if (isDisputed(dispute)) return dispute.kind;
   if (refundedAmount(refunds) === settlement.incoming.amount) return 'REFUNDED';
   return settlement.method === 'CREDIT_CARD' ? 'APPROVED' : 'PAID';
+};
+
+/** Returns what of the payment has gone back to the payer: completed refunds, or all of a payer-lock return (I15). */
+export const amountRefunded = ({ transaction }: ExistingPayment): Minor => {
+  if (transaction.status === 'returned') return transaction.incoming.amount;
+  return transaction.status === 'settled' ? refundedAmount(transaction.refunds) : ZERO;
 };
 
 export const publicStatus = (payment: ExistingPayment): PublicStatus => PUBLIC_STATUS_OF[transactionStatus(payment)];

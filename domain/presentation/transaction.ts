@@ -2,7 +2,7 @@
 import { findInstrument, type Instruments } from '../charge/instruments.ts';
 import type { Json } from '../kernel/serde.ts';
 import type { ExistingPayment } from '../payment/payment.ts';
-import { type TransactionStatus, transactionStatus } from './status.ts';
+import { amountRefunded, type TransactionStatus, transactionStatus } from './status.ts';
 
 export interface TransactionView {
   readonly id: string;
@@ -35,6 +35,7 @@ export interface TransactionView {
   readonly providerFee: number | null;
   readonly platformFee: number | null;
   readonly netAmount: number | null;
+  readonly amountRefunded: number;
   readonly createdAt: string;
   readonly paidAt: string | null;
 }
@@ -75,6 +76,7 @@ export const transactionView = (payment: ExistingPayment): TransactionView => {
     providerFee: settlement?.providerFee ?? null,
     platformFee: settlement?.platformFee ?? null,
     netAmount: settlement?.netAmount ?? null,
+    amountRefunded: amountRefunded(payment),
     createdAt: terms.createdAt,
     paidAt: settlement?.incoming.paidAt ?? null,
   };

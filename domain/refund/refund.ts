@@ -28,7 +28,18 @@ export type RefundSubmitted = Fact<'RefundSubmitted', { readonly at: Timestamp }
 export type RefundOutcomeUnknown = Fact<'RefundOutcomeUnknown', { readonly at: Timestamp }>;
 export type RefundCompleted = Fact<'RefundCompleted', { readonly endToEndId: string | null; readonly at: Timestamp }>;
 export type RefundFailed = Fact<'RefundFailed', { readonly reason: string; readonly at: Timestamp }>;
-export type RefundEvent = RefundRequested | RefundSubmitted | RefundOutcomeUnknown | RefundCompleted | RefundFailed;
+/** The provider paid what it had called failed. */
+export type RefundConfirmedLate = Fact<
+  'RefundConfirmedLate',
+  { readonly endToEndId: string | null; readonly at: Timestamp }
+>;
+export type RefundEvent =
+  | RefundRequested
+  | RefundSubmitted
+  | RefundOutcomeUnknown
+  | RefundCompleted
+  | RefundFailed
+  | RefundConfirmedLate;
 
 interface Ordered {
   readonly order: RefundOrder;
@@ -38,7 +49,12 @@ export type RefundState =
   | { readonly status: 'absent' }
   | (Ordered & { readonly status: 'requested' | 'submitted' | 'unknown' })
   | (Ordered & { readonly status: 'completed'; readonly endToEndId: string | null; readonly completedAt: Timestamp })
-  | (Ordered & { readonly status: 'failed'; readonly reason: string; readonly failedAt: Timestamp });
+  | (Ordered & {
+      readonly status: 'failed';
+      readonly reason: string;
+      readonly failedAt: Timestamp;
+      readonly late?: { readonly endToEndId: string | null; readonly at: Timestamp };
+    });
 type OpenRefund = Extract<RefundState, { status: 'requested' | 'submitted' | 'unknown' }>;
 
 const isOpen = (state: RefundState): state is OpenRefund =>
@@ -49,6 +65,7 @@ const evolve = (state: RefundState, event: RefundEvent): RefundState => {
     const { at: requestedAt, ...order } = event.data;
     return state.status === 'absent' ? { status: 'requested', order, requestedAt } : state;
   }
+  if (event.type === 'RefundConfirmedLate') return state.status === 'failed' ? { ...state, late: event.data } : state;
   if (!isOpen(state)) return state;
   switch (event.type) {
     case 'RefundSubmitted':
@@ -79,13 +96,18 @@ export type RefundOutcome =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' };
 
-/** What the provider said. Said before, or after the end: nothing. */
+/** What the provider said. Said before, or after the end: nothing. A confirmation of what had failed is recorded all the same. */
 export const recordRefundOutcome =
   (outcome: RefundOutcome, at: Timestamp): Decision<RefundState, RefundEvent, 'recorded' | 'nothing'> =>
   (state) => {
-    const event = isOpen(state) ? eventOf(state, outcome, at) : null;
+    const event = isOpen(state) ? eventOf(state, outcome, at) : lateEventOf(state, outcome, at);
     return event === null ? { events: [], reply: 'nothing' } : { events: [event], reply: 'recorded' };
   };
+
+const lateEventOf = (state: RefundState, outcome: RefundOutcome, at: Timestamp): RefundEvent | null =>
+  state.status === 'failed' && state.late === undefined && outcome.kind === 'confirmed'
+    ? { type: 'RefundConfirmedLate', data: { endToEndId: outcome.endToEndId, at } }
+    : null;
 
 const eventOf = (state: OpenRefund, outcome: RefundOutcome, at: Timestamp): RefundEvent | null => {
   switch (outcome.kind) {

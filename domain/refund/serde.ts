@@ -31,5 +31,6 @@ export const refundSerde: Serde<RefundEvent> = serdeOf<RefundEvent>({
   RefundSubmitted: { version: 1, shape: record({ at: time }), personal: [] },
   RefundOutcomeUnknown: { version: 1, shape: record({ at: time }), personal: [] },
   RefundCompleted: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
+  RefundConfirmedLate: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
   RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: [] },
 });

@@ -1,9 +1,9 @@
 // A dispute as the payment has it: what is held, and what its case was last seen at. The case itself is in dispute/.
-import type { DisputeMethod, MedCase, MoneyOutcome } from '../dispute/medCase.ts';
+import type { DisputeMethod, MedCase, MoneyOutcome, SettlingVerdict } from '../dispute/medCase.ts';
 import type { CaseChange, CaseSnapshot } from '../dispute/snapshot.ts';
 import type { Fact } from '../kernel/event.ts';
 import type { MedCaseId } from '../kernel/ids.ts';
-import type { Minor } from '../kernel/money.ts';
+import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
 /** What the provider says about the beginning of a dispute. */
@@ -20,7 +20,7 @@ export type DisputeKind = 'CHARGEBACK' | 'DISPUTE';
 
 /**
  * The payer, the card's holder or the issuer wants it back. `amount` is what is held of it: what is neither refunded nor on its way (M9,
- * Q1); 0 where the reported amount is not the payment's, which then goes on as it was.
+ * Q1); 0 of a mismatch, where the payment goes on as it was until an operator settles the case.
  */
 export type TransactionDisputeOpened = Fact<
   'TransactionDisputeOpened',
@@ -30,6 +30,7 @@ export type TransactionDisputeOpened = Fact<
     readonly amount: Minor;
     readonly currency: string;
     readonly amountMismatch: boolean;
+    readonly reportedAmount: Minor;
     readonly at: Timestamp;
   }
 >;
@@ -54,7 +55,7 @@ export type TransactionDisputeResolved = Fact<
   {
     readonly caseId: MedCaseId;
     readonly moneyOutcome: MoneyOutcome;
-    /** What was held; 0: nothing. */
+    /** The amount released from the hold; 0: nothing was held, or it was lost when the mismatch was settled. */
     readonly amount: Minor;
     readonly currency: string;
     /** As the provider reported it. */
@@ -63,7 +64,29 @@ export type TransactionDisputeResolved = Fact<
     readonly at: Timestamp;
   }
 >;
-export type DisputeEvent = TransactionDisputeOpened | TransactionDisputeUpdated | TransactionDisputeResolved;
+/** An operator settled a mismatch: `amount` is held, or lost; with `nothing` it is 0 and the merchant keeps the money (Q1). */
+export type TransactionDisputeSettled = Fact<
+  'TransactionDisputeSettled',
+  SettlingVerdict & {
+    readonly caseId: MedCaseId;
+    readonly currency: string;
+    readonly reason: string;
+    readonly by: string;
+    readonly announced: boolean;
+    readonly at: Timestamp;
+  }
+>;
+/** The bank gave this much to the payer, out of what it holds for us (Q11). */
+export type TransactionDisputeReturned = Fact<
+  'TransactionDisputeReturned',
+  { readonly caseId: MedCaseId; readonly amount: Minor; readonly currency: string; readonly at: Timestamp }
+>;
+export type DisputeEvent =
+  | TransactionDisputeOpened
+  | TransactionDisputeUpdated
+  | TransactionDisputeSettled
+  | TransactionDisputeResolved
+  | TransactionDisputeReturned;
 
 /** The latest dispute of a payment. */
 export interface DisputeRecord extends Allegation {
@@ -72,7 +95,12 @@ export interface DisputeRecord extends Allegation {
   /** Held, or lost; once it was returned, what had been held. */
   readonly amount: Minor;
   readonly amountMismatch: boolean;
-  /** null: the case is under way. */
+  readonly reportedAmount: Minor;
+  /** What became of a mismatch; null: the reported amount matched. */
+  readonly settling: MedCase['settling'];
+  /** What the bank gave to the payer; 0: nothing, or it did not say so yet. */
+  readonly returnedToPayer: Minor;
+  /** null: the case is under way, or a mismatch that is not settled. */
   readonly moneyOutcome: MoneyOutcome | null;
   readonly ending: MedCase['ending'];
   readonly ruledAt: Timestamp | null;
@@ -86,7 +114,14 @@ export interface DisputeRecord extends Allegation {
 
 /** Whether the payment is disputed: the case is under way, or was not decided in the merchant's favour with the money returned. */
 export const isDisputed = (dispute: DisputeRecord | null): dispute is DisputeRecord =>
-  dispute !== null && !dispute.amountMismatch && dispute.moneyOutcome !== 'refunded_to_merchant';
+  dispute !== null &&
+  dispute.settling !== 'awaited' &&
+  dispute.settling !== 'nothing' &&
+  dispute.moneyOutcome !== 'refunded_to_merchant';
+
+/** What must be left of the payment until an operator has settled a mismatch (Q1). */
+export const reservedForSettling = (dispute: DisputeRecord | null): Minor =>
+  dispute?.settling === 'awaited' ? dispute.reportedAmount : ZERO;
 
 /** null: it had none before. */
 export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent): DisputeRecord | null => {
@@ -94,11 +129,21 @@ export const evolveDispute = (before: DisputeRecord | null, event: DisputeEvent)
     case 'TransactionDisputeOpened': {
       const { currency: _, at, ...opened } = event.data;
       const earlier = before === null ? [] : [...before.earlier, before.caseId];
-      return { ...opened, moneyOutcome: null, ending: null, ruledAt: null, revision: -1, lastEventAt: at, earlier };
+      const settling = opened.amountMismatch ? 'awaited' : null;
+      const fresh = { settling, returnedToPayer: ZERO, moneyOutcome: null, ending: null, ruledAt: null } as const;
+      return { ...opened, ...fresh, revision: -1, lastEventAt: at, earlier };
     }
     case 'TransactionDisputeUpdated': {
       const { medCase, revision, ending, ruledAt, at } = event.data;
       return before?.caseId === medCase.caseId ? { ...before, revision, ending, ruledAt, lastEventAt: at } : before;
+    }
+    case 'TransactionDisputeSettled': {
+      const { caseId, verdict: settling, amount } = event.data;
+      return before?.caseId === caseId ? { ...before, settling, amount } : before;
+    }
+    case 'TransactionDisputeReturned': {
+      const { caseId, amount: returnedToPayer } = event.data;
+      return before?.caseId === caseId ? { ...before, returnedToPayer } : before;
     }
     case 'TransactionDisputeResolved': {
       const { caseId, moneyOutcome } = event.data;

@@ -4,6 +4,7 @@ import type { RefundId } from '../kernel/ids.ts';
 import { add, type Minor, subtract, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { type DisputeRecord, isDisputed } from './disputes.ts';
+import type { LateConfirmation } from './heldSettlement.ts';
 
 /** `devolution` returns the Pix by its end-to-end id, `cashout` is a Pix of our own; other methods go back by themselves. */
 export type RefundStrategy = 'devolution' | 'cashout' | 'reversal';
@@ -31,7 +32,13 @@ export interface RefundRecord extends RefundTerms {
     | { readonly status: 'reserved' }
     | { readonly status: 'completed'; readonly endToEndId: string | null; readonly at: Timestamp }
     | { readonly status: 'failed'; readonly reason: string; readonly at: Timestamp };
+  /** The provider confirmed it after it had failed. */
+  readonly late?: LateConfirmation;
 }
+
+/** Returns what of the fee the merchant bears (M6, M11). */
+export const feeOfMerchant = ({ fee, feePaidBy }: Pick<RefundTerms, 'fee' | 'feePaidBy'>): Minor =>
+  feePaidBy === 'merchant' ? fee : ZERO;
 
 const sumOf = (refunds: readonly RefundRecord[], statuses: readonly RefundRecord['outcome']['status'][]): Minor =>
   refunds.filter(({ outcome }) => statuses.includes(outcome.status)).reduce((sum, one) => add(sum, one.amount), ZERO);

@@ -5,6 +5,7 @@ import { CASE_STATUSES, CASE_TYPES, DISPUTE_METHODS, MONEY_OUTCOMES } from '../d
 import { CASE_CHANGES, type CaseSnapshot } from '../dispute/snapshot.ts';
 import { fingerprintShape } from '../kernel/fingerprint.ts';
 import { flag, integer, money, nullable, oneOf, record, type SerdeTable, text, time } from '../kernel/serde.ts';
+import type { HeldSettlementEvent } from './heldSettlement.ts';
 import type { IncomingPayment, Payer, TransactionEvent } from './transaction.ts';
 
 const method = oneOf(...PAYMENT_METHODS);
@@ -17,6 +18,52 @@ const incoming = record<IncomingPayment>({
 });
 const moved = { amount: money, currency: text(), at: time };
 const refundFee = { fee: money, feePaidBy: oneOf('merchant', 'platform') };
+
+const heldSettlementSerde: SerdeTable<HeldSettlementEvent> = {
+  TransactionHeldPayoutRequested: {
+    version: 1,
+    shape: record({
+      providerPaymentId: text(),
+      payoutId: text(),
+      ...moved,
+      destination: text(),
+      fee: money,
+      reason: text(),
+      by: text(),
+    }),
+    personal: ['destination', 'reason'],
+  },
+  TransactionHeldPayoutPaid: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), payoutId: text(), ...moved, fee: money, endToEndId: nullable(text()) }),
+    personal: [],
+  },
+  TransactionHeldPayoutFailed: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), payoutId: text(), reason: text(), at: time }),
+    personal: ['reason'],
+  },
+  TransactionHeldWrittenOff: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), ...moved, reason: text(), by: text() }),
+    personal: ['reason'],
+  },
+  TransactionReturnConfirmedLate: {
+    version: 1,
+    shape: record({ providerPaymentId: text(), id: text(), ...moved, fee: money }),
+    personal: [],
+  },
+  TransactionRefundConfirmedLate: {
+    version: 1,
+    shape: record({ refundId: text(), ...moved, fee: money, endToEndId: nullable(text()) }),
+    personal: [],
+  },
+  TransactionLateConfirmationWrittenOff: {
+    version: 1,
+    shape: record({ id: text(), ...moved, reason: text(), by: text() }),
+    personal: ['reason'],
+  },
+};
 
 export const transactionSerde: SerdeTable<TransactionEvent> = {
   TransactionProcessing: { version: 1, shape: record({ method, at: time }), personal: [] },
@@ -83,6 +130,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     shape: record({ providerPaymentId: text(), returnId: text(), by: text(), at: time }),
     personal: [],
   },
+  ...heldSettlementSerde,
   TransactionFundsReleased: { version: 1, shape: record(moved), personal: [] },
   TransactionRefundReserved: {
     version: 1,
@@ -117,6 +165,7 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
       kind: oneOf('CHARGEBACK', 'DISPUTE'),
       ...moved,
       amountMismatch: flag,
+      reportedAmount: money,
       method: nullable(oneOf(...DISPUTE_METHODS)),
       reason: nullable(text()),
       payer: record({ name: nullable(text()), document: nullable(text()) }),
@@ -154,6 +203,19 @@ export const transactionSerde: SerdeTable<TransactionEvent> = {
     }),
     personal: ['medCase.reason', 'medCase.appealReason'],
   },
+  TransactionDisputeSettled: {
+    version: 1,
+    shape: record({
+      caseId: text(),
+      verdict: oneOf('held', 'lost', 'nothing'),
+      ...moved,
+      reason: text(),
+      by: text(),
+      announced: flag,
+    }),
+    personal: ['reason'],
+  },
+  TransactionDisputeReturned: { version: 1, shape: record({ caseId: text(), ...moved }), personal: [] },
   TransactionDisputeResolved: {
     version: 1,
     shape: record({

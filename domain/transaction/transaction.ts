@@ -8,14 +8,15 @@ import type { RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { payerTaxIdOf } from '../pix/taxId.ts';
-import {
-  type DisputeRecord,
-  evolveDispute,
-  type TransactionDisputeOpened,
-  type TransactionDisputeResolved,
-  type TransactionDisputeUpdated,
-} from './disputes.ts';
+import { type DisputeEvent, type DisputeRecord, evolveDispute } from './disputes.ts';
 import type { ChargedFees } from './fees.ts';
+import {
+  evolveHeldSettlement,
+  gone,
+  type HeldPayout,
+  type HeldSettlementEvent,
+  type LateConfirmation,
+} from './heldSettlement.ts';
 import type { RefundRecord, RefundTerms } from './refunds.ts';
 
 /** As the bank names the payer; the document may be missing. */
@@ -161,25 +162,35 @@ export type TransactionEvent =
   | TransactionPaymentReturned
   | TransactionReturnRefused
   | TransactionReturnRetried
+  | HeldSettlementEvent
   | TransactionFundsReleased
   | TransactionRefundReserved
   | TransactionRefundCompleted
   | TransactionRefundReleased
-  | TransactionDisputeOpened
-  | TransactionDisputeUpdated
-  | TransactionDisputeResolved;
+  | DisputeEvent;
 
 /** Every payment ever seen for the charge, in order of arrival. */
 export interface IncomingPaymentRecord {
   readonly method: PaymentMethod;
   readonly providerPaymentId: string;
   readonly amount: Minor;
-  /** `rejected`: on its way back; `unreturned`: the provider refuses to send it back. */
-  readonly outcome: 'settled' | 'held' | 'rejected' | 'returned' | 'unreturned';
+  /** `rejected`: on its way back; `unreturned`: the provider refuses to send it back; the last three: as an operator settled it (M10). */
+  readonly outcome:
+    | 'settled'
+    | 'held'
+    | 'rejected'
+    | 'returned'
+    | 'unreturned'
+    | 'payingOut'
+    | 'paidOut'
+    | 'writtenOff';
   readonly reason: RejectionReason | 'operator' | 'cancelled' | 'released' | null;
   readonly returnId: string | null;
   /** The provider's latest refusal to send it back, and how many there were. */
   readonly refusal?: { readonly reason: string; readonly at: Timestamp; readonly number: number };
+  /** In order of their requests. */
+  readonly payouts?: readonly HeldPayout[];
+  readonly late?: readonly LateConfirmation[];
 }
 
 interface Seen {
@@ -253,10 +264,16 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
     }
     case 'TransactionPaymentReturned': {
       const incomingPayments = replaced(state.incomingPayments, event.data.providerPaymentId, { outcome: 'returned' });
-      return state.status === 'returning' && state.incoming.providerPaymentId === event.data.providerPaymentId
-        ? { ...seen, incomingPayments, status: 'returned', incoming: state.incoming, returnedAt: event.data.at }
-        : { ...state, incomingPayments };
+      return gone(state, incomingPayments, event.data);
     }
+    case 'TransactionHeldPayoutRequested':
+    case 'TransactionHeldPayoutPaid':
+    case 'TransactionHeldPayoutFailed':
+    case 'TransactionHeldWrittenOff':
+    case 'TransactionReturnConfirmedLate':
+    case 'TransactionRefundConfirmedLate':
+    case 'TransactionLateConfirmationWrittenOff':
+      return evolveHeldSettlement(state, event);
     case 'TransactionReturnRefused':
     case 'TransactionReturnRetried':
       return { ...state, incomingPayments: evolveReturn(state.incomingPayments, event) };
@@ -277,6 +294,8 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
     case 'TransactionRefundReleased':
     case 'TransactionDisputeOpened':
     case 'TransactionDisputeUpdated':
+    case 'TransactionDisputeSettled':
+    case 'TransactionDisputeReturned':
     case 'TransactionDisputeResolved':
       return state.status === 'settled' ? evolveSettled(state, event) : state;
     default:
@@ -341,9 +360,7 @@ type SettledEvent =
   | TransactionRefundReserved
   | TransactionRefundCompleted
   | TransactionRefundReleased
-  | TransactionDisputeOpened
-  | TransactionDisputeUpdated
-  | TransactionDisputeResolved;
+  | DisputeEvent;
 const evolveSettled = (state: SettledTransaction, event: SettledEvent): SettledTransaction => {
   const finish = (refundId: RefundId, outcome: RefundRecord['outcome']): SettledTransaction => ({
     ...state,
@@ -367,6 +384,8 @@ const evolveSettled = (state: SettledTransaction, event: SettledEvent): SettledT
     }
     case 'TransactionDisputeOpened':
     case 'TransactionDisputeUpdated':
+    case 'TransactionDisputeSettled':
+    case 'TransactionDisputeReturned':
     case 'TransactionDisputeResolved':
       return { ...state, dispute: evolveDispute(state.dispute, event) };
     default:

@@ -7,6 +7,7 @@ import {
   type UserEvent,
   type UserPasswordChanged,
   type UserRoleChanged,
+  type UserSecondFactorEnrolled,
 } from './user.ts';
 
 export const userSerde: Serde<UserEvent> = serdeOf<UserEvent>({
@@ -35,4 +36,10 @@ export const userSerde: Serde<UserEvent> = serdeOf<UserEvent>({
     shape: record<UserRoleChanged['data']>({ role: oneOf(...ACCOUNT_ROLES), at: time }),
     personal: [],
   },
+  UserSecondFactorEnrolled: {
+    version: 1,
+    shape: record<UserSecondFactorEnrolled['data']>({ secondFactorId: text(), at: time }),
+    personal: [],
+  },
+  UserSecondFactorReset: { version: 1, shape: record({ at: time }), personal: [] },
 });

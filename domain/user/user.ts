@@ -2,7 +2,7 @@
 // event names a password by its id, so that the event decides which of the stored hashes is in force.
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
-import type { AccountId, PasswordId, UserId } from '../kernel/ids.ts';
+import type { AccountId, PasswordId, SecondFactorId, UserId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
 
@@ -42,7 +42,21 @@ export type UserDisabled = Fact<'UserDisabled', { readonly at: Timestamp }>;
 export type UserEnabled = Fact<'UserEnabled', { readonly at: Timestamp }>;
 /** What the user may do from here on; every request of its sessions is judged by it. */
 export type UserRoleChanged = Fact<'UserRoleChanged', { readonly role: AccountRole; readonly at: Timestamp }>;
-export type UserEvent = UserAdded | UserPasswordChanged | UserDisabled | UserEnabled | UserRoleChanged;
+/** From here on the user logs in with this second factor, too. It takes the place of any other. */
+export type UserSecondFactorEnrolled = Fact<
+  'UserSecondFactorEnrolled',
+  { readonly secondFactorId: SecondFactorId; readonly at: Timestamp }
+>;
+/** From here on the password alone is enough. */
+export type UserSecondFactorReset = Fact<'UserSecondFactorReset', { readonly at: Timestamp }>;
+export type UserEvent =
+  | UserAdded
+  | UserPasswordChanged
+  | UserDisabled
+  | UserEnabled
+  | UserRoleChanged
+  | UserSecondFactorEnrolled
+  | UserSecondFactorReset;
 
 export type UserState =
   | { readonly status: 'absent' }
@@ -54,6 +68,8 @@ export type UserState =
       readonly name: string;
       readonly role: Role;
       readonly passwordId: PasswordId | null;
+      /** null: the password alone is enough. */
+      readonly secondFactorId: SecondFactorId | null;
       readonly addedAt: Timestamp;
     };
 export type KnownUser = Exclude<UserState, { status: 'absent' }>;
@@ -61,7 +77,7 @@ export type KnownUser = Exclude<UserState, { status: 'absent' }>;
 const evolve = (state: UserState, event: UserEvent): UserState => {
   if (event.type === 'UserAdded') {
     const { at: addedAt, ...added } = event.data;
-    return { status: 'active', ...added, addedAt };
+    return { status: 'active', ...added, secondFactorId: null, addedAt };
   }
   if (state.status === 'absent') return state;
   switch (event.type) {
@@ -73,6 +89,10 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
       return { ...state, status: 'active' };
     case 'UserRoleChanged':
       return { ...state, role: event.data.role };
+    case 'UserSecondFactorEnrolled':
+      return { ...state, secondFactorId: event.data.secondFactorId };
+    case 'UserSecondFactorReset':
+      return { ...state, secondFactorId: null };
     default:
       return ignore(state, event);
   }
@@ -114,6 +134,33 @@ export const changePassword =
     if (state.status === 'disabled' || state.passwordId !== replaces)
       return reject('unauthorized', 'The password was changed meanwhile, or the user is disabled.');
     return { events: [{ type: 'UserPasswordChanged', data: { passwordId, at } }], reply: 'changed' };
+  };
+
+/**
+ * The secret and the recovery codes were stored before. `replaces`: the factor that the user proved to have, or null; `unauthorized` if
+ * another one is in force by now, or the user is disabled. No-op if this factor is in force.
+ */
+export const enrolSecondFactor =
+  (
+    { secondFactorId, replaces }: { readonly secondFactorId: SecondFactorId; readonly replaces: SecondFactorId | null },
+    at: Timestamp,
+  ): Decision<UserState, UserEvent, 'enrolled'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_USER;
+    if (state.secondFactorId === secondFactorId) return { events: [], reply: 'enrolled' };
+    if (state.status === 'disabled' || state.secondFactorId !== replaces)
+      return reject('unauthorized', 'The second factor changed in the meantime, or the user is disabled.');
+    return { events: [{ type: 'UserSecondFactorEnrolled', data: { secondFactorId, at } }], reply: 'enrolled' };
+  };
+
+/** No-op if the user has no second factor. */
+export const resetSecondFactor =
+  (at: Timestamp): Decision<UserState, UserEvent, 'reset' | 'already_so'> =>
+  (state) => {
+    if (state.status === 'absent') return NO_USER;
+    return state.secondFactorId === null
+      ? { events: [], reply: 'already_so' }
+      : { events: [{ type: 'UserSecondFactorReset', data: { at } }], reply: 'reset' };
   };
 
 /** Already so: nothing. */

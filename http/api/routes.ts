@@ -5,6 +5,7 @@ import { CHECKOUT_ROUTES } from '../site/checkoutRoutes.ts';
 import { PASSWORD_ROUTES } from '../site/passwordRoutes.ts';
 import { issueApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from './access/apiKeys.ts';
 import { changePasswordRoute, logInRoute, logOutRoute, requestPasswordResetRoute } from './access/login.ts';
+import { SECOND_FACTOR_ROUTES } from './access/secondFactor.ts';
 import { changeAccountSettingsRoute, getAccountRoute, removeLogoRoute, uploadLogoRoute } from './accounts/account.ts';
 import { MED_CASE_ROUTES } from './disputes/cases.ts';
 import { EVIDENCE_ROUTES } from './disputes/evidence.ts';
@@ -108,6 +109,7 @@ export const API_ROUTES: readonly Route[] = [
   logInRoute,
   logOutRoute,
   changePasswordRoute,
+  ...SECOND_FACTOR_ROUTES,
   issueApiKeyRoute,
   listApiKeysRoute,
   rotateApiKeyRoute,

@@ -11,7 +11,7 @@ const IPV4_PREFIX = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([0-9a-f:.]+)\]):\d+$/i;
 
 /** The 16-bit groups of an IPv6 address, without its zone; an IPv4 address at the end counts for two. */
-const groupsOf = (ip: string): readonly number[] => {
+export const groupsOf = (ip: string): readonly number[] => {
   const text = ip
     .replace(/%.*$/, '')
     .replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
@@ -25,7 +25,7 @@ const groupsOf = (ip: string): readonly number[] => {
 const hex = (groups: readonly number[]): string => groups.map((group) => group.toString(16)).join(':');
 
 /** IPv4 and IPv4-mapped addresses by themselves, IPv6 by its /64; null: it is no address. */
-const counted = (ip: string): string | null => {
+export const counted = (ip: string): string | null => {
   const bare = WITH_PORT.exec(ip)?.slice(1).find(Boolean) ?? ip;
   const mapped = IPV4_PREFIX.exec(bare)?.[1] ?? bare;
   if (isIPv4(mapped)) return mapped;

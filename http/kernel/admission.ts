@@ -7,17 +7,10 @@ import type { KnownCaller } from './answered.ts';
 import { authenticate, authenticateSession, failureOf, tokenFailureOf } from './authentication.ts';
 import { requestIdOf } from './errors.ts';
 import { isMonitor } from './health.ts';
+import { isOfSession } from './impliedErrors.ts';
 import type { AddressLimit, Limited, RateLimit, WithoutKey } from './limits.ts';
 import type { Overload, Place } from './overload.ts';
-import {
-  type Caller,
-  type Callers,
-  isOfSession,
-  type LimitClass,
-  type Principal,
-  type Refusal,
-  type Route,
-} from './route.ts';
+import type { Caller, Callers, LimitClass, Principal, Refusal, Route } from './route.ts';
 import type { AppServices } from './services.ts';
 
 export interface Admission {
@@ -128,6 +121,10 @@ const admitKey = async (
 };
 
 const OPERATORS_ONLY = reject('role_required', 'Only operators of the platform may do this.');
+const ENROL_FIRST = reject(
+  'second_factor_enrolment_required',
+  'Enrol a second factor first: POST /v1/auth/totp/enroll.',
+);
 const MEMBERS_ONLY = reject('role_required', 'Only members of an account may do this.');
 
 /** Like a key: what fails counts for the address, and what is right for the user. */
@@ -147,7 +144,10 @@ const admitSession = async (
   const refused = reported(await options.rateLimit(caller, route, res), caller, req, options);
   if (refused) return refused;
   const isOperator = caller.role === 'OPERATOR';
+  const { operatorsNeedSecondFactor } = options.services;
   if (!passage.place.claim(isOperator ? 'operators' : caller.tenant.accountId)) return OVERLOADED;
   if (route.principal === 'operator' && !isOperator) return OPERATORS_ONLY;
+  if (route.principal === 'operator' && isOperator && operatorsNeedSecondFactor && !caller.hasSecondFactor)
+    return ENROL_FIRST;
   return route.principal === 'session' && isOperator ? MEMBERS_ONLY : caller;
 };

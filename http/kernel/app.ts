@@ -17,11 +17,14 @@ import { addressOf, warnOfForwarding } from './address.ts';
 import { type Admission, admit, beyondAddressLimit, OVERLOADED, type Passage, takesPlace } from './admission.ts';
 import { answeredRequest } from './answered.ts';
 import { BodyCutOff, type BodyReader, bodyReader, PayloadTooLarge } from './body.ts';
-import { PUBLIC_URL, requestIdOf, sendError } from './errors.ts';
+import { ERROR_PAGE, type ErrorPage, PUBLIC_URL, requestIdOf, sendError } from './errors.ts';
+import { boundInFlight, IN_FLIGHT_MAX } from './inFlight.ts';
 import { UNCOUNTED } from './overload.ts';
+import { preferencesOf } from './preferences.ts';
 import { requestId } from './requestId.ts';
-import type { Caller, Preferences, Refusal, Route, RouteContext, RouteResult } from './route.ts';
+import type { Caller, Refusal, Route, RouteContext, RouteResult } from './route.ts';
 import { sendResult } from './send.ts';
+import { transportSecurity } from './transportSecurity.ts';
 import { assertCaughtUp } from './upToDate.ts';
 import { idempotencyKeyOf, readQuery } from './validation.ts';
 
@@ -29,6 +32,8 @@ export interface AppOptions extends Admission {
   readonly routes: readonly Route[];
   readonly trustProxy: string | number | boolean;
   readonly newRequestId: () => string;
+  /** What browsers are shown in place of an error body, outside the API; null: nothing. */
+  readonly errorPage: ErrorPage | null;
   /** Every 5xx, with its request id. The answer never says more than its code. */
   readonly onFault: (error: unknown, requestId: string) => void;
   /** Every change that an operator asked for, whatever became of it. */
@@ -45,10 +50,14 @@ export const createApp = (options: AppOptions): Express => {
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
+  app.set('case sensitive routing', true); // A proxy's rule on /ops/ must not be passed by /OPS/ (rule S7).
   app.set('trust proxy', options.trustProxy);
   app.set(PUBLIC_URL, options.services.baseUrl);
-  app.use(requestId(options.newRequestId));
+  app.set(ERROR_PAGE, options.errorPage);
+  const always = new Map(Object.entries(transportSecurity(options.services.baseUrl)));
+  app.use(requestId(options.newRequestId, always));
   if (options.trustProxy === false) app.use(warnOfForwarding(options.onSecurityEvent));
+  else app.use(boundInFlight(IN_FLIGHT_MAX));
   const refuse = refusing(options);
   for (const [path, routes] of Map.groupBy(options.routes, (route) => route.path)) {
     const at = app.route(expressPath(path));
@@ -149,14 +158,10 @@ const resultOf = async (
     },
     prefers: preferencesOf(req),
     pause: (ms) => place.waiting(setTimeout(ms, undefined, { ref: false })),
+    apart: (turn) => place.waiting(turn),
     services,
   });
 };
-
-const preferencesOf = (req: Request): Preferences => ({
-  type: (of) => (req.accepts([...of]) || null) as (typeof of)[number] | null,
-  language: (of) => (req.acceptsLanguages([...of]) || null) as (typeof of)[number] | null,
-});
 
 /** Whoever has no mode is judged as in live, the stricter one. */
 const modeOf = (caller: unknown): Mode => (caller as Partial<Caller> | null)?.tenant?.mode ?? 'live';

@@ -17,17 +17,37 @@ export const isSameSecret = (a: string, b: string): boolean => {
 
 const KEY = /^ak_(?:test|live)_[A-Za-z0-9_-]{32}$/;
 
-/** Why it is nobody's: for the log, never for the caller. */
-export const failureOf = (req: Request): 'missing' | 'malformed' | 'unknown' => {
+/** Why a request has no caller. Well-formed keys that don't work are all `unknown`, whether they ever existed or not. */
+export type AuthenticationFailure = 'missing' | 'malformed' | 'unknown';
+
+export const failureOf = (req: Request): AuthenticationFailure => {
   const sent = req.headers['apikey'];
   if (sent === undefined || sent === '') return 'missing';
   return typeof sent === 'string' && KEY.test(sent) ? 'unknown' : 'malformed';
 };
 
+/** Headers in which other gateways take their keys. */
+const OTHER_KEY_HEADERS = ['authorization', 'x-api-key', 'api-key', 'x-apikey', 'x-auth-token'] as const;
+
+const NO_KEY_MESSAGES: { readonly [Failure in AuthenticationFailure]: string } = {
+  missing: 'The `apikey` header is missing.',
+  malformed:
+    'The API key is malformed: it has the form `ak_live_` or `ak_test_` and 32 characters, without spaces around it.',
+  unknown: 'The API key is invalid.',
+};
+
+const noKey = (req: Request): Rejection => {
+  const failure = failureOf(req);
+  const elsewhere = failure === 'missing' ? OTHER_KEY_HEADERS.find((name) => req.headers[name]) : undefined;
+  const hint =
+    elsewhere === undefined ? '' : ` The request has the header \`${elsewhere}\`: send the key as \`apikey\`.`;
+  return reject('unauthorized', NO_KEY_MESSAGES[failure] + hint);
+};
+
 export const authenticate = async (req: Request, services: Services): Promise<Caller | Rejection> => {
   const sent = req.headers['apikey'];
   const key = typeof sent === 'string' && KEY.test(sent) ? await services.findKey(sent) : null;
-  if (key === null) return reject('unauthorized', 'The apikey header is missing or is not a valid API key.');
+  if (key === null) return noKey(req);
   const account = await services.accounts.get(key.accountId);
   return {
     account,
@@ -46,15 +66,25 @@ const tokenIn = ({ headersDistinct: { authorization } }: Request): string | null
   return others.length === 0 && sent.length <= AUTHORIZATION_LENGTH_MAX ? (BEARER.exec(sent)?.[1] ?? null) : null;
 };
 
-/** Why a token is nobody's: for the log, never for the caller. */
-export const tokenFailureOf = (req: Request): 'missing' | 'malformed' | 'unknown' => {
+export const tokenFailureOf = (req: Request): AuthenticationFailure => {
   if (!req.headers.authorization) return 'missing';
   return tokenIn(req) === null ? 'malformed' : 'unknown';
 };
 
-const NO_SESSION: Refusal = {
-  ...reject('unauthorized', 'The Authorization header is missing, or its token is not that of a session.'),
-  headers: { 'WWW-Authenticate': 'Bearer' },
+const NO_TOKEN_MESSAGES: { readonly [Failure in AuthenticationFailure]: string } = {
+  missing: 'The `Authorization` header is missing.',
+  malformed: 'The `Authorization` header must be `Bearer` and a token of the dashboard.',
+  unknown: 'The token is invalid, or its session has ended.',
+};
+
+const noSession = (req: Request): Refusal => {
+  const failure = tokenFailureOf(req);
+  const hint =
+    failure === 'missing' && req.headers['apikey'] ? ' This route takes no API key: log in and send the token.' : '';
+  return {
+    ...reject('unauthorized', NO_TOKEN_MESSAGES[failure] + hint),
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  };
 };
 
 /** What has ended a session counts at once; the role is the user's present one, whatever the token says. */
@@ -64,10 +94,11 @@ export const authenticateSession = async (
 ): Promise<SessionCaller | OperatorCaller | Refusal> => {
   const token = tokenIn(req);
   const found = token === null ? null : await services.findSession(token);
-  if (found === null) return NO_SESSION;
+  if (found === null) return noSession(req);
   const { sessionId, user, account } = found;
   const { userId, email, name, role } = user;
   const caller = { sessionId, userId, email, name, actor: `user:${PREFIX.user}${userId}` };
-  if (role === 'OPERATOR' || account === null) return { ...caller, role: 'OPERATOR' };
+  if (role === 'OPERATOR' || account === null)
+    return { ...caller, role: 'OPERATOR', hasSecondFactor: user.secondFactorId !== null };
   return { ...caller, role, account, tenant: { accountId: account.accountId, mode: 'live' } };
 };

@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { type ErrorCode, isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { hasDuplicateKeys, membersNamed } from './duplicateKeys.ts';
 import type { Place } from './overload.ts';
 import type { ArrivingBody, BodyRule, StreamBody, ValidationContext } from './route.ts';
 import { bodyValidator, mayHoldBadStrings } from './validation.ts';
@@ -36,6 +37,7 @@ const NOTHING: Sent = { body: {}, mayHoldBadStrings: false };
 
 interface WithBody extends Request {
   mayHoldBadStrings?: boolean;
+  membersNamed?: number;
 }
 
 const parse = express.json({
@@ -46,6 +48,7 @@ const parse = express.json({
     // The parser would put U+FFFD for what it can't read: nothing that is kept may differ from what was sent.
     if (!isUtf8(raw)) throw new Error('not UTF-8');
     (req as WithBody).mayHoldBadStrings = raw.includes('\\u') && mayHoldBadStrings(raw.toString('latin1'));
+    (req as WithBody).membersNamed = membersNamed(raw);
   },
 });
 
@@ -67,6 +70,8 @@ const FAULTS: { readonly [type: string]: readonly [ErrorCode, string] } = {
   'charset.unsupported': ['unsupported_media_type', 'The body must be in UTF-8.'],
   'encoding.unsupported': ['unsupported_media_type', 'The Content-Encoding is not supported.'],
 };
+
+const DUPLICATE_KEYS = reject('invalid_json', 'An object in the body has a key twice.');
 
 /** Calls `act` when more bytes have come than a body may have: the parser says so only when all of them have come, which may be never. */
 const onOverflow = (req: Request, act: () => void): void => {
@@ -91,7 +96,10 @@ const readJson = async (req: Request, res: Response): Promise<Sent | Rejection> 
     if (req.headers['content-length'] === undefined) onOverflow(req, () => resolve({ type: 'entity.too.large' }));
     parse(req, res, resolve);
   });
-  if (fault === undefined) return { body: req.body, mayHoldBadStrings: (req as WithBody).mayHoldBadStrings === true };
+  if (fault === undefined) {
+    const { body, mayHoldBadStrings = false, membersNamed: named = 0 } = req as WithBody;
+    return hasDuplicateKeys(body, named) ? DUPLICATE_KEYS : { body, mayHoldBadStrings };
+  }
   const [code, message] =
     FAULTS[(fault as { type?: string }).type ?? ''] ?? (['invalid_request', 'The body could not be read.'] as const);
   if (code === 'payload_too_large') res.setHeader('Connection', 'close'); // the rest of the upload is not waited for

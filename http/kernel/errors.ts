@@ -1,7 +1,8 @@
 // The one error table: the source of statuses and types, of the reference page and of its tests (contract.md Errors, rules E).
 import type { Request, Response } from 'express';
 import type { ErrorCode, Problem, Rejection } from '../../domain/kernel/rejection.ts';
-import type { Refusal } from './route.ts';
+import { preferencesOf } from './preferences.ts';
+import type { Preferences, Refusal } from './route.ts';
 
 export type ErrorType =
   | 'invalid_request_error'
@@ -30,7 +31,7 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   invalid_description: bad('`description` is not a string of at most 500 characters.'),
   invalid_customer: bad('What is said of the customer is malformed.'),
   invalid_metadata: bad('`metadata` is not an object, too large, or lacks what the method needs.'),
-  invalid_json: bad('The body is not JSON.'),
+  invalid_json: bad('The body is not valid JSON, or one of its objects has a key twice.'),
   invalid_url: bad('The URL is malformed, or webhooks may not go there.'),
   invalid_event: bad('An event name is not in the catalogue.'),
   invalid_filter: bad('A list parameter is malformed or out of bounds.'),
@@ -49,12 +50,12 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   transaction_not_cancellable: bad('The payment is settled or has ended: a settled one is refunded instead.'),
   charge_disputed: bad('The payment is disputed: it can’t be refunded.'),
   invalid_file_name: bad(
-    '`file_name` is not 1 to 255 characters without slash, backslash and control characters, or is `.` or `..`.',
+    '`file_name` is not 1 to 255 characters, contains a slash, a backslash, a control or a direction character, is `.` or `..`, or has an extension of another type than `mime_type`.',
   ),
   invalid_file_size: bad('`file_size` is not an integer from 1 to 10,485,760 bytes.'),
   invalid_mime_type: bad('`mime_type` is none of image/png, image/jpeg, image/webp, image/gif and application/pdf.'),
   invalid_evidence: bad(
-    'The uploaded file is not of its declared type, damaged, above 50 megapixels, or several files in one: request a new grant.',
+    'The uploaded file is not of its declared type, damaged, above 50 megapixels, several files in one, or a PDF with JavaScript or launch actions. Request a new grant.',
   ),
   evidence_limit_reached: bad('The case has 20 confirmed files.'),
   charge_not_disputable: bad('The charge is not paid, in a dispute case already, lost in one, or fully refunded.'),
@@ -80,6 +81,16 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
     status: 401,
     type: 'authentication_error',
     when: 'The API key or the dashboard’s token is missing, invalid, replaced or ended; or e-mail address and password are not somebody’s.',
+  },
+  second_factor_required: {
+    status: 401,
+    type: 'authentication_error',
+    when: 'The password is right, and the user has a second factor: send its `code`, too.',
+  },
+  second_factor_enrolment_required: {
+    status: 403,
+    type: 'permission_error',
+    when: 'In production an operator enrols a second factor first: `POST /v1/auth/totp/enroll`.',
   },
   mode_not_allowed: { status: 403, type: 'permission_error', when: 'A live key on a sandbox route, or the reverse.' },
   API_KEY_ROLE_REQUIRED: {
@@ -107,6 +118,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
     type: 'invalid_request_error',
     when: 'The route has no such method; `Allow` lists those it has.',
   },
+  held_already_settled: {
+    status: 409,
+    type: 'conflict_error',
+    when: 'An operator already settled the money that was held.',
+  },
   idempotency_key_reused: {
     status: 409,
     type: 'conflict_error',
@@ -127,6 +143,16 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
     type: 'conflict_error',
     when: 'The stored file has not the declared size.',
   },
+  upload_in_progress: {
+    status: 409,
+    type: 'conflict_error',
+    when: 'Another request sends a file to the same upload URL. Wait until it ends.',
+  },
+  upload_too_slow: {
+    status: 408,
+    type: 'invalid_request_error',
+    when: 'The upload was slower than 10 kB/s after its first 10 seconds. Its URL stays valid.',
+  },
   payload_too_large: { status: 413, type: 'invalid_request_error', when: 'The body is larger than 64 kB.' },
   unsupported_media_type: {
     status: 415,
@@ -141,7 +167,12 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorEntry } = {
   rate_limited: {
     status: 429,
     type: 'rate_limit_error',
-    when: 'Too many requests in this minute, or streams at once; `Retry-After` says when to go on.',
+    when: 'Too many requests in this minute, or streams or downloads at once; `Retry-After` says when to go on.',
+  },
+  upload_limit_reached: {
+    status: 429,
+    type: 'rate_limit_error',
+    when: 'The case has 20 open uploads, or the account 200 MB of unconfirmed files in this mode; `Retry-After` says when to try again.',
   },
   headers_too_large: { status: 431, type: 'invalid_request_error', when: 'The request headers are larger than 16 kB.' },
   internal_error: {
@@ -185,23 +216,60 @@ export const errorBody = (
 export const helpLink = (publicUrl: string, code: ErrorCode): string =>
   `<${publicUrl}/docs/errors#${code}>; rel="help"`;
 
-/** The setting of the application that holds its public URL. */
+/** Settings of the application: its public URL, and what it shows to browsers. */
 export const PUBLIC_URL = 'public url';
+export const ERROR_PAGE = 'error page';
+
+/** An error as a page may tell of it. */
+export interface ShownError {
+  readonly path: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly requestId: string;
+  readonly prefers: Preferences;
+}
+export type ErrorPage = (error: ShownError) => {
+  readonly page: string;
+  readonly headers: { readonly [name: string]: string };
+};
+
+/** Paths of the API: JSON is answered there whatever is accepted. */
+const OF_PROGRAMS = /^\/(?:v1|ops)(?:\/|$)/;
+
+const isForBrowser = (req: Request): boolean =>
+  (req.method === 'GET' || req.method === 'HEAD') &&
+  !OF_PROGRAMS.test(req.path) &&
+  preferencesOf(req).type(['json', 'html']) === 'html';
 
 export const sendError = (req: Request, res: Response, rejection: Omit<Refusal, 'rejected'>): void => {
-  for (const [name, value] of Object.entries(rejection.headers ?? {})) res.setHeader(name, value);
-  const retryAfter = RETRY_AFTER_SECONDS[rejection.code];
+  const { code, headers = {} } = rejection;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  const retryAfter = RETRY_AFTER_SECONDS[code];
   if (retryAfter !== undefined && !res.hasHeader('Retry-After')) res.setHeader('Retry-After', retryAfter);
-  res.setHeader('Link', helpLink(req.app.get(PUBLIC_URL), rejection.code));
-  sendJson(res, ERRORS[rejection.code].status, errorBody(rejection, requestIdOf(req)));
+  res.setHeader('Link', helpLink(req.app.get(PUBLIC_URL), code));
+  const errorPage = req.app.get(ERROR_PAGE) as ErrorPage | null;
+  if (errorPage !== null && isForBrowser(req)) sendErrorPage(errorPage, req, res, code);
+  else sendJson(res, ERRORS[code].status, errorBody(rejection, requestIdOf(req)));
+};
+
+const sendErrorPage = (errorPage: ErrorPage, req: Request, res: Response, code: ErrorCode): void => {
+  const { status } = ERRORS[code];
+  const error = { path: req.path, status, code, requestId: requestIdOf(req), prefers: preferencesOf(req) };
+  const { page, headers } = errorPage(error);
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.setHeader('Vary', 'Accept, Accept-Language');
+  sendUncached(res, status, 'text/html; charset=utf-8', page);
 };
 
 export const requestIdOf = (req: Request): string => (req as { requestId?: string }).requestId ?? '';
 
-export const sendJson = (res: Response, status: number, body: unknown): void => {
+export const sendJson = (res: Response, status: number, body: unknown): void =>
+  sendUncached(res, status, 'application/json; charset=utf-8', JSON.stringify(body));
+
+const sendUncached = (res: Response, status: number, contentType: string, text: string): void => {
   res.statusCode = status;
-  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Content-Type', contentType);
   res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.end(JSON.stringify(body));
+  res.end(text);
 };

@@ -10,6 +10,7 @@ export interface JsonSchema {
   readonly required?: readonly string[] | undefined;
   readonly additionalProperties?: boolean;
   readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
   readonly enum?: readonly (string | number | boolean | null)[];
   readonly const?: string | number | boolean;
   readonly pattern?: string;
@@ -56,15 +57,19 @@ export const oneOfTexts = <const Value extends string>(values: readonly Value[])
   Type.Unsafe<Value>({ type: 'string', enum: values });
 export const constant = <const Value extends string>(value: Value) =>
   Type.Unsafe<Value>({ type: 'string', const: value });
+export const constantTrue = Type.Unsafe<true>({ type: 'boolean', const: true });
 export const listOf = <Item extends TSchema>(items: Item, more: TArrayOptions = {}) => Type.Array(items, more);
 export const orNull = <Schema extends TSchema>(schema: Schema) => {
   const { type, ...rest } = schema as JsonSchema;
   return Type.Unsafe<Static<Schema> | null>({ type: [type as string, 'null'], ...rest });
 };
+/** One of two objects that differ in their properties. */
+export const either = <One extends TSchema, Other extends TSchema>(one: One, other: Other) =>
+  Type.Unsafe<Static<One> | Static<Other>>({ type: 'object', anyOf: [one, other] });
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
 
 /** Nothing but these properties, all required but the optional ones: an allow-list (contract.md). */
 export const exactly = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
-/** What a request may carry: unknown fields are ignored (rule I12). */
+/** What a request may carry. `jsonBody` closes it, unless the route ignores unknown fields (rule I12). */
 export const accepting = <Properties extends TProperties>(properties: Properties) => Type.Object(properties);

@@ -18,7 +18,10 @@ const HARD_FACTOR = 2;
 export interface Place {
   /** Counts it for its account. false: the account has its share of the places already, and there are none left. */
   claim(account: string): boolean;
-  /** While a client sends its body, its request is not in progress: however slow it is, nobody else is refused for it. */
+  /**
+   * While a request waits, for its client to send the body or for its turn, it is not in progress: however long that takes, no other
+   * request is refused for it. It may wait for several things at once.
+   */
   waiting<T>(sent: Promise<T>): Promise<T>;
   /** Once or more often. */
   leave(): void;
@@ -67,6 +70,7 @@ export class Overload {
     this.#inProgress += 1;
     let account: string | null = null;
     let isIn = true;
+    let waits = 0;
     return {
       claim: (of) => {
         const own = this.#ofAccount.get(of) ?? 0;
@@ -76,11 +80,13 @@ export class Overload {
         return true;
       },
       waiting: async (sent) => {
-        this.#inProgress -= 1;
+        waits += 1;
+        if (waits === 1) this.#inProgress -= 1;
         try {
           return await sent;
         } finally {
-          this.#inProgress += 1;
+          waits -= 1;
+          if (waits === 0) this.#inProgress += 1;
         }
       },
       leave: () => {

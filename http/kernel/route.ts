@@ -8,8 +8,11 @@ import type { Mode, SessionId, UserId } from '../../domain/kernel/ids.ts';
 import type { ErrorCode, Rejection } from '../../domain/kernel/rejection.ts';
 import type { AccountRole } from '../../domain/user/user.ts';
 import type { EventSink } from './eventSink.ts';
+import { impliedErrors, isKeyed, isOfSession } from './impliedErrors.ts';
 import type { JsonSchema } from './jsonSchema.ts';
+import type { SentChunks } from './sentChunks.ts';
 import type { AppServices, Services } from './services.ts';
+import { closed } from './unknownFields.ts';
 
 export type Tag =
   | 'Charges'
@@ -50,6 +53,7 @@ export interface SessionCaller extends LoggedInCaller {
 /** An operator of the platform. */
 export interface OperatorCaller extends LoggedInCaller {
   readonly role: 'OPERATOR';
+  readonly hasSecondFactor: boolean;
 }
 
 /** What is known of who calls, by the principal that a route asks for. `testKey`: a live key gets 403 `mode_not_allowed` (decisions X). */
@@ -145,12 +149,18 @@ export interface JsonBody<Body = unknown> {
   readonly missing: { readonly [field: string]: ErrorCode };
   /** Fields that the route fills in itself: whatever a caller sends in them is ignored. */
   readonly ignores: readonly string[];
+  /** Where a charge or payment is created, because old clients send extras. On every other route they are refused (rule I12). */
+  readonly ignoresUnknownFields: boolean;
   /** Rules beyond the schema, reported with its problems. Fields in which the schema does not hold are absent, required ones too. */
   readonly refine?: (body: Partial<Body>, context: ValidationContext) => readonly CodedProblem[];
 }
 export const jsonBody = <Schema extends TSchema>(
   rule: { readonly schema: Schema } & Partial<Omit<JsonBody<Frozen<Static<Schema>>>, 'kind' | 'schema'>>,
-): JsonBody<Frozen<Static<Schema>>> => ({ kind: 'json', codes: {}, missing: {}, ignores: [], ...rule });
+): JsonBody<Frozen<Static<Schema>>> => {
+  const { ignoresUnknownFields = false, schema } = rule;
+  const judged = ignoresUnknownFields ? schema : closed(schema);
+  return { kind: 'json', codes: {}, missing: {}, ignores: [], ...rule, schema: judged, ignoresUnknownFields };
+};
 
 /** A body that is not held in memory. */
 export interface StreamBody {
@@ -188,7 +198,7 @@ interface Headers {
 
 interface Contents<Body> {
   readonly json: { readonly body: Body };
-  readonly bytes: { readonly contentType: string; readonly bytes: Uint8Array | string };
+  readonly bytes: { readonly contentType: string } & ({ readonly bytes: Uint8Array | string } | SentChunks);
   readonly page: { readonly page: string };
   /** What it does until its end may fail: the connection is then cut, and the fault reported. */
   readonly eventStream: { readonly open: (sink: EventSink) => void | Promise<void> };
@@ -213,6 +223,7 @@ export interface Refusal extends Rejection {
 export interface Preferences {
   type<Type extends string>(of: readonly Type[]): Type | null;
   language<Language extends string>(of: readonly Language[]): Language | null;
+  encoding<Encoding extends string>(of: readonly Encoding[]): Encoding | null;
 }
 
 export interface RouteContext<
@@ -231,8 +242,9 @@ export interface RouteContext<
   /** Where the request comes from, as limits count it. */
   readonly address: string;
   readonly prefers: Preferences;
-  /** Resolves after so long; meanwhile the request takes no place of those in progress. */
+  /** Both wait, for so long or for a turn; meanwhile the request takes no place of those in progress. */
   readonly pause: (ms: number) => Promise<void>;
+  readonly apart: <T>(turn: Promise<T>) => Promise<T>;
   readonly services: AppServices;
 }
 /** What routes for API keys have in common, for what several of them do. */
@@ -265,7 +277,7 @@ interface Declaration<
   /** Each `{name}` of the path. */
   readonly params?: Params;
   readonly query?: Query;
-  /** Lists that filter or page: a mistyped filter must not return everything (I12). Elsewhere unknown parameters are ignored. */
+  /** Lists that filter or page, and statistics: a mistyped filter must not return everything. Elsewhere they are ignored (rule I12). */
   readonly refusesUnknownQuery?: true;
   /** Requires the Idempotency-Key header (contract.md Charges, rule 1). */
   readonly needsIdempotencyKey?: true;
@@ -309,12 +321,6 @@ const IDEMPOTENCY_KEY: HeaderRule = {
   schema: { type: 'string', minLength: 8, maxLength: 128, pattern: '^[\\x20-\\x7e]*$' },
 };
 
-const isKeyed = (principal: Principal): boolean => principal === 'apiKey' || principal === 'testKey';
-
-/** Whether a token of the dashboard is asked for. */
-export const isOfSession = (principal: Principal): principal is 'anySession' | 'session' | 'operator' =>
-  principal === 'anySession' || principal === 'session' || principal === 'operator';
-
 export const route = <
   Who extends Principal,
   const Responses extends ResponseRules,
@@ -342,39 +348,6 @@ export const route = <
     errors: [...new Set([...impliedErrors({ principal, limit, params, query, body, needsIdempotencyKey }), ...errors])],
     handle: handle as Route['handle'],
   };
-};
-
-/** What follows from who may call, what is taken, and that any process can be too busy or at fault. */
-const impliedErrors = ({
-  principal,
-  limit,
-  params,
-  query,
-  body,
-  needsIdempotencyKey,
-}: Pick<Route, 'principal' | 'limit' | 'params' | 'query' | 'body'> & {
-  needsIdempotencyKey: boolean;
-}): ErrorCode[] => [
-  ...(Object.keys(params).length > 0 ? (['invalid_request'] as const) : []), // a path that can't be decoded
-  ...Object.values(query).map(({ code }) => code),
-  ...(needsIdempotencyKey ? (['idempotency_key_required', 'invalid_idempotency_key'] as const) : []),
-  ...bodyErrors(body),
-  ...(isKeyed(principal) || isOfSession(principal) ? (['unauthorized'] as const) : []),
-  ...(principal === 'session' || principal === 'operator' ? (['role_required'] as const) : []),
-  ...(principal === 'testKey' ? (['mode_not_allowed'] as const) : []),
-  ...(limit === 'unlimited' ? [] : (['rate_limited'] as const)),
-  'internal_error',
-  'service_unavailable',
-];
-
-const bodyErrors = (body: BodyRule): readonly ErrorCode[] => {
-  if (body.kind === 'none') return [];
-  if (body.kind === 'stream')
-    return body.contentTypes === null
-      ? ['payload_too_large', 'invalid_request']
-      : ['payload_too_large', 'unsupported_media_type', 'invalid_request'];
-  const codes = [...Object.values(body.codes), ...Object.values(body.missing)];
-  return ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type', ...codes];
 };
 
 /** Who asks, and by which request: what commands record as their cause. */

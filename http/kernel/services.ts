@@ -9,18 +9,14 @@ import type { inviteUser } from '../../application/accounts/inviteUser.ts';
 import type { findSession, logIn } from '../../application/accounts/login.ts';
 import type { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../application/accounts/manageKeys.ts';
 import type { requestPasswordLink, setPassword } from '../../application/accounts/passwordLink.ts';
+import type { confirmTotp, enrolTotp, resetSecondFactor } from '../../application/accounts/secondFactor.ts';
 import type { reopen, suspend } from '../../application/accounts/suspension.ts';
 import type { disableUser, enableUser } from '../../application/accounts/userStatus.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { answerCase } from '../../application/disputes/answerCase.ts';
-import type {
-  completeUpload,
-  evidenceUrl,
-  grantUpload,
-  receiveEvidence,
-  showEvidence,
-} from '../../application/disputes/evidence.ts';
+import type { completeUpload, evidenceUrl, grantUpload, receiveEvidence } from '../../application/disputes/evidence.ts';
+import type { showEvidence } from '../../application/disputes/viewEvidence.ts';
 import type { cancelPayment } from '../../application/payments/cancellation.ts';
 import type { CreateChargeHandler } from '../../application/payments/createCharge.ts';
 import type { CreatePaymentHandler } from '../../application/payments/createPayment.ts';
@@ -40,7 +36,7 @@ import type { requestRefund } from '../../application/refunds/requestRefund.ts';
 import type { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
 import type { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import type { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
-import type { disputeInSandbox, reportTaken, ruleInSandbox } from '../../application/sandbox/disputeInSandbox.ts';
+import type { sandboxDisputes } from '../../application/sandbox/disputeInSandbox.ts';
 import type { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
 import type { advanceClock } from '../../application/sandbox/testClock.ts';
 import type { attemptsOf } from '../../application/webhooks/attempts.ts';
@@ -81,10 +77,11 @@ export interface PlatformServices extends PlatformWork {
   readonly disableUser: ReturnType<typeof disableUser>;
   readonly enableUser: ReturnType<typeof enableUser>;
   readonly changeRole: ReturnType<typeof changeRole>;
+  readonly resetSecondFactor: ReturnType<typeof resetSecondFactor>;
   readonly lastKeyUses: KeyUseReads['lastUsed'];
 }
 
-export interface Services {
+export interface Services extends ReturnType<typeof sandboxDisputes> {
   readonly baseUrl: string;
   readonly views: Views;
   readonly accounts: Accounts;
@@ -102,6 +99,8 @@ export interface Services {
   /** Its token is dead in every process when this resolves. */
   readonly logOut: (sessionId: SessionId) => Promise<void>;
   readonly changePassword: ReturnType<typeof changePassword>;
+  readonly enrolTotp: ReturnType<typeof enrolTotp>;
+  readonly confirmTotp: ReturnType<typeof confirmTotp>;
   readonly requestPasswordLink: ReturnType<typeof requestPasswordLink>;
   readonly setPassword: ReturnType<typeof setPassword>;
   /** For operators alone. */
@@ -128,9 +127,6 @@ export interface Services {
   readonly completeUpload: ReturnType<typeof completeUpload>;
   readonly evidenceUrl: ReturnType<typeof evidenceUrl>;
   readonly showEvidence: ReturnType<typeof showEvidence>;
-  readonly disputeInSandbox: ReturnType<typeof disputeInSandbox>;
-  readonly ruleInSandbox: ReturnType<typeof ruleInSandbox>;
-  readonly reportTaken: ReturnType<typeof reportTaken>;
   readonly changeSandboxSettings: ReturnType<typeof changeSandboxSettings>;
   readonly advanceClock: ReturnType<typeof advanceClock>;
   /** Where webhooks may go (W5). */
@@ -174,6 +170,10 @@ export interface LiveStatus {
 
 /** All that handlers can call: the use cases and what belongs to the process that serves. */
 export interface AppServices extends Services {
+  /** Whether operators log in on this listener. */
+  readonly operatorsLogIn: boolean;
+  /** Whether operators' routes refuse an operator without a second factor. */
+  readonly operatorsNeedSecondFactor: boolean;
   readonly operations: Operations;
   /** Ends when the process stops: streams that have no end of their own end with it. */
   readonly closing: AbortSignal;

@@ -1,10 +1,12 @@
 // From bodies, queries and the Idempotency-Key to values, or to all that is wrong with them (rules E1, E2, I12, I14, K6).
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Request } from 'express';
+import type { TSchema } from 'typebox';
 import type { CodedProblem } from '../../domain/charge/request.ts';
 import { type ErrorCode, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 import type { JsonBody, Route, ValidationContext } from './route.ts';
+import { open, unknownFields } from './unknownFields.ts';
 
 const ajv = new Ajv({
   allErrors: true,
@@ -21,11 +23,9 @@ export const compileResponse = (schema: object): ValidateFunction => ajv.compile
 
 const pathOf = ({ instancePath, keyword, params }: ErrorObject): string => {
   const parent = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
-  const { missingProperty, additionalProperty } = params as { missingProperty?: string; additionalProperty?: string };
-  const named =
-    keyword === 'required' ? missingProperty : keyword === 'additionalProperties' ? additionalProperty : undefined;
-  if (named === undefined) return parent;
-  return (parent === '' ? named : `${parent}.${named}`).slice(0, PARAM_LENGTH_MAX);
+  if (keyword !== 'required') return parent;
+  const { missingProperty: named } = params as { missingProperty: string };
+  return shown(parent === '' ? named : `${parent}.${named}`);
 };
 
 /** So many problems of a body are reported at most: an answer stays readable, and costs no more than a request. */
@@ -52,7 +52,6 @@ interface Params {
 /** By ajv's keyword; problems of other keywords have ajv's own message. */
 const MESSAGES: { readonly [keyword: string]: (params: Params) => string } = {
   required: () => 'is required',
-  additionalProperties: () => 'is nothing that can be sent here',
   uniqueItems: () => 'must not name anything twice',
   enum: ({ allowedValues }) => mustBeOneOf(allowedValues),
   const: ({ allowedValue }) => `must be ${String(allowedValue)}`,
@@ -107,16 +106,21 @@ export type BodyValidator = (
 ) => { readonly body: unknown } | Rejection;
 
 /** So that the first body need not wait. */
-export const prepareBody = ({ schema }: JsonBody<never>): void => void ownProperties.compile(schema);
+export const prepareBody = ({ schema }: JsonBody<never>): void => void compiledFor(schema);
+
+const COMPILED = new WeakMap<object, ValidateFunction>();
+const compiledFor = (schema: TSchema): ValidateFunction => {
+  const compiled = COMPILED.get(schema) ?? ownProperties.compile(open(schema));
+  COMPILED.set(schema, compiled);
+  return compiled;
+};
 
 export const bodyValidator = (rule: JsonBody<never>): BodyValidator => {
-  let compiled: ValidateFunction | null = null;
   const { properties = {} }: JsonSchema = rule.schema;
   const lists = Object.entries(properties).filter(([, { type }]) => type === 'array');
   return (sent, mayHoldBadStrings, context) => {
     // With the first body or before it (prepareBody): no start waits for all of them.
-    compiled ??= ownProperties.compile(rule.schema);
-    const validate = compiled;
+    const validate = compiledFor(rule.schema);
     const isObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
     const body = rule.ignores.length > 0 && isObject ? leavingOut(sent as Fields, rule.ignores) : sent;
     const problems: CodedProblem[] = mayHoldBadStrings
@@ -139,6 +143,8 @@ export const bodyValidator = (rule: JsonBody<never>): BodyValidator => {
         const message = wrongLists.get(param) ?? messageOf(error);
         problems.push({ param, message, code: codeOf(rule, param, error.keyword === 'required') });
       }
+    for (const param of unknownFields(rule.schema, body, PROBLEMS_MAX))
+      problems.push({ param: shown(param), message: 'is not a known field', code: 'invalid_request' });
     if (rule.refine && isObject) problems.push(...beyondSchema(rule, properties, body as Fields, problems, context));
     return problems.length > 0 ? rejectionOf(firstOfEachParam(problems).slice(0, PROBLEMS_MAX)) : { body };
   };
@@ -205,7 +211,8 @@ const partsOf = (value: Fields, parts: readonly string[]): Fields =>
   Object.fromEntries(parts.filter((part) => Object.hasOwn(value, part)).map((part) => [part, value[part]]));
 
 const NUL = String.fromCharCode(0);
-const isBad = (text: string): boolean => text.includes(NUL) || !text.isWellFormed();
+/** No database takes such a text (I14). */
+export const isBadString = (text: string): boolean => text.includes(NUL) || !text.isWellFormed();
 
 /** A param is shown in the answer: what is wrong with a key must not break the answer too, nor make it long. */
 const shown = (param: string): string => {
@@ -219,12 +226,12 @@ const badStrings = (root: unknown): string[] => {
   const stack: { value: unknown; path: string }[] = [{ value: root, path: '' }];
   for (let next = stack.pop(); next && found.length < PROBLEMS_MAX; next = stack.pop()) {
     const { value, path } = next;
-    if (typeof value === 'string' && isBad(value)) found.push(shown(path));
+    if (typeof value === 'string' && isBadString(value)) found.push(shown(path));
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, inner] of Object.entries(value)) {
       // What is beyond the shown part of a path is not reported, so it need not grow with the depth.
       const at = path === '' ? key : path.length > PARAM_LENGTH_MAX ? path : `${path}.${key}`;
-      if (!isBad(key)) stack.push({ value: inner, path: at });
+      if (!isBadString(key)) stack.push({ value: inner, path: at });
       else if (found.push(shown(at)) === PROBLEMS_MAX) break;
     }
   }
@@ -252,7 +259,7 @@ export const readQuery = (
   if (refusesUnknownQuery)
     for (const name of Object.keys(query))
       if (!Object.hasOwn(rules, name))
-        problems.push({ param: shown(name), message: 'is not a parameter of this list', code: 'invalid_filter' });
+        problems.push({ param: shown(name), message: 'is not a known parameter', code: 'invalid_filter' });
   if (problems.length === 0) return { query: values };
   const code = new Set(problems.map((problem) => problem.code)).size === 1 ? problems[0]?.code : undefined;
   const rejection = rejectionOf(firstOfEachParam(problems).slice(0, PROBLEMS_MAX), 'A parameter without a name');

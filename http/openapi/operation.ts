@@ -2,7 +2,8 @@
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { ERRORS } from '../kernel/errors.ts';
 import type { JsonSchema } from '../kernel/jsonSchema.ts';
-import type { JsonBody, Principal, QueryRule, Route } from '../kernel/route.ts';
+import type { BodyRule, Principal, QueryRule, Route } from '../kernel/route.ts';
+import { DESCRIPTIONS } from './descriptions.ts';
 import type { Examples, OperationExamples } from './examples.ts';
 import type { Refer } from './vocabulary.ts';
 
@@ -32,7 +33,18 @@ const headerParameters = (route: Route): readonly Json[] => [
   ref('parameters', 'RequestId'),
 ];
 
-const requestBody = (body: JsonBody<never>, example: unknown, refer: Refer): Json => {
+/** A file, as it is: OpenAPI 3.1 describes no bytes, and tools know this format. */
+const FILE: Json = { schema: { type: 'string', format: 'binary' } };
+
+const requestBody = (body: BodyRule, example: unknown, refer: Refer): Json | null => {
+  if (body.kind === 'stream')
+    return (
+      body.contentTypes && {
+        required: true,
+        content: Object.fromEntries(body.contentTypes.map((type) => [type, FILE])),
+      }
+    );
+  if (body.kind === 'none') return null;
   const schema: JsonSchema = body.schema;
   return {
     required: (schema.required ?? []).length > 0,
@@ -57,7 +69,8 @@ const successResponses = (route: Route, examples: OperationExamples | undefined,
   Object.fromEntries(
     Object.entries(route.responses).map(([status, response]) => {
       // What is answered late looks like what is answered in time.
-      const example = examples?.responses[status] ?? (status === '202' ? examples?.responses['200'] : undefined);
+      const inTime = status === '202' ? (examples?.responses['200'] ?? examples?.responses['201']) : undefined;
+      const example = examples?.responses[status] ?? inTime;
       return [
         status,
         {
@@ -124,13 +137,15 @@ const SECURITY: Partial<Record<Principal, readonly Json[]>> = {
 /** `refer` puts a reference to a component in place of each schema that is one. */
 export const operationOf = (route: Route, examples: Examples, refer: Refer): Json => {
   const recorded = examples.operations[route.operationId];
+  const body = requestBody(route.body, recorded?.request, refer);
   return {
     operationId: route.operationId,
     summary: route.summary,
+    description: DESCRIPTIONS[route.operationId],
     tags: [route.tag],
     security: SECURITY[route.principal],
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
-    ...(route.body.kind === 'json' && { requestBody: requestBody(route.body, recorded?.request, refer) }),
+    ...(body && { requestBody: body }),
     responses: { ...successResponses(route, recorded, refer), ...errorResponses(route, examples) },
   };
 };

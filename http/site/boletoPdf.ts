@@ -2,9 +2,9 @@
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { formatAmount } from '../../domain/presentation/amount.ts';
 import { formatBoletoLine } from './boletoLine.ts';
 import { brasiliaDay } from './brasiliaTime.ts';
-import { formatAmount } from './checkout/amount.ts';
 import { drawPaymentSlip } from './pdf/boletoSlip.ts';
 import {
   BOLD,
@@ -66,7 +66,7 @@ const drawLineBox = (pdf: Pdf, line: string, y: number): void => {
  * with RangeError when line or bar code have other digits than they must.
  */
 export const renderBoleto = async (facts: BoletoFacts): Promise<Buffer> => {
-  const amount = formatAmount(facts.amount, 'BRL');
+  const amount = formatAmount(facts.amount, 'BRL', 'pt');
   const line = formatBoletoLine(facts.line);
   const dueDay = brasiliaDay(facts.dueAt);
   const receiver = receiverText(facts);

@@ -11,6 +11,7 @@ import { isSameSecret } from '../kernel/authentication.ts';
 import { described, exactly, orNull, string, timestamp } from '../kernel/jsonSchema.ts';
 import { matching } from '../kernel/queryRules.ts';
 import { type Route, type RouteContext, route } from '../kernel/route.ts';
+import { NOT_MODIFIED } from '../kernel/send.ts';
 import type { Services } from '../kernel/services.ts';
 import { assertShown } from '../kernel/upToDate.ts';
 import type { Asset } from './assets.ts';
@@ -111,6 +112,7 @@ const assetRoute = route({
       description: 'The file. Its URL in the pages changes with it.',
       contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
     },
+    304: NOT_MODIFIED,
   },
   handle: async ({ params: { name: asset } }) => sendAsset(asset),
 });
@@ -128,7 +130,10 @@ const colorRoute = route({
       parse: (text: string) => colorAsset(text) ?? noSuch('file'),
     },
   },
-  responses: { 200: { kind: 'bytes', description: 'The style sheet.', contentTypes: ['text/css'] } },
+  responses: {
+    200: { kind: 'bytes', description: 'The style sheet.', contentTypes: ['text/css'] },
+    304: NOT_MODIFIED,
+  },
   handle: async ({ params: { name: asset } }) => sendAsset(asset),
 });
 
@@ -145,7 +150,7 @@ const logoRoute = route({
       parse: (text: string) => (/^[0-9a-f]{64}$/.test(text) ? text : noSuch('logo')),
     },
   },
-  responses: { 200: { kind: 'bytes', description: 'The image.', contentTypes: LOGO_TYPES } },
+  responses: { 200: { kind: 'bytes', description: 'The image.', contentTypes: LOGO_TYPES }, 304: NOT_MODIFIED },
   handle: async ({ params: { sha256 }, services }) => {
     const logo = await services.findLogo(sha256);
     if (logo === null) return noSuch('logo');

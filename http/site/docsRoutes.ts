@@ -1,16 +1,25 @@
 // What is for developers and for whoever opens the address: /, /docs and /openapi.json. Each of them is made once, when it is first asked
 // for or nothing else is to be done, and kept in memory: no start waits for it.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { gzip as gzipWithCallback } from 'node:zlib';
 import { reject } from '../../domain/kernel/rejection.ts';
-import { matching } from '../kernel/queryRules.ts';
+import { LANGUAGES } from '../../domain/presentation/amount.ts';
 import { type Route, route } from '../kernel/route.ts';
+import { NOT_MODIFIED } from '../kernel/send.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { DOCS_ASSETS } from './docs/assets.ts';
 import { errorsPage } from './docs/errorsPage.ts';
-import { guidePages } from './docs/guides.ts';
+import { type GuidePage, guidePages } from './docs/guides.ts';
 import { docsContentSecurityPolicy } from './docs/layout.ts';
+import { type Group, groupsOf } from './docs/reference/model.ts';
+import { operationPage } from './docs/reference/operation.ts';
 import { referencePage } from './docs/referencePage.ts';
-import { type HomeFacts, homeJson, homePage, LANGUAGES } from './home.ts';
+import { type HomeFacts, homeJson, homePage } from './home.ts';
+import { type ChosenLanguage, chooseLanguage, languageHeaders, languageQuery } from './language.ts';
+
+const gzip = promisify(gzipWithCallback);
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -31,21 +40,31 @@ const once = <T>(make: () => T): (() => T) => {
   };
 };
 
+/** A page is made once for each language, and once more for readers who chose the language. */
+const onceEach = (make: (chosen: ChosenLanguage) => string): ((chosen: ChosenLanguage) => string) => {
+  const made = new Map<string, string>();
+  return (chosen) => {
+    const key = chosen.language + chosen.keep;
+    const page = made.get(key) ?? make(chosen);
+    made.set(key, page);
+    return page;
+  };
+};
+/** What most readers get. */
+const UNCHOSEN: readonly ChosenLanguage[] = LANGUAGES.map((language) => ({ language, keep: '' }));
+
 const forAll = { method: 'GET', tag: 'Operations', principal: 'public', errors: [] } as const;
 
 const homeRoute = (facts: HomeFacts): Route => {
-  const pages = { pt: once(() => homePage('pt', facts)), en: once(() => homePage('en', facts)) };
+  const pageOf = onceEach((chosen) => homePage(chosen, facts));
   const json = once(() => JSON.stringify(homeJson(facts)));
   return route({
     ...forAll,
     path: '/',
-    prepare: () => void [pages.pt(), pages.en(), json()],
+    prepare: () => void [...UNCHOSEN.map(pageOf), json()],
     operationId: 'showHome',
     summary: 'What this server is: a page for people, JSON for programs',
-    query: {
-      // One that is no language is no error: the page is for people.
-      lang: matching('The language of the page.', 'a language', (text) => text),
-    },
+    query: languageQuery,
     responses: {
       200: {
         kind: 'bytes',
@@ -62,39 +81,82 @@ const homeRoute = (facts: HomeFacts): Route => {
           contentType: JSON_TYPE,
           bytes: json(),
         };
-      const chosen = LANGUAGES.find((language) => language === query.lang);
-      const language = chosen ?? prefers.language(LANGUAGES) ?? 'en';
-      const headers = { ...PAGE_HEADERS, ...vary, 'Content-Language': language === 'pt' ? 'pt-BR' : 'en' };
-      return { status: 200, headers, contentType: HTML, bytes: pages[language]() };
+      const chosen = chooseLanguage(query.lang, prefers);
+      const headers = { ...PAGE_HEADERS, ...languageHeaders(chosen.language), ...vary };
+      return { status: 200, headers, contentType: HTML, bytes: pageOf(chosen) };
     },
   });
 };
 
-const documentRoute = (routes: readonly Route[], publicUrl: string): Route => {
-  const bytes = once(() => JSON.stringify(openApiDocument(routes, publicUrl)));
+/** Of an answer that is kept in memory: as it is, and compressed where the client takes that. */
+interface Kept {
+  readonly plain: Buffer;
+  readonly gzipped: Buffer;
+  /** Of the plain one; in quotes. */
+  readonly etag: string;
+}
+
+const kept = async (text: string): Promise<Kept> => {
+  const plain = Buffer.from(text);
+  const version = createHash('sha256').update(plain).digest('hex').slice(0, 16);
+  return { plain, gzipped: await gzip(plain), etag: `"${version}"` };
+};
+
+const documentRoute = (make: () => object): Route => {
+  const document = once(() => kept(JSON.stringify(make())));
   // It is the same for everybody and holds no secret: tools on other sites may read it.
-  const headers = { 'Cache-Control': FOR_MINUTES, 'Access-Control-Allow-Origin': '*' };
+  const headers = { 'Cache-Control': FOR_MINUTES, 'Access-Control-Allow-Origin': '*', Vary: 'Accept-Encoding' };
   return route({
     ...forAll,
     path: '/openapi.json',
     operationId: 'getOpenApiDocument',
-    prepare: bytes,
+    prepare: () => void document().catch(() => undefined), // the request that comes next reports it
     summary: 'The OpenAPI document of this server',
-    responses: { 200: { kind: 'bytes', description: 'OpenAPI 3.1.', contentTypes: ['application/json'] } },
-    handle: async () => ({ status: 200, headers, contentType: JSON_TYPE, bytes: bytes() }),
+    responses: {
+      200: { kind: 'bytes', description: 'OpenAPI 3.1.', contentTypes: ['application/json'] },
+      304: NOT_MODIFIED,
+    },
+    handle: async ({ prefers }) => {
+      const { plain, gzipped, etag } = await document();
+      const found = { status: 200, contentType: JSON_TYPE } as const;
+      return prefers.encoding(['gzip', 'identity']) === 'gzip'
+        ? { ...found, headers: { ...headers, ETag: `W/${etag}`, 'Content-Encoding': 'gzip' }, bytes: gzipped }
+        : { ...found, headers: { ...headers, ETag: etag }, bytes: plain };
+    },
   });
 };
+
+const operationIdOf = (path: string): string =>
+  `show${path.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 
 const pageRoute = (path: string, make: () => string): Route => {
   const page = once(make);
   return route({
     ...forAll,
     path,
-    operationId: `show${path.replaceAll(/[/-](\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    operationId: operationIdOf(path),
     summary: 'A page of the documentation',
     prepare: page,
     responses: { 200: { kind: 'page', description: 'The page.' } },
     handle: async () => ({ status: 200, headers: PAGE_HEADERS, page: page() }),
+  });
+};
+
+const guideRoute = (path: string, make: GuidePage): Route => {
+  const pageOf = onceEach(make);
+  return route({
+    ...forAll,
+    path,
+    operationId: operationIdOf(path),
+    summary: 'A guide of the documentation, in English or Portuguese',
+    query: languageQuery,
+    prepare: () => void UNCHOSEN.map(pageOf),
+    responses: { 200: { kind: 'page', description: 'The page, in the language chosen.' } },
+    handle: async ({ prefers, query }) => {
+      const chosen = chooseLanguage(query.lang, prefers);
+      const headers = { ...PAGE_HEADERS, ...languageHeaders(chosen.language) };
+      return { status: 200, headers, page: pageOf(chosen) };
+    },
   });
 };
 
@@ -116,6 +178,7 @@ const assetRoute = route({
       description: 'The file. Its URL in the pages changes with it.',
       contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
     },
+    304: NOT_MODIFIED,
   },
   errors: ['not_found'],
   handle: async ({ params: { name: asset } }) => {
@@ -124,18 +187,50 @@ const assetRoute = route({
   },
 });
 
+const operationRoute = (groups: () => readonly Group[], publicUrl: string): Route => {
+  const pages = new Map<string, string>();
+  const pageOf = (operationId: string): string | null => {
+    const operation = groups()
+      .flatMap(({ operations }) => operations)
+      .find((each) => each.operationId === operationId);
+    if (operation === undefined) return null;
+    const page = pages.get(operationId) ?? operationPage(operation, publicUrl);
+    pages.set(operationId, page);
+    return page;
+  };
+  return route({
+    ...forAll,
+    path: '/docs/operations/{operationId}',
+    operationId: 'showDocsOperation',
+    summary: 'The page of one operation; the reference shows it where the operation is opened',
+    params: {
+      operationId: {
+        description: 'The operationId.',
+        schema: { type: 'string' },
+        parse: (text: string) => pageOf(text) ?? reject('not_found', 'There is no such operation.'),
+      },
+    },
+    responses: { 200: { kind: 'page', description: 'The page.' } },
+    errors: ['not_found'],
+    handle: async ({ params: { operationId: page } }) => ({ status: 200, headers: PAGE_HEADERS, page }),
+  });
+};
+
 /** `routes`: those that the document describes. */
 export const docsRoutes = (routes: readonly Route[], site: Omit<HomeFacts, 'version'>): readonly Route[] => {
   const { publicUrl } = site;
+  const document = once(() => openApiDocument(routes, publicUrl));
+  const groups = once(() => groupsOf(document()));
   const pages = new Map([
-    ['/docs', referencePage],
+    ['/docs', () => referencePage(groups())],
     ['/docs/errors', () => errorsPage(routes)],
-    ...guidePages(publicUrl),
   ]);
   return [
     homeRoute({ ...site, version }),
-    documentRoute(routes, publicUrl),
+    documentRoute(document),
     assetRoute,
+    operationRoute(groups, publicUrl),
     ...[...pages].map(([path, make]) => pageRoute(path, make)),
+    ...[...guidePages(site)].map(([path, make]) => guideRoute(path, make)),
   ];
 };

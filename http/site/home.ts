@@ -1,17 +1,15 @@
 // GET /: what this server is. A page for people, in Portuguese and English; JSON for programs.
-import { codeBlock } from './docs/guides.ts';
+import { formatAmount, type Language } from '../../domain/presentation/amount.ts';
+import { codeBlock, type GuideFacts } from './docs/guides.ts';
 import { layout, links } from './docs/layout.ts';
 import { html, type Markup } from './html.ts';
+import { type ChosenLanguage, LANGUAGE_TAG, languageSwitch } from './language.ts';
 
-export const LANGUAGES = ['pt', 'en'] as const;
-export type Language = (typeof LANGUAGES)[number];
+/** Centavos of the charge in the demo. */
+const AMOUNT = 12_345;
 
-export interface HomeFacts {
+export interface HomeFacts extends GuideFacts {
   readonly version: string;
-  /** Without a slash at its end. */
-  readonly publicUrl: string;
-  /** Where a reader at this machine finds the demo account's keys; null when there is no such account, or others may read this. */
-  readonly demoFile: string | null;
 }
 
 /** For programs. */
@@ -30,7 +28,6 @@ export const homeJson = ({ version, publicUrl }: HomeFacts): object => ({
 });
 
 interface Texts {
-  readonly lang: 'pt-BR' | 'en';
   readonly title: string;
   readonly description: string;
   readonly skip: string;
@@ -53,7 +50,6 @@ interface Texts {
 
 const TEXTS: { readonly [L in Language]: Texts } = {
   pt: {
-    lang: 'pt-BR',
     title: 'Quita · Pix em que cada centavo se explica',
     description: 'Gateway de pagamentos para o Brasil: cobranças Pix, carteira, estornos e webhooks assinados.',
     skip: 'Ir para o texto',
@@ -78,14 +74,18 @@ const TEXTS: { readonly [L in Language]: Texts } = {
     ],
     demo: 'Experimente agora',
     demoLead: 'Este servidor tem uma conta de demonstração. Em um terminal desta máquina:',
-    steps: ['Pegue a chave de teste', 'Crie uma cobrança de R$ 123,45', 'Pague como pagador', 'Veja o saldo'],
-    more: 'O guia da primeira cobrança explica cada passo (em inglês).',
+    steps: [
+      'Pegue a chave de teste',
+      `Crie uma cobrança de ${formatAmount(AMOUNT, 'BRL', 'pt')}`,
+      'Pague como pagador',
+      'Veja o saldo',
+    ],
+    more: 'O guia da primeira cobrança explica cada passo.',
     copy: 'Copiar',
     copied: 'Copiado',
     health: 'Estado do serviço',
   },
   en: {
-    lang: 'en',
     title: 'Quita · Pix with every cent explained',
     description: 'A payment gateway for Brazil: Pix charges, wallet, refunds and signed webhooks.',
     skip: 'Skip to the text',
@@ -104,7 +104,12 @@ const TEXTS: { readonly [L in Language]: Texts } = {
     ],
     demo: 'Try it now',
     demoLead: 'This server has a demo account. In a terminal on this machine:',
-    steps: ['Take the test key', 'Create a charge of R$ 123,45', 'Pay it as the payer', 'See the balance'],
+    steps: [
+      'Take the test key',
+      `Create a charge of ${formatAmount(AMOUNT, 'BRL', 'en')}`,
+      'Pay it as the payer',
+      'See the balance',
+    ],
     more: 'The guide to the first charge explains each step.',
     copy: 'Copy',
     copied: 'Copied',
@@ -117,21 +122,21 @@ const commands = (publicUrl: string, demoFile: string): readonly [string, string
   `curl -s ${publicUrl}/v1/charges \\
   -H "apikey: $KEY" -H "Idempotency-Key: order-$(date +%s)" \\
   -H 'content-type: application/json' \\
-  -d '{"amount": 12345, "payment_method": "pix"}' | tee /tmp/charge.json`,
+  -d '{"amount": ${AMOUNT}, "payment_method": "pix"}' | tee /tmp/charge.json`,
   `CHARGE=$(node -p "require('/tmp/charge.json').id")
 curl -s -X POST ${publicUrl}/v1/sandbox/charges/$CHARGE/pay -H "apikey: $KEY"`,
   `curl -s ${publicUrl}/v1/wallets/balance -H "apikey: $KEY"`,
 ];
 
-const demo = (texts: Texts, publicUrl: string, demoFile: string): Markup => {
+const demo = (texts: Texts, publicUrl: string, demoFile: string, keep: string): Markup => {
   const lines = commands(publicUrl, demoFile);
   const items = texts.steps.map(
     (step, index) =>
-      html`<li><h3>${step}</h3>${codeBlock(lines[index] as string, 'Shell', texts.copy, texts.copied)}</li>`,
+      html`<li><h3>${step}</h3>${codeBlock(lines[index] as string, 'Shell', { copy: texts.copy, copied: texts.copied })}</li>`,
   );
   return html`<section class="try" aria-labelledby="try"><h2 id="try">${texts.demo}</h2><p class="muted">${texts.demoLead}</p>
 <ol>${items}</ol>
-<p><a href="/docs/first-charge">${texts.more}</a></p></section>`;
+<p><a href="/docs/first-charge${keep}">${texts.more}</a></p></section>`;
 };
 
 const SAMPLE = html`<div class="sample" aria-hidden="true"><p>POST <b>/v1/charges</b></p><pre>{ <i>"amount"</i>: 12345, <i>"payment_method"</i>: "pix" }</pre>
@@ -140,29 +145,25 @@ const SAMPLE = html`<div class="sample" aria-hidden="true"><p>POST <b>/v1/charge
   <i>"checkout_url"</i>: "…/pay/3h8f0q4w6d" }</pre>
 <p class="event">Webhook <b>charge.paid</b></p></div>`;
 
-export const homePage = (language: Language, { version, publicUrl, demoFile }: HomeFacts): string => {
+export const homePage = ({ language, keep }: ChosenLanguage, { version, publicUrl, demoFile }: HomeFacts): string => {
   const texts = TEXTS[language];
-  const languages = LANGUAGES.map((each) =>
-    each === language
-      ? html`<a href="/?lang=${each}" hreflang="${TEXTS[each].lang}" aria-current="true">${each.toUpperCase()}</a>`
-      : html`<a href="/?lang=${each}" hreflang="${TEXTS[each].lang}" lang="${TEXTS[each].lang}">${each.toUpperCase()}</a>`,
-  );
   return layout({
-    lang: texts.lang,
+    lang: LANGUAGE_TAG[language],
     title: texts.title,
     description: texts.description,
     kind: 'home',
     skip: texts.skip,
+    home: `/${keep}`,
     top: html`<nav class="bar" aria-label="${texts.site}">${links(
       [{ href: '/docs', text: texts.docs }],
       '/',
-    )}</nav><nav class="languages" aria-label="${texts.language}">${languages}</nav>`,
+    )}</nav>${languageSwitch('/', language, texts.language)}`,
     main: html`<main id="content">
 <section class="hero"><div><h1>${texts.headline}</h1><p class="lead">${texts.lead}</p>
-<p class="actions"><a class="button" href="/docs/first-charge">${texts.begin}</a><a class="button second" href="/docs">${texts.reference}</a></p></div>
+<p class="actions"><a class="button" href="/docs/first-charge${keep}">${texts.begin}</a><a class="button second" href="/docs">${texts.reference}</a></p></div>
 ${SAMPLE}</section>
 <dl class="points">${texts.points.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
-${demoFile === null ? null : demo(texts, publicUrl, demoFile)}
+${demoFile === null ? null : demo(texts, publicUrl, demoFile, keep)}
 </main>`,
     foot: html`<span>Quita ${version}</span><a href="/docs">${texts.docs}</a><a href="/openapi.json">openapi.json</a><a href="/health/ready">${texts.health}</a>`,
   });

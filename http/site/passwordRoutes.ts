@@ -3,6 +3,7 @@ import { reject } from '../../domain/kernel/rejection.ts';
 import { PASSWORD_LENGTH } from '../../domain/user/password.ts';
 import { accepting, described, string } from '../kernel/jsonSchema.ts';
 import { jsonBody, type Route, route } from '../kernel/route.ts';
+import { NOT_MODIFIED } from '../kernel/send.ts';
 import { checkoutContentSecurityPolicy } from './checkout/contentSecurityPolicy.ts';
 import { PASSWORD_PAGE, passwordAsset } from './password/page.ts';
 
@@ -28,6 +29,7 @@ const assetRoute = route({
       description: 'The file. Its URL in the page changes with it.',
       contentTypes: ['text/css', 'text/javascript', 'image/svg+xml'],
     },
+    304: NOT_MODIFIED,
   },
   errors: ['not_found'],
   handle: async ({ params: { name: asset } }) => {
@@ -68,7 +70,8 @@ const setPasswordRoute = route({
   }),
   responses: { 204: { kind: 'empty', description: 'It is in force, and the link is used.' } },
   errors: [],
-  handle: async ({ body, services, requestId }) => (await services.setPassword(body, requestId)) ?? { status: 204 },
+  handle: async (context) =>
+    (await context.services.setPassword(context.body, context.requestId, context)) ?? { status: 204 },
 });
 
 export const PASSWORD_ROUTES: readonly Route[] = [assetRoute, pageRoute, setPasswordRoute];

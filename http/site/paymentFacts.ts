@@ -4,6 +4,7 @@ import type { Logo } from '../../application/ports/logos.ts';
 import type { AccountSettings } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { type BoletoInstrument, lastExpiry } from '../../domain/charge/instruments.ts';
+import { isReturnUrl } from '../../domain/charge/returnUrl.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
@@ -56,11 +57,10 @@ export const checkoutViewOf = (payment: ExistingPayment, context: PageContext): 
   };
 };
 
-/** `metadata.returnUrl` where it is an http(s) URL (P3), else null. */
+/** `metadata.returnUrl` where it is a URL that payers may be sent to (rule P3), else null. */
 export const returnUrlOf = ({ metadata }: ChargeTerms): string | null => {
   const url = metadata['returnUrl'];
-  const parsed = typeof url === 'string' ? URL.parse(url) : null;
-  return parsed && ['http:', 'https:'].includes(parsed.protocol) ? parsed.href : null;
+  return isReturnUrl(url) ? new URL(url).href : null;
 };
 
 /** null: it is not settled. */

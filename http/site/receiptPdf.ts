@@ -3,8 +3,8 @@ import type { PaymentMethod } from '../../domain/charge/methods.ts';
 import type { Mode } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { formatAmount } from '../../domain/presentation/amount.ts';
 import { brasiliaSecond } from './brasiliaTime.ts';
-import { formatAmount } from './checkout/amount.ts';
 import { METHOD_NAME } from './methodNames.ts';
 import {
   BOLD,
@@ -52,8 +52,8 @@ export interface ReceiptFacts {
 
 const refundText = ({ refunded, amount, currency }: ReceiptFacts): string =>
   refunded >= amount
-    ? `${formatAmount(refunded, currency)} (valor total)`
-    : `${formatAmount(refunded, currency)} de ${formatAmount(amount, currency)}`;
+    ? `${formatAmount(refunded, currency, 'pt')} (valor total)`
+    : `${formatAmount(refunded, currency, 'pt')} de ${formatAmount(amount, currency, 'pt')}`;
 
 const rowsOf = (facts: ReceiptFacts): readonly FactRow[] => {
   const merchant = facts.merchantTaxId === null ? null : shownTaxId(facts.merchantTaxId);
@@ -127,7 +127,7 @@ const drawFooter = (pdf: Pdf, mode: Mode): void => {
  * give the same bytes. Throws RangeError for a negative amount; rejects when the link does not fit a QR code.
  */
 export const renderReceipt = async (facts: ReceiptFacts): Promise<Buffer> => {
-  const amount = formatAmount(facts.amount, facts.currency);
+  const amount = formatAmount(facts.amount, facts.currency, 'pt');
   const pdf = await openPdf({
     title: `Comprovante de pagamento de ${amount}`,
     subject: facts.transactionId,

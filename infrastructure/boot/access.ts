@@ -2,6 +2,7 @@
 import { changePassword } from '../../application/accounts/changePassword.ts';
 import { findSession, logIn } from '../../application/accounts/login.ts';
 import { requestPasswordLink, setPassword } from '../../application/accounts/passwordLink.ts';
+import { confirmTotp, enrolTotp } from '../../application/accounts/secondFactor.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { JobQueue } from '../../application/ports/jobs.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
@@ -11,6 +12,7 @@ import { passwordLinks } from '../operations/passwordLinks.ts';
 import { loginFailures, sessions } from '../operations/sessions.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import { type HashParameters, passwordHasher } from '../secrets/passwordHasher.ts';
+import { forgetsSecondFactors, secondFactors } from '../secrets/secondFactors.ts';
 import { sessionTokens } from '../secrets/sessionTokens.ts';
 
 /** What users are added with; it needs no secrets key. */
@@ -19,6 +21,7 @@ export const credentialsOf = (operations: SqlPool, parameters?: HashParameters) 
   passwords: passwords(operations),
   hasher: passwordHasher(parameters),
   sessions: sessions(operations),
+  secondFactors: forgetsSecondFactors(operations),
 });
 
 interface AccessOptions {
@@ -38,18 +41,24 @@ export const accessOf = (
   ...credentialsOf(operations, passwordParameters),
   tokens: sessionTokens(keyring, publicUrl, clock),
   failures: loginFailures(operations, keyring),
+  secondFactors: secondFactors(operations, keyring, clock),
   links: passwordLinks(operations, jobs, keyring),
   mail,
   publicUrl,
 });
 
-type Needs = Parameters<typeof logIn>[0] & Parameters<typeof changePassword>[0] & Parameters<typeof setPassword>[0];
+type Needs = Parameters<typeof logIn>[0] &
+  Parameters<typeof confirmTotp>[0] &
+  Parameters<typeof changePassword>[0] &
+  Parameters<typeof setPassword>[0];
 
 export const accessServices = (needs: Needs) => ({
   findSession: findSession(needs),
   logIn: logIn(needs),
   logOut: needs.sessions.end,
   changePassword: changePassword(needs),
+  enrolTotp: enrolTotp(needs),
+  confirmTotp: confirmTotp(needs),
   requestPasswordLink: requestPasswordLink(needs),
   setPassword: setPassword(needs),
 });

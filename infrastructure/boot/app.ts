@@ -12,6 +12,7 @@ import type { Route } from '../../http/kernel/route.ts';
 import { prepareBody } from '../../http/kernel/validation.ts';
 import { openStatusStreams } from '../../http/site/checkoutRoutes.ts';
 import { docsRoutes } from '../../http/site/docsRoutes.ts';
+import { errorPage } from '../../http/site/errorPage.ts';
 import { type Log, warnings } from '../log/log.ts';
 import { RequestLog } from '../monitoring/requestLog.ts';
 import { operatorLog } from '../monitoring/securityLog.ts';
@@ -25,12 +26,15 @@ type MadeHere =
   | 'services'
   | 'onOperatorRequest'
   | 'overload'
+  | 'routes'
   | 'newRequestId'
+  | 'errorPage'
   | 'rateLimit'
   | 'addressLimit'
   | 'beginRequest';
 
 interface GatewayAppOptions extends Omit<AppOptions, MadeHere> {
+  readonly routes: readonly Route[];
   readonly operations: Operations;
   readonly storage: Pick<Storage, 'operations' | 'derived' | 'reads'>;
   readonly log: Log;
@@ -42,10 +46,16 @@ interface GatewayAppOptions extends Omit<AppOptions, MadeHere> {
     readonly now?: () => number;
   };
   readonly overload?: Partial<OverloadOptions>;
+  /** Of a listener of their own; default: operators call where everybody does (rule S7). */
+  readonly opsRoutes?: readonly Route[] | null;
+  /** Whether operators' routes refuse an operator without a second factor (rule D4). */
+  readonly operatorsNeedSecondFactor: boolean;
 }
 
 export interface GatewayApp {
   readonly app: Express;
+  /** null: operators have no listener of their own. */
+  readonly opsApp: Express | null;
   /** To be closed after the last answer. */
   readonly requestLog: RequestLog;
   /** Makes what first requests would have to wait for, a second after the call: until then a program that has started is busy. */
@@ -59,6 +69,21 @@ export const allRoutes = (site: Parameters<typeof docsRoutes>[1]): readonly Rout
   ...ROUTES,
   ...docsRoutes(API_ROUTES, site),
 ];
+
+const isForOperators = ({ path }: Route): boolean => path.startsWith('/ops/') || path === '/metrics';
+const isOnEach = ({ path }: Route): boolean => path.startsWith('/health/') || path.startsWith('/v1/auth/');
+
+/** Returns the routes of the main listener and of the operators'; null: they share one (rule S7). */
+export const routesByListener = (
+  routes: readonly Route[],
+  isApart: boolean,
+): { readonly routes: readonly Route[]; readonly opsRoutes: readonly Route[] | null } =>
+  isApart
+    ? {
+        routes: routes.filter((route) => !isForOperators(route)),
+        opsRoutes: routes.filter((route) => isForOperators(route) || isOnEach(route)),
+      }
+    : { routes, opsRoutes: null };
 
 /** As many are remembered, by their fingerprints: those counted last. */
 const KEYS_REMEMBERED = 10_000;
@@ -80,11 +105,10 @@ const prepareRoutes = async (routes: readonly Route[], signal: AbortSignal): Pro
 
 export const openApp = (
   { services, projected, needs }: Pick<Gateway, 'services' | 'projected' | 'needs'>,
-  { operations, storage, log, limits, overload: bounds, ...options }: GatewayAppOptions,
+  { operations, storage, log, limits, overload: bounds, opsRoutes = null, ...options }: GatewayAppOptions,
 ): GatewayApp => {
   const statusStreams = openStatusStreams(services);
   const closing = new AbortController();
-  const overload = new Overload({ ...OVERLOAD, ...bounds });
   const takeShares = requestShares(storage.operations);
   const requestLog = new RequestLog({
     store: requestLogStore(storage.derived),
@@ -96,29 +120,45 @@ export const openApp = (
   const shared = { takeShares, ...(limits.now && { now: limits.now }) };
   const ofKeys = new MinuteWindows({ remembered: KEYS_REMEMBERED, ...shared });
   const ofAddresses = new MinuteWindows({ remembered: ADDRESSES_REMEMBERED, ...shared });
-  const app = createApp({
-    ...options,
-    overload,
-    rateLimit: rateLimit(ofKeys, limits.perMinute),
-    addressLimit: addressLimit(ofAddresses, limits.ofAddress),
-    newRequestId: () => newRequestId(needs.clock, systemRandomness),
-    beginRequest: () => requestLog.begin(),
-    onOperatorRequest: operatorLog(log),
-    // The same object: what is changed in the gateway's services is changed for the routes.
-    services: Object.assign(services, {
-      operations,
-      statusStreams,
-      reportSecurityEvent: options.onSecurityEvent,
-      requestLog: requestLogReads(storage.reads),
-      closing: closing.signal,
-    }),
+  // The same object: what is changed in the gateway's services is changed for the routes.
+  const all = Object.assign(services, {
+    operations,
+    statusStreams,
+    reportSecurityEvent: options.onSecurityEvent,
+    requestLog: requestLogReads(storage.reads),
+    closing: closing.signal,
+    operatorsNeedSecondFactor: options.operatorsNeedSecondFactor,
+    operatorsLogIn: true,
   });
+  const overloads: Overload[] = [];
+  // Of two listeners each has its own places: a flood of the main one keeps no operator out.
+  const appOf = (routes: readonly Route[], appServices: typeof all): Express => {
+    const overload = new Overload({ ...OVERLOAD, ...bounds });
+    overloads.push(overload);
+    return createApp({
+      ...options,
+      routes,
+      overload,
+      // Its style is among the documentation's files, which not every listener serves.
+      errorPage: routes.some(({ path }) => path.startsWith('/docs/')) ? errorPage : null,
+      rateLimit: rateLimit(ofKeys, limits.perMinute),
+      addressLimit: addressLimit(ofAddresses, limits.ofAddress),
+      newRequestId: () => newRequestId(needs.clock, systemRandomness),
+      beginRequest: () => requestLog.begin(),
+      onOperatorRequest: operatorLog(log),
+      services: appServices,
+    });
+  };
+  const opsApp = opsRoutes === null ? null : appOf(opsRoutes, all);
+  const mainServices = opsApp === null ? all : Object.create(all, { operatorsLogIn: { value: false } });
+  const app = appOf(options.routes, mainServices);
   const close = () => {
     closing.abort();
     statusStreams.close();
-    overload.close();
+    for (const overload of overloads) overload.close();
     ofKeys.close();
     ofAddresses.close();
   };
-  return { app, requestLog, prepare: () => prepareRoutes(options.routes, closing.signal), close };
+  const prepare = () => prepareRoutes([...options.routes, ...(opsRoutes ?? [])], closing.signal);
+  return { app, opsApp, requestLog, prepare, close };
 };

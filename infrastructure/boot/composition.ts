@@ -29,7 +29,7 @@ import { requestRefund } from '../../application/refunds/requestRefund.ts';
 import { actInSandbox } from '../../application/sandbox/actInSandbox.ts';
 import { changeSandboxSettings } from '../../application/sandbox/changeSandboxSettings.ts';
 import { decideSandboxRefund } from '../../application/sandbox/decideSandboxRefund.ts';
-import { disputeInSandbox, reportTaken, ruleInSandbox } from '../../application/sandbox/disputeInSandbox.ts';
+import { sandboxDisputes } from '../../application/sandbox/disputeInSandbox.ts';
 import { payInSandbox } from '../../application/sandbox/payInSandbox.ts';
 import { advanceClock, whenClockDrained } from '../../application/sandbox/testClock.ts';
 import { reportingChanges } from '../../application/settingChanges.ts';
@@ -37,7 +37,6 @@ import { attemptsOf } from '../../application/webhooks/attempts.ts';
 import { PROBE_RULE } from '../../application/webhooks/endpointHealth.ts';
 import { deliveriesRunning, whenDelivered } from '../../application/webhooks/messagesUnderWay.ts';
 import { rotateOverrideSecret } from '../../application/webhooks/overrideSecret.ts';
-import { PaymentMessages } from '../../application/webhooks/paymentMessages.ts';
 import { pingEndpoint } from '../../application/webhooks/pingEndpoint.ts';
 import { askRedrive } from '../../application/webhooks/redrive.ts';
 import { resendWebhook } from '../../application/webhooks/resendWebhook.ts';
@@ -57,6 +56,7 @@ import type { Subscriptions } from '../../projections/engine/subscriptions.ts';
 import { paymentReads } from '../../projections/payments/queries.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { overdueWork, viewsOf } from '../../projections/views.ts';
+import { ledgerReads } from '../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { expiredDeliveries } from '../../projections/webhooks/expiry.ts';
 import { deliveryReads, endpointReads } from '../../projections/webhooks/queries.ts';
@@ -78,7 +78,6 @@ import { sandboxPayer } from '../providers/sandbox/payer.ts';
 import type { SecretsKeyring } from '../secrets/keyring.ts';
 import type { HashParameters } from '../secrets/passwordHasher.ts';
 import { isRightKeyring } from '../secrets/secretsKey.ts';
-import { webhookSecrets } from '../secrets/webhookSecrets.ts';
 import type { ParkedSet } from '../subscriptions/parkedSet.ts';
 import { caughtUp, type LogProgress } from '../subscriptions/progress.ts';
 import { systemRandomness } from '../system/randomness.ts';
@@ -94,6 +93,7 @@ import { type Evidence, type EvidenceOptions, evidenceServices, openEvidence } f
 import { type Keys, openKeys } from './keys.ts';
 import { platformServices } from './platform.ts';
 import { providersOf } from './providers.ts';
+import { rememberedOf } from './remembered.ts';
 import { projectorOf, startWorker } from './roles.ts';
 import type { Storage } from './storage.ts';
 
@@ -229,9 +229,7 @@ const servicesOf = ({ storage, publicUrl, log }: GatewayOptions, core: Core): Se
     decideSandboxRefund: decideSandboxRefund(asked),
     answerCase: answerCase(asked),
     ...evidenceServices(asked, core.evidence),
-    disputeInSandbox: disputeInSandbox(asked),
-    ruleInSandbox: ruleInSandbox(asked),
-    reportTaken: reportTaken(asked),
+    ...sandboxDisputes(asked),
     advanceClock: advanceClock(asked),
     judgeWebhookUrl: (url, mode) => sender.judgeUrl(url, mode),
     resendWebhook: resendWebhook(asked),
@@ -317,7 +315,6 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
   });
   await parked.follow(notices);
   const evidence = await openEvidence(options, accounts);
-  const keys = await openKeys(options, { commands, accounts, projected });
   const jobs = await PgBossJobs.open({
     pool: derived,
     notices,
@@ -329,6 +326,8 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
         : log.warn({ err, queue, failures }, 'a job failed and will be tried again'),
   });
   if (options.isAlone) await jobs.releaseClaims();
+  // Last of what can fail: it follows the log until it is closed.
+  const keys = await openKeys(options, { commands, accounts, projected });
   const providers = providersOf(options, accounts);
   const webhookSender = openWebhookSender({ allowPrivate: options.webhookAllowPrivate, ...options.webhookSender });
   const sender = reportingBlocked(webhookSender, securityLog(log));
@@ -347,7 +346,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     jobs,
     quiescence,
     timerWork,
-    secrets: webhookSecrets(operations, options.keyring),
+    ...rememberedOf(options, { commands, keys }),
     notifications: providerNotifications(operations, jobs, NOTIFIED_WORK),
     reconciliations: reconciliations(operations),
     targets: failingTargets(derived, PROBE_RULE),
@@ -355,9 +354,9 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     testTimers: testTimers(operations, jobs, jobOfTimer),
     payments: paymentReads(reads, upTo),
     cases: caseReads(reads),
+    ledger: ledgerReads(reads),
     deliveries: deliveryReads(reads),
     overdue: overdueWork(reads),
-    messages: new PaymentMessages(commands),
     scheduled: scheduledDeliveries(derived, jobs),
     deadLetters: deadLetterReads(reads),
     redrives: redrives(operations, jobs),
@@ -369,7 +368,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     }),
     requestUpkeep: requestUpkeep(operations, clock),
     alerts: operatorAlerts(log),
-    evidence: evidence.storage,
+    ...{ evidence: evidence.storage, grants: evidence.grants },
     ...accessOf(operations, jobs, options),
   }));
   return {
@@ -393,7 +392,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
       stopReacted();
       parked.stop();
       options.mail.close();
-      evidence.storage.close();
+      await evidence.close();
       await sender.close();
     },
   };

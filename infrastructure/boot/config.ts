@@ -1,5 +1,4 @@
 // Configuration from the environment, typed and checked at once (rules S1, S6). An empty variable is an unset one.
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import pg from 'pg';
 import { isEmailAddress } from '../../domain/kernel/email.ts';
@@ -11,15 +10,24 @@ import {
 } from '../eventStore/eventStoreDb/eventStoreDb.ts';
 import type { S3Location } from '../evidence/s3Storage.ts';
 import { SECRETS_KEY_BYTES } from '../secrets/keyring.ts';
+import { isPredictable } from '../secrets/predictableKey.ts';
+import { proxyListProblem } from './trustProxy.ts';
 
 /** Names the variable; the program stops with exit code 2. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Where operators call; null: on the main listener. */
+  readonly opsListener: Listener | null;
   /** No slash at the end. */
   readonly publicUrl: string;
   readonly dataDir: string;
@@ -32,7 +40,7 @@ export interface Config {
   /** EventStoreDB; null: the log is kept in Postgres. */
   readonly eventStoreUrl: string | null;
   readonly logLevel: LogLevel;
-  /** Requests a minute for each API key; 0: no limit. */
+  /** Requests a minute for each API key; 0: no limit, never in production. */
   readonly rateLimitPerMinute: number;
   /** Real days for which a delivery of a webhook is kept after its last event. */
   readonly webhookRetentionDays: number;
@@ -47,6 +55,8 @@ export interface Config {
   readonly evidenceGrantSeconds: number;
   /** For which a link to a file is good, in seconds. */
   readonly evidenceViewSeconds: number;
+  /** Bytes that must stay free on the disk of the files of dispute cases. */
+  readonly evidenceFreeSpace: number;
   /** `smtp://` or `smtps://`; null: mail is written to files in the data directory. */
   readonly smtpUrl: string | null;
   /** The sender's address. */
@@ -72,7 +82,7 @@ const read = (env: Env, name: string): string | null => env[name] || null;
 const wholeNumber = (env: Env, name: string, min: number, max: number, fallback: number): number => {
   const text = read(env, name);
   if (text === null) return fallback;
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   return value >= min && value <= max
     ? value
     : wrong(name, `must be a whole number from ${min} to ${max}, not "${text}"`);
@@ -125,14 +135,6 @@ const whatIsPlain = (env: Env, databaseUrl: string): string | null => {
   }
 };
 
-const IP_BITS: { readonly [version: number]: number } = { 4: 32, 6: 128 };
-/** As Express takes them: a named range, an address, or an address with the length of its prefix. */
-const isProxyRange = (text: string): boolean => {
-  if (/^(loopback|linklocal|uniquelocal)$/.test(text)) return true;
-  const [, address = '', prefix = '1'] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? [];
-  return Number(prefix) <= (IP_BITS[isIP(address)] ?? 0);
-};
-
 /** A connection string that may be used, or null with what is wrong with it. */
 export const judgeEventStoreUrl = (
   text: string,
@@ -168,26 +170,29 @@ const trustProxy = (env: Env): boolean | number | string => {
   const text = read(env, 'TRUST_PROXY');
   if (text === null || text === 'false') return false;
   if (/^[1-9]\d?$/.test(text)) return Number(text);
-  return text.split(',').every((part) => isProxyRange(part.trim()))
-    ? text
-    : wrong('TRUST_PROXY', `must be false, a number of proxies from 1 to 99, or a list of addresses, not "${text}"`);
+  const problem = proxyListProblem(text);
+  return problem === null ? text : wrong('TRUST_PROXY', problem);
 };
 
 const secretsKeyFrom = (name: string, text: string): Buffer => {
   const key = /^[A-Za-z0-9+/]{43}=$/.test(text) ? Buffer.from(text, 'base64') : Buffer.alloc(0);
-  if (key.length !== SECRETS_KEY_BYTES) return wrong(name, 'must be 32 bytes in base64 (openssl rand -base64 32)');
-  return new Set(key).size > 4 ? key : wrong(name, 'is not random: make one with openssl rand -base64 32');
+  return key.length === SECRETS_KEY_BYTES ? key : wrong(name, 'must be 32 bytes in base64 (openssl rand -base64 32)');
 };
 
-const secretsKey = (env: Env, isNeeded: boolean): Buffer | null => {
-  const text = read(env, 'SECRETS_KEY');
-  if (text !== null) return secretsKeyFrom('SECRETS_KEY', text);
-  return isNeeded
-    ? wrong('SECRETS_KEY', 'must be set in production: 32 random bytes in base64 (openssl rand -base64 32)')
-    : null;
+const secretsKey = (env: Env, isProduction: boolean, isNeeded: boolean): Buffer | null => {
+  const name = 'SECRETS_KEY';
+  const text = read(env, name);
+  if (text === null)
+    return isProduction && isNeeded
+      ? wrong(name, 'must be set in production: 32 random bytes in base64 (openssl rand -base64 32)')
+      : null;
+  const key = secretsKeyFrom(name, text);
+  return isProduction && isPredictable(key)
+    ? wrong(name, 'must be random, and its bytes repeat or count: make one with openssl rand -base64 32')
+    : key;
 };
 
-/** Keys with commas between, for the time of a rotation. */
+/** Keys with commas between, for the time of a rotation: away from a predictable key, too. */
 const secretsKeyFallbacks = (env: Env): readonly Buffer[] => {
   const name = 'SECRETS_KEY_FALLBACKS';
   const text = read(env, 'SECRETS_KEY_FALLBACKS');
@@ -257,6 +262,13 @@ const evidenceStorage = (
   return { bucket, prefix: prefix && `${prefix}/`, region: params.get('region'), endpoint };
 };
 
+const rateLimit = (env: Env, isProduction: boolean): number => {
+  const perMinute = wholeNumber(env, 'RATE_LIMIT_PER_MINUTE', 0, 1_000_000_000, 600);
+  return isProduction && perMinute === 0
+    ? wrong('RATE_LIMIT_PER_MINUTE', 'must be at least 1 in production: 0 would let one key take the whole process')
+    : perMinute;
+};
+
 const apiKey = (env: Env): string | null => {
   const text = read(env, 'API_KEY');
   return text === null || /^ak_(test|live)_[\w-]{32}$/.test(text)
@@ -264,25 +276,33 @@ const apiKey = (env: Env): string | null => {
     : wrong('API_KEY', 'must be a key as it was issued: ak_test_… or ak_live_… with 32 characters behind it');
 };
 
-const hostOf = (env: Env): string => {
-  const text = read(env, 'HOST') ?? '127.0.0.1';
-  return /^[A-Za-z0-9.:_-]{1,255}$/.test(text)
-    ? text
-    : wrong('HOST', `must be an address or a host name, not "${text}"`);
+const hostOf = (env: Env, name: 'HOST' | 'OPS_HOST'): string => {
+  const text = read(env, name) ?? '127.0.0.1';
+  return /^[A-Za-z0-9.:_-]{1,255}$/.test(text) ? text : wrong(name, `must be an address or a host name, not "${text}"`);
+};
+
+const opsListener = (env: Env, main: Listener): Listener | null => {
+  if (read(env, 'OPS_PORT') === null)
+    return read(env, 'OPS_HOST') === null ? null : wrong('OPS_PORT', 'must be set with OPS_HOST');
+  const listener = { host: hostOf(env, 'OPS_HOST'), port: wholeNumber(env, 'OPS_PORT', 1, 65_535, 0) };
+  return listener.host === main.host && listener.port === main.port
+    ? wrong('OPS_PORT', `must differ from PORT, or OPS_HOST from HOST: ${main.host}:${main.port} is the main listener`)
+    : listener;
 };
 
 const configOf = (env: Env, needsSecretsKey: boolean): Config => {
-  const host = hostOf(env);
+  const host = hostOf(env, 'HOST');
   const port = wholeNumber(env, 'PORT', 1, 65_535, 3000);
   const databaseUrl = postgresUrl(env);
   const isProduction = databaseUrl !== null || env['NODE_ENV'] === 'production';
-  const key = secretsKey(env, isProduction && needsSecretsKey);
+  const key = secretsKey(env, isProduction, needsSecretsKey);
   const allowPlainConnections = yesOrNo(env, 'ALLOW_PLAIN_CONNECTIONS', false);
   const trouble = databaseUrl === null || allowPlainConnections ? null : whatIsPlain(env, databaseUrl);
   if (trouble !== null) wrong('DATABASE_URL', trouble);
   return {
     host,
     port,
+    opsListener: opsListener(env, { host, port }),
     publicUrl: publicUrl(env, host, port, isProduction),
     dataDir: resolve(read(env, 'DATA_DIR') ?? '.data'),
     isProduction,
@@ -290,7 +310,7 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
     databaseUrl,
     eventStoreUrl: eventStoreUrl(env, { isProduction, allowPlainConnections }),
     logLevel: logLevel(env),
-    rateLimitPerMinute: wholeNumber(env, 'RATE_LIMIT_PER_MINUTE', 0, 1_000_000_000, 600),
+    rateLimitPerMinute: rateLimit(env, isProduction),
     webhookRetentionDays: wholeNumber(env, 'WEBHOOK_RETENTION_DAYS', 1, 36_500, 90),
     webhookAllowPrivate: yesOrNo(env, 'WEBHOOK_ALLOW_PRIVATE', !isProduction),
     trustProxy: trustProxy(env),
@@ -298,6 +318,7 @@ const configOf = (env: Env, needsSecretsKey: boolean): Config => {
     evidenceStorage: evidenceStorage(env, { isProduction, allowPlainConnections }),
     evidenceGrantSeconds: wholeNumber(env, 'EVIDENCE_GRANT_SECONDS', 1, 43_200, 900),
     evidenceViewSeconds: wholeNumber(env, 'EVIDENCE_VIEW_SECONDS', 1, 43_200, 300),
+    evidenceFreeSpace: wholeNumber(env, 'EVIDENCE_FREE_SPACE', 0, Number.MAX_SAFE_INTEGER, 1_000_000_000),
     smtpUrl: smtpUrl(env),
     mailFrom: mailFrom(env),
     apiKey: apiKey(env),

@@ -1,10 +1,15 @@
 // The listening socket: bound before anything else is started, so that a port in use changes nothing (rule S4).
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
+import { KeyedCount } from '../../application/core/keyedCount.ts';
+import type { ErrorCode } from '../../domain/kernel/rejection.ts';
+import { counted } from '../../http/kernel/address.ts';
 import { hasBody } from '../../http/kernel/body.ts';
 import { errorBody, helpLink } from '../../http/kernel/errors.ts';
 import { newRequestId } from '../../http/kernel/requestId.ts';
+import { transportSecurity } from '../../http/kernel/transportSecurity.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { ConfigError } from './config.ts';
 
@@ -22,9 +27,14 @@ export interface SocketBounds {
   readonly requestMs: number;
   /** The same of a file that is sent to a signed URL: as long as the URL lives. */
   readonly uploadMs: number;
+  /** An upload may begin slowly. From then on it must have had so many bytes a second in the last so many milliseconds (E9). */
+  readonly uploadGraceMs: number;
+  readonly uploadBytesPerSecond: number;
   /** Without a byte in either direction, also while an answer waits to be read. */
   readonly silenceMs: number;
   readonly connectionsMax: number;
+  /** Of one client; of proxies that the application trusts, any number. */
+  readonly connectionsPerAddress: number;
   /** Requests of one connection that wait for their answers; one more ends it. */
   readonly pipelinedMax: number;
 }
@@ -32,10 +42,15 @@ export const SOCKET_BOUNDS: SocketBounds = {
   headersMs: 10_000,
   requestMs: 30_000,
   uploadMs: 900_000,
+  uploadGraceMs: 10_000,
+  uploadBytesPerSecond: 10_000,
   silenceMs: 75_000,
   connectionsMax: 10_000,
+  connectionsPerAddress: 256,
   pipelinedMax: 100,
 };
+/** In the grace of an upload. */
+const LOOKS_AT_RATE = 10;
 /** How often Node looks for sockets that are too slow. */
 const CHECKS_PER_BOUND = 20;
 /** A peer that was refused has so long to read why. */
@@ -52,6 +67,7 @@ const starting =
       'Cache-Control': 'no-store',
       'X-Request-Id': id,
       'Retry-After': '1',
+      ...transportSecurity(publicUrl),
       ...(!isLive && !isReady && { Link: helpLink(publicUrl, 'service_unavailable') }),
     });
     const message = 'The service is starting.';
@@ -66,30 +82,67 @@ const starting =
     );
   };
 
-/** What the HTTP parser refuses still gets the interface's error body and a request id (E7). */
-const refuse = (publicUrl: string, error: NodeJS.ErrnoException, socket: Duplex): void => {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const status = isLarge ? '431 Request Header Fields Too Large' : isSlow ? '408 Request Timeout' : '400 Bad Request';
-  const id = newRequestId(CLOCK, systemRandomness);
-  const rejection = isLarge
-    ? ({ code: 'headers_too_large', message: 'The request headers are too large.' } as const)
-    : ({
-        code: 'invalid_request',
-        message: isSlow ? 'The request did not arrive in time.' : 'The request is not valid HTTP.',
-      } as const);
-  const body = JSON.stringify(errorBody(rejection, id));
-  const link = helpLink(publicUrl, rejection.code);
-  setTimeout(() => socket.destroy(), REFUSED_MS).unref();
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${id}\r\nLink: ${link}\r\nConnection: close\r\n\r\n${body}`,
-  );
+const SLOW_UPLOAD = 'QUITA_SLOW_UPLOAD';
+const WRONG_HOSTS: NodeJS.ErrnoException = Object.assign(new Error('not one Host'), { code: 'QUITA_WRONG_HOSTS' });
+
+interface ParserRefusal {
+  /** The status line behind the version. */
+  readonly status: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+const INVALID: ParserRefusal = {
+  status: '400 Bad Request',
+  code: 'invalid_request',
+  message: 'The request is not valid HTTP.',
+};
+/** By the code of the error. */
+const REFUSALS: { readonly [code: string]: ParserRefusal } = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'headers_too_large',
+    message: 'The request headers are too large.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    code: 'invalid_request',
+    message: 'The request did not arrive in time.',
+  },
+  [SLOW_UPLOAD]: {
+    status: '408 Request Timeout',
+    code: 'upload_too_slow',
+    message: 'The upload is too slow. Send at least 10 kB per second.',
+  },
+  QUITA_WRONG_HOSTS: { ...INVALID, message: 'The request must have exactly one Host header.' },
 };
 
-/** HTTP/1.1 asks for a Host (RFC 9112, 3.2). */
-const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
-  httpVersion === '1.1' && headers.host === undefined;
+/** What the HTTP parser refuses, or the check of the Host, still gets the interface's error body and a request id (E7). */
+const refuse = (publicUrl: string, error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const { status, ...rejection } = REFUSALS[error.code ?? ''] ?? INVALID;
+  const id = newRequestId(CLOCK, systemRandomness);
+  const body = JSON.stringify(errorBody(rejection, id));
+  const headers = Object.entries({
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': id,
+    Link: helpLink(publicUrl, rejection.code),
+    ...transportSecurity(publicUrl),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  setTimeout(() => socket.destroy(), REFUSED_MS).unref();
+  socket.end(`HTTP/1.1 ${status}\r\n${headers.join('')}\r\n${body}`);
+};
+
+/** HTTP/1.1 requires one Host, and no version allows two: a proxy may have judged the other one (RFC 9112, 3.2). */
+const hasWrongHosts = ({ httpVersion, rawHeaders }: IncomingMessage): boolean => {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1 || (hosts === 0 && httpVersion === '1.1');
+};
 
 /** A client that sends on and on and reads nothing must not have all of it worked on: Node begins each request of a chunk at once. */
 const pipelineGuard = (max: number): ((req: IncomingMessage, res: ServerResponse) => boolean) => {
@@ -106,15 +159,49 @@ const pipelineGuard = (max: number): ((req: IncomingMessage, res: ServerResponse
   };
 };
 
+/** Closes the connections of an address beyond the bound, so that one client can't take all of them. */
+const boundAddresses = (server: Server, max: number, isProxy: (address: string) => boolean): void => {
+  const open = new KeyedCount();
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress = '' } = socket;
+    if (isProxy(remoteAddress)) return;
+    const address = counted(remoteAddress) ?? '';
+    if (open.of(address) >= max) return void socket.destroy();
+    socket.once('close', open.add(address));
+  });
+};
+
 const isUpload = ({ method, url = '' }: IncomingMessage): boolean => method === 'PUT' && url.startsWith('/evidence/');
 
-/** Node bounds all requests alike: those that are no uploads are bounded here. */
-const boundBody = (req: IncomingMessage, requestMs: number, onSlow: (error: Error, socket: Duplex) => void): void => {
-  if (!hasBody(req) || isUpload(req)) return;
-  const timer = setTimeout(() => {
-    onSlow(Object.assign(new Error('the body is slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), req.socket);
-  }, requestMs);
-  req.once('close', () => clearTimeout(timer));
+const tooSlow = (code: string): Error => Object.assign(new Error('the body is slow'), { code });
+
+/** Node bounds all requests alike: those that are no uploads are bounded here, and uploads by their rate. */
+const boundBody = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  bounds: SocketBounds,
+  onSlow: (error: Error, socket: Duplex) => void,
+): void => {
+  if (!hasBody(req)) return;
+  const { requestMs, uploadGraceMs, uploadBytesPerSecond } = bounds;
+  if (!isUpload(req)) {
+    const timer = setTimeout(() => onSlow(tooSlow('ERR_HTTP_REQUEST_TIMEOUT'), req.socket), requestMs);
+    return void req.once('close', () => clearTimeout(timer));
+  }
+  const { socket } = req;
+  /** Of the last `uploadGraceMs`, the oldest first. */
+  const read = [socket.bytesRead];
+  const bytesMin = (uploadBytesPerSecond * uploadGraceMs) / 1_000;
+  const timer = setInterval(() => {
+    read.push(socket.bytesRead);
+    if (read.length <= LOOKS_AT_RATE) return;
+    if (socket.bytesRead - (read.shift() as number) >= bytesMin) return;
+    clearInterval(timer);
+    // The rest of a refused upload is not waited for: its answer was sent.
+    if (res.headersSent) socket.destroy();
+    else onSlow(tooSlow(SLOW_UPLOAD), socket);
+  }, uploadGraceMs / LOOKS_AT_RATE);
+  req.once('close', () => clearInterval(timer));
 };
 
 export interface HttpServer {
@@ -124,12 +211,13 @@ export interface HttpServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** `publicUrl`: the base of the links in error answers, without a slash at its end. */
+/** `publicUrl`: the base of the links in error answers, without a slash at its end. `prefix`: of the variables that errors name. */
 export const listen = async (
   host: string,
   port: number,
   publicUrl: string,
   bounds: SocketBounds = SOCKET_BOUNDS,
+  prefix: '' | 'OPS_' = '',
 ): Promise<HttpServer> => {
   let handler = starting(publicUrl);
   const mayBegin = pipelineGuard(bounds.pipelinedMax);
@@ -145,8 +233,8 @@ export const listen = async (
     },
     (req, res) => {
       if (!mayBegin(req, res)) return;
-      boundBody(req, bounds.requestMs, (error, socket) => refuse(publicUrl, error, socket));
-      if (lacksHost(req)) refuse(publicUrl, new Error('no Host'), req.socket);
+      boundBody(req, res, bounds, (error, socket) => refuse(publicUrl, error, socket));
+      if (hasWrongHosts(req)) refuse(publicUrl, WRONG_HOSTS, req.socket);
       else handler(req, res);
     },
   );
@@ -155,11 +243,15 @@ export const listen = async (
   server.on('connect', (_req, socket) => refuse(publicUrl, new Error('no tunnels'), socket));
   server.setTimeout(bounds.silenceMs);
   server.maxConnections = bounds.connectionsMax;
+  let isProxy = (_address: string): boolean => false;
+  boundAddresses(server, bounds.connectionsPerAddress, (address) => isProxy(address));
   server.on('clientError', (error, socket) => refuse(publicUrl, error, socket));
-  await bind(server, host, port);
+  await bind(server, host, port, prefix);
   return {
     serve: (app) => {
       handler = app;
+      const trusts = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+      isProxy = (address) => trusts(address, 0);
     },
     stop: (graceMs) =>
       new Promise((resolve) => {
@@ -173,17 +265,23 @@ export const listen = async (
   };
 };
 
-const bind = (server: Server, host: string, port: number): Promise<void> =>
+const bind = (server: Server, host: string, port: number, prefix: string): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
         reject(
-          new ConfigError(`PORT ${port} on ${host} is in use by another program: stop it, or set PORT to a free one`),
+          new ConfigError(
+            `${prefix}PORT ${port} on ${host} is in use by another program: stop it, or set ${prefix}PORT to a free one`,
+          ),
         );
       else if (error.code === 'EACCES')
-        reject(new ConfigError(`PORT ${port} on ${host} may not be used by this user: set PORT to one above 1023`));
+        reject(
+          new ConfigError(
+            `${prefix}PORT ${port} on ${host} may not be used by this user: set ${prefix}PORT to one above 1023`,
+          ),
+        );
       else if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')
-        reject(new ConfigError(`HOST ${host} is not an address of this machine`));
+        reject(new ConfigError(`${prefix}HOST ${host} is not an address of this machine`));
       else reject(error);
     });
     server.listen(port, host, () => {

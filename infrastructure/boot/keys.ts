@@ -76,10 +76,15 @@ export const openKeys = async ({ storage, log, clock, ...options }: GatewayOptio
   });
   await leases.follow(notices);
   const stopping = new AbortController();
-  await followChanges(store, commands, keys, stopping.signal, warn('following accounts and keys failed'));
+  await followChanges(store, commands, keys, {
+    signal: stopping.signal,
+    stopwatch,
+    onError: warn('following accounts and keys failed'),
+  });
   const needs = keyNeeds(storage, { commands, accounts, leases }, (listener) => projected.onMove(listener));
   return {
     leases,
+    forgetAll: () => keys.forget(null),
     services: {
       findKey: (cleartext: string) => keys.find(cleartext),
       ...reportingKeyChanges(

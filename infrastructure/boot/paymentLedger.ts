@@ -23,10 +23,17 @@ const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, 
   TransactionHeldReleased: ({ data }) => `${data.by} let the held Pix pass`,
   TransactionPaymentRejected: ({ data }) => `must not be credited: ${data.reason} (${data.incoming.providerPaymentId})`,
   TransactionPaymentReturned: ({ data }) => `went back to the payer (${data.providerPaymentId})`,
+  TransactionHeldPayoutPaid: ({ data }) => `paid out in place of a refused return (${data.providerPaymentId})`,
+  TransactionHeldWrittenOff: ({ data }) => `${data.by} wrote off a refused return (${data.providerPaymentId})`,
+  TransactionReturnConfirmedLate: ({ data }) => `the provider confirmed it after refusing it (${data.id})`,
+  TransactionRefundConfirmedLate: ({ data }) => `refund rf_${data.refundId} was confirmed after it had failed`,
+  TransactionLateConfirmationWrittenOff: ({ data }) => `${data.by} wrote off a late confirmation (${data.id})`,
   TransactionRefundReserved: ({ data }) => `refund rf_${data.refundId} was requested`,
   TransactionRefundCompleted: ({ data }) => `refund rf_${data.refundId} reached the payer`,
   TransactionRefundReleased: ({ data }) => `refund rf_${data.refundId} failed: ${data.reason}`,
   TransactionDisputeOpened: ({ data }) => `${data.kind.toLowerCase()} opened`,
+  TransactionDisputeSettled: ({ data }) => `${data.by} settled the dispute: ${data.verdict}`,
+  TransactionDisputeReturned: () => 'the bank gave it to the payer of the dispute',
   TransactionDisputeResolved: ({ data }) => `dispute ended: ${data.moneyOutcome.replaceAll('_', ' ')}`,
 };
 
@@ -38,7 +45,8 @@ const WHAT: { readonly [Account in LedgerAccount]: readonly [credit: string, deb
   refunds_in_transit: ['on its way to the payer', 'no longer on its way to the payer'],
   provider_clearing: ['the provider gave it out of what it holds for us', 'the provider holds it for us'],
   provider_fees: ['the provider’s fee', 'the provider’s fee given back'],
-  platform_fees: ['the platform’s fee', 'paid by the platform'],
+  disputes: ['taken by a dispute', 'no longer on the account of disputes'],
+  platform_fees: ['into the platform’s account', 'paid by the platform'],
   payer_returns: ['owed to the payer', 'no longer owed to the payer'],
 };
 

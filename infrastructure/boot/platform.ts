@@ -3,9 +3,11 @@ import { addUserWithPassword } from '../../application/accounts/addUser.ts';
 import { changeRole } from '../../application/accounts/changeRole.ts';
 import { createAccount } from '../../application/accounts/createAccount.ts';
 import { inviteUser } from '../../application/accounts/inviteUser.ts';
+import { resetSecondFactor } from '../../application/accounts/secondFactor.ts';
 import { reopen, suspend } from '../../application/accounts/suspension.ts';
 import { disableUser, enableUser } from '../../application/accounts/userStatus.ts';
 import { ACCOUNT, USER } from '../../application/core/aggregates.ts';
+import type { OperatorAlerts } from '../../application/ports/operatorAlerts.ts';
 import type { PasswordLinks } from '../../application/ports/passwordLinks.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { WithTenantLock } from '../../application/ports/tenantLock.ts';
@@ -19,8 +21,10 @@ import type { Storage } from './storage.ts';
 
 type Needs = Parameters<typeof createAccount>[0] &
   Parameters<typeof suspend>[0] &
-  Parameters<typeof disableUser>[0] & {
+  Parameters<typeof disableUser>[0] &
+  Parameters<typeof resetSecondFactor>[0] & {
     readonly providers: PaymentProviders;
+    readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
     readonly links: Pick<PasswordLinks, 'request'>;
     readonly withTenantLock: WithTenantLock;
   };
@@ -51,6 +55,7 @@ export const platformServices = (given: Needs, storage: Storage): PlatformServic
     disableUser: disableUser(needs),
     enableUser: enableUser(needs),
     changeRole: changeRole(needs),
+    resetSecondFactor: resetSecondFactor(needs),
     lastKeyUses: keyUseReads(operations).lastUsed,
   };
 };

@@ -4,18 +4,19 @@ import type { Accounts } from '../../application/core/accounts.ts';
 import { MED_CASE } from '../../application/core/aggregates.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { answerCase } from '../../application/disputes/answerCase.ts';
+import { dismissCaseReport, settleCase } from '../../application/disputes/settleCase.ts';
 import { reviewHeld } from '../../application/payments/reviewHeld.ts';
 import { type Position, type RecordedEvent, UnknownPosition } from '../../application/ports/eventStore.ts';
+import type { OperatorAlerts } from '../../application/ports/operatorAlerts.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
-import type { CaseReviewItem, HeldItem, LedgerFindings, PlatformWork } from '../../application/ports/platformWork.ts';
+import type { HeldItem, LedgerFindings, PlatformWork } from '../../application/ports/platformWork.ts';
 import { consumerName } from '../../application/ports/processManager.ts';
-import type { WaitingCase } from '../../application/ports/readModels/cases.ts';
 import { ANY_DEAD_LETTER } from '../../application/ports/redrives.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
 import { streamName } from '../../domain/kernel/event.ts';
-import { PREFIX } from '../../domain/kernel/ids.ts';
-import { isRejection } from '../../domain/kernel/rejection.ts';
+import { type MedCaseId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
+import { isRejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
 import { caseReads } from '../../projections/disputes/queries.ts';
@@ -24,11 +25,13 @@ import { type RebuildReport, rebuild } from '../../projections/engine/rebuild.ts
 import { type VerifyProgress, verify } from '../../projections/engine/verify.ts';
 import { heldMoney, listHeld } from '../../projections/payments/held.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
+import { ledgerReads } from '../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { shareOf } from '../eventStore/share.ts';
 import { listFailedJobs, redriveJobs } from '../jobs/failedJobs.ts';
 import { eventsOfRequests } from '../operations/requestEvents.ts';
 import { requestLogReads } from '../operations/requestLog.ts';
+import { caseReviewItems } from './caseReviews.ts';
 import { parkedWork } from './parkedWork.ts';
 import { paymentLedger } from './paymentLedger.ts';
 import type { Storage } from './storage.ts';
@@ -55,24 +58,6 @@ const heldItems = (payment: ExistingPayment): readonly HeldItem[] =>
     };
   });
 
-const caseReviewItem = ({ medCase, because }: WaitingCase): CaseReviewItem => {
-  const { caseId, paymentId, accountId, mode, amount, currency } = medCase.terms;
-  const { review, status, createdAt } = medCase;
-  return {
-    caseId: PREFIX.medCase + caseId,
-    chargeId: PREFIX.charge + paymentId,
-    accountId: PREFIX.account + accountId,
-    mode,
-    status,
-    amount,
-    currency,
-    because,
-    result: review?.result ?? null,
-    returned: review?.returned ?? null,
-    since: review?.since ?? createdAt,
-  };
-};
-
 const checkLedger = async (reads: Sql): Promise<LedgerFindings> => {
   const { rows: sums } = await reads.query<LedgerFindings['sums'][number]>(
     'SELECT currency, sum(amount)::bigint AS sum, count(*) AS postings FROM rm_wallet.postings GROUP BY currency ORDER BY currency',
@@ -86,8 +71,9 @@ const checkLedger = async (reads: Sql): Promise<LedgerFindings> => {
        SELECT account_id, mode, currency, ledger_account, sum(amount) AS amount FROM rm_wallet.postings GROUP BY 1, 2, 3, 4) p
      USING (account_id, mode, currency, ledger_account) WHERE b.amount IS DISTINCT FROM p.amount LIMIT 100`,
   );
+  const disputes = await ledgerReads(reads).disputesRests(null);
   const isBalanced = entries.length === 0 && balances.length === 0 && sums.every(({ sum }) => sum === 0);
-  return { sums, entries, balances, isBalanced };
+  return { sums, entries, balances, disputes, isBalanced };
 };
 
 const WORK: { readonly [W in VerifyProgress['work']]: (count: number) => string } = {
@@ -96,11 +82,18 @@ const WORK: { readonly [W in VerifyProgress['work']]: (count: number) => string 
   fold: (count) => `${count} rows compared with their streams`,
 };
 
+const SEVERAL_CASES = reject('invalid_request', 'Several cases have this id at their bank: use the med_ id.');
+
 /** Clients may send one id with many requests: the newest of them are shown. */
 export const REQUESTS_SHOWN_MAX = 20;
 
 export const platformWork = (
-  needs: { readonly commands: CommandHandler; readonly accounts: Accounts; readonly providers: PaymentProviders },
+  needs: {
+    readonly commands: CommandHandler;
+    readonly accounts: Accounts;
+    readonly providers: PaymentProviders;
+    readonly alerts: Pick<OperatorAlerts, 'disputeReport'>;
+  },
   storage: Storage,
 ): PlatformWork => {
   const { commands, accounts } = needs;
@@ -121,7 +114,7 @@ export const platformWork = (
     },
     listCaseReviews: async (limit) => {
       const cases = caseReads(reads);
-      return { waiting: (await cases.waiting(limit)).map(caseReviewItem), total: await cases.countWaiting() };
+      return { waiting: (await cases.waiting(limit)).flatMap(caseReviewItems), total: await cases.countWaiting() };
     },
     reviewCase: async (id, approve, by) => {
       const { state } = await commands.load(MED_CASE, streamName.medCase(id));
@@ -130,6 +123,20 @@ export const platformWork = (
       if (isRejection(reviewed)) return reviewed;
       const { status, moneyOutcome } = reviewed;
       return { caseId: PREFIX.medCase + id, status, moneyOutcome };
+    },
+    settleCase: async (id, verdict, reason, by) => {
+      const settled = await settleCase(needs)(id, verdict, reason, by);
+      if (isRejection(settled)) return settled;
+      const { status, moneyOutcome } = settled;
+      return { caseId: PREFIX.medCase + id, status, moneyOutcome };
+    },
+    dismissReport: async (name, reason, by) => {
+      const named = parsePrefixedId<MedCaseId>(name, PREFIX.medCase);
+      const [id, ...others] = named === null ? await caseReads(reads).waitingReports(name) : [named];
+      if (id === undefined) return NO_CASE;
+      if (others.length > 0) return SEVERAL_CASES;
+      const done = await dismissCaseReport(needs)(id, reason, by);
+      return isRejection(done) ? done : { caseId: PREFIX.medCase + id };
     },
     tenantsWithDeadLetters,
     listDeadLetters: async (accountId, limit) => {

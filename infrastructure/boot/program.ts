@@ -14,14 +14,14 @@ import { securityLog } from '../monitoring/securityLog.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { keyringOf } from '../secrets/secretsKey.ts';
 import type { LogProgress } from '../subscriptions/progress.ts';
-import { allRoutes, type GatewayApp, openApp } from './app.ts';
+import { allRoutes, type GatewayApp, openApp, routesByListener } from './app.ts';
 import { openClock } from './clock.ts';
 import type { Gateway, Roles } from './composition.ts';
 import { openGateway } from './composition.ts';
-import type { Config } from './config.ts';
+import type { Config, Listener } from './config.ts';
 import { type Database, openDatabase } from './database.ts';
 import { evidenceOf } from './evidence.ts';
-import { type HttpServer, listen } from './httpServer.ts';
+import { type HttpServer, listen, SOCKET_BOUNDS } from './httpServer.ts';
 import { mailOf } from './mail.ts';
 import { openStorage, type Storage } from './storage.ts';
 
@@ -50,8 +50,7 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     breakProgram = resolve;
   });
   try {
-    const server = await listen(config.host, config.port, config.publicUrl);
-    resources.defer(() => server.stop(REQUESTS_GRACE_MS));
+    const servers = await openServers(config, roles, resources);
     const database = await openDatabase(config, log, breakProgram);
     resources.defer(() => database.close());
     await migrate(database.connectionString);
@@ -84,11 +83,11 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     resources.defer(() => gateway.stop(JOBS_GRACE_MS));
     if (roles.serves || roles.works) await untilReadModelsExist(storage.reads, PROJECTIONS);
     const demo = await readyToServe(config, database, gateway, roles);
-    const served = serve(config, log, server, storage, gateway, roles, demo);
+    const served = serve(config, log, servers, storage, gateway, roles, demo);
     // Requests end before the processes they wait for do.
     resources.defer(async () => {
       served.close();
-      await server.stop(REQUESTS_GRACE_MS);
+      await stopAll(servers);
       await served.requestLog.close();
     });
     return { demo, broken, stop: () => resources.disposeAsync() };
@@ -96,6 +95,26 @@ export const startProgram = async (config: Config, log: Log, roles: Roles = ALL_
     await resources.disposeAsync();
     throw error;
   }
+};
+
+interface Servers {
+  readonly main: HttpServer;
+  /** null: the main one serves operators, too, or this process serves none. */
+  readonly ops: HttpServer | null;
+}
+
+const openServers = async (config: Config, { serves }: Roles, resources: AsyncDisposableStack): Promise<Servers> => {
+  const open = async ({ host, port }: Listener, prefix: '' | 'OPS_'): Promise<HttpServer> => {
+    const server = await listen(host, port, config.publicUrl, SOCKET_BOUNDS, prefix);
+    resources.defer(() => server.stop(REQUESTS_GRACE_MS));
+    return server;
+  };
+  const main = await open(config, '');
+  return { main, ops: serves && config.opsListener !== null ? await open(config.opsListener, 'OPS_') : null };
+};
+
+const stopAll = async ({ main, ops }: Servers): Promise<void> => {
+  await Promise.all([main.stop(REQUESTS_GRACE_MS), ops?.stop(REQUESTS_GRACE_MS)]);
 };
 
 const readyToServe = async (
@@ -124,7 +143,7 @@ const whenCaughtUp = async (progress: LogProgress, subscriptions: Subscriptions 
 const serve = (
   config: Config,
   log: Log,
-  server: HttpServer,
+  servers: Servers,
   storage: Storage,
   gateway: Gateway,
   roles: Roles,
@@ -147,7 +166,8 @@ const serve = (
   };
   const opened: GatewayApp = openApp(gateway, {
     operations,
-    routes: roles.serves ? allRoutes(site) : OPERATIONS_ROUTES,
+    ...routesByListener(roles.serves ? allRoutes(site) : OPERATIONS_ROUTES, servers.ops !== null),
+    operatorsNeedSecondFactor: config.isProduction,
     storage,
     log,
     limits: { perMinute: config.rateLimitPerMinute },
@@ -156,7 +176,8 @@ const serve = (
     onFault: (err, requestId) => log.error({ err, requestId }, 'a request failed'),
     onAnswer: metrics.onAnswer,
   });
-  server.serve(opened.app);
+  servers.main.serve(opened.app);
+  if (opened.opsApp !== null) servers.ops?.serve(opened.opsApp);
   opened.prepare().catch((err: unknown) => log.error({ err }, 'routes could not be prepared'));
   return opened;
 };

@@ -133,7 +133,8 @@ const SETTINGS: { readonly [option: string]: Setting } = {
     }),
   },
   'cashout-destinations': {
-    description: 'Pix keys that cash-outs may go to, with commas between; any, or none',
+    description:
+      'Pix keys that live cash-outs may go to beside the payer’s document, with commas between; any, or none',
     read: (_, text) => destinationsOf(text),
   },
   'dispute-notifications': {

@@ -1,7 +1,7 @@
 // `doctor`: what could be wrong with the deployment, in plain words.
 
 import { EventStoreUnavailable } from '../../application/ports/eventStore.ts';
-import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
+import { mismatchWith, readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { readParked } from '../../projections/engine/parkedStreams.ts';
 import { explained } from '../boot/explain.ts';
 import { CONSUMERS } from '../boot/platformWork.ts';
@@ -87,6 +87,8 @@ const eventStore: Check = async ({ storage: { store } }) => {
 
 const consumers: Check = async ({ storage: { store, reads } }) => {
   const [head, known] = [await store.head(), await readCheckpoints(reads, CONSUMERS)];
+  const mismatch = await mismatchWith(store, [...known.values()]);
+  if (mismatch !== null) return finding('read models and processes', false, '', mismatch.message);
   const behind = CONSUMERS.filter((name) => (known.get(name)?.position ?? null) !== head);
   return finding(
     'read models and processes',

@@ -1,4 +1,6 @@
-// Pix held for review, because the bank named no payer for a locked charge, and what the provider refuses to send back (rules M5, O1).
+// Pix held for review, because the bank named no payer for a locked charge, and what the provider refuses to send back (rules M5, M10, O1).
+
+import { heldSettlementOf } from '../../application/payments/heldSettlement.ts';
 import type { HeldVerdict } from '../../application/payments/reviewHeld.ts';
 import type { HeldItem } from '../../application/ports/platformWork.ts';
 import type { CliCommand } from './command.ts';
@@ -8,6 +10,12 @@ import { paymentIdOf } from './typed.ts';
 
 const LISTED_MAX = 1_000;
 
+const why = ({ reason, returnRefused, payerName, expectedPayerTaxId }: HeldItem): string => {
+  if (reason === 'confirmed_late') return 'the provider paid it after it had refused: write it off';
+  if (returnRefused !== null) return `${reason}, the provider refuses to send it back: ${returnRefused}`;
+  return `payer ${payerName ?? 'not named'}, expected ${expectedPayerTaxId ?? 'anybody'}`;
+};
+
 const HEAD = ['HELD SINCE', 'PAYMENT', 'ACCOUNT', 'MODE', 'AMOUNT', 'PROVIDER ID', 'WHY'];
 const cells = (one: HeldItem): readonly string[] => [
   one.heldSince,
@@ -16,14 +24,12 @@ const cells = (one: HeldItem): readonly string[] => [
   one.mode,
   `${one.currency} ${amountText(one.amount, one.currency)}`,
   one.providerPaymentId,
-  one.returnRefused === null
-    ? `payer ${one.payerName ?? 'not named'}, expected ${one.expectedPayerTaxId ?? 'anybody'}`
-    : `${one.reason}, the provider refuses to send it back: ${one.returnRefused}`,
+  why(one),
 ];
 
 const list: CliCommand = {
   name: 'held list',
-  summary: `Pix held for review or refused when sent back, longest held first (at most ${LISTED_MAX} payments)`,
+  summary: `Pix held for review, refused when sent back, or confirmed after a refusal, longest held first (at most ${LISTED_MAX} payments)`,
   args: [],
   options: {},
   run: async (world) => {
@@ -35,7 +41,7 @@ const list: CliCommand = {
 };
 
 const command = (
-  verdict: HeldVerdict,
+  verdict: Extract<HeldVerdict, string>,
   summary: string,
   [done, before]: readonly [string, string],
   options: CliCommand['options'] = {},
@@ -53,6 +59,29 @@ const command = (
   },
 });
 
+const settle: CliCommand = {
+  name: 'held settle',
+  summary: 'Pay out or write off money whose return the bank refuses for good',
+  args: [{ name: 'payment' }],
+  options: {
+    'pix-out': { description: 'Pix key to pay it out to; the platform bears the fee' },
+    'written-off': { description: 'it goes to the platform’s account', flag: true },
+    reason: { description: 'why, 1 to 500 characters; it stays in the log', required: true },
+    pix: { description: 'id in `held list`: this one alone, when several of the payment wait' },
+  },
+  changes: 'always',
+  run: async (world, { args, options }) => {
+    const { 'pix-out': pixOut, 'written-off': writtenOff, reason, pix } = options;
+    const id = paymentIdOf(args[0] as string);
+    const sent = { pixOut: pixOut as string | undefined, writtenOff: writtenOff === true, reason: reason as string };
+    const settlement = accepted(heldSettlementOf(sent));
+    const reviewed = await platformOf(world).reviewHeld(id, settlement, byOf(world), (pix as string) ?? null);
+    const { paymentId, status, isNew } = accepted(reviewed);
+    const done = settlement.pixOut === null ? 'was written off' : 'is paid out by Pix';
+    return { json: { paymentId, status, isNew }, text: `${paymentId} ${done}; it is ${status}` };
+  },
+};
+
 export const heldCommands: readonly CliCommand[] = [
   list,
   command('release', 'Let a held Pix pass: it is credited, and the payment is paid', [
@@ -65,4 +94,5 @@ export const heldCommands: readonly CliCommand[] = [
     ['goes back to its payer', 'was sent back before'],
     { pix: { description: 'end-to-end id: this one alone, when several of the payment are held' } },
   ),
+  settle,
 ];

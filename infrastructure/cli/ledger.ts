@@ -11,7 +11,7 @@ const check: CliCommand = {
   args: [],
   options: {},
   run: async (world) => {
-    const { sums, entries, balances, isBalanced } = await platformOf(world).checkLedger();
+    const { sums, entries, balances, disputes, isBalanced } = await platformOf(world).checkLedger();
     const lines = [
       ...sums.map(({ currency, sum, postings }) => `${currency}: ${postings} postings sum to ${sum}`),
       ...entries.map((entry) => `payment-${entry.payment_id}@${entry.revision} sums to ${entry.sum}`),
@@ -19,9 +19,13 @@ const check: CliCommand = {
         (b) =>
           `${b.account_id} ${b.mode} ${b.currency} ${b.ledger_account}: balance ${b.balance}, postings ${b.postings}`,
       ),
+      ...disputes.map(
+        ({ account_id: account, mode, currency, rest }) =>
+          `${account} ${mode} ${currency} disputes: ${rest} left, the platform’s ${rest > 0 ? 'gain' : 'loss'}`,
+      ),
       isBalanced ? 'the ledger balances' : 'the ledger does not balance',
     ];
-    return { json: { sums, entries, balances }, text: lines.join('\n'), isBad: !isBalanced };
+    return { json: { sums, entries, balances, disputes }, text: lines.join('\n'), isBad: !isBalanced };
   },
 };
 

@@ -3,10 +3,11 @@
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { verifyWebhook, WebhookVerificationError } from '../../docs/receivers/verifyWebhook.mjs';
+import { formatAmount } from '../../domain/presentation/amount.ts';
 import { loadToolConfig } from '../boot/config.ts';
 import { Merchant, NOTHING_TO_SAY, openInbox, type Webhook, type WebhookAnswer } from '../demo/merchant.ts';
 import { type LocalCommand, UsageError } from './command.ts';
-import { moneyText, type Screen } from './output.ts';
+import type { Screen } from './output.ts';
 
 /** Quita waits 30 s for an answer: what is said here must reach it before. */
 const FORWARD_MS_MAX = 25_000;
@@ -178,7 +179,8 @@ const ID_WIDTH = 'evt_'.length + 26;
 
 const lineOf = (received: Received, { colours }: Screen): string => {
   const { receivedAt, type, eventId, deliveryId, paymentId, amount, currency, distrust, forwarded } = received;
-  const sum = amount === null ? '-' : currency === null ? `${amount} minor units` : moneyText(amount, currency);
+  const sum =
+    amount === null ? '-' : currency === null ? `${amount} minor units` : formatAmount(amount, currency, 'en');
   const isTaken = forwarded?.status != null && forwarded.status >= 200 && forwarded.status < 300;
   const answer = forwarded && (forwarded.error ?? `answered ${forwarded.status} in ${forwarded.ms} ms`);
   return [
@@ -186,7 +188,7 @@ const lineOf = (received: Received, { colours }: Screen): string => {
     type.padEnd(TYPE_WIDTH),
     (eventId ?? deliveryId).padEnd(ID_WIDTH),
     (paymentId ?? '-').padEnd(ID_WIDTH - 1),
-    sum.padStart('R$ 1000.00'.length),
+    sum.padStart('R$ 1,000.00'.length),
     distrust === null ? colours.green('signature valid') : colours.bold(colours.red(`signature invalid: ${distrust}`)),
     ...(answer === null ? [] : [isTaken ? colours.green(answer) : colours.red(answer)]),
   ].join('  ');

@@ -1,33 +1,50 @@
 // Outcomes of dispute cases that wait for an operator (rules Q3, O1).
 import type { CaseReviewItem } from '../../application/ports/platformWork.ts';
-import type { CliCommand } from './command.ts';
+import type { NeverBecause, SettlingVerdict } from '../../domain/dispute/medCase.ts';
+import { AMOUNT_MIN, toMinor, ZERO } from '../../domain/kernel/money.ts';
+import { type CliCommand, type CliInput, UsageError } from './command.ts';
 import { amountText, type Screen, table } from './output.ts';
 import { accepted, byOf, platformOf } from './platform.ts';
 import { caseIdOf } from './typed.ts';
 
 const LISTED_MAX = 1_000;
 
-const HEAD = ['SINCE', 'CASE', 'CHARGE', 'ACCOUNT', 'MODE', 'STATUS', 'AMOUNT', 'WHY'];
-const whyOf = ({ because, result, returned }: CaseReviewItem): string => {
-  if (because === 'amount_mismatch') return 'the reported amount is not the charge’s';
-  return result === 'agreed'
-    ? 'agreed: lost'
-    : `disagreed: ${returned ? 'the money comes back' : 'nothing comes back'}`;
+const HEAD = ['SINCE', 'CASE', 'BANK ID', 'CHARGE', 'ACCOUNT', 'MODE', 'STATUS', 'AMOUNT', 'WHY'];
+const NEVER: { readonly [B in NeverBecause]: string } = {
+  not_paid: 'the charge was not paid',
+  other_method: 'the charge was paid by another method',
+  returned: 'the payment was returned',
+  refunded: 'the charge is fully refunded',
+  lost_before: 'the charge was lost in an earlier dispute',
+};
+const ruled = ({ result, returned, returnedToPayer }: CaseReviewItem): string => {
+  if (result === 'withdrawn') return 'withdrawn';
+  if (result === 'agreed')
+    return `agreed: lost${returnedToPayer === null ? '' : `, ${returnedToPayer} returned to the payer`}`;
+  return `disagreed: ${returned ? 'the money comes back' : 'nothing comes back'}`;
+};
+const whyOf = (one: CaseReviewItem): string => {
+  const { because, reason, result } = one;
+  if (because === 'amount_mismatch') return 'the reported amount does not match: settle it';
+  if (because === 'report_not_taken') return `can’t open a case: ${reason === null ? '' : NEVER[reason]}`;
+  if (because === 'report_contradicts') return `contradicts the end: ${ruled(one)}`;
+  return result === null ? '' : ruled(one);
 };
 const cells = (one: CaseReviewItem): readonly string[] => [
   one.since,
   one.caseId,
+  one.providerCaseId,
   one.chargeId,
   one.accountId,
   one.mode,
-  one.status,
+  one.status ?? 'none',
   `${one.currency} ${amountText(one.amount, one.currency)}`,
   whyOf(one),
 ];
 
 const list: CliCommand = {
   name: 'med review list',
-  summary: `Dispute cases that wait for an operator, oldest first (at most ${LISTED_MAX})`,
+  summary: `Dispute cases and reports that wait for an operator, oldest first (at most ${LISTED_MAX})`,
   args: [],
   options: {},
   run: async (world) => {
@@ -46,14 +63,77 @@ const command = (verdict: 'approve' | 'reject', summary: string): CliCommand => 
   run: async (world, { args }) => {
     const id = caseIdOf(args[0] as string);
     const reviewed = accepted(await platformOf(world).reviewCase(id, verdict === 'approve', byOf(world)));
-    const { caseId, status, moneyOutcome } = reviewed;
-    const outcome = moneyOutcome === null ? '' : `, ${moneyOutcome.replaceAll('_', ' ')}`;
-    return { json: { caseId, status, moneyOutcome }, text: `${caseId} is ${status}${outcome}` };
+    return decided(reviewed);
   },
 });
+
+interface Decided {
+  readonly caseId: string;
+  readonly status: string;
+  readonly moneyOutcome: string | null;
+}
+const decided = ({ caseId, status, moneyOutcome }: Decided) => {
+  const outcome = moneyOutcome === null ? '' : `, ${moneyOutcome.replaceAll('_', ' ')}`;
+  return { json: { caseId, status, moneyOutcome }, text: `${caseId} is ${status}${outcome}` };
+};
+
+const REASON = { description: 'why, for the records', required: true } as const;
+const reasonOf = (options: CliInput['options']): string => {
+  const reason = String(options['reason']).trim();
+  if (reason === '' || reason.length > 500) throw new UsageError('--reason must have 1 to 500 characters');
+  return reason;
+};
+
+/** Throws UsageError unless exactly one of them was typed. */
+const verdictOf = (options: CliInput['options']): SettlingVerdict => {
+  const typed = (['held', 'lost', 'nothing'] as const).filter((name) => options[name] !== undefined);
+  const [verdict] = typed;
+  if (verdict === undefined || typed.length > 1)
+    throw new UsageError('exactly one of --held <amount>, --lost <amount> and --nothing is needed');
+  if (verdict === 'nothing') return { verdict, amount: ZERO };
+  const text = String(options[verdict]);
+  const amount = /^\d{1,11}$/.test(text) ? Number(text) : 0;
+  if (amount < AMOUNT_MIN) throw new UsageError(`--${verdict} must be an amount in minor units, from ${AMOUNT_MIN}`);
+  return { verdict, amount: toMinor(amount) };
+};
+
+const settle: CliCommand = {
+  name: 'med settle',
+  summary: 'Settle a dispute case whose reported amount does not match: hold, take or leave the money',
+  args: [{ name: 'case' }],
+  takes: 'exactly one of --held, --lost and --nothing',
+  options: {
+    held: { description: 'hold this amount, in minor units, until the case ends' },
+    lost: { description: 'take this amount, in minor units, and end the case as lost' },
+    nothing: { description: 'leave the money to the merchant and close the case', flag: true },
+    reason: REASON,
+  },
+  changes: 'always',
+  run: async (world, { args, options }) => {
+    const id = caseIdOf(args[0] as string);
+    const verdict = verdictOf(options);
+    const settled = accepted(await platformOf(world).settleCase(id, verdict, reasonOf(options), byOf(world)));
+    return decided(settled);
+  },
+};
+
+const dismiss: CliCommand = {
+  name: 'med review dismiss',
+  summary: 'Take a dispute report off the list: one that can never open a case, or that contradicts the end of one',
+  args: [{ name: 'case or provider case id' }],
+  options: { reason: REASON },
+  changes: 'always',
+  run: async (world, { args, options }) => {
+    const done = await platformOf(world).dismissReport(args[0] as string, reasonOf(options), byOf(world));
+    const { caseId } = accepted(done);
+    return { json: { caseId }, text: `the report about ${caseId} is off the list` };
+  },
+};
 
 export const medCommands: readonly CliCommand[] = [
   list,
   command('approve', 'Let the outcome of a dispute case count'),
   command('reject', 'Refuse the outcome of a dispute case: it goes on as it was'),
+  dismiss,
+  settle,
 ];

@@ -75,10 +75,6 @@ export const table = (
 export const amountText = (minor: number, currency: string): string =>
   decimalText(minor, CURRENCY_DECIMALS[currency] ?? 0);
 
-/** Returns `R$ 12.34`; of another currency than the real with its code. */
-export const moneyText = (minor: number, currency: string): string =>
-  `${currency === 'BRL' ? 'R$' : currency} ${amountText(minor, currency)}`;
-
 export interface Progress {
   /** `done`: from 0 to 1. `what`: what is being done, in a few words, with its figures. */
   show(done: number, what: string): void;

@@ -8,6 +8,7 @@ import { USER_NAME_LENGTH_MAX } from '../../domain/user/user.ts';
 import type { PlatformServices } from '../../http/kernel/services.ts';
 import { credentialsOf } from '../boot/access.ts';
 import { platformServices } from '../boot/platform.ts';
+import { operatorAlerts } from '../log/operatorAlerts.ts';
 import { linkRequests } from '../operations/passwordLinks.ts';
 import { tenantLock } from '../postgres/tenantLock.ts';
 import { systemRandomness } from '../system/randomness.ts';
@@ -46,13 +47,14 @@ export const passwordOf = (options: Options): string | null => {
 /** A provider is not asked from here: what it reports next is taken up by the program. */
 const NO_PROVIDERS: PaymentProviders = { of: () => null };
 
-export const platformOf = ({ storage, commands, accounts, leases }: CliWorld): PlatformServices => {
+export const platformOf = ({ storage, commands, accounts, leases, log }: CliWorld): PlatformServices => {
   const { operations } = storage;
   const needs = {
     commands,
     accounts,
     leases,
     providers: NO_PROVIDERS,
+    alerts: operatorAlerts(log),
     randomness: systemRandomness,
     ...credentialsOf(operations),
     // The running program looks for requests every few seconds.

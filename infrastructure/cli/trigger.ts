@@ -1,11 +1,12 @@
 // `trigger`: brings a charge of the sandbox into the state that an event tells of, through the interface, as a merchant and a payer would.
 import { randomUUID } from 'node:crypto';
+import { formatAmount } from '../../domain/presentation/amount.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { loadToolConfig } from '../boot/config.ts';
 import { Merchant } from '../demo/merchant.ts';
 import { type CliCommand, UsageError } from './command.ts';
 import { type Delivery, deliveryCells, HEAD } from './deliveries.ts';
-import { moneyText, table } from './output.ts';
+import { table } from './output.ts';
 
 /** Centavos. */
 const AMOUNT = 1_000;
@@ -100,8 +101,7 @@ const deliveriesOf = async (merchant: Merchant, event: string, chargeId: string)
 
 export const triggerCommand: CliCommand = {
   name: 'trigger',
-  summary:
-    'Have an event happen in the sandbox: a real charge of R$ 10.00 is brought to that state, and its webhooks are sent; some need the test clock a minute ahead',
+  summary: `Make an event happen in the sandbox: bring a real charge of ${formatAmount(AMOUNT, 'BRL', 'en')} to that state and send its webhooks; some events move the test clock a minute ahead`,
   args: [{ name: 'event', choice: { what: 'event', names: EVENT_CATALOGUE.map(({ event }) => event) } }],
   options: {},
   isLocal: true,
@@ -118,7 +118,7 @@ export const triggerCommand: CliCommand = {
       json: { event, chargeId, paymentId, refundId, clockAdvancedSeconds, deliveries },
       text: (screen) =>
         [
-          `${event}: charge ${chargeId} of ${moneyText(AMOUNT, 'BRL')}, payment ${paymentId}${refundId === null ? '' : `, refund ${refundId}`}`,
+          `${event}: charge ${chargeId} of ${formatAmount(AMOUNT, 'BRL', 'en')}, payment ${paymentId}${refundId === null ? '' : `, refund ${refundId}`}`,
           ...(clockAdvancedSeconds === 0 ? [] : [`The account's test clock went ${clockAdvancedSeconds} s ahead.`]),
           deliveries.length === 0
             ? 'No endpoint wants it: nothing was sent.'

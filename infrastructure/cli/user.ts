@@ -154,4 +154,14 @@ export const userCommands: readonly CliCommand[] = [
     (platform, id, by, { role }) => platform.changeRole(id, role as Role, by),
     ({ role }) => `is ${role}`,
   ),
+  onUser(
+    {
+      name: 'user reset-second-factor',
+      summary:
+        'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
+      options: {},
+    },
+    (platform, id, by) => platform.resetSecondFactor(id, by),
+    () => 'logs in with the password alone, and can enrol a second factor again',
+  ),
 ];

@@ -3,12 +3,12 @@ import QRCode from 'qrcode';
 import { verifyWebhook } from '../../docs/receivers/verifyWebhook.mjs';
 import { streamName } from '../../domain/kernel/event.ts';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
+import { formatAmount } from '../../domain/presentation/amount.ts';
 import { verify } from '../../projections/engine/verify.ts';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { loadToolConfig } from '../boot/config.ts';
 import { openStorage, type Storage } from '../boot/storage.ts';
 import type { LocalCommand } from '../cli/command.ts';
-import { moneyText } from '../cli/output.ts';
 import { attachToEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import { assertSchema } from '../postgres/migrate.ts';
 import { Merchant, NOTHING_TO_SAY, openInbox, type Webhook } from './merchant.ts';
@@ -28,7 +28,7 @@ interface Payment {
 
 /** Centavos. */
 const AMOUNT = 12_345;
-const reais = (centavos: number): string => moneyText(centavos, 'BRL');
+const reais = (centavos: number): string => formatAmount(centavos, 'BRL', 'en');
 
 /** How long the tour waits for a webhook. */
 const WEBHOOK_MS_MAX = 15_000;

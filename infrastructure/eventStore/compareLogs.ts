@@ -58,13 +58,19 @@ export interface DeletedSince {
   readonly recordedBefore: string | null;
 }
 
+/** An event of the target. */
+interface Place {
+  readonly position: Position;
+  readonly eventId: string;
+}
+
 export interface Comparison {
   /** So many first events of the source stand in the target, and nothing else does. */
   readonly events: number;
   /** Of the last of them in the source, or its head where no event follows; null: none. */
   readonly source: Position | null;
-  /** Of each asked position of the source: the position in the target of the last event that stands at or before it. */
-  readonly positions: ReadonlyMap<Position, Position | null>;
+  /** Of each asked position of the source: position in the target, and id, of the last event that stands at or before it. */
+  readonly positions: ReadonlyMap<Position, Place | null>;
   readonly deleted: DeletedSince;
 }
 
@@ -85,9 +91,9 @@ export const compareLogs = async ({ source, target, asked, signal, onCompared }:
   const copies = flat(eventsUpTo(target, null, await target.head(), signal));
   const deleted = new DeletedDeliveries(source);
   const waiting = [...new Set(asked)].sort();
-  const positions = new Map<Position, Position | null>();
+  const positions = new Map<Position, Place | null>();
   let events = 0;
-  let last: { readonly source: Position; readonly target: Position } | null = null;
+  let last: { readonly source: Position; readonly target: Place } | null = null;
   let next: IteratorResult<RecordedEvent, void>;
   try {
     next = await originals.next();
@@ -98,7 +104,7 @@ export const compareLogs = async ({ source, target, asked, signal, onCompared }:
       assertSame(events + 1, original, copy);
       while (waiting[0] !== undefined && waiting[0] < original.position)
         positions.set(waiting.shift() as Position, last?.target ?? null);
-      last = { source: original.position, target: copy.position };
+      last = { source: original.position, target: { position: copy.position, eventId: copy.id } };
       events += 1;
       if (events % BATCH_EVENTS === 0) onCompared(events, original.position);
       next = await originals.next();

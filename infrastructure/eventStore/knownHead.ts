@@ -29,6 +29,11 @@ export class KnownHead<Place extends string | number | null> {
     }
   }
 
+  /** The log is not the one that was known. Listeners are not called: they wait for a head beyond this one. */
+  reset(head: Place): void {
+    this.#known = head;
+  }
+
   onHead(listener: (head: NonNullable<Place>) => void): () => void {
     const own = (head: NonNullable<Place>): void => listener(head); // the same function may be registered twice
     this.#listeners.add(own);

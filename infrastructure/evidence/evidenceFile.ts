@@ -3,6 +3,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { gifFrame, type ImageFrame, jpegFrame, pngFrame, webpFrame } from '../imageFrames.ts';
+import { actionProblem } from './pdfActions.ts';
 
 /** Width times height. */
 export const PIXELS_MAX = 50_000_000;
@@ -25,12 +26,13 @@ export const evidenceProblem = async (bytes: Buffer, contentType: string): Promi
 const refuse = (what: string): Rejection =>
   reject('invalid_evidence', `The file ${what}. Request a new grant for another one.`);
 
+const NOT_WHOLE = 'is damaged, not a whole image, or made of too many parts';
 const SEVERAL = 'is several files in one';
 
 const imageProblem = async (bytes: Buffer, frame: ImageFrame | null): Promise<Rejection | null> => {
-  if (frame === null) return refuse('is damaged, or not a whole image');
+  if (frame === null) return refuse(NOT_WHOLE);
   const { width, height } = frame;
-  if (width < 1 || height < 1) return refuse('is damaged, or not a whole image');
+  if (width < 1 || height < 1) return refuse(NOT_WHOLE);
   if (width * height > PIXELS_MAX) return refuse(`has ${width} × ${height} pixels: at most 50 megapixels are taken`);
   if (frame.end !== bytes.length) return refuse('goes on after the end of the image');
   return holdsOther(bytes) || isMarkup(bytes) ? refuse(SEVERAL) : null;
@@ -81,6 +83,8 @@ const PDF_AFTER_PDF = /%%EOF[\s\0]*%PDF-/;
 
 const pdfProblem = async (bytes: Buffer): Promise<Rejection | null> => {
   if (isZip(bytes) || PDF_AFTER_PDF.test(bytes.toString('latin1'))) return refuse(SEVERAL);
+  const action = actionProblem(bytes);
+  if (action !== null) return refuse(action);
   const end = bytes.lastIndexOf(PDF_END);
   // Readers mend one that has no end; then nothing in it is known to be a part of it.
   const behind = end === -1 ? bytes.subarray(1) : withoutBlanks(bytes.subarray(end + PDF_END.length));

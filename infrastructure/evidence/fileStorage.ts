@@ -1,7 +1,7 @@
 // Evidence as files of this service, for one machine. A file appears under its name when it is whole and on disk, once: that it is there
 // is what spends its grant.
 import { createHash } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rm, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type EvidenceReceiver,
@@ -9,12 +9,14 @@ import {
   type EvidenceStorage,
   EvidenceStorageUnavailable,
   type EvidenceUpload,
+  type OpenedFile,
   type SentEvidence,
 } from '../../application/ports/evidenceStorage.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { Randomness } from '../../application/ports/randomness.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { EvidenceTokens } from './evidenceTokens.ts';
+import { openedFile } from './openedFile.ts';
 
 interface FileStorageNeeds {
   /** `<folder>/<account>/<evidence>` are the files, `<folder>/incoming/…` what is on its way. */
@@ -22,6 +24,8 @@ interface FileStorageNeeds {
   readonly tokens: EvidenceTokens;
   readonly randomness: Randomness;
   readonly accountNow: (tenant: Tenant) => Promise<Timestamp>;
+  /** Bytes that must stay free on the disk of the folder: the database may lie there, too. */
+  readonly freeSpaceMin: number;
 }
 
 const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
@@ -66,12 +70,24 @@ export class FileEvidenceStorage implements EvidenceStorage, EvidenceReceiver {
   }
 
   async uploadUrl(upload: EvidenceUpload, seconds: number): Promise<string> {
-    await onDisk(() => this.#makeFolders(upload));
+    await this.#makeRoom(upload);
     return this.#needs.tokens.urlFor('PUT', upload, seconds);
   }
 
   async read(of: EvidenceRef): Promise<Buffer | null> {
     return onDisk(() => readFile(this.#fileOf(of)), 'ENOENT').catch(nullIfAbsent);
+  }
+
+  async open(of: EvidenceRef): Promise<OpenedFile | null> {
+    const file = await onDisk(() => open(this.#fileOf(of)), 'ENOENT').catch(nullIfAbsent);
+    if (file === null) return null;
+    try {
+      const { size } = await onDisk(() => file.stat());
+      return openedFile(size, file.createReadStream());
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
   async remove(of: EvidenceRef): Promise<void> {
@@ -84,12 +100,15 @@ export class FileEvidenceStorage implements EvidenceStorage, EvidenceReceiver {
 
   close(): void {}
 
-  async receive({ evidenceId, token, contentType, size, body }: SentEvidence): Promise<string | null> {
+  async accept({ evidenceId, token, contentType, size }: SentEvidence): Promise<EvidenceUpload | null> {
     const upload = await this.#needs.tokens.read('PUT', evidenceId, token);
-    if (upload === null || contentType !== upload.contentType || size !== upload.size) return null;
+    return upload !== null && contentType === upload.contentType && size === upload.size ? upload : null;
+  }
+
+  async store(upload: EvidenceUpload, body: SentEvidence['body']): Promise<string | null> {
     if (!(await this.#isOpen(upload))) return null;
-    await onDisk(() => this.#makeFolders(upload));
-    const draft = join(this.#incoming, `${evidenceId}.${this.#needs.randomness.bytes(8).toString('hex')}`);
+    await this.#makeRoom(upload);
+    const draft = join(this.#incoming, `${upload.evidenceId}.${this.#needs.randomness.bytes(8).toString('hex')}`);
     try {
       const sha256 = await writeDraft(draft, upload.size, body);
       // Account time may have gone on meanwhile, and the file's grant may be swept.
@@ -119,6 +138,16 @@ export class FileEvidenceStorage implements EvidenceStorage, EvidenceReceiver {
     }
     await onDisk(() => syncFolder(this.#folderOf(upload)));
     return true;
+  }
+
+  /** Throws EvidenceStorageUnavailable if the file would leave too little space on the disk. */
+  async #makeRoom(upload: EvidenceUpload): Promise<void> {
+    const { bavail, bsize } = await onDisk(async () => {
+      await this.#makeFolders(upload);
+      return statfs(this.#needs.folder);
+    });
+    if (bavail * bsize - upload.size < this.#needs.freeSpaceMin)
+      throw new EvidenceStorageUnavailable('less disk space is free than EVIDENCE_FREE_SPACE');
   }
 
   async #makeFolders(of: Tenant): Promise<void> {

@@ -1,5 +1,8 @@
 // Evidence in an S3-compatible storage: merchants send to it directly, by presigned URLs. A presigned URL may be used again while it
-// lives, so what counts is a copy that was taken when the file was first read.
+// lives, so what counts is a copy that was taken when the file was first read. A presigned URL shows its object's key, so keys of
+// uploads are hashes that tell nothing of the account.
+import { hash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -14,8 +17,10 @@ import {
   type EvidenceStorage,
   EvidenceStorageUnavailable,
   type EvidenceUpload,
+  type OpenedFile,
 } from '../../application/ports/evidenceStorage.ts';
 import { EVIDENCE_BYTES_MAX } from '../../domain/dispute/evidenceFile.ts';
+import { openedFile } from './openedFile.ts';
 
 export interface S3Location {
   readonly bucket: string;
@@ -28,6 +33,8 @@ export interface S3Location {
 
 /** Of all but the file itself; a storage that is silent for so long is away. */
 const ANSWER_MS = 10_000;
+/** More than views of all accounts as a rule take: a client that reads slowly holds one, and must not keep others from the storage. */
+const SOCKETS_MAX = 512;
 /** A merchant may send something larger where the storage does not look at the size: as much is read as proves that. */
 const BYTES_READ_MAX = EVIDENCE_BYTES_MAX + 1;
 
@@ -44,7 +51,12 @@ export class S3EvidenceStorage implements EvidenceStorage {
       // A checksum of the body would be bound, too, which nobody knows before it is sent.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS },
+      requestHandler: {
+        connectionTimeout: ANSWER_MS,
+        requestTimeout: ANSWER_MS,
+        httpAgent: { maxSockets: SOCKETS_MAX },
+        httpsAgent: { maxSockets: SOCKETS_MAX },
+      },
     });
   }
 
@@ -69,6 +81,16 @@ export class S3EvidenceStorage implements EvidenceStorage {
     return sent;
   }
 
+  async open(of: EvidenceRef): Promise<OpenedFile | null> {
+    try {
+      const { Body, ContentLength } = await this.#client.send(new GetObjectCommand(this.#object('files', of)));
+      return openedFile(ContentLength ?? 0, Body as Readable);
+    } catch (error) {
+      if (error instanceof NoSuchKey) return null;
+      throw away(error);
+    }
+  }
+
   async remove(of: EvidenceRef): Promise<void> {
     for (const folder of ['uploads', 'files'] as const)
       await this.#answered(this.#client.send(new DeleteObjectCommand(this.#object(folder, of))));
@@ -79,7 +101,9 @@ export class S3EvidenceStorage implements EvidenceStorage {
   }
 
   #object(folder: 'uploads' | 'files', { accountId, evidenceId }: EvidenceRef) {
-    return { Bucket: this.#at.bucket, Key: `${this.#at.prefix}${folder}/${accountId}/${evidenceId}` };
+    const path = `${accountId}/${evidenceId}`;
+    const name = folder === 'files' ? path : hash('sha256', path, 'base64url');
+    return { Bucket: this.#at.bucket, Key: `${this.#at.prefix}${folder}/${name}` };
   }
 
   async #get(folder: 'uploads' | 'files', of: EvidenceRef): Promise<Buffer | null> {

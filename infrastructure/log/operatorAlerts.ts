@@ -11,6 +11,18 @@ export const operatorAlerts = (log: Log): OperatorAlerts => ({
       { account, mode, payment, providerPaymentId, reason },
       'the provider refuses to send a payment back: it waits in `held list`',
     ),
+  disputeReport: ({ accountId: account, mode }, { paymentId: payment, caseId, providerCaseId, because }) =>
+    log.warn(
+      { account, mode, payment, case: caseId, providerCaseId, because },
+      'a dispute report needs an operator: it waits in `med review list`',
+    ),
+  disputesRest: ({ accountId: account, mode }, rests) =>
+    log.warn(
+      { account, mode, rests: rests.map(({ currency, rest }) => ({ currency, rest })) },
+      'the ledger account of disputes has a rest: see `ledger check`',
+    ),
+  confirmedLate: ({ accountId: account, mode }, { paymentId: payment, id }) =>
+    log.warn({ account, mode, payment, id }, 'payment confirmed after its refusal: see `held list`'),
   unmatchedPayments: ({ accountId: account, mode }, references) =>
     log.warn(
       { account, mode, payments: references.length, references: references.slice(0, UNMATCHED_NAMED_MAX) },

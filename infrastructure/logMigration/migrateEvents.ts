@@ -222,13 +222,17 @@ const explain = (
   return { code, says: isAway ? `${says}. ${AGAIN}` : says };
 };
 
-/** Exit code 0 when the log has moved, 1 on a fault, 2 when the command or the environment is wrong. */
+/**
+ * `nowMs`: a clock that only goes forward, by which progress is shown. Exit code 0 when the log has moved, 1 on a fault, 2 when the
+ * command or the environment is wrong.
+ */
 export const runMigrateEvents = async (
   words: readonly string[],
   env: NodeJS.ProcessEnv,
   out: Out,
   err: Out,
   signal: AbortSignal,
+  nowMs: () => number = () => performance.now(),
 ): Promise<number> => {
   try {
     const asked = readOnly(MIGRATE_EVENTS, words, screenOf(out, env));
@@ -242,7 +246,6 @@ export const runMigrateEvents = async (
     const trouble = task.url === null ? null : judgeEventStoreUrl(task.url, config);
     if (trouble !== null) throw new UsageError(`--${task.kind === 'to' ? 'to' : 'from'} ${trouble}`);
     const print = (line: string): void => void (isJson ? err : out).write(`${line}\n`);
-    const nowMs = () => performance.now();
     const bar = progressOn(err, nowMs);
     const onProgress = err.isTTY && !isJson ? progressBar(print, bar, nowMs) : progressLines(print, nowMs);
     const { json, text } = await perform(config, task, onProgress, signal).finally(() => bar.clear());

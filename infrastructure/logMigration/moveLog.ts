@@ -88,7 +88,7 @@ export const moveLog = async (move: Move): Promise<MoveReport> => {
   const step = (done: Step): void => onProgress({ kind: 'step', step: done });
   const route = await routeOf(source, target);
   if (route.isDone) return { wasDone: true, compared: 0, copied: 0, checkpoints: 0 };
-  await checkpointsToMove(session, source.name.storeId, await source.store.head(), target.name.storeId);
+  await checkpointsToMove(session, source.store, target.name.storeId);
   if (!route.isTargetMarked) await target.setState({ kind: 'copy', other: source.name });
   step('marked');
   if (!route.isSourceSealed) await source.setState({ kind: 'sealed', other: target.name });
@@ -118,7 +118,7 @@ interface CaughtUp {
 const catchUp = async ({ source, target, session, signal, onProgress }: Move): Promise<CaughtUp> => {
   for (let copied = 0; ; ) {
     const head = await source.store.head();
-    const checkpoints = await checkpointsToMove(session, source.name.storeId, head, target.name.storeId);
+    const checkpoints = await checkpointsToMove(session, source.store, target.name.storeId);
     const comparison = await compareLogs({
       source: source.store,
       target: target.store,

@@ -24,6 +24,8 @@ type LoggedEvent = SecurityEvent | WebhookBlocked;
 const TEXT: { readonly [Name in LoggedEvent['security']]: string } = {
   authentication_failed: 'a request came without a right key or token',
   login_failed: 'a login failed',
+  second_factor_enrolled: 'a user enrolled a second factor',
+  second_factor_reset: 'an operator reset a second factor',
   rate_limited: 'a limit of requests was reached',
   webhook_address_blocked: 'a webhook would have gone to an address that is not allowed',
   forwarding_header_untrusted:

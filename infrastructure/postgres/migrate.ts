@@ -9,7 +9,12 @@ import * as access from '../../migrations/0005_access.ts';
 import * as accountSettings from '../../migrations/0006_account_settings.ts';
 import * as requests from '../../migrations/0007_requests.ts';
 import * as webhookRetention from '../../migrations/0008_webhook_retention.ts';
-import * as accessLeases from '../../migrations/0009_access_leases.ts';
+import * as accessLeases from '../../migrations/0009_leases.ts';
+import * as evidenceGrants from '../../migrations/0010_evidence_grants.ts';
+import * as requestLogIndexes from '../../migrations/0011_request_log_indexes.ts';
+import * as secondFactors from '../../migrations/0012_second_factors.ts';
+import * as sandboxDisputes from '../../migrations/0013_sandbox_disputes.ts';
+import * as checkpointEvents from '../../migrations/0014_checkpoint_events.ts';
 import { connectionConfig, PgSession } from './session.ts';
 
 export const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
@@ -21,7 +26,12 @@ export const MIGRATIONS: { readonly [name: string]: Knex.Migration } = {
   '0006_account_settings': accountSettings,
   '0007_requests': requests,
   '0008_webhook_retention': webhookRetention,
-  '0009_access_leases': accessLeases,
+  '0009_leases': accessLeases,
+  '0010_evidence_grants': evidenceGrants,
+  '0011_request_log_indexes': requestLogIndexes,
+  '0012_second_factors': secondFactors,
+  '0013_sandbox_disputes': sandboxDisputes,
+  '0014_checkpoint_events': checkpointEvents,
 };
 
 /**
@@ -33,6 +43,7 @@ export const BEFORE_RELEASE: readonly string[] = [
   '0001_event_store',
   '0004_sandbox_bank',
   '0004_sandbox',
+  '0009_access_leases',
 ];
 
 const source: Knex.MigrationSource<string> = {

@@ -7,9 +7,9 @@ import { seal, unseal } from './seal.ts';
 export const SECRETS_KEY_BYTES = 32;
 const KEY_ID_BYTES = 8;
 
-export type Purpose = 'webhook secrets' | 'key check';
+export type Purpose = 'webhook secrets' | 'second factors' | 'key check' | 'evidence urls';
 /** Uses of keys that seal nothing. */
-export type KeyUse = 'session tokens' | 'login failures' | 'password links' | 'evidence urls';
+export type KeyUse = 'session tokens' | 'login failures' | 'password links';
 
 export interface Sealed {
   /** Of the secrets key, 16 hex characters; says nothing of the key itself. */

@@ -1,16 +1,46 @@
-// Rotating SECRETS_KEY: what is sealed under which key, and sealing it under the new one, beside processes that go on (rule S6).
+// Rotating SECRETS_KEY: which key sealed what, and sealing it under the new one, beside processes that go on (rule S6).
 import type { Sql } from '../../application/ports/sql.ts';
-import type { SecretsKeyring } from './keyring.ts';
+import type { Purpose, SecretsKeyring } from './keyring.ts';
+import { secondFactorContext } from './secondFactors.ts';
 import { CHECK_CONTEXT } from './secretsKey.ts';
 import { webhookSecretContext } from './webhookSecrets.ts';
 
-/** Small, so that nobody who signs waits for the rows. */
+/** Small, so that no request waits for the rows. */
 const BATCH = 100;
 
-/** Returns how many webhook secrets each key has sealed, by its id. */
+/** A table of sealed secrets: `key_id` and `sealed` beside the columns that name a row. */
+interface SealedTable {
+  readonly name: string;
+  readonly purpose: Purpose;
+  /** The columns of its primary key, with a value before all others of each and its type. */
+  readonly key: { readonly [column: string]: readonly [first: string | number, type: 'text' | 'int'] };
+  readonly contextOf: (row: Row) => string;
+}
+interface Row {
+  readonly key_id: string;
+  readonly sealed: Buffer;
+  readonly [column: string]: unknown;
+}
+const TABLES: readonly SealedTable[] = [
+  {
+    name: 'operations.webhook_secrets',
+    purpose: 'webhook secrets',
+    key: { endpoint_id: ['', 'text'], version: [0, 'int'] },
+    contextOf: ({ endpoint_id: endpointId, version }) => webhookSecretContext(String(endpointId), Number(version)),
+  },
+  {
+    name: 'operations.second_factors',
+    purpose: 'second factors',
+    key: { id: ['', 'text'] },
+    contextOf: ({ id }) => secondFactorContext(String(id)),
+  },
+];
+
+/** Returns how many secrets each key has sealed, by its id. */
 export const countSealed = async (db: Sql): Promise<ReadonlyMap<string, number>> => {
   const { rows } = await db.query<{ key_id: string; count: number }>(
-    'SELECT key_id, count(*) AS count FROM operations.webhook_secrets GROUP BY key_id ORDER BY key_id',
+    `SELECT key_id, count(*) AS count FROM (${TABLES.map(({ name }) => `SELECT key_id FROM ${name}`).join(' UNION ALL ')}) sealed
+     GROUP BY key_id ORDER BY key_id`,
   );
   return new Map(rows.map(({ key_id: keyId, count }) => [keyId, count]));
 };
@@ -19,13 +49,6 @@ export const countSealed = async (db: Sql): Promise<ReadonlyMap<string, number>>
 export const checkedKeyId = async (db: Sql): Promise<string | null> =>
   (await db.query<{ key_id: string }>('SELECT key_id FROM operations.secrets_key_check')).rows[0]?.key_id ?? null;
 
-interface Row {
-  readonly endpoint_id: string;
-  readonly version: number;
-  readonly key_id: string;
-  readonly sealed: Buffer;
-}
-
 /**
  * Seals what other keys sealed under the keyring's sealing key, in batches; the word that starts are checked against comes last, so that a
  * start without the old key is refused for as long as that key is needed. Returns how many secrets were sealed anew. Killed at any moment,
@@ -33,37 +56,60 @@ interface Row {
  */
 export const resealSecrets = async (db: Sql, keyring: SecretsKeyring, signal?: AbortSignal): Promise<number> => {
   let count = 0;
-  for (let after: Pick<Row, 'endpoint_id' | 'version'> = { endpoint_id: '', version: 0 }; signal?.aborted !== true; ) {
-    const { rows } = await db.query<Row>(
-      `SELECT endpoint_id, version, key_id, sealed FROM operations.webhook_secrets
-       WHERE key_id <> $1 AND (endpoint_id, version) > ($2, $3) ORDER BY endpoint_id, version LIMIT $4`,
-      [keyring.sealingId, after.endpoint_id, after.version, BATCH],
-    );
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    count += await resealRows(db, keyring, rows);
-    after = last;
-  }
+  for (const table of TABLES) count += await resealTable(db, keyring, table, signal);
   if (signal?.aborted !== true && (await isAllUnder(db, keyring.sealingId))) await resealCheck(db, keyring);
   return count;
 };
 
-/** A row that somebody else sealed anew meanwhile is left as it is. */
-const resealRows = async (db: Sql, keyring: SecretsKeyring, rows: readonly Row[]): Promise<number> => {
-  const resealed = rows.map(({ endpoint_id: endpointId, version, key_id: keyId, sealed }) => {
-    const context = webhookSecretContext(endpointId, version);
-    return keyring.seal('webhook secrets', context, keyring.unseal('webhook secrets', context, { keyId, sealed }));
+const resealTable = async (
+  db: Sql,
+  keyring: SecretsKeyring,
+  table: SealedTable,
+  signal?: AbortSignal,
+): Promise<number> => {
+  const columns = Object.keys(table.key);
+  const names = columns.join(', ');
+  const places = columns.map((_, index) => `$${index + 3}`).join(', ');
+  let after: readonly unknown[] = Object.values(table.key).map(([first]) => first);
+  let count = 0;
+  while (signal?.aborted !== true) {
+    const { rows } = await db.query<Row>(
+      `SELECT ${names}, key_id, sealed FROM ${table.name}
+       WHERE key_id <> $1 AND (${names}) > (${places}) ORDER BY ${names} LIMIT $2`,
+      [keyring.sealingId, BATCH, ...after],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    count += await resealRows(db, keyring, table, rows);
+    after = columns.map((column) => last[column]);
+  }
+  return count;
+};
+
+/** A row that another process sealed anew meanwhile is left as it is. */
+const resealRows = async (
+  db: Sql,
+  keyring: SecretsKeyring,
+  { name, purpose, key, contextOf }: SealedTable,
+  rows: readonly Row[],
+): Promise<number> => {
+  const resealed = rows.map((row) => {
+    const context = contextOf(row);
+    return keyring.seal(purpose, context, keyring.unseal(purpose, context, { keyId: row.key_id, sealed: row.sealed }));
   });
+  const columns = Object.entries(key);
+  const arrays = columns.map(([, [, type]], index) => `$${index + 4}::${type}[]`).join(', ');
+  const names = columns.map(([column]) => column).join(', ');
+  const isSame = columns.map(([column]) => `s.${column} = v.${column}`).join(' AND ');
   const { rowCount } = await db.query(
-    `UPDATE operations.webhook_secrets s SET key_id = $5, sealed = v.sealed
-     FROM unnest($1::text[], $2::int[], $3::text[], $4::bytea[]) v (endpoint_id, version, key_id, sealed)
-     WHERE s.endpoint_id = v.endpoint_id AND s.version = v.version AND s.key_id = v.key_id`,
+    `UPDATE ${name} s SET key_id = $1, sealed = v.sealed
+     FROM unnest($2::text[], $3::bytea[], ${arrays}) v (key_id, sealed, ${names})
+     WHERE ${isSame} AND s.key_id = v.key_id`,
     [
-      rows.map((row) => row.endpoint_id),
-      rows.map((row) => row.version),
+      keyring.sealingId,
       rows.map((row) => row.key_id),
       resealed.map(({ sealed }) => sealed),
-      keyring.sealingId,
+      ...columns.map(([column]) => rows.map((row) => row[column])),
     ],
   );
   return rowCount ?? 0;

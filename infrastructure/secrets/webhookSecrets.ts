@@ -12,7 +12,7 @@ const REMEMBERED = 10_000;
 export const webhookSecretContext = (endpointId: string, version: number): string =>
   `webhook secret ${endpointId} ${version}`;
 
-export const webhookSecrets = (db: Sql, keyring: SecretsKeyring): WebhookSecrets => {
+export const webhookSecrets = (db: Sql, keyring: SecretsKeyring): WebhookSecrets & { forgetAll(): void } => {
   const known = new LRUCache<string, string>({ max: REMEMBERED });
   const find: WebhookSecrets['find'] = async (endpointId, version) => {
     const context = webhookSecretContext(endpointId, version);
@@ -30,6 +30,8 @@ export const webhookSecrets = (db: Sql, keyring: SecretsKeyring): WebhookSecrets
   };
   return {
     find,
+    /** The database may have been restored, and a version made again. */
+    forgetAll: () => known.clear(),
     keep: async (endpointId, version, secret, tx = db) => {
       const { keyId, sealed } = keyring.seal('webhook secrets', webhookSecretContext(endpointId, version), secret);
       await tx.query(

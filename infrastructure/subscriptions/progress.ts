@@ -38,6 +38,7 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
   /** Listens to the heads that the store announces, and to the notices of consumers of `role` in other processes. */
   async follow(store: EventStore, notices: NotificationListener, role: string): Promise<void> {
     store.onHead((head) => this.sawHead(head));
+    store.onRestored((head) => this.reset(head));
     await notices.on('quita_progress', (payload) => {
       const [of, position, names] = payload.split(' ');
       if (of === role && position && names) this.moved(names.split(','), position as Position);
@@ -51,6 +52,15 @@ export class LogProgress<Name extends string = string> implements Progress<Name>
     this.#head = head;
     for (const standing of this.#standing.values())
       if (standing.behindSinceMs === null && this.#isBehind(standing)) standing.behindSinceMs = this.#now();
+  }
+
+  /** The log was restored to an older state: how far the consumers are has to be learnt again. */
+  reset(head: Position | null): void {
+    this.#head = head;
+    for (const standing of this.#standing.values()) {
+      standing.position = null;
+      standing.behindSinceMs = head === null ? null : this.#now();
+    }
   }
 
   /** Names of other groups are ignored. */

@@ -58,5 +58,7 @@ function connectionDetail(error: unknown): string {
   // Several addresses were tried: each has its own reason.
   if (error instanceof AggregateError) return [...new Set(error.errors.map(connectionDetail))].join('; ');
   if (!(error instanceof Error)) return 'unknown error';
+  // Node's message of a system error names addresses, the platform's own and those that names stand for inside its network.
+  if ('syscall' in error && typeof error.syscall === 'string') return `${error.syscall} ${errorCode(error)}`;
   return error.message || errorCode(error) || error.name;
 }

@@ -1,27 +1,57 @@
 // Read model of dispute cases: what GET /v1/med/cases shows, what the list filters by, and what waits for operators and reminders.
-import { isUnderWay, type MedCaseState, medCase, reminderAt } from '../../domain/dispute/medCase.ts';
+import type { CaseWaitsBecause } from '../../application/ports/readModels/cases.ts';
+import { type CaseTerms, type MedCaseState, medCase, reminderAt } from '../../domain/dispute/medCase.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import { aggregateTable } from '../engine/aggregateTable.ts';
 
 const term =
-  <Name extends 'paymentId' | 'type' | 'responseDeadline'>(name: Name) =>
-  (state: MedCaseState) =>
+  <Name extends 'type' | 'responseDeadline'>(name: Name) =>
+  (state: MedCaseState): CaseTerms[Name] | null =>
     state.status === 'absent' ? null : state.terms[name];
+/** Known of a report that opened no case, too. */
+const reported =
+  (name: 'paymentId' | 'providerCaseId') =>
+  (state: MedCaseState): string | null =>
+    (state.status === 'absent' ? state.notTaken : state.terms)?.[name] ?? null;
 
-/** Why it waits for an operator; null: it does not. */
-export const waitsBecause = (state: MedCaseState): 'review' | 'amount_mismatch' | null => {
-  if (state.status === 'absent' || !isUnderWay(state)) return null;
-  if (state.review !== null) return 'review';
-  return state.terms.amountMismatch ? 'amount_mismatch' : null;
+type Waits = readonly (readonly [CaseWaitsBecause, Timestamp])[];
+
+/** Why and since when operators must look at it. */
+export const waitsOf = (state: MedCaseState): Waits => {
+  if (state.status === 'absent') {
+    const { notTaken, isDismissed } = state;
+    return notTaken?.isFinal && !isDismissed ? [['report_not_taken', notTaken.at]] : [];
+  }
+  const { review, settling, contradiction, createdAt } = state;
+  return [
+    ...(review === null ? [] : [['review', review.since] as const]),
+    ...(settling === 'awaited' ? [['amount_mismatch', createdAt] as const] : []),
+    ...(contradiction === null ? [] : [['report_contradicts', contradiction.at] as const]),
+  ];
 };
+
+const waitsBecause = (state: MedCaseState): string | null =>
+  waitsOf(state)
+    .map(([because]) => because)
+    .join(',') || null;
+const waitsSince = (state: MedCaseState): Timestamp | null =>
+  waitsOf(state)
+    .map(([, since]) => since)
+    .toSorted()[0] ?? null;
+
+/** Since when a report waits until its payment can take it; null: none does. */
+const owedSince = (state: MedCaseState): Timestamp | null =>
+  state.status === 'absent' && state.notTaken?.isFinal === false && !state.isDismissed ? state.notTaken.at : null;
 
 export const disputesProjection = aggregateTable<'medCase', MedCaseState>({
   name: 'disputes',
-  version: 1,
+  version: 2,
   category: 'medCase',
   decider: medCase,
   table: 'cases',
   columns: [
-    { name: 'payment_id', type: 'text', of: term('paymentId') },
+    { name: 'payment_id', type: 'text', of: reported('paymentId') },
+    { name: 'provider_case_id', type: 'text', of: reported('providerCaseId') },
     { name: 'type', type: 'text', of: term('type') },
     { name: 'status', type: 'text', of: ({ status }) => status },
     {
@@ -32,6 +62,8 @@ export const disputesProjection = aggregateTable<'medCase', MedCaseState>({
     { name: 'response_deadline', type: 'timestamptz', of: term('responseDeadline') },
     { name: 'remind_at', type: 'timestamptz', of: reminderAt },
     { name: 'waits_because', type: 'text', of: waitsBecause },
+    { name: 'waits_since', type: 'timestamptz', of: waitsSince },
+    { name: 'owed_since', type: 'timestamptz', of: owedSince },
   ],
   indexes: [
     { columns: 'account_id, mode, created_at DESC, id' },
@@ -39,7 +71,8 @@ export const disputesProjection = aggregateTable<'medCase', MedCaseState>({
     { columns: 'account_id, mode, type, created_at DESC, id' },
     { columns: 'payment_id' },
     { columns: 'remind_at, id', where: 'remind_at IS NOT NULL' },
-    { columns: 'created_at, id', where: 'waits_because IS NOT NULL' },
+    { columns: 'waits_since, id', where: 'waits_since IS NOT NULL' },
+    { columns: 'owed_since, id', where: 'owed_since IS NOT NULL' },
     { columns: 'response_deadline', where: `status = 'open'` },
     { columns: 'id', where: `status IN ('open', 'appealed')` },
   ],

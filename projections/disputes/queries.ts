@@ -2,9 +2,10 @@
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { CaseFilter, CaseReads, CaseViews, WaitingCase } from '../../application/ports/readModels/cases.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import type { MedCase } from '../../domain/dispute/medCase.ts';
-import type { AccountId, MedCaseId, Mode } from '../../domain/kernel/ids.ts';
+import type { MedCase, MedCaseState } from '../../domain/dispute/medCase.ts';
+import type { AccountId, MedCaseId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { waitsOf } from './projection.ts';
 
 interface Row {
   readonly state: string;
@@ -14,7 +15,7 @@ const caseOf = ({ state }: Row): MedCase => JSON.parse(state) as MedCase;
 const findOwn = async (db: Sql, { accountId, mode }: Tenant, id: MedCaseId): Promise<MedCase | null> => {
   const { rows } = await db.query<Row>({
     name: 'find_case',
-    text: 'SELECT state FROM rm_disputes.cases WHERE id = $1 AND account_id = $2 AND mode = $3',
+    text: 'SELECT state FROM rm_disputes.cases WHERE id = $1 AND account_id = $2 AND mode = $3 AND created_at IS NOT NULL',
     values: [id, accountId, mode],
   });
   return rows[0] ? caseOf(rows[0]) : null;
@@ -70,16 +71,30 @@ const count = async (db: Sql, rest: string): Promise<number> => {
 
 export const caseReads = (db: Sql): CaseReads => ({
   waiting: async (limit) => {
-    const { rows } = await db.query<Row & { readonly because: WaitingCase['because'] }>(
-      `SELECT state, waits_because AS because FROM rm_disputes.cases WHERE waits_because IS NOT NULL
-       ORDER BY created_at, id LIMIT $1`,
+    const { rows } = await db.query<Row & { readonly id: MedCaseId }>(
+      'SELECT id, state FROM rm_disputes.cases WHERE waits_since IS NOT NULL ORDER BY waits_since, id LIMIT $1',
       [limit],
     );
-    return rows.map((row) => ({ medCase: caseOf(row), because: row.because }));
+    return rows.map(({ id, state: text }): WaitingCase => {
+      const state = JSON.parse(text) as MedCaseState;
+      return { id, state, waits: waitsOf(state) };
+    });
   },
   countUnderWay: () => count(db, `WHERE status IN ('open', 'appealed')`),
   countPastDeadline: () => count(db, `${CLOCK} WHERE status = 'open' AND response_deadline < now() + ${OFFSET}`),
-  countWaiting: () => count(db, 'WHERE waits_because IS NOT NULL'),
+  countWaiting: (because) =>
+    because === undefined
+      ? count(db, 'WHERE waits_since IS NOT NULL')
+      : count(db, `WHERE waits_since IS NOT NULL AND waits_because LIKE '%${because}%'`),
+  waitingReports: async (providerCaseId) => {
+    const { rows } = await db.query<{ id: MedCaseId }>(
+      `SELECT id FROM rm_disputes.cases WHERE waits_since IS NOT NULL AND waits_because LIKE '%report_%' AND provider_case_id = $1`,
+      [providerCaseId],
+    );
+    return rows.map(({ id }) => id);
+  },
+  countOwedReports: () => count(db, 'WHERE owed_since IS NOT NULL'),
+  owedReports: (before, page) => owedReports(db, before, page),
   overdueReminders: (before, page) => overdueReminders(db, before, page),
 });
 
@@ -87,6 +102,28 @@ interface ReminderRow {
   readonly id: MedCaseId;
   readonly account_id: AccountId;
   readonly mode: Mode;
+}
+
+interface OwedRow {
+  readonly id: MedCaseId;
+  readonly payment_id: PaymentId;
+  readonly account_id: AccountId;
+  readonly mode: Mode;
+}
+
+async function* owedReports(db: Sql, before: Timestamp, page: number) {
+  for (let after = ''; ; ) {
+    const { rows } = await db.query<OwedRow>(
+      `SELECT t.id, t.payment_id, t.account_id, t.mode FROM rm_disputes.cases t ${CLOCK}
+       WHERE t.owed_since IS NOT NULL AND t.owed_since < $1::timestamptz + ${OFFSET} AND c.draining IS NOT TRUE AND t.id > $2
+       ORDER BY t.id LIMIT $3`,
+      [before, after, page],
+    );
+    yield rows.map((row) => ({ tenant: { accountId: row.account_id, mode: row.mode }, paymentId: row.payment_id }));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < page) return;
+    after = last.id;
+  }
 }
 
 /** While a test clock is being drained, what is due by it is left to the drain. */

@@ -1,6 +1,6 @@
 // The checkpoint of each consumer of the log. Moved by compare-and-set in the transaction of the rows (architecture §6).
 
-import type { Position } from '../../application/ports/eventStore.ts';
+import type { EventStore, Position, SubscriptionSignal } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 
 export interface Checkpoint {
@@ -9,6 +9,8 @@ export interface Checkpoint {
   readonly storeId: string;
   /** null: nothing taken yet. */
   readonly position: Position | null;
+  /** Id of the event at `position`; null: not known, or no event stands there. */
+  readonly eventId: string | null;
   /** How often a rebuilt copy of the read model was swapped in. */
   readonly swaps: number;
 }
@@ -27,6 +29,7 @@ interface Row {
   version: number;
   store_id: string;
   position: Position | null;
+  event_id: string | null;
   swaps: number;
 }
 const fromRow = (row: Row): Checkpoint => ({
@@ -34,32 +37,38 @@ const fromRow = (row: Row): Checkpoint => ({
   version: row.version,
   storeId: row.store_id,
   position: row.position,
+  eventId: row.event_id,
   swaps: row.swaps,
 });
 
+const COLUMNS = 'name, version, store_id, position, event_id, swaps';
+
 export const readCheckpoints = async (db: Sql, names: readonly string[]): Promise<Map<string, Checkpoint>> => {
-  const text =
-    'SELECT name, version, store_id, position, swaps FROM subscriptions.checkpoints WHERE name = ANY($1::text[])';
+  const text = `SELECT ${COLUMNS} FROM subscriptions.checkpoints WHERE name = ANY($1::text[])`;
   const { rows } = await db.query<Row>(text, [names]);
   return new Map(rows.map((row) => [row.name, fromRow(row)]));
 };
 
 /** Returns the checkpoints of all consumers and of all copies being built. */
 export const readAllCheckpoints = async (db: Sql): Promise<readonly Checkpoint[]> => {
-  const text = 'SELECT name, version, store_id, position, swaps FROM subscriptions.checkpoints ORDER BY name';
+  const text = `SELECT ${COLUMNS} FROM subscriptions.checkpoints ORDER BY name`;
   return (await db.query<Row>(text)).rows.map(fromRow);
 };
 
 /** Creates a checkpoint. Where there is one already, it counts as swapped. */
 export const createCheckpoint = async (
   db: Sql,
-  { name, version, storeId, position }: Omit<Checkpoint, 'swaps'>,
+  { name, version, storeId, position, eventId }: Omit<Checkpoint, 'swaps'>,
 ): Promise<void> => {
-  const text = `INSERT INTO subscriptions.checkpoints AS c (name, version, store_id, position) VALUES ($1, $2, $3, $4)
+  const text = `INSERT INTO subscriptions.checkpoints AS c (name, version, store_id, position, event_id) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (name) DO UPDATE SET version = excluded.version, store_id = excluded.store_id, position = excluded.position,
-      swaps = c.swaps + 1, moved_at = now()`;
-  await db.query(text, [name, version, storeId, position]);
+      event_id = excluded.event_id, swaps = c.swaps + 1, moved_at = now()`;
+  await db.query(text, [name, version, storeId, position, eventId]);
 };
+
+/** Creates the checkpoint of a consumer that has taken nothing yet. */
+export const createFirstCheckpoint = (db: Sql, checkpoint: Pick<Checkpoint, 'name' | 'version' | 'storeId'>) =>
+  createCheckpoint(db, { ...checkpoint, position: null, eventId: null });
 
 export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
   await db.query('DELETE FROM subscriptions.checkpoints WHERE name = $1', [name]);
@@ -68,18 +77,30 @@ export const dropCheckpoint = async (db: Sql, name: string): Promise<void> => {
 /** Where a consumer stands, as far as its leader knows. */
 export type Standing = Pick<Checkpoint, 'name' | 'position' | 'swaps'>;
 
+/** A position of the log that was reached, and the id of the event there; null as in Checkpoint. */
+export interface Reached {
+  readonly position: Position;
+  readonly eventId: string | null;
+}
+
+export const reachedBy = (batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' }>): Reached => {
+  const { position } = batch;
+  const last = batch.kind === 'events' ? batch.events.at(-1) : undefined;
+  return { position, eventId: last?.position === position ? last.id : null };
+};
+
 /** Moves all checkpoints, or throws LostLeadership. One NOTIFY with their names reaches other processes with the commit. */
 export const moveCheckpoints = async (
   tx: Sql,
   role: string,
   from: readonly Standing[],
-  to: Position,
+  { position: to, eventId }: Reached,
 ): Promise<void> => {
   const names = from.map(({ name }) => name);
   const { rows } = await tx.query<{ moved: number }>({
     name: 'move_checkpoints',
     text: `WITH moved AS (
-        UPDATE subscriptions.checkpoints c SET position = $4, moved_at = now()
+        UPDATE subscriptions.checkpoints c SET position = $4, event_id = $6, moved_at = now()
         FROM unnest($1::text[], $2::text[], $3::int[]) AS v(name, was, swaps)
         WHERE c.name = v.name AND c.position IS NOT DISTINCT FROM v.was AND c.swaps = v.swaps RETURNING c.name)
       SELECT count(*) AS moved, CASE WHEN count(*) = cardinality($1) THEN pg_notify('quita_progress', $5) END FROM moved`,
@@ -89,6 +110,7 @@ export const moveCheckpoints = async (
       from.map(({ swaps }) => swaps),
       to,
       `${role} ${to} ${names.join(',')}`,
+      eventId,
     ],
   });
   if (rows[0]?.moved !== names.length) throw new LostLeadership(`${role}: a checkpoint was moved by somebody else`);
@@ -101,17 +123,58 @@ export const assertStillThere = async (db: Sql, { name, position, swaps }: Stand
     throw new LostLeadership(`the checkpoint of ${name} was moved by somebody else`);
 };
 
-/** Throws CheckpointMismatch. `head`: newest position of the log, null when it is empty. */
-export const assertSameLog = (checkpoint: Checkpoint, storeId: string, head: Position | null): void => {
-  if (checkpoint.storeId !== storeId)
-    throw new CheckpointMismatch(
-      `${checkpoint.name} has followed event store ${checkpoint.storeId}, but this one is ${storeId}: restore the matching database, or drop the read models and process checkpoints`,
+/** Returns why the checkpoint is not of this log. `eventId`: of the event at its position. */
+const mismatchOf = (
+  { name, storeId, position, eventId: remembered }: Checkpoint,
+  log: string,
+  head: Position | null,
+  eventId: string | null,
+): CheckpointMismatch | null => {
+  if (storeId !== log)
+    return new CheckpointMismatch(
+      `${name} has followed event store ${storeId}, but this one is ${log}: restore the matching database, or drop the read models and process checkpoints`,
     );
-  if (checkpoint.position !== null && (head === null || checkpoint.position > head))
-    throw new CheckpointMismatch(
-      `${checkpoint.name} has followed the event store up to ${checkpoint.position}, but it ends at ${head ?? 'nothing'}: was a backup restored? Restore both stores, the event store last`,
+  if (position !== null && (head === null || position > head))
+    return new CheckpointMismatch(
+      `${name} has followed the event store up to ${position}, but it ends at ${head ?? 'nothing'}: was a backup restored? Restore both stores, the event store last`,
     );
+  // No event: a delivery that was deleted since.
+  if (remembered !== null && eventId !== null && eventId !== remembered)
+    return new CheckpointMismatch(
+      `${name} has followed the event store up to event ${remembered} at ${position}, but there it has event ${eventId}: was a backup restored, and appended to since? Restore both stores, the event store last`,
+    );
+  return null;
 };
+
+/** The log that checkpoints are compared with. */
+export type ComparedLog = Pick<EventStore, 'storeId' | 'head' | 'eventIdAt'>;
+
+/** Returns what is wrong with the first checkpoint that is not of this log; null: all are, as far as is known. */
+export const mismatchWith = async (
+  log: ComparedLog,
+  checkpoints: readonly Checkpoint[],
+): Promise<CheckpointMismatch | null> => {
+  const head = await log.head();
+  const ids = new Map<Position, string | null>(); // most stand at the same position
+  for (const checkpoint of checkpoints) {
+    const { position, eventId } = checkpoint;
+    const isComparable = position !== null && eventId !== null && head !== null && position <= head;
+    if (isComparable && !ids.has(position)) ids.set(position, await log.eventIdAt(position));
+    const mismatch = mismatchOf(checkpoint, log.storeId, head, position === null ? null : (ids.get(position) ?? null));
+    if (mismatch !== null) return mismatch;
+  }
+  return null;
+};
+
+/** Throws CheckpointMismatch, EventStoreUnavailable. */
+export const assertSameLog = async (log: ComparedLog, checkpoints: readonly Checkpoint[]): Promise<void> => {
+  const mismatch = await mismatchWith(log, checkpoints);
+  if (mismatch !== null) throw mismatch;
+};
+
+/** Whether the checkpoint is of this log, as far as is known. Throws EventStoreUnavailable. */
+export const isOfLog = async (log: ComparedLog, checkpoint: Checkpoint): Promise<boolean> =>
+  (await mismatchWith(log, [checkpoint])) === null;
 
 // --- A log that moves to another store: the same events stand there, at other positions ---
 
@@ -119,23 +182,18 @@ export const assertSameLog = (checkpoint: Checkpoint, storeId: string, head: Pos
 const isBesides = ({ name }: Checkpoint): boolean => name.endsWith('/next');
 
 /**
- * Those that follow `storeId`, whose newest position is `head`. The others must follow `movedTo` already. Throws CheckpointMismatch when
- * one follows a third log, or a longer one.
+ * Returns those that follow the log. The others must follow `movedTo` already. Throws CheckpointMismatch when one follows a third log, or
+ * this one in another state.
  */
-export const checkpointsToMove = async (
-  db: Sql,
-  storeId: string,
-  head: Position | null,
-  movedTo: string,
-): Promise<readonly Checkpoint[]> => {
+export const checkpointsToMove = async (db: Sql, log: ComparedLog, movedTo: string): Promise<readonly Checkpoint[]> => {
   const all = await readAllCheckpoints(db);
-  const foreign = all.find((each) => ![storeId, movedTo].includes(each.storeId) && !isBesides(each));
+  const foreign = all.find((each) => ![log.storeId, movedTo].includes(each.storeId) && !isBesides(each));
   if (foreign !== undefined)
     throw new CheckpointMismatch(
       `${foreign.name} has followed event store ${foreign.storeId}, which is neither of the two: this is not the log of this database`,
     );
-  const toMove = all.filter((each) => each.storeId === storeId);
-  for (const checkpoint of toMove) assertSameLog(checkpoint, storeId, head);
+  const toMove = all.filter((each) => each.storeId === log.storeId);
+  await assertSameLog(log, toMove);
   return toMove;
 };
 
@@ -144,15 +202,15 @@ export const moveCheckpointsTo = async (
   tx: Sql,
   checkpoints: readonly Checkpoint[],
   storeId: string,
-  positions: ReadonlyMap<Position, Position | null>,
+  positions: ReadonlyMap<Position, Reached | null>,
 ): Promise<void> => {
   for (const { name, storeId: from, position } of checkpoints) {
     const to = position === null ? null : positions.get(position);
     if (to === undefined) throw new Error(`nobody looked where ${name} stands in the copy`);
     const { rowCount } = await tx.query(
-      `UPDATE subscriptions.checkpoints SET store_id = $2, position = $3, moved_at = now()
-        WHERE name = $1 AND store_id = $4 AND position IS NOT DISTINCT FROM $5`,
-      [name, storeId, to, from, position],
+      `UPDATE subscriptions.checkpoints SET store_id = $2, position = $3, event_id = $4, moved_at = now()
+        WHERE name = $1 AND store_id = $5 AND position IS NOT DISTINCT FROM $6`,
+      [name, storeId, to?.position ?? null, to?.eventId ?? null, from, position],
     );
     if (rowCount !== 1) throw new Error(`the checkpoint of ${name} was moved by somebody else`);
   }

@@ -1,11 +1,23 @@
 // How consumers of the log take its batches: those at the same position together, each of the others in a lane of its own.
 
 import type { EventCodec, EventLog } from '../../application/ports/eventCodec.ts';
-import type { Position, RecordedEvent, SubscriptionSignal } from '../../application/ports/eventStore.ts';
+import {
+  type Position,
+  type RecordedEvent,
+  type SubscriptionSignal,
+  UnknownPosition,
+} from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { assertStillThere, LostLeadership, moveCheckpoints, type Standing } from './checkpoints.ts';
+import {
+  assertStillThere,
+  LostLeadership,
+  moveCheckpoints,
+  type Reached,
+  reachedBy,
+  type Standing,
+} from './checkpoints.ts';
 import { type ParkedStream, park } from './parkedStreams.ts';
 import {
   applyCarefully,
@@ -27,6 +39,8 @@ export interface Member {
   readonly swaps: number;
   readonly leftOut: LeftOut;
   position: Position | null;
+  /** Of the event at `position`, as in its checkpoint. */
+  eventId: string | null;
   /** Why it failed as a whole; null when it did not. Until it is well it has a subscription of its own. */
   fault: Error | null;
   /** Streams parked one after the other, without an event taken in between. */
@@ -73,7 +87,7 @@ export interface Took {
 export const conclude = async (
   { role, store }: LeaderHooks,
   took: readonly Took[],
-  to: Position,
+  to: Reached,
   tx: Sql,
 ): Promise<readonly ParkedStream[]> => {
   const parked: ParkedStream[] = [];
@@ -89,13 +103,14 @@ export const conclude = async (
 export const announceTaken = (
   { onMoved, onParked }: LeaderHooks,
   took: readonly Took[],
-  to: Position,
+  { position: to, eventId }: Reached,
   parked: readonly ParkedStream[],
 ): void => {
   for (const { member, poisoned, hasTaken } of took) {
     member.parkedInARow = hasTaken ? 0 : member.parkedInARow + poisoned.length;
     for (const { recorded } of poisoned) member.leftOut.park(recorded.stream, recorded.revision);
     member.position = to;
+    member.eventId = eventId;
     member.consumer.committed?.();
   }
   if (parked.length > 0) onParked?.(parked);
@@ -170,6 +185,7 @@ export class SharedLane {
   async #take(batch: Exclude<SubscriptionSignal, { kind: 'caughtUp' }>, signal: AbortSignal): Promise<void> {
     const recorded = batch.kind === 'events' ? batch.events : [];
     const categories = categoriesOf(recorded);
+    const to = reachedBy(batch);
     const { session } = this.#options.turns;
     const behind = () => this.members.filter(({ position }) => position === null || position < batch.position);
     let tries = 0;
@@ -188,12 +204,12 @@ export class SharedLane {
             took.push({ member: current, poisoned, hasTaken: events.length > 0 });
           }
           current = undefined;
-          return conclude(this.#options, took, batch.position, tx);
+          return conclude(this.#options, took, to, tx);
         };
         // Where there is nothing to take, only checkpoints move, which is one statement.
         const isEmpty = readable.every(({ events, poisoned }) => events.length === 0 && poisoned.length === 0);
         const parked = await (isEmpty ? takeAll(session) : session.transaction(takeAll));
-        announceTaken(this.#options, took, batch.position, parked);
+        announceTaken(this.#options, took, to, parked);
       } catch (error) {
         await this.#recover(members, current, error as Error, ++tries, signal);
       }
@@ -274,7 +290,7 @@ export class SideSession {
 /** When more streams than this fail one after the other, with nothing taken in between, the consumer is at fault and not the events. */
 const PARKED_IN_A_ROW_MAX = 10;
 
-/** Resolves when it has joined the others, or at the signal. Throws LostLeadership. */
+/** Resolves when it has joined the others, or at the signal. Throws LostLeadership, UnknownPosition. */
 export const followAlone = async (member: Member, options: LoneLaneOptions, signal: AbortSignal): Promise<void> => {
   const { store, batchSize, side, rejoin, retryDelayMsMax } = options;
   for (let failures = 0; !signal.aborted; ) {
@@ -289,7 +305,7 @@ export const followAlone = async (member: Member, options: LoneLaneOptions, sign
         if (rejoin(member)) return;
       }
     } catch (error) {
-      if (error instanceof LostLeadership) throw error;
+      if (error instanceof LostLeadership || error instanceof UnknownPosition) throw error;
       await reportFault(member, error as Error, options);
       failures++;
       await pause(Math.min(DELAY_MS * 2 ** failures, retryDelayMsMax), signal);
@@ -319,8 +335,8 @@ const take = async (
   options: LoneLaneOptions,
   session: LeaderSession,
 ): Promise<void> => {
-  const to: Position = batch.position;
-  if (member.position !== null && member.position >= to) return;
+  const to = reachedBy(batch);
+  if (member.position !== null && member.position >= to.position) return;
   const recorded = batch.kind === 'events' ? batch.events : [];
   const { events, poisoned: unreadable } = await eventsFor(options.codec, member, recorded, categoriesOf(recorded));
   try {

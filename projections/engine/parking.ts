@@ -268,6 +268,15 @@ export const isTransient = (error: unknown): boolean => /^(08|40|53|57|58|55P03)
 export const mayBeOfEvent = (error: unknown): boolean => /^(2[123]|P0)|^$/.test(sqlStateOf(error) ?? '');
 
 const ERROR_LENGTH_MAX = 300;
+/** So much of a message is looked through for personal data: it may quote what a merchant sent. */
+const MESSAGE_LENGTH_MAX = 1_000;
+
+/** Without the word at the cut: half an address is not recognised as one. */
+const cut = (message: string): string => {
+  if (message.length <= MESSAGE_LENGTH_MAX) return message;
+  const head = message.slice(0, MESSAGE_LENGTH_MAX);
+  return head.slice(0, Math.max(head.lastIndexOf(' '), 0));
+};
 
 /** For rows, logs and operators, without personal data: values that the database or a parser quotes are left out. */
 export const faultText = (error: unknown): string => {
@@ -275,6 +284,8 @@ export const faultText = (error: unknown): string => {
   const code = sqlStateOf(error);
   if (code !== null) return ['database error', code, table, constraint].filter((part) => part !== undefined).join(' ');
   if (error instanceof SyntaxError) return name;
-  const shown = message.replaceAll(/[^\s"'<>]+@[^\s"'<>]+/g, '…').replaceAll(/\d[\d./-]{9,}\d/g, '…');
+  const shown = cut(message)
+    .replaceAll(/[^\s"'<>]+@[^\s"'<>]+/g, '…')
+    .replaceAll(/\d[\d./-]{9,}\d/g, '…');
   return `${name}: ${shown}`.slice(0, ERROR_LENGTH_MAX);
 };

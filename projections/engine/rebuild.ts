@@ -3,7 +3,7 @@
 import type { EventLog } from '../../application/ports/eventCodec.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import { AlreadyRunning } from '../../application/ports/platformWork.ts';
-import { moveCheckpoints } from './checkpoints.ts';
+import { moveCheckpoints, type Reached } from './checkpoints.ts';
 import { park } from './parkedStreams.ts';
 import { parkedStream, readLeftOut } from './parking.ts';
 import { pause } from './pause.ts';
@@ -42,9 +42,10 @@ export const rebuild = async (
     if (!(await session.tryLead(`rebuild ${projection.name}`)))
       throw new RebuildRunning(`${projection.name} is being rebuilt by another process`);
     await holdRetention(session);
-    const copy = await session.transaction((tx) => ensureNext(tx, projection, store.storeId));
+    const copy = await session.transaction((tx) => ensureNext(tx, projection, store));
     const leftOut = await readLeftOut(session, log, projection.name, copy.name);
     let { position } = copy;
+    let reached: Reached | null = position === null ? null : { position, eventId: copy.eventId };
     const writer = projection.writer(nextSchema(projection.name));
     let events = 0;
     const catchUp = async () => {
@@ -60,7 +61,8 @@ export const rebuild = async (
         until: null,
         onBatch: async (tx, to, from, poisoned) => {
           await park(tx, await Promise.all(poisoned.map((poison) => parkedStream(copy.name, poison, store))));
-          await moveCheckpoints(tx, 'rebuild', [{ ...copy, position: from }], to);
+          reached = { position: to, eventId: await store.eventIdAt(to) };
+          await moveCheckpoints(tx, 'rebuild', [{ ...copy, position: from }], reached);
         },
         ...(signal && { signal }),
         ...(onTaken && { onTaken: (to, count) => onTaken(to, events + count) }),
@@ -71,7 +73,7 @@ export const rebuild = async (
     for (let isLive = false; !isLive; ) {
       await catchUp();
       isLive = await session
-        .transaction((tx) => swap(tx, projection, store.storeId, position))
+        .transaction((tx) => swap(tx, projection, store, reached))
         .catch(async (error: { code?: string }) => {
           if (error.code !== LOCK_NOT_AVAILABLE) throw error;
           await pause(LET_PASS_MS, signal);

@@ -75,7 +75,8 @@ const takeUp = async (
     const again = poison === undefined ? null : await parkedStream(name, poison, store);
     if (again === null) await unpark(tx, name, stream);
     else await park(tx, [again]);
-    if (member.position !== null) await moveCheckpoints(tx, role, [standingOf(member)], member.position);
+    const { position, eventId } = member;
+    if (position !== null) await moveCheckpoints(tx, role, [standingOf(member)], { position, eventId });
     return again;
   });
 };

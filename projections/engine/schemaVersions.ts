@@ -1,7 +1,15 @@
 // The copies of a projection: the live one that queries read, and one being built beside it.
-import type { Position } from '../../application/ports/eventStore.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { createCheckpoint, dropCheckpoint, readCheckpoints, type Standing } from './checkpoints.ts';
+import {
+  type Checkpoint,
+  type ComparedLog,
+  createCheckpoint,
+  createFirstCheckpoint,
+  dropCheckpoint,
+  isOfLog,
+  type Reached,
+  readCheckpoints,
+} from './checkpoints.ts';
 import { adoptParked, dropParked } from './parkedStreams.ts';
 import { pause } from './pause.ts';
 import { liveSchema, nextSchema, type Projection, verifySchema } from './projection.ts';
@@ -23,20 +31,20 @@ export const ensureLive = async (tx: Sql, projection: Projection, storeId: strin
   const checkpoint = (await readCheckpoints(tx, [projection.name])).get(projection.name);
   if (checkpoint) return checkpoint.version === projection.version ? 'current' : 'outdated';
   await createSchema(tx, projection, liveSchema(projection.name));
-  await createCheckpoint(tx, { name: projection.name, version: projection.version, storeId, position: null });
+  await createFirstCheckpoint(tx, { name: projection.name, version: projection.version, storeId });
   return 'created';
 };
 
-/** The copy beside the live one: the one that a killed rebuild left, or a new one. Returns how far it is. */
-export const ensureNext = async (tx: Sql, projection: Projection, storeId: string): Promise<Standing> => {
+/** The copy beside the live one: the one of this log that a killed rebuild left, or a new one. Returns how far it is. */
+export const ensureNext = async (tx: Sql, projection: Projection, log: ComparedLog): Promise<Checkpoint> => {
   const name = nextName(projection);
   const look = async () => (await readCheckpoints(tx, [name])).get(name);
   const checkpoint = await look();
-  if (checkpoint?.version === projection.version && checkpoint.storeId === storeId) return checkpoint;
+  if (checkpoint?.version === projection.version && (await isOfLog(log, checkpoint))) return checkpoint;
   await createSchema(tx, projection, nextSchema(projection.name));
   await dropParked(tx, name);
-  await createCheckpoint(tx, { name, version: projection.version, storeId, position: null });
-  return (await look()) as Standing;
+  await createFirstCheckpoint(tx, { name, version: projection.version, storeId: log.storeId });
+  return (await look()) as Checkpoint;
 };
 
 /** Readers queue behind whoever waits for an exclusive lock: a swap asks for this long, then lets them pass and asks again. */
@@ -50,14 +58,15 @@ const liveTables = async (tx: Sql, projection: Projection): Promise<readonly str
 };
 
 /**
- * The copy becomes the live one, unless the live one is ahead: false, and reads would have gone back in time. A leader at work notices
+ * The copy becomes the live one, unless the live one is ahead: false, and reads would have gone back in time. A live one that has followed
+ * another log, or this one before it was restored, is ahead of nothing. A leader at work notices
  * by its compare-and-set and starts anew from here. Rejects with `lock_not_available` when somebody reads for long.
  */
 export const swap = async (
   tx: Sql,
   projection: Projection,
-  storeId: string,
-  position: Position | null,
+  log: ComparedLog,
+  reached: Reached | null,
 ): Promise<boolean> => {
   await tx.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_MS}`);
   // Tables first, then the checkpoint, as a leader takes them: the other way round the two would wait for each other.
@@ -65,10 +74,13 @@ export const swap = async (
   if (tables.length > 0) await tx.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
   await tx.query('SELECT FROM subscriptions.checkpoints WHERE name = $1 FOR UPDATE', [projection.name]);
   const live = (await readCheckpoints(tx, [projection.name])).get(projection.name);
-  if (live?.position != null && (position === null || live.position > position)) return false;
+  const isAhead = live?.position != null && (reached === null || live.position > reached.position);
+  if (isAhead && (await isOfLog(log, live))) return false;
   await dropSchema(tx, liveSchema(projection.name));
   await tx.query(`ALTER SCHEMA ${nextSchema(projection.name)} RENAME TO ${liveSchema(projection.name)}`);
-  await createCheckpoint(tx, { name: projection.name, version: projection.version, storeId, position });
+  const { position = null, eventId = null } = reached ?? {};
+  const { name, version } = projection;
+  await createCheckpoint(tx, { name, version, storeId: log.storeId, position, eventId });
   await dropCheckpoint(tx, nextName(projection));
   await adoptParked(tx, nextName(projection), projection.name);
   return true;

@@ -4,7 +4,7 @@ import type { EventLog } from '../../application/ports/eventCodec.ts';
 import { type Position, UnknownPosition } from '../../application/ports/eventStore.ts';
 import type { LeaderSession, OpenLeaderSession } from '../../application/ports/leaderSession.ts';
 import type { LogConsumer } from '../../application/ports/logConsumer.ts';
-import { assertSameLog, CheckpointMismatch, createCheckpoint, readCheckpoints } from './checkpoints.ts';
+import { assertSameLog, CheckpointMismatch, createFirstCheckpoint, readCheckpoints } from './checkpoints.ts';
 import { followAlone, type Member, SharedLane, SideSession, Turns } from './lanes.ts';
 import { type ParkedStream, readAsked } from './parkedStreams.ts';
 import { readLeftOut } from './parking.ts';
@@ -64,12 +64,15 @@ export class Subscriptions {
   #waiting: Promise<void> | null = null;
   /** Leaderships that ended by a fault, since the last batch that was taken. */
   #failures = 0;
+  /** The log did not have the last position, and nothing was taken since. Checkpoints may be restored, too: they are read once more. */
+  #isLogDoubted = false;
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     const { role, store, codec, onMoved, onParked, onTaken } = options;
     const onWorked: SubscriptionsOptions['onMoved'] = (consumers, position) => {
       this.#failures = 0;
+      this.#isLogDoubted = false;
       onMoved(consumers, position);
     };
     this.#hooks = {
@@ -135,7 +138,9 @@ export class Subscriptions {
         await this.#leadOnce();
       } catch (error) {
         if (error instanceof CheckpointMismatch) return this.#options.onMismatch(error);
-        if (error instanceof UnknownPosition) return this.#options.onMismatch(new CheckpointMismatch(error.message));
+        if (error instanceof UnknownPosition && this.#isLogDoubted)
+          return this.#options.onMismatch(new CheckpointMismatch(error.message));
+        this.#isLogDoubted ||= error instanceof UnknownPosition;
         this.#options.onRestart?.(error as Error);
         await pause(Math.min(100 * 2 ** ++this.#failures, 5_000), signal);
       }
@@ -172,20 +177,23 @@ export class Subscriptions {
   async #load(session: LeaderSession): Promise<Member[]> {
     const { consumers, store, codec, versionOf = () => 1 } = this.#options;
     const names = consumers.map(({ name }) => name);
-    const head = await store.head();
     const known = await readCheckpoints(session, names);
+    await assertSameLog(
+      store,
+      names.flatMap((name) => known.get(name) ?? []),
+    );
     const members: Member[] = [];
     for (const consumer of consumers) {
       const { name } = consumer;
       const checkpoint = known.get(name);
-      if (checkpoint) assertSameLog(checkpoint, store.storeId, head);
-      else
-        await createCheckpoint(session, { name, version: versionOf(consumer), storeId: store.storeId, position: null });
+      if (!checkpoint)
+        await createFirstCheckpoint(session, { name, version: versionOf(consumer), storeId: store.storeId });
       await consumer.reset(session);
       members.push({
         consumer,
         categories: new Set<string>(consumer.categories),
         position: checkpoint?.position ?? null,
+        eventId: checkpoint?.eventId ?? null,
         swaps: checkpoint?.swaps ?? 0,
         leftOut: await readLeftOut(session, { store, codec }, name),
         fault: null,

@@ -84,6 +84,7 @@ export const SORT_EXPRESSION: { readonly [F in SortField]: string | null } = {
   providerFee: 'provider_fee',
   platformFee: 'platform_fee',
   netAmount: 'amount - provider_fee - platform_fee',
+  amountRefunded: 'coalesce(amount_refunded, 0)',
   createdAt: 'created_at',
   paidAt: 'paid_at',
 };

@@ -38,7 +38,7 @@ const statusCounts = counterTable(STATUS_COUNTS, countsOfStatuses);
 
 export const paymentsProjection = aggregateTable<'payment', PaymentState>({
   name: 'payments',
-  version: 10,
+  version: 11,
   category: 'payment',
   decider: payment,
   table: 'payments',

@@ -153,7 +153,9 @@ type RestOfRecord = readonly [
   outcome: IncomingPaymentRecord['outcome'],
   reason: IncomingPaymentRecord['reason'],
   returnId: string | null,
-  refusal?: NonNullable<IncomingPaymentRecord['refusal']>,
+  refusal?: IncomingPaymentRecord['refusal'] | null,
+  payouts?: IncomingPaymentRecord['payouts'] | null,
+  late?: IncomingPaymentRecord['late'],
 ];
 type RestOfSettled = readonly [
   incomingPayments: readonly RestOfRecord[],
@@ -176,9 +178,11 @@ const restOfTransaction = (transaction: Transaction): RestOfTransaction => {
   const { incomingPayments, declined, settlement, releasedAt, refunds, dispute } = transaction;
   const { incoming, currency, netAmount, availableAt, at } = settlement;
   return [
-    incomingPayments.map(({ method, providerPaymentId, amount, outcome, reason, returnId, refusal }) => {
+    incomingPayments.map(({ method, providerPaymentId, amount, outcome, reason, returnId, refusal, payouts, late }) => {
       const record = [method, providerPaymentId, amount, outcome, reason, returnId] as const;
-      return refusal === undefined ? record : [...record, refusal];
+      if (late !== undefined) return [...record, refusal ?? null, payouts ?? null, late] as const;
+      if (payouts !== undefined) return [...record, refusal ?? null, payouts] as const;
+      return refusal === undefined ? record : ([...record, refusal] as const);
     }),
     declined,
     [incoming.method, incoming.providerPaymentId, incoming.amount, incoming.payer.name, incoming.payer.document],
@@ -206,7 +210,7 @@ const transactionOf = (rest: RestOfTransaction, row: PaymentRow): Transaction =>
     paidAt: row.paid_at,
   };
   return {
-    incomingPayments: records.map(([by, id, sum, outcome, reason, returnId, refusal]) => ({
+    incomingPayments: records.map(([by, id, sum, outcome, reason, returnId, refusal, payouts, late]) => ({
       method: by,
       providerPaymentId: id,
       amount: sum,
@@ -214,6 +218,8 @@ const transactionOf = (rest: RestOfTransaction, row: PaymentRow): Transaction =>
       reason,
       returnId,
       ...(refusal && { refusal }),
+      ...(payouts && { payouts }),
+      ...(late && { late }),
     })),
     declined,
     status: 'settled',

@@ -3,7 +3,7 @@
 import type { Instruments } from '../../domain/charge/instruments.ts';
 import { assertExists, type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
 import { documentKeyOf } from '../../domain/pix/taxId.ts';
-import { transactionStatus } from '../../domain/presentation/status.ts';
+import { amountRefunded, transactionStatus } from '../../domain/presentation/status.ts';
 import { methodFields, type TransactionView } from '../../domain/presentation/transaction.ts';
 import type { SettledTransaction } from '../../domain/transaction/transaction.ts';
 import { type Column, type ColumnValues, rowReader } from '../engine/aggregateTable.ts';
@@ -48,6 +48,13 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentState>[] = [
   { name: 'amount', type: 'bigint', of: ofTerms(({ amount }) => amount) },
   { name: 'provider_fee', type: 'bigint', of: ofSettlement(({ providerFee }) => providerFee) },
   { name: 'platform_fee', type: 'bigint', of: ofSettlement(({ platformFee }) => platformFee) },
+  // Null takes no room, and few payments are refunded.
+  {
+    name: 'amount_refunded',
+    type: 'bigint',
+    of: ofPayment((payment) => amountRefunded(payment) || null),
+    isDerived: true,
+  },
   { name: 'paid_at', type: 'timestamptz', of: ofSettlement(({ incoming }) => incoming.paidAt) },
   { name: 'pix_expires_at', type: 'timestamptz', of: ofPix(({ expiresAt }) => expiresAt) },
   { name: 'status', type: 'text', of: ofPayment(transactionStatus), isDerived: true },

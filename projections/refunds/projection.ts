@@ -4,7 +4,7 @@ import { aggregateTable } from '../engine/aggregateTable.ts';
 
 export const refundsProjection = aggregateTable<'refund', RefundState>({
   name: 'refunds',
-  version: 1,
+  version: 2,
   category: 'refund',
   decider: refund,
   table: 'refunds',

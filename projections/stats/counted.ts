@@ -1,7 +1,9 @@
-// Which events statistics count: what was created, paid and refunded. Where payments stand is counted by their status instead; the
-// others change none of these sums (rules T1, T2).
+// Which events statistics count: what was created, paid, refunded and lost in disputes. Where payments stand is counted by their status
+// instead; the others change none of these sums (rules T1, T2).
+
 import { ignoringTypes } from '../../domain/kernel/event.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
+import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
 
 export const isCounted = ignoringTypes<PaymentEvent>()(
   'ChargePixIssued',
@@ -21,10 +23,11 @@ export const isCounted = ignoringTypes<PaymentEvent>()(
   'TransactionPaymentReturned',
   'TransactionReturnRefused',
   'TransactionReturnRetried',
+  ...HELD_SETTLEMENT,
   'TransactionFundsReleased',
   'TransactionRefundReserved',
   'TransactionRefundReleased',
   'TransactionDisputeOpened',
   'TransactionDisputeUpdated',
-  'TransactionDisputeResolved',
+  'TransactionDisputeReturned',
 );

@@ -2,6 +2,7 @@
 // with the payments, whose fold knows what each event changed.
 import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
+import { takenByDispute } from '../../domain/ledger/postings.ts';
 import { type ExistingPayment, exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import { stageOf } from '../../domain/presentation/dayCounts.ts';
 import type { TransactionStatus } from '../../domain/presentation/status.ts';
@@ -27,6 +28,7 @@ type Count =
   | 'paid_amount'
   | 'fees'
   | 'refunded_amount'
+  | 'lost_amount'
   | StageColumn;
 
 /** `method` is empty in the row of all methods together. */
@@ -41,6 +43,7 @@ const TABLE: CounterTable<Count> = {
     'paid_amount',
     'fees',
     'refunded_amount',
+    'lost_amount',
     ...Object.values(STAGE_COLUMN),
   ],
 };
@@ -67,6 +70,12 @@ const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment,
     case 'TransactionRefundCompleted': {
       const { amount, fee, feePaidBy, at } = event.data;
       add(at, '', { refunded_amount: amount, fees: feePaidBy === 'merchant' ? fee : 0 });
+      return;
+    }
+    case 'TransactionDisputeSettled':
+    case 'TransactionDisputeResolved': {
+      const lost = takenByDispute(event);
+      if (lost > 0) add(event.data.at, '', { lost_amount: lost });
       return;
     }
     default:

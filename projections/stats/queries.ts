@@ -18,6 +18,7 @@ interface Row {
   readonly paid_amount: number;
   readonly fees: number;
   readonly refunded_amount: number;
+  readonly lost_amount: number;
   readonly awaiting_payment: number;
   readonly processing: number;
   readonly failed: number;
@@ -53,6 +54,7 @@ const toDayRow = (row: Row): DayRow => ({
   paidAmount: row.paid_amount,
   fees: row.fees,
   refundedAmount: row.refunded_amount,
+  lostAmount: row.lost_amount,
   stages: {
     awaitingPayment: row.awaiting_payment,
     processing: row.processing,

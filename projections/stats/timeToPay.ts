@@ -27,6 +27,8 @@ const paidAtOf = (event: PaymentEvent): Timestamp | null => {
       return event.data.incoming.paidAt;
     case 'ChargeCreated':
     case 'TransactionRefundCompleted':
+    case 'TransactionDisputeSettled':
+    case 'TransactionDisputeResolved':
       return null;
     default:
       return event satisfies never;

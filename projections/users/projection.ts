@@ -15,8 +15,10 @@ const statusOf = (event: UserEvent): KnownUser['status'] | null => {
     case 'UserDisabled':
       return 'disabled';
     case 'UserRoleChanged':
-    // Which password is in force is nobody's to see.
+    // The password and second factor in force are not shown.
     case 'UserPasswordChanged':
+    case 'UserSecondFactorEnrolled':
+    case 'UserSecondFactorReset':
       return null;
     default:
       return event satisfies never;
@@ -25,14 +27,15 @@ const statusOf = (event: UserEvent): KnownUser['status'] | null => {
 
 export const usersProjection: Projection = {
   name: 'users',
-  version: 1,
+  version: 2,
   categories: ['user'],
   tables: [{ name: 'users', key: ['id'] }],
   ddl: (
     schema,
   ) => `CREATE TABLE ${schema}.users (id text COLLATE "C" PRIMARY KEY, account_id text COLLATE "C", email text NOT NULL,
     name text NOT NULL, role text NOT NULL, status text NOT NULL, added_at timestamptz NOT NULL);
-    CREATE INDEX ON ${schema}.users (account_id, added_at, id);`,
+    CREATE INDEX ON ${schema}.users (account_id, added_at, id);
+    CREATE INDEX ON ${schema}.users (added_at, id);`,
   writer: (schema) => ({
     reset: () => undefined,
     apply: async (events: readonly LoggedEvent[], tx: Sql) => {

@@ -9,13 +9,21 @@ interface Row extends Omit<ListedUser, 'addedAt'> {
 
 export const userViews = (db: Sql): UserViews => ({
   list: async (accountId, page) => {
+    const after = page?.after ?? null;
+    const values: unknown[] = [page?.limit ?? null];
+    // Conditions that hold always are left out: the planner would follow no index for them.
+    const conditions = [
+      ...(accountId === null ? [] : [`account_id = $${values.push(accountId)}`]),
+      ...(after === null
+        ? []
+        : [`(added_at, id) > (SELECT added_at, id FROM rm_users.users WHERE id = $${values.push(after)})`]),
+    ];
     const { rows } = await db.query<Row>(
       `SELECT id AS "userId", account_id AS "accountId", email, name, role, status,
          (extract(epoch FROM added_at) * 1000)::bigint AS added_ms
-       FROM rm_users.users WHERE ($1::text IS NULL OR account_id = $1)
-         AND ($2::text IS NULL OR (added_at, id) > (SELECT added_at, id FROM rm_users.users WHERE id = $2))
-       ORDER BY added_at, id LIMIT $3`,
-      [accountId, page?.after ?? null, page?.limit ?? null],
+       FROM rm_users.users ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`}
+       ORDER BY added_at, id LIMIT $1`,
+      values,
     );
     return rows.map(({ added_ms, ...user }) => ({ ...user, addedAt: fromMillis(added_ms) }));
   },

@@ -8,7 +8,7 @@ import type { Projection, ProjectionWriter } from '../engine/projection.ts';
 
 export const walletProjection: Projection = {
   name: 'wallet',
-  version: 2,
+  version: 3,
   categories: ['payment'],
   tables: [
     { name: 'entries', key: ['payment_id', 'revision'] },

@@ -1,5 +1,6 @@
 // Balances of one account and mode, and the postings of one payment.
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
+import type { DisputesRest, LedgerReads } from '../../application/ports/readModels/ledger.ts';
 import type { CurrencyBalance, KeptPosting, WalletViews } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
@@ -53,4 +54,16 @@ const findPostings = async (db: Sql, id: PaymentId): Promise<readonly KeptPostin
 export const walletViews = (db: Sql): WalletViews => ({
   balances: (tenant) => findBalances(db, tenant),
   postings: (id) => findPostings(db, id),
+});
+
+export const ledgerReads = (db: Sql): LedgerReads => ({
+  disputesRests: async (tenant) => {
+    const { rows } = await db.query<DisputesRest>(
+      `SELECT account_id, mode, currency, amount::bigint AS rest FROM rm_wallet.balances
+       WHERE ledger_account = 'disputes' AND amount <> 0 AND ($1::text IS NULL OR (account_id = $1 AND mode = $2))
+       ORDER BY account_id, mode, currency LIMIT 1000`,
+      [tenant?.accountId ?? null, tenant?.mode ?? null],
+    );
+    return rows;
+  },
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { PROCESSES } from '../../application/capabilities.ts';
 import { caseMailing } from '../../application/disputes/caseMails.ts';
 import { caseDeadlines } from '../../application/disputes/deadlines.ts';
-import { evidenceSweep } from '../../application/disputes/evidenceSweep.ts';
+import { caseSettling } from '../../application/disputes/owedReports.ts';
 import { caseTelling } from '../../application/disputes/tellPayment.ts';
 import { cancellation } from '../../application/payments/cancellation.ts';
 import { expiry } from '../../application/payments/expiry.ts';
@@ -17,14 +17,12 @@ import { webhookDelivery } from '../../application/webhooks/webhookDelivery.ts';
 import { webhookFanOut } from '../../application/webhooks/webhookFanOut.ts';
 import { SERDE } from '../../domain/events.ts';
 import { CATEGORIES } from '../../domain/kernel/event.ts';
-import { addMillis, DAY_MS } from '../../domain/kernel/time.ts';
 import {
   attemptFailed,
   clear,
   DAY_BEFORE,
   DELIVERY,
   ENDPOINT,
-  EVIDENCE,
   job,
   LATER,
   LOG,
@@ -51,7 +49,6 @@ import {
 const CASE = { caseId: CASE_ID };
 const mailed = [job('mailCase', { ...CASE, revision: REVISION })];
 const told = [job('tellPayment', CASE)];
-const A_DAY_LATER = addMillis(LATER, DAY_MS);
 const answered = [clear('remindOfDeadline', CASE_ID)];
 const REFUND = { paymentId: PAYMENT_ID, refundId: REFUND_ID };
 const back = job('returnPayment', { paymentId: PAYMENT_ID, providerPaymentId: END_TO_END_ID });
@@ -115,6 +112,8 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
     refundExecution,
     {
       'refund reserved': [job('refund', REFUND)],
+      HeldPayoutRequested: [job('refund', REFUND)],
+      'refund confirmed late': [clear('refund', REFUND_ID), job('refund', REFUND)],
       'refund submitted': [timer('refund', REFUND_ID, at('15:00:03'), ACCOUNT_ID)],
       'refund unknown': [timer('refund', REFUND_ID, at('15:00:03'), ACCOUNT_ID)],
       'refund paid': [clear('refund', REFUND_ID), job('refund', REFUND)],
@@ -133,6 +132,16 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
       'case Accepted': told,
       'case Rejected': told,
       'case Closed': told,
+      'case Settled': told,
+      'case LateReported': told,
+    },
+  ],
+  [
+    caseSettling,
+    {
+      'dispute settled': [job('followSettling', { paymentId: PAYMENT_ID, revision: REVISION })],
+      'dispute resolved': [job('takeOwedReports', { paymentId: PAYMENT_ID })],
+      'held let pass': [job('takeOwedReports', { paymentId: PAYMENT_ID })],
     },
   ],
   [
@@ -143,6 +152,7 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
       'case Accepted': answered,
       'case Rejected': answered,
       'case Closed': answered,
+      'case Settled': answered,
     },
   ],
   [
@@ -155,13 +165,7 @@ const ANSWERS: readonly (readonly [ProcessManager, { readonly [name: string]: re
       'case Accepted': mailed,
       'case Rejected': mailed,
       'case Closed': mailed,
-    },
-  ],
-  [
-    evidenceSweep,
-    {
-      'case EvidenceGranted': [timer('sweepEvidence', EVIDENCE, A_DAY_LATER)],
-      'case EvidenceConfirmed': [clear('sweepEvidence', EVIDENCE)],
+      'case Settled': mailed,
     },
   ],
   [webhookFanOut, {}], // nobody listens; see below
@@ -272,8 +276,11 @@ describe('reactions', () => {
       'refund reserved',
       'refund completed',
       'refund released',
+      'HeldPayoutPaid',
+      'HeldWrittenOff',
       'dispute opened',
       'dispute updated',
+      'dispute settled',
       'dispute resolved',
     ];
     for (const [name, event] of Object.entries(LOG)) {

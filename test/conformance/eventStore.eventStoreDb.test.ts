@@ -15,7 +15,12 @@ import { subscribing } from './eventStore/subscribing.ts';
 import { eventStoreConformance } from './eventStore.ts';
 
 /** Instances on one connection string. The engine knows no append that is begun and not ended: a held one begins at its release. */
-const logAt = (connectionString: string, cut: () => void, end: () => Promise<void>): LogUnderTest => {
+const logAt = (
+  connectionString: string,
+  cut: () => void,
+  end: () => Promise<void>,
+  restore: LogUnderTest['restore'],
+): LogUnderTest => {
   const stores: EventStore[] = [];
   const connect = async (): Promise<EventStore & DeletesDeliveries> => {
     const store = await openEventStoreDb({ connectionString });
@@ -41,6 +46,7 @@ const logAt = (connectionString: string, cut: () => void, end: () => Promise<voi
         },
       };
     },
+    restore,
     async dispose() {
       await Promise.all(stores.map((store) => store.close()));
       await end();
@@ -55,6 +61,7 @@ const testServer: EventStoreHarness = {
       server.connectionString,
       () => server.cut(),
       () => server.stop(),
+      (head) => server.restore(head),
     );
   },
 };
@@ -74,6 +81,7 @@ if (url !== null) {
         throughPort(url, proxy.port),
         () => proxy.heal(),
         () => proxy.close(),
+        () => Promise.reject(new Error('nobody restores a real server here')),
       );
       store = await log.connect();
     });
@@ -81,7 +89,8 @@ if (url !== null) {
       await log.dispose();
     });
 
-    // Without the part about a log that nobody has written to: a server has one log, and here it grows with every run.
+    // Without the parts about a log that nobody has written to and about a restored one: a server has one log, and here it grows with
+    // every run.
     appending(() => store);
     reading(
       () => log,

@@ -6,6 +6,7 @@ import { deleting } from './eventStore/deleting.ts';
 import { faults } from './eventStore/faults.ts';
 import type { EventStoreHarness, LogUnderTest } from './eventStore/harness.ts';
 import { reading } from './eventStore/reading.ts';
+import { restoring } from './eventStore/restoring.ts';
 import { subscribing } from './eventStore/subscribing.ts';
 import { untouched } from './eventStore/untouched.ts';
 
@@ -25,6 +26,7 @@ export function eventStoreConformance(name: string, harness: EventStoreHarness):
     });
 
     untouched(harness);
+    restoring(harness);
     appending(() => store);
     reading(
       () => log,

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { EvidenceStorageUnavailable, type EvidenceUpload } from '../../application/ports/evidenceStorage.ts';
+import {
+  EvidenceStorageUnavailable,
+  type EvidenceUpload,
+  type SentEvidence,
+} from '../../application/ports/evidenceStorage.ts';
 import type { AccountId, EvidenceId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
 import { EvidenceTokens } from '../../infrastructure/evidence/evidenceTokens.ts';
@@ -33,7 +37,7 @@ const openFiles = async () => {
       size,
     };
     try {
-      const stored = method === 'PUT' ? await storage.receive({ ...sent, body: req }) : null;
+      const stored = method === 'PUT' ? await receive({ ...sent, body: req }) : null;
       req.resume();
       res.writeHead(stored === null ? 403 : 200).end(stored);
     } catch (error) {
@@ -44,11 +48,16 @@ const openFiles = async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const tokens = new EvidenceTokens(new SecretsKeyring([randomBytes(32)]), base, { now: () => now }, randomness);
-  const needs = { folder, tokens, randomness, accountNow: async () => fromMillis(accountNow) };
+  const tokens = new EvidenceTokens(new SecretsKeyring([randomBytes(32)]), base, { now: () => now });
+  const needs = { folder, tokens, randomness, accountNow: async () => fromMillis(accountNow), freeSpaceMin: 0 };
   const storage = await FileEvidenceStorage.open(needs, true);
+  const receive = async (sent: SentEvidence): Promise<string | null> => {
+    const upload = await storage.accept(sent);
+    return upload && storage.store(upload, sent.body);
+  };
   return {
     storage,
+    receive,
     folder,
     needs,
     advance: (seconds: number) => {
@@ -164,7 +173,7 @@ describe('evidence in files', () => {
       }
     };
     const { evidenceId, contentType, size } = upload;
-    expect(await files.storage.receive({ evidenceId, token, contentType, size, body: endless() })).to.equal(null);
+    expect(await files.receive({ evidenceId, token, contentType, size, body: endless() })).to.equal(null);
     expect(asked).to.equal(2);
     expect(await tree()).to.deep.equal([]);
   });
@@ -186,6 +195,20 @@ describe('evidence in files', () => {
     expect(await tree()).to.deep.equal([]);
     expect(await sendTo(url, BODY)).to.equal(200);
   });
+  it('are neither granted nor taken while less space is free than must be', async () => {
+    const { bavail, bsize } = await statfs(files.folder);
+    const open = (freeSpaceMin: number) => FileEvidenceStorage.open({ ...files.needs, freeSpaceMin }, false);
+    const full = await open(bavail * bsize * 2);
+    const body = async function* () {
+      yield BODY;
+    };
+    for (const ask of [() => full.uploadUrl(upload, 900), () => full.store(upload, body())]) {
+      const outcome = await ask().catch((error: unknown) => error);
+      expect(outcome).to.be.instanceOf(EvidenceStorageUnavailable);
+    }
+    expect(await tree()).to.deep.equal([]);
+    expect(await (await open(bavail * bsize * 0.1)).store(upload, body())).to.match(/^[0-9a-f]{64}$/);
+  });
   it('can be sent as soon as the folder can be used again', async () => {
     await files.breakIt();
     expect(await sendTo(url, BODY)).to.equal(503);
@@ -197,6 +220,15 @@ describe('evidence in files', () => {
     const { tokens } = files.needs;
     const view = { ...upload, fileName: 'a.png', sha256: '0'.repeat(64) };
     const viewUrl = await tokens.urlFor('GET', view, 300);
+    const sealed = new URL(viewUrl).searchParams.get('token') as string;
+    for (const text of [sealed, url, Buffer.from(sealed, 'base64url').toString('latin1')])
+      for (const secret of [upload.accountId, view.sha256, 'a.png']) expect(text).to.not.include(secret);
+    for (let i = 0; i < sealed.length; i += 7) {
+      const changed = sealed.slice(0, i) + (sealed[i] === 'A' ? 'B' : 'A') + sealed.slice(i + 1);
+      expect(await tokens.read('GET', upload.evidenceId, changed), `${i}`).to.equal(null);
+    }
+    for (const none of ['', 'a', sealed.slice(0, 20), sealed.slice(1)])
+      expect(await tokens.read('GET', upload.evidenceId, none)).to.equal(null);
     expect(await sendTo(viewUrl, BODY)).to.equal(403);
     const token = new URL(url).searchParams.get('token') as string;
     expect(await tokens.read('GET', upload.evidenceId, token)).to.equal(null);

@@ -3,7 +3,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { SERDE } from '../../domain/events.ts';
-import { fold } from '../../domain/kernel/decider.ts';
 import { ZERO } from '../../domain/kernel/money.ts';
 import type { EventSerde } from '../../domain/kernel/serde.ts';
 import { journalEntry } from '../../domain/ledger/postings.ts';
@@ -12,20 +11,34 @@ import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import type { Message } from '../../domain/presentation/envelope.ts';
 import { isPublished, messagesOf } from '../../domain/presentation/messages.ts';
 import { histories, run } from '../support/paymentHistories.ts';
-import { created, issued, refundCompleted, refundReleased, refundReserved, settled } from '../support/samples.ts';
+import {
+  created,
+  issued,
+  refundCompleted,
+  refundReleased,
+  refundReserved,
+  returnRefused,
+  sentBack,
+  settled,
+} from '../support/samples.ts';
 import { cell, code, listed } from './markdown.ts';
 
 const GOLDEN = new URL('../domain/golden/', import.meta.url);
-/** So many that every event but those of refunds, which need several steps in a row, is in some of them with all that it may do. */
-const HISTORIES = 2_000;
+/** So many that every event but those of STORIES, which need several steps in a row, is in some of them with all that it may do. */
+const HISTORIES = 20_000;
 const PAID = [created(), issued(), settled()];
 const BY_MERCHANT = { feePaidBy: 'merchant' } as const;
 const DEVOLUTION = { strategy: 'devolution', fee: ZERO } as const;
-const REFUNDS: readonly (readonly PaymentEvent[])[] = [
-  [refundReserved(), refundCompleted()],
-  [refundReserved(BY_MERCHANT), refundCompleted(BY_MERCHANT)],
-  [refundReserved(), refundReleased()],
-  [refundReserved(DEVOLUTION), refundCompleted({ fee: ZERO }, null)],
+const golden = (type: PaymentEvent['type']): PaymentEvent =>
+  (JSON.parse(readFileSync(new URL(`${type}.v1.json`, GOLDEN), 'utf8')) as { event: PaymentEvent }).event;
+const REFUSED = [created(), issued(), sentBack('payer_mismatch'), returnRefused()];
+const STORIES: readonly (readonly PaymentEvent[])[] = [
+  [...PAID, refundReserved(), refundCompleted()],
+  [...PAID, refundReserved(BY_MERCHANT), refundCompleted(BY_MERCHANT)],
+  [...PAID, refundReserved(), refundReleased()],
+  [...PAID, refundReserved(DEVOLUTION), refundCompleted({ fee: ZERO }, null)],
+  [...REFUSED, golden('TransactionHeldPayoutRequested'), golden('TransactionHeldPayoutPaid')],
+  [...REFUSED, golden('TransactionHeldWrittenOff')],
 ];
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -74,9 +87,9 @@ const effectsOf = (): ReadonlyMap<string, Effects> => {
   };
   for (const [isLocked, steps] of fc.sample(histories, { numRuns: HISTORIES, seed: 1 }))
     for (const { before, event, after } of run(isLocked, steps).told) add(event, messagesOf(before, event, after));
-  for (const rest of REFUNDS) {
-    let state = fold(payment, PAID);
-    for (const event of rest) {
+  for (const story of STORIES) {
+    let state = payment.initial;
+    for (const event of story) {
       const after = payment.evolve(state, event);
       add(event, messagesOf(state, event, after));
       state = after;
@@ -160,7 +173,7 @@ ${sections.join('\n')}
 
 A field that has this value is not stored, and is there again when the event is read. Of the metadata, \`$correlationId\` is left out
 where it is the subject of the stream, \`$causationId\` where it is the correlation, \`requestId\` where it is the cause, and the version
-\`v\` where it is 1.
+\`v\` where it is 1. On EventStoreDB the stored metadata always has \`$correlationId\` and \`$causationId\`, because its own tools index them.
 
 | event | field | value |
 |---|---|---|

@@ -56,13 +56,14 @@ describe('the account', () => {
     const { settings } = good(await read(owner)) as { settings: Body };
     const colored = { ...settings, color: '#ffe600' };
     expect(good(await change(admin, { color: '#ffe600' }))).to.deep.equal(colored);
-    expect(good(await change(admin, { color: '#ffe600', nobody_knows: 1 }))).to.deep.equal(colored);
+    expectError(await change(admin, { color: '#000000', unknown: 1 }), 400, 'invalid_request', 'unknown');
+    expect(good(await change(admin, { color: '#ffe600' }))).to.deep.equal(colored);
     expect(await changes()).to.equal(1);
     const all = { ...colored, chargeWindowSeconds: 600, cashoutDestinations: ['99991111140'] };
     const sent = { chargeWindowSeconds: 600, cashoutDestinations: ['99991111140', '99991111140'] };
     expect(good(await change(owner, sent))).to.deep.equal(all);
     expect((good(await read(admin)) as { settings: Body }).settings).to.deep.equal(all);
-    const back = { color: null, chargeWindowSeconds: 3_600, cashoutDestinations: null };
+    const back = { color: null, chargeWindowSeconds: 3_600, cashoutDestinations: [] };
     expect(good(await change(owner, back))).to.deep.equal(settings);
     expect(good(await change(owner, {}))).to.deep.equal(settings);
     expect(await changes()).to.equal(3);
@@ -86,6 +87,16 @@ describe('the account', () => {
     };
     expectError(await refund('outra@example.com'), 422, 'REFUND_NOT_SUPPORTED');
     expect((await refund('loja@example.com')).status).to.equal(201);
+    good(await change(owner, { cashoutDestinations: null }));
+    expect((await refund('outra@example.com')).status).to.equal(201);
+  });
+  it('a new account’s test mode pays out to any key, and its empty list binds live mode only', async () => {
+    expect((await gateway.gateway.accounts.get(tenant.accountId)).settings.cashoutDestinations).to.deep.equal([]);
+    const { testKey: key } = tenant;
+    const { body: charge } = await gateway.charge<{ id: string }>({}, { key });
+    expect((await gateway.post(`/v1/sandbox/charges/${charge.id}/pay`, {}, { key })).status).to.equal(200);
+    const body = { idempotencyKey: 'to-anybody', amount: 1, destinationKey: 'outra@example.com' };
+    expect((await gateway.post(`/v1/payments/${rawIdOf(charge.id)}/refund`, body, { key })).status).to.equal(201);
   });
   it('only an OWNER limits refunds: by count, by sum, and what is not sent stays', async () => {
     const [owner, admin] = [await as('OWNER'), await as('ADMIN')];

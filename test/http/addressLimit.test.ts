@@ -68,7 +68,7 @@ describe('limit of an address', () => {
     expectError(await ask('/v1/wallets'), 401, 'unauthorized');
   });
   it('pages, their parts and their files count together, found or not', async () => {
-    const paths = [`/pay/${raw}`, `/pay/${raw}/status`, `/pay/${raw}/qr.png`, '/pay/none', '/PAY/assets/none'];
+    const paths = [`/pay/${raw}`, `/pay/${raw}/status`, `/pay/${raw}/qr.png`, '/pay/none', '/pay/assets/none'];
     const replies = await Promise.all(paths.map((path) => ask(path)));
     expect(replies.map(({ status }) => status)).to.deep.equal([200, 200, 200, 404, 404]);
     for (const path of [...paths, `/pay/${raw}/events`]) expectLimited(await ask(path));

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { MedCaseView } from '../../domain/presentation/medCase.ts';
 import type { Reply, TestGateway } from '../support/gateway.ts';
-import type { Body, Merchant } from './merchant.ts';
+import type { Body } from './merchant.ts';
 import { netOf, RefundDesk } from './refundDesk.ts';
 import { rawIdOf } from './support.ts';
 
@@ -17,7 +17,7 @@ export interface Message {
 
 export class CaseDesk {
   readonly desk: RefundDesk;
-  readonly merchant: Merchant;
+  readonly merchant: RefundDesk['merchant'];
 
   private constructor(desk: RefundDesk) {
     this.desk = desk;

@@ -238,8 +238,9 @@ describe('charge body', () => {
   });
 
   describe('oddities', () => {
-    it('of a key given twice the last one counts', async () =>
-      expect((await takes('{"amount":1,"amount":2,"payment_method":"pix"}'))['amount']).to.equal(2));
+    it('a key given twice is refused (duplicateKeys.test.ts)', async () => {
+      await refuses('{"amount":1,"amount":2,"payment_method":"pix"}', 400, 'invalid_json');
+    });
     it('a body cut off writes nothing', async () => {
       const head = await gateway.storage.store.head();
       const { testKey } = gateway.tenant;
@@ -265,10 +266,12 @@ describe('charge body', () => {
       });
       expect(reply.status).to.equal(200);
     });
-    it('the body of a route that wants none but the empty one', async () => {
-      const reply = await gateway.call('POST', '/v1/sandbox/deliveries/flush');
-      expect([reply.status, reply.body]).to.deep.equal([200, { pending: 0 }]);
-      expectError(await gateway.post('/v1/sandbox/deliveries/flush', [1]), 400, 'invalid_request');
+    it('the body of a route that takes none is ignored', async () => {
+      for (const reply of [
+        await gateway.call('POST', '/v1/sandbox/deliveries/flush'),
+        await gateway.post('/v1/sandbox/deliveries/flush', [1]),
+      ])
+        expect([reply.status, reply.body]).to.deep.equal([200, { pending: 0 }]);
     });
   });
 

@@ -302,6 +302,7 @@ describe('charge validation', () => {
         'id',
         'object',
         'amount',
+        'amount_refunded',
         'currency',
         'status',
         'payment_method',

@@ -19,6 +19,11 @@ const textOf = (page: string): string =>
     .replace(/^.*<main>/s, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ');
+const textIn = (markup: string): string =>
+  markup
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
 /** What can be copied: the digits as they are, whatever is shown. */
 const copies = (page: string): string[] =>
   [...page.matchAll(/data-code(?:="(.*?)")?>(.*?)</g)].map(([, copied, text]) => copied || text!);
@@ -72,7 +77,7 @@ describe('checkout page of one other method', () => {
       method: 'crypto',
       currency: 'BTC',
       heading: 'Pagamento com criptomoeda',
-      says: ['Moeda BTC', 'Rede BITCOIN', 'Valor exato 0.00012345 BTC', `Endereço ${OTHERS.crypto.address}`],
+      says: ['Moeda BTC', 'Rede BITCOIN', 'Valor exato 0,00012345 BTC', `Endereço ${OTHERS.crypto.address}`],
       copies: [OTHERS.crypto.amount, OTHERS.crypto.address],
       links: [],
     },
@@ -157,11 +162,28 @@ describe('checkout page of several methods', () => {
       ['Boleto', false, false],
       ['Cartão de crédito', false, false],
     ]);
-    expect(dues(page)).to.deep.equal([null, '2026-11-21T13:30:00.000Z', DUE, SOON]);
+    expect(dues(page)).to.deep.equal(['2026-11-21T13:30:00.000Z', DUE, SOON]);
     expect(page).to.include(`data-expires-at="${DUE}"`);
-    expect(page.match(/(Pague até|Vence em) <time datetime="(.*?)"/g)).to.have.length(4);
     expect(copies(page)).to.deep.equal([PIX_CODE, OTHERS.boleto.line]);
     expect(page).to.include(`<img src="/pay/${RAW_ID}/qr.png"`);
+  });
+
+  it('shows one deadline for each method, where it can be read without opening the method', () => {
+    const page = pageOf(several);
+    const summaries = [...page.matchAll(/<summary>(.*?)<\/summary>/g)].map(([, inside]) => textIn(inside!));
+    expect(summaries).to.deep.equal([
+      'Pix Pague até 21/11/2026, 10:30',
+      'Boleto Vence em 24/11/2026',
+      'Cartão de crédito Pague até 21/11/2026, 10:30',
+    ]);
+    expect(page.match(/Pague até|Vence em/g)).to.have.length(3);
+    expect(textOf(page)).to.include('Cada forma de pagamento tem o seu prazo, no horário de Brasília.');
+    expect(page.match(/<time /g)).to.have.length(3);
+  });
+
+  it('shows no deadline of a method whose time is up', () => {
+    const page = pageOf({ ...several, now: '2026-11-21T13:30:00.000Z' });
+    expect(page.match(/Pague até|Vence em/g)).to.deep.equal(['Vence em']);
   });
 
   it('opens one at a time without a script: they share a name', () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { AMOUNT_MAX } from '../../domain/kernel/money.ts';
-import { formatAmount } from '../../http/site/checkout/amount.ts';
 import { checkoutAsset, checkoutAssetUrl } from '../../http/site/checkout/assets.ts';
 import { checkoutContentSecurityPolicy } from '../../http/site/checkout/contentSecurityPolicy.ts';
 import { renderCheckout } from '../../http/site/checkout/renderCheckout.ts';
@@ -22,51 +21,6 @@ const shown = (page: string): string => page.replace(/<template .*?<\/template>/
 const headingOf = (page: string): string | undefined => /<h2>(.*?)<\/h2>/.exec(shown(page))?.[1];
 const stateOf = (page: string): string | undefined => /<body data-state="(.*?)"/.exec(page)?.[1];
 const watches = (page: string): boolean => page.includes('/pay/assets/checkout.js') && page.includes('data-live=');
-
-describe('amount on the checkout page', () => {
-  const cases: [number, string, string][] = [
-    [0, 'BRL', 'R$ 0,00'],
-    [1, 'BRL', 'R$ 0,01'],
-    [99, 'BRL', 'R$ 0,99'],
-    [100, 'BRL', 'R$ 1,00'],
-    [12345, 'BRL', 'R$ 123,45'],
-    [99999, 'BRL', 'R$ 999,99'],
-    [100000, 'BRL', 'R$ 1.000,00'],
-    [123456789, 'BRL', 'R$ 1.234.567,89'],
-    [AMOUNT_MAX, 'BRL', 'R$ 999.999.999,99'],
-    [Number.MAX_SAFE_INTEGER, 'BRL', 'R$ 90.071.992.547.409,91'],
-    [12345, 'EUR', '€ 123,45'],
-    [12345, 'USD', 'US$ 123,45'],
-    [12345, 'BTC', 'BTC 0,00012345'],
-    [1234567890, 'USDT', 'USDT 1.234,567890'],
-  ];
-  for (const [amount, currency, text] of cases) {
-    it(`${amount} of ${currency} is ${text}`, () => expect(formatAmount(amount, currency)).to.equal(text));
-  }
-
-  it('keeps every digit of every amount', () => {
-    fc.assert(
-      fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), (amount) => {
-        const text = formatAmount(amount, 'BRL');
-        expect(text).to.match(/^R\$ [1-9]?\d{0,2}(\.\d{3})*,\d\d$/);
-        expect(Number(text.replace(/\D/g, ''))).to.equal(amount);
-      }),
-    );
-  });
-
-  it('agrees with Intl for amounts that a float holds exactly', () => {
-    const format = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
-    fc.assert(
-      fc.property(fc.nat({ max: AMOUNT_MAX }), (amount) => {
-        expect(formatAmount(amount, 'BRL')).to.equal(format.format(amount / 100).replace(/\u00a0/g, ' '));
-      }),
-    );
-  });
-
-  for (const amount of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
-    it(`refuses ${amount}`, () => expect(() => formatAmount(amount, 'BRL')).to.throw(RangeError));
-  }
-});
 
 describe('checkout page', () => {
   it('shows amount, QR image, code, due time and steps of a pending charge, in Portuguese', () => {

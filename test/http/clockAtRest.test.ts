@@ -32,7 +32,7 @@ describe('an advance of the test clock', () => {
     const id = await create();
     await merchant.advance(1);
     expect(await statusOf(id)).to.equal('WAITING_PAYMENT');
-    await merchant.advance(3 * DAY_SECONDS);
+    await merchant.advance(4 * DAY_SECONDS);
     expect(await statusOf(id)).to.equal('EXPIRED');
     const another = await create();
     await merchant.advance(4 * DAY_SECONDS);

@@ -41,7 +41,10 @@ describe('mails about dispute cases (Q7)', () => {
   };
 
   it('one for the opening, the request for evidence, the near deadline and the outcome', async () => {
-    const { id, charge_id: chargeId } = await desk.dispute(await desk.paid(123_456), { reason: '<b>scam</b>' });
+    const order = { amount: 123_456, description: 'Two coffees', metadata: { order_id: 'A-1001' } };
+    const { id: paid } = await desk.merchant.charge(order);
+    await desk.good(`/v1/sandbox/charges/${paid}/pay`);
+    const { id, charge_id: chargeId } = await desk.dispute(paid, { method: 'scam', reason: '<b>scam</b>' });
     await desk.good(`/v1/sandbox/med/cases/${id}/request-evidence`);
     await desk.merchant.advance(2 * DAY_S - 60);
     expect(await subjects(id, 2)).to.deep.equal([
@@ -60,7 +63,14 @@ describe('mails about dispute cases (Q7)', () => {
     for (const { to, text, html, subject } of mail.about(id)) {
       expect(to).to.equal('teste@example.com');
       expect(subject).to.match(/R\$ 1\.234,56$/);
-      for (const body of [text, html]) expect(body).to.include(id).and.to.include(chargeId).and.to.not.include('scam');
+      expect(text)
+        .to.include('Motivo: golpe: <b>scam</b>\n')
+        .and.to.include('Pedido: A-1001\nDescrição: Two coffees\n');
+      expect(html)
+        .to.include('<strong>golpe: &lt;b&gt;scam&lt;/b&gt;</strong>')
+        .and.to.include('<strong>A-1001</strong>');
+      for (const body of [text, html])
+        expect(body).to.include(id).and.to.include(chargeId).and.to.include(`${gateway.baseUrl}/docs/disputes?lang=pt`);
       expect(html).to.match(/^<!doctype html>\n<html lang="pt-BR">/);
     }
     expect(mail.about(id).find(({ subject }) => subject.includes('Nova disputa'))?.text).to.match(

@@ -119,25 +119,6 @@ describe('dispute cases', () => {
     });
   });
 
-  describe('of a reported amount that is not the charge’s', () => {
-    it('moves nothing, blocks nothing and is announced; its outcome moves nothing either', async () => {
-      const chargeId = await desk.paid();
-      const opened = await desk.dispute(chargeId, { amount: 999 });
-      expect([opened.amount, opened.status]).to.deep.equal([999, 'open']);
-      const untouched = { available: netOf(1_000), retained: 0 };
-      expect(await desk.wallet()).to.deep.equal(untouched);
-      const { status, med: told } = await desk.chargeOf(chargeId);
-      expect([status, told['amountMismatch']]).to.deep.equal(['paid', true]);
-      expect(await desk.types(1)).to.deep.equal(['med_case.created']);
-      expectError(await med(chargeId), 400, 'charge_not_disputable');
-      const lost = await desk.decide(opened.id, { result: 'agreed' });
-      expect([lost.status, lost.money_outcome]).to.deep.equal(['rejected', 'lost']);
-      expect(await desk.wallet()).to.deep.equal(untouched);
-      expect((await desk.chargeOf(chargeId)).status).to.equal('paid');
-      expect((await desk.desk.ask(chargeId, { amount: 1 })).status).to.equal(201);
-    });
-  });
-
   describe('and refunds', () => {
     it('holds what is left; what fails meanwhile is the merchant’s again, and the hold stays', async () => {
       const chargeId = await desk.paid();
@@ -197,7 +178,27 @@ describe('dispute cases', () => {
       expect(asked.evidence_requested_at).to.equal(asked.updated_at);
       const told = (await desk.messages(2)).find(({ type }) => type === 'med_case.updated');
       expect(told?.object).to.deep.equal(asked);
+      await desk.merchant.advance(1);
+      const again = await desk.good(`/v1/sandbox/med/cases/${id}/request-evidence`);
+      expect(again.evidence_requested_at).to.equal(again.updated_at);
+      expect(Date.parse(again.updated_at)).to.be.greaterThan(Date.parse(asked.updated_at));
+      const both = (await desk.messages(3)).filter(({ type }) => type === 'med_case.updated');
+      expect(both.map(({ object }) => object['evidence_requested_at']).toSorted()).to.deep.equal([
+        asked.evidence_requested_at,
+        again.evidence_requested_at,
+      ]);
     });
+  });
+
+  it('are there for keys of their own mode alone, to read and to answer', async () => {
+    const { id } = await desk.dispute(await desk.paid());
+    const live = { key: desk.merchant.tenant.liveKey };
+    for (const path of ['/v1/med/cases', '/v1/infractions']) {
+      expectError(await gateway.get(`${path}/${id}`, live), 404, 'not_found');
+      expectError(await gateway.post(`${path}/${id}/appeal`, { reason: 'It came.' }, live), 404, 'not_found');
+      expectError(await gateway.post(`${path}/${id}/accept`, {}, live), 404, 'not_found');
+    }
+    expect((await desk.read(id)).status).to.equal('open');
   });
 
   describe('whose outcomes are not published', () => {

@@ -38,7 +38,13 @@ export class EvidenceDesk {
   }
 
   static async open(gateway: TestGateway): Promise<EvidenceDesk> {
-    const merchant = await Merchant.open(gateway);
+    return EvidenceDesk.#openFor(gateway, await Merchant.open(gateway));
+  }
+  /** Another case of the same merchant. */
+  another(): Promise<EvidenceDesk> {
+    return EvidenceDesk.#openFor(this.#gateway, this.merchant);
+  }
+  static async #openFor(gateway: TestGateway, merchant: EvidenceDesk['merchant']): Promise<EvidenceDesk> {
     const { id } = await merchant.charge();
     await merchant.pay(id);
     const { status, body, text } = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${id}/med`, {}, merchant);
@@ -47,7 +53,9 @@ export class EvidenceDesk {
   }
 
   ask(file: Record<string, unknown> = {}): Promise<Reply<Upload>> {
-    const body = { file_name: 'entrega.png', file_size: FILE.length, mime_type: 'image/png', ...file };
+    const { mime_type = 'image/png' } = file;
+    const file_name = `entrega.${String(mime_type).split('/')[1]}`;
+    const body = { file_name, file_size: FILE.length, mime_type, ...file };
     return this.#gateway.post<Upload>(`/v1/med/cases/${this.caseId}/evidence`, body, this.merchant);
   }
   async grant(file: Record<string, unknown> = {}): Promise<Upload> {
@@ -96,3 +104,10 @@ export const put = async (
   contentType = headers['Content-Type'] as string,
 ): Promise<number> =>
   (await fetch(url, { method: 'PUT', headers: { 'content-type': contentType }, body: new Uint8Array(bytes) })).status;
+
+/** Resolves when an upload to the grant has begun. */
+export const untilUploading = async ({ storage }: TestGateway, { id }: Pick<Upload, 'id'>): Promise<void> => {
+  const text = 'SELECT FROM operations.evidence_grants WHERE evidence_id = $1 AND upload IS NOT NULL';
+  while ((await storage.operations.query(text, [id.slice('mev_'.length)])).rowCount === 0)
+    await new Promise(setImmediate);
+};

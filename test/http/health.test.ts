@@ -14,12 +14,13 @@ import type { AppServices } from '../../http/kernel/services.ts';
 const windows = new MinuteWindows({ remembered: 100, takeShares: null });
 const appOf = (operations: Operations) =>
   createApp({
-    services: { operations } as AppServices,
+    services: { baseUrl: 'http://127.0.0.1', operations } as AppServices,
     routes: OPERATIONS_ROUTES,
     rateLimit: rateLimit(windows, 0),
     addressLimit: addressLimit(windows),
     overload: new Overload(),
     newRequestId: () => 'req_1',
+    errorPage: null,
     onSecurityEvent: () => undefined,
     onOperatorRequest: () => undefined,
     beginRequest: () => () => undefined,

@@ -1,10 +1,12 @@
 // Examples of the routes for operators of the platform.
+
 import { randomBytes } from 'node:crypto';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { paymentStream, poison } from '../support/poison.ts';
-import { reviewedCase } from './caseExamples.ts';
+import { contradictedCase, mismatchedCase, reviewedCase } from './caseExamples.ts';
 import { LOGO, NO_ID, USER } from './exampleParts.ts';
+import { refusedReturn } from './refusedReturn.ts';
 import type { Example, Owned } from './routeExamples.ts';
 
 /** Of somebody new, each time. */
@@ -47,6 +49,14 @@ const ofReview = (verb: string): Example => ({
   fresh: reviewedCase,
 });
 
+const ofCase = (verb: string, body: object, fresh: NonNullable<Example['fresh']>): Example => ({
+  path: ({ caseId }) => `/ops/v1/med/cases/${caseId}/${verb}`,
+  absent: `/ops/v1/med/cases/med_${NO_ID}/${verb}`,
+  live: 401,
+  body,
+  fresh,
+});
+
 /** A Pix that nobody is named for, of a charge that is locked to somebody. */
 const makeHeld = async (gateway: TestGateway): Promise<string> => {
   const { body } = await gateway.charge<{ id: string }>({
@@ -84,7 +94,8 @@ export const makeSpare = async (
 ): Promise<Pick<Owned, 'spareAccountId' | 'spareUserId' | 'heldIds' | 'parkedId'>> => {
   const tenant = await gateway.newTenant();
   const { userId } = await gateway.addUser('MEMBER', { tenant });
-  const heldIds = [await makeHeld(gateway), await makeHeld(gateway)] as const;
+  const { id: refusedId } = await refusedReturn(gateway);
+  const heldIds = [await makeHeld(gateway), await makeHeld(gateway), refusedId] as const;
   await gateway.get('/v1/wallets', { headers: { 'x-request-id': LOGGED } });
   await gateway.writeRequests();
   const parked = await makeParked(gateway);
@@ -128,8 +139,15 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
   listCaseReviews: { live: 401 },
   approveCaseReview: ofReview('approve'),
   rejectCaseReview: ofReview('reject'),
+  settleCase: ofCase('settle', { nothing: true, reason: 'The bank corrected its report.' }, mismatchedCase),
+  dismissCaseReport: ofCase('dismiss', { reason: 'Seen and understood.' }, contradictedCase),
   listHeld: { live: 401 },
   releaseHeld: ofHeld('release', ({ heldIds }) => heldIds[0]),
+  settleHeld: {
+    ...ofHeld('settle', ({ heldIds }) => heldIds[2]),
+    body: { writtenOff: true, reason: 'The payer’s account is closed.' },
+    fresh: async (gateway) => ({ heldIds: ['', '', (await refusedReturn(gateway)).id] }),
+  },
   returnHeld: { ...ofHeld('return', ({ heldIds }) => heldIds[1]), body: {} },
   listDeadLetters: { live: 401 },
   redriveDeadLetters: { body: { dryRun: true }, live: 401 },
@@ -168,4 +186,5 @@ export const OPS_EXAMPLES: { readonly [operationId: string]: Example } = {
     body: { reason: 'The merchant was called.', consumer: 'process/webhookFanOut' },
   },
   changeUserRole: ofUser('/role', { body: { role: 'ADMIN' } }),
+  resetSecondFactor: ofUser('/reset-second-factor'),
 };

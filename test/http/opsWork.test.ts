@@ -106,7 +106,7 @@ describe('the work of operators', () => {
     expect((await gateway.post(`/v1/sandbox/charges/${id}/pay`, {})).status).to.equal(200);
     expect(await gateway.gateway.projected.caughtUp(10_000)).to.equal(true);
     const { sums, ...found } = await good(ask('GET', '/ops/v1/ledger/check'));
-    expect(found).to.deep.equal({ isBalanced: true, entries: [], balances: [] });
+    expect(found).to.deep.equal({ isBalanced: true, disputes: [], entries: [], balances: [] });
     expect(sums).to.have.length(1);
     const { data } = await good<{ data: { name: string }[] }>(ask('GET', '/ops/v1/projections'));
     expect(data.map((one) => one.name)).to.include.members(PROJECTIONS.map(({ name }) => name));

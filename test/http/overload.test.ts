@@ -133,12 +133,13 @@ describe('a request that is slowed down', () => {
       },
     });
     const app = createApp({
-      services: {} as AppServices,
+      services: { baseUrl: 'http://127.0.0.1' } as AppServices,
       routes: [slowed],
       rateLimit: rateLimit(windows, 0),
       addressLimit: addressLimit(windows),
       overload,
       newRequestId: () => 'req_1',
+      errorPage: null,
       onSecurityEvent: () => undefined,
       onOperatorRequest: () => undefined,
       beginRequest: () => () => undefined,

@@ -49,6 +49,8 @@ describe('facts for the payer’s pages', () => {
     ['https://loja.example/volta?a=1', 'https://loja.example/volta?a=1'],
     ['http://localhost:3000', 'http://localhost:3000/'],
     ['HTTPS://LOJA.example/ç', 'https://loja.example/%C3%A7'],
+    ['https://loja.example@evil.example/', null],
+    ['https://evil.example/\u202ea', null],
     ['javascript:alert(1)', null],
     [' javascript:alert(1)', null],
     ['data:text/html,x', null],

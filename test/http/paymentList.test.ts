@@ -38,7 +38,15 @@ describe('the list of payments', () => {
     }
     for (let n = 0; n < 3; n++) {
       const { body } = await gateway.charge<{ id: string }>({ amount: 1_000 }, desk.as);
-      if (n === 0) await gateway.post(`/v1/sandbox/charges/${body.id}/pay`, {}, desk.as);
+      if (n === 0) {
+        await gateway.post(`/v1/sandbox/charges/${body.id}/pay`, {}, desk.as);
+        const asked = await gateway.post<Body>(
+          `/v1/payments/${body.id}/refund`,
+          { idempotencyKey: 'refund-1', amount: 400 },
+          desk.as,
+        );
+        await gateway.post(`/v1/sandbox/refunds/${asked.body['id']}/confirm`, {}, desk.as);
+      }
     }
     all = (await page('?limit=100')).data;
   });

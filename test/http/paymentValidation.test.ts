@@ -10,6 +10,19 @@ import { expectError, openReady } from './support.ts';
 const CARD: Body = { amount: 1_234, paymentMethods: ['CREDIT_CARD'] };
 const KEYED: Body = { ...CARD, idempotencyKey: 'a-key-of-nobody' };
 
+/** What payers would read another address in. */
+const MISLEADING_URLS = [
+  'https://shop.example@evil.example/',
+  'https://shop.example:443@evil.example/',
+  'https://@evil.example/',
+  'HTTP://a:b@evil.example',
+  'https://evil.example/\u202eelpmaxe.pohs',
+  'https://evil.example/\u2066x',
+  'https://evil.example/?\u200f',
+  'https://evil.example/\u061c',
+  'https://evil.example/\u0007',
+];
+
 describe('payment validation', () => {
   let gateway: TestGateway;
   let desk: PaymentDesk;
@@ -254,6 +267,13 @@ describe('payment validation', () => {
       await refuses({ ...ORDERS['MBWAY'], metadata: undefined }, 'invalid_metadata', 'metadata.phone');
       await takes({ ...CARD, metadata: { phone: 'ask Ana' } }); // only MBWAY minds
     });
+    it('a returnUrl that misleads is refused by the charge routes, too; there anything else is metadata', async () => {
+      const charge = (returnUrl: unknown) => gateway.charge({ metadata: { returnUrl } });
+      for (const returnUrl of MISLEADING_URLS)
+        expectError(await charge(returnUrl), 400, 'invalid_url', 'metadata.returnUrl');
+      for (const returnUrl of ['https://shop.example/a@b?c=@#@', 'shop.example', 'javascript:alert(1)', 7, null])
+        expect((await charge(returnUrl)).body['metadata']).to.deep.equal({ returnUrl });
+    });
     it('returnUrl is an http or https URL (P3)', async () => {
       for (const returnUrl of [
         'https://shop.example/back?order=1#x',
@@ -273,6 +293,7 @@ describe('payment validation', () => {
         7,
         null,
         `https://x.co/${'a'.repeat(2_036)}`,
+        ...MISLEADING_URLS,
       ])
         await refuses({ metadata: { returnUrl } }, 'invalid_url', 'metadata.returnUrl');
     });

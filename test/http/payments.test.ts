@@ -1,11 +1,12 @@
 // POST /v1/payments (contract.md Payments, rules I8, I8a, P3–P5, W9, W10): the intent at once, the methods' fields once acquirers
 // have taken it.
 import { expect } from 'chai';
+import { type CivilZone, endOfCivilDay, saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
-import { addMillis, DAY_MS, HOUR_MS, MINUTE_MS, parseTimestamp } from '../../domain/kernel/time.ts';
-import { barcodeOfLine, isBoletoBarcode, isBoletoLine } from '../../domain/methods/boleto.ts';
+import { addMillis, HOUR_MS, MINUTE_MS, parseTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
+import { barcodeOfLine, dueFactor, isBoletoBarcode, isBoletoLine } from '../../domain/methods/boleto.ts';
 import { isMultibancoReference } from '../../domain/methods/multibanco.ts';
 import { parseBrCode } from '../../domain/pix/brCodeParse.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
@@ -33,7 +34,14 @@ const NO_FIELDS = {
   cryptoNetwork: null,
   cryptoCurrency: null,
 };
-const UNPAID = { paidWith: null, providerFee: null, platformFee: null, netAmount: null, paidAt: null };
+const UNPAID = {
+  paidWith: null,
+  providerFee: null,
+  platformFee: null,
+  netAmount: null,
+  amountRefunded: 0,
+  paidAt: null,
+};
 
 describe('payments', () => {
   let gateway: TestGateway;
@@ -54,6 +62,8 @@ describe('payments', () => {
 
   const typesOf = (id: string) => eventTypes(gateway, streamName.payment(id as PaymentId));
   const plus = (createdAt: unknown, ms: number): string => addMillis(parseTimestamp(createdAt as string)!, ms);
+  /** The end of the third civil day after creation. */
+  const dueDayEnd = (createdAt: unknown, zone: CivilZone): string => endOfCivilDay(createdAt as Timestamp, 3, zone);
 
   describe('creation', () => {
     it('answers the creation subset, PENDING, and nothing else', async () => {
@@ -164,17 +174,17 @@ describe('payments', () => {
       expect(fieldsOf(payment)).to.deep.equal({ ...NO_FIELDS, cardRedirectUrl });
     });
     it('MBWAY: nothing to show', async () => expect(fieldsOf(await read('MBWAY'))).to.deep.equal(NO_FIELDS));
-    it('MULTIBANCO: entity and reference whose check digits bind the amount, for 3 days', async () => {
+    it('MULTIBANCO: entity and reference whose check digits bind the amount, until its due day ends in Lisbon', async () => {
       const payment = await read('MULTIBANCO', { amount: 99_999_999 });
       const { mbEntity, mbReference } = payment as unknown as { mbEntity: string; mbReference: string };
       expect([mbEntity, mbReference]).to.satisfy(() =>
         isMultibancoReference(mbEntity, mbReference, 99_999_999 as Minor),
       );
       expect(isMultibancoReference(mbEntity, mbReference, 99_999_998 as Minor)).to.equal(false);
-      const mbExpiresAt = plus(payment['createdAt'], 3 * DAY_MS);
+      const mbExpiresAt = dueDayEnd(payment['createdAt'], 'Europe/Lisbon');
       expect(fieldsOf(payment)).to.deep.equal({ ...NO_FIELDS, mbEntity, mbReference, mbExpiresAt });
     });
-    it('BOLETO: line and barcode agree and hold the amount, for 3 days', async () => {
+    it('BOLETO: line and barcode agree and hold the amount, until its due day ends in São Paulo', async () => {
       const payment = await read('BOLETO', { amount: 9_999_999_999 });
       const { boletoLine, boletoBarcode, boletoPdfUrl } = payment as unknown as { [name: string]: string };
       expect([isBoletoLine(boletoLine!), isBoletoBarcode(boletoBarcode!)]).to.deep.equal([true, true]);
@@ -188,8 +198,10 @@ describe('payments', () => {
         boletoLine,
         boletoBarcode,
         boletoPdfUrl,
-        boletoExpiresAt: plus(payment['createdAt'], 3 * DAY_MS),
+        boletoExpiresAt: dueDayEnd(payment['createdAt'], 'America/Sao_Paulo'),
       });
+      const dueDay = saoPauloDay(payment['boletoExpiresAt'] as Timestamp);
+      expect(boletoBarcode!.slice(5, 9)).to.equal(String(dueFactor(dueDay)));
     });
     for (const [cryptoCurrency, cryptoNetwork, address, cryptoAmount] of [
       ['USDT', 'TRON', /^T[1-9A-HJ-NP-Za-km-z]{33}$/, '0.010000'],
@@ -224,13 +236,15 @@ describe('payments', () => {
       [ORDERS['MBWAY'] as Body, 30 * MINUTE_MS],
       [ORDERS['CRYPTO'] as Body, HOUR_MS],
       [ORDERS['PIX'] as Body, HOUR_MS],
-      [ORDERS['MULTIBANCO'] as Body, 3 * DAY_MS],
-      [{ ...ORDERS['BOLETO'], paymentMethods: ['BOLETO', 'PIX'] }, 3 * DAY_MS],
+    ];
+    const DUE_DAYS: readonly (readonly [Body, CivilZone])[] = [
+      [ORDERS['MULTIBANCO'] as Body, 'Europe/Lisbon'],
+      [{ ...ORDERS['BOLETO'], paymentMethods: ['BOLETO', 'PIX'] }, 'America/Sao_Paulo'],
     ];
     it('by each method', async () => {
       const ids = await Promise.all(LIFETIMES.map(([order]) => desk.waiting(order)));
       let passedMs = 0;
-      for (const untilMs of [30 * MINUTE_MS, HOUR_MS, 3 * DAY_MS]) {
+      for (const untilMs of [30 * MINUTE_MS, HOUR_MS]) {
         await desk.advance((untilMs - passedMs) / 1_000 - 30);
         const statuses = async () => Promise.all(ids.map(async (id) => (await desk.read(id)).status));
         const expected = (isAfter: boolean) =>
@@ -241,6 +255,16 @@ describe('payments', () => {
         expect(await statuses()).to.deep.equal(expected(true));
       }
     });
+    for (const [order, zone] of DUE_DAYS)
+      it(`at the end of its due day in ${zone}, not a second earlier`, async () => {
+        const id = await desk.waiting(order);
+        const end = dueDayEnd((await desk.read(id))['createdAt'], zone);
+        const { now } = (await gateway.get<{ now: string }>('/v1/sandbox/clock', desk.as)).body;
+        await desk.advance(Math.floor((Date.parse(end) - Date.parse(now)) / 1_000) - 30);
+        expect((await desk.read(id)).status).to.equal('WAITING_PAYMENT');
+        await desk.advance(31);
+        expect((await desk.read(id)).status).to.equal('EXPIRED');
+      });
   });
 
   describe('provider trouble (X6)', () => {
@@ -253,8 +277,11 @@ describe('payments', () => {
       const goesOn = async (kind: string) => {
         const { id } = await desk.create(troubled(kind));
         expect((await desk.read(id)).status).to.equal('PENDING');
-        const { boletoLine, pixCopyPaste } = await desk.until(id, 'WAITING_PAYMENT');
-        expect([boletoLine, pixCopyPaste]).to.not.include(null);
+        const { boletoBarcode, boletoExpiresAt, pixCopyPaste } = await desk.until(id, 'WAITING_PAYMENT');
+        expect(pixCopyPaste).to.be.a('string');
+        // The spare time that a provider is asked for moves no due day.
+        const dueDay = saoPauloDay(boletoExpiresAt as Timestamp);
+        expect(String(boletoBarcode).slice(5, 9)).to.equal(String(dueFactor(dueDay)));
         expect(await typesOf(id)).to.deep.equal(['ChargeCreated', 'ChargePixIssued', 'ChargeInstrumentIssued']);
       };
       await Promise.all(['slow', 'timeout'].map(goesOn));

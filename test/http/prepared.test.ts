@@ -5,7 +5,11 @@ import { prepareBody } from '../../http/kernel/validation.ts';
 import { allRoutes } from '../../infrastructure/boot/app.ts';
 
 const ROUTES = allRoutes({ publicUrl: 'https://pay.example.com', demoFile: null });
-const ASKED = { query: {}, params: {}, prefers: { type: () => 'html', language: () => 'en' } };
+const ASKED = {
+  query: {},
+  params: {},
+  prefers: { type: () => 'html', language: () => 'en', encoding: () => 'identity' },
+};
 
 describe('preparing routes', () => {
   it('compiles the schema of every body', () => {

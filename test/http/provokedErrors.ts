@@ -1,21 +1,25 @@
 // One way to each error code (contract.md Errors): for its test, and for the examples of the OpenAPI document.
 
 import { mkdtemp, rm, truncate } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import express, { type Express } from 'express';
 import { changeAccountSettings } from '../../application/accounts/changeAccountSettings.ts';
 import type { Stopwatch } from '../../application/ports/clock.ts';
 import type { ErrorCode } from '../../domain/kernel/rejection.ts';
 import { route } from '../../http/kernel/route.ts';
-import { listen } from '../../infrastructure/boot/httpServer.ts';
+import { listen, SOCKET_BOUNDS, type SocketBounds } from '../../infrastructure/boot/httpServer.ts';
 import { systemStopwatch } from '../../infrastructure/system/stopwatch.ts';
 import { FakeProvider } from '../support/fakeProvider.ts';
 import { newKey, type Reply, type TestGateway } from '../support/gateway.ts';
 import { freePort } from '../support/program.ts';
-import { EvidenceDesk, FILE, put } from './evidenceDesk.ts';
+import { enrol } from '../support/totp.ts';
+import { EvidenceDesk, FILE, put, untilUploading } from './evidenceDesk.ts';
 import { Merchant } from './merchant.ts';
 import { RefundDesk } from './refundDesk.ts';
+import { refusedReturn } from './refusedReturn.ts';
 import { openReady, rawIdOf, rawSocket } from './support.ts';
 
 export type Provoke = (gateway: TestGateway) => Promise<Reply<unknown>>;
@@ -208,6 +212,34 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
   ],
   EVIDENCE_NOT_UPLOADED: [409, withEvidence(async (desk) => desk.complete(await desk.grant()))],
   EVIDENCE_SIZE_MISMATCH: [409, damagedEvidence],
+  upload_limit_reached: [
+    429,
+    withEvidence(async (desk) => {
+      for (let i = 0; i < 20; i++) await desk.grant();
+      return desk.ask();
+    }),
+  ],
+  upload_in_progress: [
+    409,
+    async (gateway) => {
+      const upload = await (await EvidenceDesk.open(gateway)).grant();
+      const slow = request(upload.upload_url, { method: 'PUT', headers: upload.upload_headers });
+      slow.on('error', () => undefined).write(FILE.subarray(1));
+      await untilUploading(gateway, upload);
+      const path = upload.upload_url.slice(gateway.baseUrl.length);
+      const reply = await gateway.call('PUT', path, { raw: FILE, headers: { 'content-type': 'image/png' }, key: null });
+      slow.destroy();
+      return reply;
+    },
+  ],
+  upload_too_slow: [
+    408,
+    () =>
+      onRealServer('PUT /evidence/x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{', {
+        bounds: { ...SOCKET_BOUNDS, uploadGraceMs: 100 },
+        app: express().put('/evidence/:id', () => undefined),
+      }),
+  ],
   invalid_signature: [403, (gateway) => gateway.get(`/evidence/mev_${'0'.repeat(26)}?token=none`, { key: null })],
   case_not_open: [
     400,
@@ -215,6 +247,17 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
       expect((await gateway.post(`/v1/med/cases/${id}/accept`, {}, key)).status).to.equal(200);
       return gateway.post(`/v1/med/cases/${id}/accept`, {}, key);
     }),
+  ],
+  held_already_settled: [
+    409,
+    async (gateway) => {
+      const { id } = await refusedReturn(gateway);
+      const headers = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
+      const body = { writtenOff: true, reason: 'The payer’s account is closed.' };
+      const settle = () => gateway.call('POST', `/ops/v1/held/${id}/settle`, { key: null, headers, body });
+      expect((await settle()).status).to.equal(200);
+      return settle();
+    },
   ],
   case_under_review: [
     400,
@@ -233,6 +276,24 @@ export const PROVOKED: { readonly [Code in ErrorCode]: readonly [number, Provoke
   'fraud.customer_velocity_exceeded': [403, secondLiveCharge({ customerPerHour: 1 })],
   'fraud.account_velocity_exceeded': [403, secondLiveCharge({ accountPerHour: 1 })],
   unauthorized: [401, (gateway) => gateway.charge({}, { key: null })],
+  second_factor_required: [
+    401,
+    async (gateway) => {
+      const user = await gateway.addUser();
+      await enrol(gateway, await gateway.logIn('OWNER', user));
+      return gateway.post<unknown>('/v1/auth/login', { email: user.email, password: user.password }, { key: null });
+    },
+  ],
+  second_factor_enrolment_required: [
+    403,
+    async () => {
+      const operators = await openReady({ operatorsNeedSecondFactor: true });
+      const headers = await operators.logIn('OPERATOR');
+      const reply = await operators.get<unknown>('/ops/v1/accounts', { key: null, headers });
+      await operators.close();
+      return reply;
+    },
+  ],
   role_required: [
     403,
     async () => {
@@ -315,9 +376,13 @@ export const twinThatWaitedTooLong = async (gateway: TestGateway) => {
 };
 
 /** What the program's own HTTP server answers to bytes that never become a request. */
-export const onRealServer = async (bytes: string): Promise<Reply<unknown>> => {
+export const onRealServer = async (
+  bytes: string,
+  { bounds = SOCKET_BOUNDS, app }: { readonly bounds?: SocketBounds; readonly app?: Express } = {},
+): Promise<Reply<unknown>> => {
   const port = await freePort();
-  const server = await listen('127.0.0.1', port, 'https://pay.example');
+  const server = await listen('127.0.0.1', port, 'https://pay.example', bounds);
+  if (app !== undefined) server.serve(app);
   try {
     const text = await rawSocket(port, bytes, () => false);
     const [head = '', payload = ''] = text.split('\r\n\r\n');

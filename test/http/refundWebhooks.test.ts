@@ -56,7 +56,7 @@ describe('webhooks of refunds', () => {
     destination: null, // it went to the payer's document, which is never shown (M6)
     refund_id: refund.id,
     charge_id: charge,
-    fee: 50,
+    fee: 0,
     end_to_end_id: null,
     failure_reason: null,
     created_at: refund.createdAt,

@@ -117,6 +117,34 @@ describe('resending webhooks', () => {
     expect(types(await again(first))).to.deep.equal(['payment.refunded']);
   });
 
+  it('after a dispute was won: the settlement, because the end of the dispute has no message of that kind', async () => {
+    const { id } = await shop.charge();
+    await shop.pay(id);
+    const opened = await gateway.post<Body>(`/v1/sandbox/charges/${id}/med`, {}, shop);
+    const disputed = await hits();
+    expect(await resend(id)).to.deep.equal({ resent: true, status: 'DISPUTE' });
+    expect(types(await again(disputed))).to.deep.equal(['payment.failed']);
+    await gateway.post(`/v1/sandbox/med/cases/${opened.body['id']}/decide`, { result: 'disagreed' }, shop);
+    const won = await hits();
+    expect(await resend(id)).to.deep.equal({ resent: true, status: 'PAID' });
+    const second = await again(won);
+    expect(types(second)).to.deep.equal(['charge.paid', 'payment.completed']);
+    for (const hit of second) expect(hit.rawBody).to.equal(won.find((one) => typeOf(one) === typeOf(hit))?.rawBody);
+  });
+  it('after a second dispute: that of the latest opening', async () => {
+    const { id } = await shop.charge();
+    await shop.pay(id);
+    for (const n of [1, 2]) {
+      const opened = await gateway.post<Body>(`/v1/sandbox/charges/${id}/med`, { reason: `${n}` }, shop);
+      if (n === 1) await gateway.post(`/v1/sandbox/med/cases/${opened.body['id']}/withdraw`, {}, shop);
+    }
+    const before = await hits();
+    expect(await resend(id)).to.deep.equal({ resent: true, status: 'DISPUTE' });
+    const [again1] = await again(before);
+    const failed = before.filter((one) => typeOf(one) === 'payment.failed');
+    expect(failed).to.have.length(2);
+    expect(again1?.headers['webhook-id']).to.equal(failed.at(-1)?.headers['webhook-id']);
+  });
   it('to an endpoint registered after it happened', async () => {
     await shop.delete(endpoint);
     const { id } = await shop.charge();

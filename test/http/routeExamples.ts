@@ -61,7 +61,7 @@ export interface Owned extends Refunds, Cards, Cases, Instruments, Files {
   readonly spareAccountId: string;
   readonly spareUserId: string;
   /** Charges whose Pix is held. */
-  readonly heldIds: readonly [string, string];
+  readonly heldIds: readonly [string, string, string];
   /** A charge that nobody can read. */
   readonly parkedId: string;
   readonly deliveryId: string;
@@ -74,6 +74,8 @@ export interface Example {
   readonly upload?: { readonly contentType: string; readonly bytes: Buffer };
   /** What a live key gets that names only what is its own; routes for test keys aside. */
   readonly live: number;
+  /** What a caller whom the route is for gets, where the body of a table can't be right; default: a success that the route declares. */
+  readonly refusal?: number;
   /** Roles of an account that may ask for it, where not every one may. */
   readonly roles?: readonly AccountRole[];
   /** Makes what the path names anew, for each test: what is done with it can be done once. */
@@ -251,6 +253,8 @@ export const EXAMPLES: { readonly [operationId: string]: Example } = {
   logIn: { body: { email: USER.email, password: USER.password }, live: 200 },
   logOut: { live: 401 },
   changePassword: { body: { current_password: USER.password, new_password: USER.password }, live: 401 },
+  enrolTotp: { body: {}, live: 401 },
+  confirmTotp: { body: { code: '000000x' }, refusal: 400, live: 401 },
   issueApiKey: { body: { label: 'till', test: true }, roles: MANAGERS, live: 401 },
   listApiKeys: { live: 401 },
   rotateApiKey: {

@@ -74,6 +74,28 @@ describe('a session, in two processes', () => {
       await end(session, user);
       expect(await everywhere(session)).to.deep.equal([401, 401]);
     });
+  it('of an operator ends after 30 minutes without use, in every process; each use begins them anew', async () => {
+    const headers = await one.logIn('OPERATOR');
+    const rest = (minutes: number) =>
+      one.storage.operations.query(
+        `UPDATE operations.sessions SET used_at = used_at - $1 * interval '1 minute' WHERE account_id IS NULL`,
+        [minutes],
+      );
+    for (let times = 0; times < 3; times++) {
+      await rest(29);
+      expect(await look(times % 2 === 0 ? one : two, headers)).to.equal(204);
+    }
+    await rest(30);
+    expect(await everywhere(headers)).to.deep.equal([401, 401]);
+    await one.gateway.needs.sessions.forgetOld();
+    const { rows } = await one.storage.operations.query('SELECT id FROM operations.sessions WHERE account_id IS NULL');
+    expect(rows).to.deep.equal([]);
+  });
+  it('of a member goes on without use', async () => {
+    const headers = await one.logIn('VIEWER');
+    await one.storage.operations.query(`UPDATE operations.sessions SET used_at = used_at - interval '59 minutes'`);
+    expect(await everywhere(headers)).to.deep.equal([204, 204]);
+  });
   it('of a suspended account opens nothing, and its users can’t log in', async () => {
     const tenant = await one.newTenant();
     const user = await one.addUser('OWNER', { tenant });

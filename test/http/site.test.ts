@@ -1,14 +1,16 @@
 // The pages for people: /, /docs, the guides and the reference of errors.
 import { request } from 'node:http';
 import { expect } from 'chai';
+import { LANGUAGES } from '../../domain/presentation/amount.ts';
 import { ERRORS } from '../../http/kernel/errors.ts';
 import { DOCS_ASSETS } from '../../http/site/docs/assets.ts';
-import { GUIDES } from '../../http/site/docs/guides.ts';
+import { GUIDES, type GuideFacts, guidePages } from '../../http/site/docs/guides.ts';
 import { type HomeFacts, homePage } from '../../http/site/home.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { expectError } from './support.ts';
 
 const PAGES = ['/docs', '/docs/errors', ...GUIDES.map(({ path }) => path)];
+const ENGLISH = { language: 'en', keep: '' } as const;
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 describe('the pages for developers', () => {
@@ -80,10 +82,14 @@ describe('the pages for developers', () => {
     });
     it('shows the first steps where there is a demo account, and only there', () => {
       const facts: HomeFacts = { version: '1.2.3', publicUrl: 'http://127.0.0.1:3000', demoFile: null };
-      const page = homePage('en', { ...facts, demoFile: '/srv/quita/.data/demo.json' });
+      const page = homePage(ENGLISH, { ...facts, demoFile: '/srv/quita/.data/demo.json' });
       for (const part of ['/srv/quita/.data/demo.json', 'http://127.0.0.1:3000/v1/charges', 'data-copy'])
         expect(page).to.include(part);
-      expect(homePage('en', facts)).to.not.match(/demo\.json|demo account|testApiKey/);
+      expect(page).to.include('Create a charge of R$ 123.45').and.to.include('<figcaption><span>Shell</span>');
+      expect(homePage({ language: 'pt', keep: '' }, { ...facts, demoFile: '/srv/demo.json' })).to.include(
+        'Crie uma cobrança de R$ 123,45',
+      );
+      expect(homePage(ENGLISH, facts)).to.not.match(/demo\.json|demo account|testApiKey/);
     });
   });
 
@@ -108,7 +114,7 @@ describe('the pages for developers', () => {
     const sheets = [...text.matchAll(/<link rel="stylesheet" href="\/docs\/assets\/([\w.-]+)/g)].map(
       ([, name]) => name,
     );
-    expect(sheets).to.deep.equal(['preferences.css', 'docs.css', 'swagger-ui.css', 'reference.css']);
+    expect(sheets).to.deep.equal(['preferences.css', 'docs.css', 'reference.css']);
   });
   it('lead to what there is', async () => {
     const linked = new Set<string>();
@@ -124,11 +130,11 @@ describe('the pages for developers', () => {
       if (anchor && !anchor.startsWith('/')) expect(text, href).to.include(`id="${anchor}"`);
     }
   });
-  it('have their files for good, Swagger UI among them', async () => {
-    const { status, headers, text } = await open(DOCS_ASSETS.urlOf('swagger-ui-bundle.js'));
+  it('have their files for good', async () => {
+    const { status, headers, text } = await open(DOCS_ASSETS.urlOf('reference.js'));
     expect([status, headers.get('content-type')]).to.deep.equal([200, 'text/javascript; charset=utf-8']);
     expect(headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
-    expect(text).to.include('SwaggerUIBundle');
+    expect(text).to.include('data-page');
     for (const name of ['nothing.js', '..%2fdocs.css', 'package.json'])
       expectError(await open(`/docs/assets/${name}`), 404, 'not_found');
   });
@@ -138,5 +144,27 @@ describe('the pages for developers', () => {
     const refused = await open('/v1/charges');
     expectError(refused, 401, 'unauthorized');
     expect(refused.headers.get('link')).to.equal(`<${gateway.baseUrl}/docs/errors#unauthorized>; rel="help"`);
+  });
+});
+
+describe('served guides', () => {
+  const PUBLIC = 'https://pay.quita.example';
+  /** All guides, in both languages. */
+  const texts = (facts: GuideFacts) =>
+    [...guidePages(facts).values()].flatMap((make) => LANGUAGES.map((language) => make({ language, keep: '' })));
+
+  it('name the address of the running program and the file of its demo account', () => {
+    const facts = { publicUrl: 'http://127.0.0.1:4321', demoFile: '/srv/a $& b/demo.json' };
+    const named = texts(facts);
+    for (const text of named) expect(text).to.not.match(/127\.0\.0\.1:3000|\.\/\.data/);
+    const count = named.filter((text) => text.includes('require(&#39;/srv/a $&amp; b/demo.json&#39;)')).length;
+    expect(count).to.equal(2 * GUIDES.length);
+    for (const text of named) expect(text).to.include('http://127.0.0.1:4321/v1/');
+  });
+  it('name no file of the server where there is no demo account, or others may read them', () => {
+    for (const text of texts({ publicUrl: PUBLIC, demoFile: null })) {
+      expect(text).to.not.match(/127\.0\.0\.1:3000|\.data|demo\.json/);
+      expect(text).to.include('KEY=ak_test_…').and.include(`${PUBLIC}/v1/`);
+    }
   });
 });

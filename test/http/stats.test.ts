@@ -185,11 +185,12 @@ describe('statistics and metrics', () => {
             created: 26_501,
             paid: 16_501,
             refunded: 0,
+            lost: 0,
             net: 16_501 - PIX_FEES - CARD_FEES,
             fees: PIX_FEES + CARD_FEES,
             averageTicket: 5_500,
           },
-          { currency: 'EUR', created: 9_000, paid: 0, refunded: 0, net: 0, fees: 0, averageTicket: 0 },
+          { currency: 'EUR', created: 9_000, paid: 0, refunded: 0, lost: 0, net: 0, fees: 0, averageTicket: 0 },
         ],
         byMethod: [
           { method: 'PIX', created: 3, paid: 2, conversionRate: 67, volume: [{ currency: 'BRL', volume: 12_501 }] },
@@ -288,11 +289,65 @@ describe('statistics and metrics', () => {
     const view = await metrics(desk);
     const fees = 20 + 20 + 50;
     expect(view.volume).to.deep.equal([
-      { currency: 'BRL', created: 2_000, paid: 2_000, refunded: 1_300, net: 700 - fees, fees, averageTicket: 1_000 },
+      {
+        currency: 'BRL',
+        created: 2_000,
+        paid: 2_000,
+        refunded: 1_300,
+        lost: 0,
+        net: 700 - fees,
+        fees,
+        averageTicket: 1_000,
+      },
     ]);
     expect([view.funnel['paid'], view.funnel['refunded'], view.funnel['conversionRate']]).to.deep.equal([2, 1, 100]);
     expect((await stats(desk))['volumeByCurrency']).to.deep.equal([{ currency: 'BRL', volume: 2_000, count: 2 }]);
     expect((await desk.wallet('BRL'))['available']).to.equal(700 - fees);
+  });
+
+  it('what disputes took reduces the net on its day: what was lost, not what is held, won or never held', async () => {
+    const desk = await PaymentDesk.open(gateway);
+    await toMorning(desk);
+    const post = async (path: string, body: Body = {}): Promise<Body> => {
+      const reply = await gateway.post<Body>(path, body, desk.as);
+      expect(reply.status, reply.text).to.be.oneOf([200, 201]);
+      return reply.body;
+    };
+    const disputed = async (amount?: number): Promise<string> => {
+      const id = await charge(desk, 1_000);
+      await pay(desk, id);
+      return (await post(`/v1/sandbox/charges/${id}/med`, amount === undefined ? {} : { amount }))['id'] as string;
+    };
+    const decide = (id: string, body: Body) => post(`/v1/sandbox/med/cases/${id}/decide`, body);
+    const [lost, accepted, kept, won, , mismatch] = [
+      await disputed(),
+      await disputed(),
+      await disputed(),
+      await disputed(),
+      await disputed(),
+      await disputed(400),
+    ];
+    // However much of it the bank gave to the payer.
+    await decide(lost, { result: 'agreed', returned_to_payer: 300 });
+    await post(`/v1/med/cases/${accepted}/accept`);
+    await decide(kept, { result: 'disagreed', returned: false });
+    await decide(won, { result: 'disagreed' });
+    const [volume] = (await metrics(desk)).volume;
+    expect(volume).to.deep.equal({
+      currency: 'BRL',
+      created: 6_000,
+      paid: 6_000,
+      refunded: 0,
+      lost: 3_000,
+      net: 6_000 - 3_000 - 120,
+      fees: 120,
+      averageTicket: 1_000,
+    });
+    const headers = await gateway.logIn('OPERATOR', await gateway.addUser('OPERATOR'));
+    const body = { lost: 250, reason: 'x' };
+    const settled = await gateway.post(`/ops/v1/med/cases/${mismatch}/settle`, body, { key: null, headers });
+    expect(settled.status, settled.text).to.equal(200);
+    expect((await metrics(desk)).volume[0]).to.include({ lost: 3_250, net: 6_000 - 3_250 - 120 });
   });
 
   for (const route of ['stats', 'metrics'])

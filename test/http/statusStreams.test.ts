@@ -64,7 +64,7 @@ const openPages = (bounds: Partial<StreamBounds> = {}) => {
       },
     });
     const app = { get: () => 'https://quita.test' };
-    const req = { method, ip, socket: {}, app } as unknown as Request;
+    const req = { method, ip, socket: {}, app, accepts: () => 'json' } as unknown as Request;
     const answer = streams.answer(id, addressOf(req), status);
     if (isRejection(answer)) sendError(req, res as unknown as Response, answer);
     else sendResult(req, res as unknown as Response, answer);

@@ -33,6 +33,7 @@ const TYPES: { readonly [status: number]: string } = {
   403: 'permission_error',
   404: 'not_found_error',
   405: 'invalid_request_error',
+  408: 'invalid_request_error',
   409: 'conflict_error',
   413: 'invalid_request_error',
   415: 'invalid_request_error',

@@ -19,6 +19,16 @@ const LISTS = {
   '/ops/v1/jobs': 'limit=100',
 } as const;
 
+/** Statistics, and what else of the log can be filtered or paged. */
+const OTHERS = {
+  '/v1/payments/stats': 'days=3',
+  '/v1/payments/metrics': 'days=3',
+  '/ops/v1/parked': 'consumer=users',
+  '/ops/v1/parked/{stream}': 'consumer=users',
+  '/ops/v1/events': 'follow=false',
+  '/ops/v1/events/{stream}': 'limit=1',
+} as const;
+
 describe('unknown query parameters', () => {
   let gateway: TestGateway;
   /** Of a user who may call what keys may not. */
@@ -81,15 +91,27 @@ describe('unknown query parameters', () => {
         for (const query of ['?', '?&', '?&&']) expect((await look(path + query)).text).to.equal(all.text);
       });
     });
+  for (const [path, known] of Object.entries(OTHERS))
+    it(`${path} refuses them by their names`, async () => {
+      const asked = path.replace('{stream}', `account-${gateway.tenant.accountId}`);
+      for (const [query, param] of UNKNOWN)
+        for (const text of [query, `${known}&${query}`, `${query}&${known}`])
+          expectError(await look(`${asked}?${text}`), 400, 'invalid_filter', param);
+      const details = expectError(await look(`${asked}?b=1&${known}&a=2`), 400, 'invalid_filter');
+      expect(paramsOf(details)).to.deep.equal(['b', 'a']);
+      const [name = ''] = known.split('=');
+      expectError(await look(`${asked}?${known}&${known}`), 400, 'invalid_filter', name);
+    });
   it('page and offset are refused on the list of charges, which goes by cursor', async () => {
     for (const param of ['page', 'offset'])
       for (const value of ['', '0', '1', 'x'])
         expectError(await look(`/v1/charges?${param}=${value}`), 400, 'invalid_filter', param);
   });
 
-  it('every list that filters or pages is tried here, and that of requests, which grows as it is asked', async () => {
+  it('every list that filters or pages is tried here, and so are statistics, requests and logs, which take other parameters', async () => {
     const lists = ROUTES.filter(({ refusesUnknownQuery }) => refusesUnknownQuery).map(({ path }) => path);
-    expect(lists.sort()).to.deep.equal([...Object.keys(LISTS), '/v1/request-logs'].sort());
+    const tried = [...Object.keys(LISTS), ...Object.keys(OTHERS), '/v1/request-logs'];
+    expect(lists.sort()).to.deep.equal(tried.sort());
     for (const [query, param] of UNKNOWN)
       expectError(await look(`/v1/request-logs?${query}`), 400, 'invalid_filter', param);
   });

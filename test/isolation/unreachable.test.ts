@@ -1,6 +1,8 @@
 // Stores that nobody answers at, or that take a connection and say nothing: one line, exit code 2, no stack, in seconds, for every
 // program and every command.
+
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,7 +19,7 @@ import { emptyDatabase, migratedDatabase, type TestDatabase } from '../support/p
 import { freePort } from '../support/program.ts';
 
 const BOOT = join(import.meta.dirname, '../../infrastructure/boot');
-const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64');
+const SECRETS_KEY = randomBytes(32).toString('base64');
 const PASSWORD = 'geheimes-Wort';
 /** Of a server that takes the connection and says nothing 4 s are waited for; the rest is a start on a machine that is busy. */
 const SECONDS_MAX = 20;

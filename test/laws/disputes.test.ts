@@ -1,16 +1,24 @@
 // Random histories of disputes, with refunds running into them and what happens to a case told to its payment late, twice, or at once:
-// no money is made or lost, and what shows agrees with a model of a few numbers (Q1–Q4).
+// no money is made or lost, what shows agrees with a model of a few numbers, and the clearing account agrees with the bank's own books,
+// whatever amounts the bank reports and rules (Q1–Q4, Q10, Q11).
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { acceptCase, appealCase, openCase, reviewCase, ruleCase } from '../../domain/dispute/decisions.ts';
-import { type MedCaseEvent, type MedCaseState, medCase } from '../../domain/dispute/medCase.ts';
+import {
+  acceptCase,
+  appealCase,
+  openCase,
+  recordSettled,
+  reviewCase,
+  ruleCase,
+} from '../../domain/dispute/decisions.ts';
+import { type MedCaseEvent, type MedCaseState, type MoneyOutcome, medCase } from '../../domain/dispute/medCase.ts';
 import { caseChange } from '../../domain/dispute/snapshot.ts';
 import { type Decision, fold } from '../../domain/kernel/decider.ts';
 import type { MedCaseId, RefundId } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import { journalEntry } from '../../domain/ledger/postings.ts';
-import { openDispute, recordCaseStep } from '../../domain/payment/dispute.ts';
+import { openDispute, recordCaseStep, settleDispute } from '../../domain/payment/dispute.ts';
 import { assertExists, type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
 import { completeRefund, releaseRefund, reserveRefund } from '../../domain/payment/refund.ts';
 import { publicStatus } from '../../domain/presentation/status.ts';
@@ -24,8 +32,17 @@ const AT = at('17:00:00');
 
 /** What a merchant's books must show, in plain numbers. */
 interface Model {
-  refunds: { amount: number; state: 'pending' | 'completed' | 'failed' }[];
-  cases: { held: number; mismatch: boolean; end: 'open' | 'returned' | 'gone' }[];
+  refunds: { amount: number; state: 'pending' | 'completed' | 'failed' | 'late' }[];
+  /** `given`: what the bank's own books say that the payer got. */
+  cases: {
+    held: number;
+    reported: number;
+    mismatch: boolean;
+    awaited: boolean;
+    end: 'open' | 'returned' | 'gone';
+    given: number;
+    isContradicted: boolean;
+  }[];
 }
 
 class World {
@@ -80,46 +97,106 @@ class World {
       refunds.filter((one) => one.state === state).reduce((sum, { amount }) => sum + amount, 0);
     const pending = sumOf('pending');
     const completed = sumOf('completed');
-    const retained = cases.reduce((sum, { held, end }) => sum + (end === 'open' ? held : 0), 0);
-    const gone = cases.reduce((sum, { held, end }) => sum + (end === 'gone' ? held : 0), 0);
+    // Nobody knows where the money of a mismatch goes, and none is held, until it is settled.
+    const settled = cases.filter(({ awaited }) => !awaited);
+    const sumHeld = (end: Model['cases'][number]['end']) =>
+      settled.filter((one) => one.end === end).reduce((sum, { held }) => sum + held, 0);
+    const [retained, gone] = [sumHeld('open'), sumHeld('gone')];
     const of = (account: string) => this.postings.get(account) ?? 0;
     expect(of('merchant_retained'), 'retained').to.equal(retained);
     expect(of('refunds_in_transit'), 'in transit').to.equal(pending);
     expect(of('merchant_available'), 'available').to.equal(NET - pending - completed - retained - gone);
     expect([...this.postings.values()].reduce((sum, amount) => sum + amount, 0)).to.equal(0);
     expect(pending + completed + retained + gone).to.be.at.most(PAID);
+    this.#checkBank(completed + sumOf('late'), gone);
     const last = cases.at(-1);
-    const isDisputed = last !== undefined && !last.mismatch && last.end !== 'returned';
+    const isDisputed = last !== undefined && !last.awaited && last.end !== 'returned';
     expect(publicStatus(assertExists(this.paymentState))).to.equal(
       isDisputed ? 'disputed' : completed === PAID ? 'refunded' : 'paid',
     );
+    if (last?.awaited)
+      expect(PAID - pending - completed, 'left for the settling').to.be.at.least(this.#leftAtLeast(last));
+  }
+  /** What was left when the case opened, if it was less than reported already. */
+  #leftAtLeast({ reported }: Model['cases'][number]): number {
+    return Math.min(reported, this.restAtOpening);
+  }
+  restAtOpening = PAID;
+  /** What we say the bank holds for us is what it holds; a report that contradicts an end is the only difference, and it is listed. */
+  #checkBank(refunded: number, gone: number): void {
+    const { cases } = this.model;
+    const of = (account: string) => this.postings.get(account) ?? 0;
+    const given = cases.reduce((sum, one) => sum + one.given, 0);
+    const isContradicted = cases.some((one) => one.isContradicted);
+    for (const [n, one] of cases.entries()) {
+      const { state } = this.cases[n] as World['cases'][number];
+      expect(state.status !== 'absent' && state.contradiction !== null, 'listed').to.equal(one.isContradicted);
+    }
+    const bank = PAID - refunded - given;
+    if (!isContradicted) expect(-of('provider_clearing'), 'the bank’s books').to.equal(bank);
+    // Whatever is not there is on the account of disputes: the platform's gain or loss.
+    const paidOut = PAID - refunded + of('provider_clearing');
+    expect(of('disputes'), 'rest').to.equal(gone - paidOut);
   }
 }
 
 type Move = (world: World) => void;
 const caseIdOf = (n: number): MedCaseId => `1dspt00000000000000000000${n}` as MedCaseId;
 
+/** What the bank reports: the charge's amount, what is left of it, or anything else. */
+type Reported = 'all' | 'rest' | number;
 const open =
-  (mismatch: boolean): Move =>
+  (what: Reported): Move =>
   (world) => {
     const n = world.cases.length;
     if (n > 8) return;
     const id = caseIdOf(n);
     const { refunds, cases } = world.model;
-    const taken = refunds.reduce((sum, { amount, state }) => sum + (state === 'failed' ? 0 : amount), 0);
-    const isOpened = world.onPayment(
-      openDispute(disputeReport({ caseId: id, amount: mismatch ? toMinor(PAID - 1) : null }), AT),
+    const taken = refunds.reduce(
+      (sum, { amount, state }) => sum + (state === 'failed' || state === 'late' ? 0 : amount),
+      0,
     );
+    const rest = PAID - taken;
+    const reported = what === 'all' ? PAID : what === 'rest' ? Math.max(rest, 1) : what;
+    const mismatch = reported !== PAID && reported !== rest;
+    const isOpened = world.onPayment(openDispute(disputeReport({ caseId: id, amount: toMinor(reported) }), AT));
     const last = cases.at(-1);
     const completed = refunds.reduce((sum, { amount, state }) => sum + (state === 'completed' ? amount : 0), 0);
     // That an end was not told yet keeps the next one from opening.
     if (last === undefined && completed < PAID) expect(isOpened).to.equal(true);
-    if (last?.end === 'open' || (last?.end === 'gone' && !last.mismatch)) expect(isOpened).to.equal(false);
+    if (last !== undefined && (last.awaited || last.end !== 'returned')) expect(isOpened).to.equal(false);
     if (!isOpened) return;
+    const held = mismatch ? 0 : rest;
+    world.restAtOpening = rest;
     world.cases.push({ id, state: medCase.initial, events: [], reports: 1 });
-    world.onCase(n, openCase(caseTerms({ caseId: id, amountMismatch: mismatch }), AT));
-    cases.push({ held: mismatch ? 0 : PAID - taken, mismatch, end: 'open' });
+    const terms = caseTerms({ caseId: id, amount: toMinor(reported), amountMismatch: mismatch, held: toMinor(held) });
+    world.onCase(n, openCase(terms, AT));
+    cases.push({ held, reported, mismatch, awaited: mismatch, end: 'open', given: 0, isContradicted: false });
   };
+
+/** An operator settles a mismatch; more than is left is refused. `follows`: the case follows at once, or a process sees to it. */
+const settle =
+  (n: number, verdict: 'held' | 'lost' | 'nothing', share: number): Move =>
+  (world) => {
+    const [one, settled] = [world.cases[n], world.model.cases[n]];
+    if (one === undefined || settled === undefined) return;
+    if (verdict === 'held' && !['open', 'appealed'].includes(one.state.status)) return;
+    const amount = toMinor(verdict === 'nothing' ? 0 : share);
+    const how = { verdict, amount, reason: 'x', by: 'operator:ana', announced: true };
+    const taken = world.model.refunds.reduce(
+      (sum, { amount: of, state }) => sum + (state === 'failed' || state === 'late' ? 0 : of),
+      0,
+    );
+    const isDone = world.onPayment(settleDispute({ ...how, caseId: one.id }, AT));
+    expect(isDone, 'settled once, of what is left').to.equal(settled.awaited && amount <= PAID - taken);
+    if (!isDone) return;
+    world.onCase(n, recordSettled({ ...how, at: AT }));
+    settled.awaited = false;
+    settled.held = amount;
+    if (verdict === 'lost') settled.end = 'gone';
+    if (verdict === 'nothing') settled.end = 'returned';
+  };
+
 const end = (n: number, what: 'returned' | 'gone', isEnded: boolean, world: World): void => {
   const one = world.model.cases[n];
   if (!isEnded || one === undefined) return;
@@ -139,23 +216,44 @@ const ending =
     const after = statusOf(world, n);
     end(n, what, before !== after && after !== 'appealed', world);
   };
-const rule = (n: number, result: 'agreed' | 'disagreed', back: boolean): Move =>
-  ending(n, result === 'disagreed' && back ? 'returned' : 'gone', (world) => {
-    const report = ++(world.cases[n] ?? { reports: 1 }).reports;
-    return ruleCase({ report, ruling: { result, returned: back }, review: false, at: AT }, true, AT);
-  });
-const withdraw = (n: number): Move =>
-  ending(n, 'returned', (world) => {
-    const report = ++(world.cases[n] ?? { reports: 1 }).reports;
-    return ruleCase({ report, ruling: 'withdrawn', review: false, at: AT }, true, AT);
-  });
+/** What the bank says, and does: `given` to the payer, of what is held. */
+const said =
+  (
+    n: number,
+    outcome: MoneyOutcome,
+    ruling: Parameters<typeof ruleCase>[0]['ruling'],
+    given: (held: number) => number,
+  ): Move =>
+  (world) => {
+    const [one, of] = [world.cases[n], world.model.cases[n]];
+    if (one === undefined || of === undefined || one.state.status === 'absent') return;
+    const { held, moneyOutcome, decided, returnedToPayer, closedAt } = one.state;
+    const report = ++one.reports;
+    const decide = () => ruleCase({ report, ruling, review: false, at: AT }, true, AT);
+    ending(n, outcome === 'refunded_to_merchant' ? 'returned' : 'gone', decide)(world);
+    of.given = given(held);
+    // After the end only what fits it is no contradiction.
+    if (closedAt === null) return;
+    const isSame = outcome === (moneyOutcome ?? decided) && (returnedToPayer ?? of.given) === of.given;
+    of.isContradicted ||= !isSame;
+  };
+const rule = (n: number, result: 'agreed' | 'disagreed', returned: boolean, got: number | null): Move =>
+  said(
+    n,
+    result === 'agreed' ? 'lost' : returned ? 'refunded_to_merchant' : 'closed_without_refund',
+    { result, returned, returnedToPayer: got === null ? null : toMinor(got) },
+    (held) => (result === 'agreed' ? (got ?? held) : returned ? 0 : held),
+  );
+const withdraw = (n: number): Move => said(n, 'refunded_to_merchant', 'withdrawn', () => 0);
 /** Agreed, and an operator lets it count or not. */
 const reviewed =
   (n: number, approve: boolean): Move =>
   (world) => {
-    const report = ++(world.cases[n] ?? { reports: 1 }).reports;
-    const ruling = { result: 'agreed', returned: true } as const;
-    if (!world.onCase(n, ruleCase({ report, ruling, review: true, at: AT }, true, AT))) return;
+    const [one, of] = [world.cases[n], world.model.cases[n]];
+    if (one === undefined || of === undefined || !['open', 'appealed'].includes(one.state.status)) return;
+    const ruling = { result: 'agreed', returned: true, returnedToPayer: null } as const;
+    if (!world.onCase(n, ruleCase({ report: ++one.reports, ruling, review: true, at: AT }, true, AT))) return;
+    if (approve) of.given = of.held;
     ending(n, 'gone', () => reviewCase(approve, true, AT))(world);
   };
 const refund =
@@ -182,12 +280,15 @@ const refundEnded =
     const one = world.model.refunds[n];
     const refundId = `0000000000000000000000rf${String(n).padStart(2, '0')}` as RefundId;
     const isRecorded = world.onPayment(isPaid ? completeRefund(refundId, 'E', AT) : releaseRefund(refundId, 'x', AT));
-    if (isRecorded && one !== undefined) one.state = isPaid ? 'completed' : 'failed';
+    if (!isRecorded || one === undefined) return;
+    // A confirmation of one that failed moves nothing of the merchant's, but the bank paid it.
+    one.state = isPaid ? (one.state === 'failed' ? 'late' : 'completed') : 'failed';
   };
 
 const which = fc.nat(3);
+const anyReported = fc.integer({ min: 1, max: PAID + 10 });
 const move: fc.Arbitrary<Move> = fc.oneof(
-  { weight: 3, arbitrary: fc.nat(9).map((n) => open(n === 0)) },
+  { weight: 3, arbitrary: fc.oneof(fc.constantFrom('all' as const, 'rest' as const), anyReported).map(open) },
   {
     weight: 1,
     arbitrary: which.map(
@@ -197,8 +298,19 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     ),
   },
   { weight: 1, arbitrary: which.map((n) => ending(n, 'gone', () => acceptCase(true, AT))) },
-  { weight: 1, arbitrary: which.map((n) => rule(n, 'agreed', true)) },
-  { weight: 2, arbitrary: fc.tuple(which, fc.boolean()).map(([n, back]) => rule(n, 'disagreed', back)) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(which, fc.option(fc.integer({ min: 0, max: PAID })))
+      .map(([n, got]) => rule(n, 'agreed', true, got)),
+  },
+  { weight: 2, arbitrary: fc.tuple(which, fc.boolean()).map(([n, back]) => rule(n, 'disagreed', back, null)) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(which, fc.constantFrom('held' as const, 'lost' as const, 'nothing' as const), anyReported)
+      .map(([n, verdict, amount]) => settle(n, verdict, amount)),
+  },
   { weight: 2, arbitrary: which.map(withdraw) },
   { weight: 2, arbitrary: fc.tuple(which, fc.boolean()).map(([n, approve]) => reviewed(n, approve)) },
   {
@@ -214,7 +326,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 );
 
 describe('random histories of disputes', () => {
-  it('agree with a model of wallet, retained and charge status, whatever is told when', () => {
+  it('agree with the bank’s books and a model of wallet and status, whatever is reported, ruled, settled and told when', () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 40, size: 'max' }), (moves) => {
         const world = new World([created(), issued(), settled()]);
@@ -229,7 +341,11 @@ describe('random histories of disputes', () => {
     for (const moves of fc.sample(fc.array(move, { maxLength: 40, size: 'max' }), { numRuns: 1_000, seed: 7 })) {
       const world = new World([created(), issued(), settled()]);
       for (const one of moves) one(world);
-      for (const { end: how, mismatch } of world.model.cases) seen.add(`${how}${mismatch ? ' mismatch' : ''}`);
+      for (const { end: how, mismatch, awaited, isContradicted } of world.model.cases) {
+        seen.add(`${how}${mismatch ? (awaited ? ' mismatch' : ' settled') : ''}`);
+        if (isContradicted) seen.add('contradicted');
+      }
+      if (world.postings.get('disputes')) seen.add('rest');
       if (world.model.cases.length > 1) seen.add('several');
       if (world.model.refunds.some(({ state }) => state === 'failed') && world.model.cases.length > 0)
         seen.add('refund failed');
@@ -241,6 +357,11 @@ describe('random histories of disputes', () => {
       'open mismatch',
       'returned mismatch',
       'gone mismatch',
+      'open settled',
+      'returned settled',
+      'gone settled',
+      'contradicted',
+      'rest',
       'several',
       'refund failed',
     ]);

@@ -5,6 +5,7 @@ import { isRejection } from '../../domain/kernel/rejection.ts';
 import { journalEntry, LEDGER_ACCOUNTS, type LedgerAccount } from '../../domain/ledger/postings.ts';
 import type { PaymentEvent, PaymentState } from '../../domain/payment/payment.ts';
 import { reserveRefund } from '../../domain/payment/refund.ts';
+import { lateConfirmations } from '../../domain/payment/settleHeld.ts';
 import { isDisputed } from '../../domain/transaction/disputes.ts';
 import { type RefundRecord, refundableRest } from '../../domain/transaction/refunds.ts';
 import { type History, histories, run } from '../support/paymentHistories.ts';
@@ -29,6 +30,13 @@ const refundsOf = ({ transaction }: PaymentState, ...statuses: RefundRecord['out
     ? transaction.refunds.filter(({ outcome }) => statuses.includes(outcome.status))
     : [];
 
+const isPaidByPlatform = (event: PaymentEvent) =>
+  event.type === 'TransactionHeldPayoutPaid' || event.type === 'TransactionReturnConfirmedLate';
+const writtenOffBy = ({ type, data }: PaymentEvent): number => {
+  if (type === 'TransactionHeldWrittenOff') return data.amount;
+  return type === 'TransactionLateConfirmationWrittenOff' ? -data.amount : 0;
+};
+
 describe('laws of money', () => {
   it('postings sum to zero after every event', () => {
     forAll(({ events }) => {
@@ -50,32 +58,37 @@ describe('laws of money', () => {
       expect({ merchant_available, merchant_pending, merchant_retained, refunds_in_transit }).to.deep.equal({
         merchant_available: (isPending ? 0 : net) - out - disputed,
         merchant_pending: isPending ? net : 0,
-        merchant_retained: dispute?.moneyOutcome === null ? disputed : 0, // what was lost is nobody's here any more
+        merchant_retained: dispute?.moneyOutcome === null && dispute.settling !== 'lost' ? disputed : 0, // what was lost is nobody's here any more
         refunds_in_transit: sum(refundsOf(state, 'reserved').map(taken)),
       });
     });
   });
 
-  it('fees are those of the settlement and of the Pix-outs that were paid', () => {
+  it('fees are those of the settlement and of the Pix-outs that were paid, beside what was written off', () => {
     forAll(({ events, state }) => {
       const { transaction } = state;
       const settlement = transaction.status === 'settled' ? transaction.settlement : null;
       const paid = refundsOf(state, 'completed');
+      const late = refundsOf(state, 'failed').filter((refund) => refund.late !== undefined);
       const ofPlatform = paid.filter(({ feePaidBy }) => feePaidBy === 'platform');
+      const ofHeld = sum(events.map((event) => (isPaidByPlatform(event) ? event.data.fee : 0)));
+      const writtenOff = sum(events.map((event) => writtenOffBy(event)));
       const { provider_fees, platform_fees } = balances(events);
       expect({ provider_fees, platform_fees }).to.deep.equal({
-        provider_fees: (settlement?.providerFee ?? 0) + sum(paid.map(({ fee }) => fee)),
-        platform_fees: (settlement?.platformFee ?? 0) - sum(ofPlatform.map(({ fee }) => fee)),
+        provider_fees: (settlement?.providerFee ?? 0) + sum([...paid, ...late].map(({ fee }) => fee)) + ofHeld,
+        platform_fees:
+          (settlement?.platformFee ?? 0) - sum([...ofPlatform, ...late].map(({ fee }) => fee)) - ofHeld + writtenOff,
       });
     });
   });
 
-  it('what is owed to payers is what was rejected or held and has not gone back', () => {
+  it('what is owed to payers is what was rejected or held and has not gone back, less what was paid to them too much', () => {
     forAll(({ events, state }) => {
       const owed = state.transaction.incomingPayments.filter(
-        ({ outcome }) => outcome !== 'settled' && outcome !== 'returned',
+        ({ outcome }) => !['settled', 'returned', 'paidOut', 'writtenOff'].includes(outcome),
       );
-      expect(balances(events).payer_returns).to.equal(sum(owed.map(({ amount }) => amount)));
+      const claims = lateConfirmations(state.transaction).map(({ amount }) => amount);
+      expect(balances(events).payer_returns).to.equal(sum(owed.map(({ amount }) => amount)) - sum(claims));
     });
   });
 
@@ -99,13 +112,15 @@ describe('laws of money', () => {
       if (state.transaction.status === 'settled')
         expect(back.has(state.transaction.settlement.incoming.providerPaymentId)).to.equal(false);
       const refunded = sum(refundsOf(state, 'completed').map(({ amount }) => amount));
-      const lost = sum(
+      const given = sum(events.map(({ type, data }) => (type === 'TransactionDisputeReturned' ? data.amount : 0)));
+      const late = sum(
         events.map(({ type, data }) =>
-          type === 'TransactionDisputeResolved' && data.moneyOutcome !== 'refunded_to_merchant' ? data.amount : 0,
+          type === 'TransactionRefundConfirmedLate' || type === 'TransactionReturnConfirmedLate' ? data.amount : 0,
         ),
       );
+      const paidOut = sum(events.map(({ type, data }) => (type === 'TransactionHeldPayoutPaid' ? data.amount : 0)));
       expect(-balances(events).provider_clearing).to.equal(
-        sum([...arrived.values()]) - sum([...back.values()]) - refunded - lost,
+        sum([...arrived.values()]) - sum([...back.values()]) - refunded - given - late - paidOut,
       );
     });
   });

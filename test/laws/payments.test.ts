@@ -26,6 +26,8 @@ describe('laws of payments', () => {
         const once = decide(before);
         const again = decide(after);
         if (isRejection(once)) expect(isRejection(again) && again.code, name).to.equal(once.code);
+        // An operator who settles a mismatch again is told that it is settled (Q1).
+        else if (name.startsWith('mismatch')) expect(isRejection(again) && again.code, name).to.equal('case_not_open');
         else expect(isRejection(again) ? again : again.events, name).to.deep.equal([]);
       });
     });
@@ -141,7 +143,7 @@ describe('random histories', () => {
   it('reach every type of event that decisions write', () => {
     const seen = new Set<PaymentEvent['type']>();
     const read = new Set<TransactionStatus>();
-    for (const [isLocked, steps] of fc.sample(histories, { numRuns: 3_000, seed: 5 }))
+    for (const [isLocked, steps] of fc.sample(histories, { numRuns: 6_000, seed: 5 }))
       for (const { event, after } of run(isLocked, steps).told) {
         seen.add(event.type);
         if (exists(after)) read.add(transactionStatus(after));
@@ -158,6 +160,8 @@ describe('random histories', () => {
       'ChargePixIssued',
       'TransactionDisputeOpened',
       'TransactionDisputeResolved',
+      'TransactionDisputeReturned',
+      'TransactionDisputeSettled',
       'TransactionDisputeUpdated',
       'TransactionFundsReleased',
       'TransactionHeld',

@@ -13,15 +13,26 @@ config.truncateThreshold = 0; // a difference is worth being seen whole
 const LOCKED_TO = '99991111140';
 const STRANGER = '99992222263';
 
+/** Every advance is a multiple of this: a clock that begins between two of them never comes near the end of a day. */
+const STEP = 600;
+/** Advances the account's clock to the middle of a step. Returns its time, in seconds. */
+const farFromMidnight = async (gateway: TestGateway, key: string): Promise<number> => {
+  const { now } = (await gateway.get<{ now: string }>('/v1/sandbox/clock', { key })).body;
+  const seconds = STEP + STEP / 2 - (Math.floor(Date.parse(now) / 1_000) % STEP);
+  const advanced = await gateway.post<{ now: string }>('/v1/sandbox/clock/advance', { seconds }, { key });
+  return Math.floor(Date.parse(advanced.body.now) / 1_000);
+};
+
 export class Player {
   readonly #gateway: TestGateway;
   readonly #key: string;
   readonly #accountId: TestTenant['accountId'];
-  readonly #shop = new Shop();
+  readonly #shop: Shop;
   /** How often each operation found something to do. */
   readonly played = new Map<Operation['kind'], number>();
 
-  private constructor(gateway: TestGateway, { testKey, accountId }: TestTenant) {
+  private constructor(gateway: TestGateway, { testKey, accountId }: TestTenant, now: number) {
+    this.#shop = new Shop(now);
     this.#gateway = gateway;
     this.#key = testKey;
     this.#accountId = accountId;
@@ -29,7 +40,8 @@ export class Player {
 
   /** An account of its own, whose refunds wait for the acquirer's word. */
   static async open(gateway: TestGateway): Promise<Player> {
-    const player = new Player(gateway, await gateway.newTenant());
+    const tenant = await gateway.newTenant();
+    const player = new Player(gateway, tenant, await farFromMidnight(gateway, tenant.testKey));
     await player.#post('/v1/sandbox/settings', { auto_confirm_refunds: false }, 200);
     return player;
   }

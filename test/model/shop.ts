@@ -41,7 +41,12 @@ export interface Payment {
 
 const HOUR = 3_600;
 const DAY = 86_400;
-const LIFETIME = { PIX: HOUR, CREDIT_CARD: 1_800, BOLETO: 3 * DAY } as const;
+const LIFETIME = { PIX: HOUR, CREDIT_CARD: 1_800 } as const;
+/** Behind UTC. */
+const SAO_PAULO = 3 * HOUR;
+/** When an instrument that is made at `now` expires (P5): a boleto with the third civil day after it. */
+const expiryOf = (method: Method, now: number): number =>
+  method === 'BOLETO' ? (Math.floor((now - SAO_PAULO) / DAY) + 4) * DAY + SAO_PAULO : now + LIFETIME[method];
 const HOLD_DAYS = { PIX: 0, CREDIT_CARD: 2, BOLETO: 1 } as const;
 /** Basis points and fixed part of the provider's fee; the platform takes 1 %. */
 const PROVIDER = { PIX: [0, 10], CREDIT_CARD: [250, 30], BOLETO: [150, 0] } as const;
@@ -58,13 +63,18 @@ export type PayKind = 'right' | 'wrong' | 'late' | 'stranger' | 'nobody';
 
 export class Shop {
   readonly payments: Payment[] = [];
-  #now = 0;
+  /** Seconds since 1970, account time. */
+  #now: number;
   #available = 0;
   #pending = 0;
 
+  constructor(now: number) {
+    this.#now = now;
+  }
+
   create(id: string, method: Method, amount: number, isLocked: boolean): Payment {
     const rest = { isHeld: false, availableAt: null, net: 0, retained: 0, refunds: [] };
-    const expiresAt = this.#now + LIFETIME[method];
+    const expiresAt = expiryOf(method, this.#now);
     const payment: Payment = { id, amount, method, isLocked, expiresAt, status: 'WAITING_PAYMENT', ...rest };
     this.payments.push(payment);
     return payment;

@@ -1,6 +1,7 @@
 // Two APIs, two workers, projector and standby on one machine under load, one of them killed every ten seconds.
 //   MINUTES  how long (default 5)      STORE=postgres  the log in Postgres (default: the test EventStoreDB as a process of its own)
 //   SEED     of who dies when (printed)      TEST_EVENTSTORE_URL  a server to use instead of the test one
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
@@ -22,7 +23,7 @@ const MERCHANTS = ['um', 'dois', 'tres'];
 const TILLS_PER_MERCHANT = 4;
 /** What a killed worker had claimed is given to another one after 12.5 s at most; a message may have to wait for its second attempt. */
 const QUIET_MS = 300_000;
-const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 5)).toString('base64');
+const SECRETS_KEY = randomBytes(32).toString('base64');
 
 const say = (line: string): void => void process.stderr.write(`${new Date().toISOString()}  ${line}\n`);
 

@@ -16,6 +16,7 @@ import type {
   PasswordId,
   PaymentId,
   RefundId,
+  SecondFactorId,
   UserId,
 } from '../../domain/kernel/ids.ts';
 import { toMinor } from '../../domain/kernel/money.ts';
@@ -189,6 +190,27 @@ export const ANY_DATA: DataOf = {
   TransactionPaymentReturned: fc.record({ providerPaymentId, ...moved }),
   TransactionReturnRefused: fc.record({ providerPaymentId, ...moved, reason: anyText }),
   TransactionReturnRetried: fc.record({ providerPaymentId, returnId: anyText, by: anyText, at: anyTime }),
+  TransactionHeldPayoutRequested: fc.record({
+    providerPaymentId,
+    payoutId: refundId,
+    ...moved,
+    destination: anyText,
+    fee: anyAmount,
+    reason: anyText,
+    by: anyText,
+  }),
+  TransactionHeldPayoutPaid: fc.record({
+    providerPaymentId,
+    payoutId: refundId,
+    ...moved,
+    fee: anyAmount,
+    endToEndId: optional,
+  }),
+  TransactionHeldPayoutFailed: fc.record({ providerPaymentId, payoutId: refundId, reason: anyText, at: anyTime }),
+  TransactionHeldWrittenOff: fc.record({ providerPaymentId, ...moved, reason: anyText, by: anyText }),
+  TransactionReturnConfirmedLate: fc.record({ providerPaymentId, id: anyText, ...moved, fee: anyAmount }),
+  TransactionRefundConfirmedLate: fc.record({ refundId, ...moved, fee: anyAmount, endToEndId: optional }),
+  TransactionLateConfirmationWrittenOff: fc.record({ id: anyText, ...moved, reason: anyText, by: anyText }),
   TransactionHeldReleased: fc.record({ providerPaymentId, ...moved, by: anyText }),
   TransactionHeldRejected: fc.record({
     providerPaymentId,
@@ -215,6 +237,7 @@ export const ANY_DATA: DataOf = {
     kind: fc.constantFrom('CHARGEBACK' as const, 'DISPUTE' as const),
     ...moved,
     amountMismatch: fc.boolean(),
+    reportedAmount: anyAmount,
     method: orNull(fc.constantFrom(...DISPUTE_METHODS)),
     reason: optional,
     payer: fc.record({ name: optional, document: optional }),
@@ -246,6 +269,15 @@ export const ANY_DATA: DataOf = {
     announced: fc.boolean(),
     at: anyTime,
   }),
+  TransactionDisputeSettled: fc.record({
+    caseId,
+    ...moved,
+    verdict: fc.constantFrom('held' as const, 'lost' as const, 'nothing' as const),
+    reason: anyText,
+    by: anyText,
+    announced: fc.boolean(),
+  }),
+  TransactionDisputeReturned: fc.record({ caseId, ...moved }),
   TransactionDisputeResolved: fc.record({
     caseId,
     moneyOutcome: fc.constantFrom(...MONEY_OUTCOMES),
@@ -270,6 +302,7 @@ export const ANY_DATA: DataOf = {
   RefundSubmitted: fc.record({ at: anyTime }),
   RefundOutcomeUnknown: fc.record({ at: anyTime }),
   RefundCompleted: fc.record({ endToEndId: optional, at: anyTime }),
+  RefundConfirmedLate: fc.record({ endToEndId: optional, at: anyTime }),
   RefundFailed: fc.record({ reason: anyText, at: anyTime }),
   WebhookDeliveryAttemptFailed: fc.record({
     number: count,
@@ -340,6 +373,8 @@ export const ANY_DATA: DataOf = {
   UserDisabled: fc.record({ at: anyTime }),
   UserEnabled: fc.record({ at: anyTime }),
   UserRoleChanged: fc.record({ role: fc.constantFrom(...ACCOUNT_ROLES), at: anyTime }),
+  UserSecondFactorEnrolled: fc.record({ secondFactorId: rawId<SecondFactorId>(), at: anyTime }),
+  UserSecondFactorReset: fc.record({ at: anyTime }),
   LogConsumerEventSkipped: fc.record({
     consumer: anyText,
     stream: anyText,

@@ -82,7 +82,9 @@ export const openCore = async (): Promise<Core> => {
     },
     subscribe: (options) => store.subscribe(options),
     head: () => store.head(),
+    eventIdAt: (position) => store.eventIdAt(position),
     refusal: () => store.refusal(),
+    onRestored: (listener) => store.onRestored(listener),
     onHead: (listener) => store.onHead(listener),
     close: () => store.close(),
   };

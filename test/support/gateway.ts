@@ -1,27 +1,26 @@
 // The whole gateway inside the test process: real Postgres, real HTTP on a free port, a clock that the test can move.
 
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addUser } from '../../application/accounts/addUser.ts';
-import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { EventCodec } from '../../application/ports/eventCodec.ts';
 import type { MailSender } from '../../application/ports/mail.ts';
 import type { PaymentProvider } from '../../application/ports/paymentProvider.ts';
 import type { ReadModelName } from '../../application/ports/readModels/progress.ts';
 import type { SecurityEvent } from '../../application/ports/securityEvents.ts';
-import { type AccountId, encodeRawId, type UserId } from '../../domain/kernel/ids.ts';
+import type { UserId } from '../../domain/kernel/ids.ts';
 import { isRejection } from '../../domain/kernel/rejection.ts';
 import type { Role } from '../../domain/user/user.ts';
 import type { Admission } from '../../http/kernel/admission.ts';
 import type { Operations } from '../../http/kernel/health.ts';
 import type { OverloadOptions } from '../../http/kernel/overload.ts';
 import type { Route } from '../../http/kernel/route.ts';
-import { allRoutes, openApp } from '../../infrastructure/boot/app.ts';
+import { allRoutes, openApp, routesByListener } from '../../infrastructure/boot/app.ts';
 import { type Gateway, type GatewayOptions, openGateway, type Roles } from '../../infrastructure/boot/composition.ts';
 import { openStorage, type Storage } from '../../infrastructure/boot/storage.ts';
 import { type Log, openLog } from '../../infrastructure/log/log.ts';
@@ -34,13 +33,10 @@ import { PROJECTIONS } from '../../projections/registry.ts';
 import { expectDeclared } from './declaredAnswers.ts';
 import { makePatient } from './patience.ts';
 import { databaseFrom, migratedDatabase, type TestDatabase } from './postgres.ts';
+import { newTenant, type TestTenant } from './tenants.ts';
 import { NO_MAIL, OWN_NAMES } from './withoutWorld.ts';
 
-export interface TestTenant {
-  readonly accountId: AccountId;
-  readonly testKey: string;
-  readonly liveKey: string;
-}
+export type { TestTenant };
 
 export interface Reply<T = unknown> {
   readonly status: number;
@@ -56,6 +52,8 @@ export interface CallOptions {
   /** Sent as it is, instead of `body`. */
   readonly raw?: string | Buffer;
   readonly idempotencyKey?: string;
+  /** Default: the main listener. */
+  readonly at?: string;
 }
 
 const OPERATIONS: Operations = {
@@ -123,6 +121,10 @@ interface TestGatewayOptions {
   /** Beside the product's. */
   moreRoutes?: readonly Route[];
   authenticators?: Admission['authenticators'];
+  /** Default: operators call where everybody does. */
+  hasOpsListener?: boolean;
+  /** As in production; default: no. */
+  operatorsNeedSecondFactor?: boolean;
   /** Instead of its own address: what ends up in links is then the same in every run. */
   publicUrl?: string;
   /** Account and keys derived from it; default: random ones. */
@@ -131,6 +133,8 @@ interface TestGatewayOptions {
 
 export class TestGateway {
   readonly baseUrl: string;
+  /** Where operators call: the same, unless they have a listener of their own. */
+  readonly opsUrl: string;
   readonly storage: Storage;
   readonly gateway: Gateway;
   readonly tenant: TestTenant;
@@ -144,6 +148,7 @@ export class TestGateway {
 
   private constructor(parts: {
     baseUrl: string;
+    opsUrl: string;
     storage: Storage;
     gateway: Gateway;
     tenant: TestTenant;
@@ -154,6 +159,7 @@ export class TestGateway {
     close: () => Promise<void>;
   }) {
     this.baseUrl = parts.baseUrl;
+    this.opsUrl = parts.opsUrl;
     this.storage = parts.storage;
     this.gateway = parts.gateway;
     this.tenant = parts.tenant;
@@ -194,11 +200,13 @@ export class TestGateway {
     const site = { publicUrl: options.publicUrl ?? baseUrl, demoFile: null };
     const {
       app,
+      opsApp,
       close: closeApp,
       requestLog,
     } = openApp(gateway, {
       operations: OPERATIONS,
-      routes: [...allRoutes(site), ...(options.moreRoutes ?? [])],
+      ...routesByListener([...allRoutes(site), ...(options.moreRoutes ?? [])], options.hasOpsListener ?? false),
+      operatorsNeedSecondFactor: options.operatorsNeedSecondFactor ?? false,
       storage,
       log: options.log ?? openLog('silent'),
       limits: {
@@ -214,9 +222,13 @@ export class TestGateway {
       onFault: (error) => faults.push(error),
     });
     server.on('request', app);
+    const opsServer = opsApp === null ? null : (await listening()).on('request', opsApp);
+    const opsUrl = opsServer === null ? baseUrl : `http://127.0.0.1:${(opsServer.address() as AddressInfo).port}`;
     const tenant = await newTenant(gateway, options.tenantSeed);
     const close = async () => {
       closeApp();
+      opsServer?.closeAllConnections();
+      opsServer?.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await requestLog.close();
@@ -226,7 +238,18 @@ export class TestGateway {
       if (!options.database) await database.drop();
     };
     const { isPatient = true } = options;
-    return new TestGateway({ baseUrl, storage, gateway, tenant, faults, securityEvents, isPatient, requestLog, close });
+    return new TestGateway({
+      baseUrl,
+      opsUrl,
+      storage,
+      gateway,
+      tenant,
+      faults,
+      securityEvents,
+      isPatient,
+      requestLog,
+      close,
+    });
   }
 
   /** Another account of the same gateway. */
@@ -264,7 +287,7 @@ export class TestGateway {
   async call<T = Record<string, unknown>>(method: string, path: string, options: CallOptions = {}): Promise<Reply<T>> {
     const key = options.key === undefined ? this.tenant.testKey : options.key;
     const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-    const response = await fetch(this.baseUrl + path, {
+    const response = await fetch((options.at ?? this.baseUrl) + path, {
       method,
       redirect: 'manual',
       headers: {
@@ -343,6 +366,7 @@ const gatewayOn = (
       s3: null,
       grantSeconds: 900,
       viewSeconds: 300,
+      freeSpaceMin: 0,
       ...options.evidence,
     },
     roles: options.roles ?? { serves: true, projects: true, works: true },
@@ -369,25 +393,3 @@ const listening = (): Promise<Server> =>
     server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1', () => resolve(server));
   });
-
-const newTenant = async ({ commands, accounts }: Gateway, seed?: string): Promise<TestTenant> => {
-  const bytes = (what: string, count: number): Buffer =>
-    seed === undefined
-      ? randomBytes(count)
-      : createHash('sha256').update(`${seed} ${what}`).digest().subarray(0, count);
-  const accountId = encodeRawId(bytes('account', 16)) as AccountId;
-  const keyOf = (mode: 'test' | 'live') => `ak_${mode}_${bytes(mode, 24).toString('base64url')}`;
-  const [testKey, liveKey] = [keyOf('test'), keyOf('live')];
-  await openAccountWithKeys({ commands, accounts })({
-    accountId,
-    name: 'Loja de Teste',
-    email: 'teste@example.com',
-    idSeed: bytes('seed', 32).toString('base64'),
-    keys: [
-      { mode: 'test', cleartext: testKey, label: 'test' },
-      { mode: 'live', cleartext: liveKey, label: 'live' },
-    ],
-    actor: 'operator:test',
-  });
-  return { accountId, testKey, liveKey };
-};

@@ -31,7 +31,7 @@ export const mbWay = (over: Partial<MbWayInstrument> = {}): MbWayInstrument => (
   phone: '+351912345678',
   ...over,
 });
-/** Expires 3 days after the samples' creation. */
+/** Expires 3 days after the samples' creation, earlier than a real one (P5). */
 export const multibanco = (over: Partial<MultibancoInstrument> = {}): MultibancoInstrument => ({
   method: 'MULTIBANCO',
   ...bound('mb-1', '2026-11-24T13:00:00.000Z'),

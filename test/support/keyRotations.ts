@@ -66,7 +66,7 @@ export const rotateUnderLoad = async ({
   const manage = async (round: number, method: string, path: string): Promise<Record<string, string>> => {
     const base = managing[round % managing.length] as string;
     const headers = { authorization, 'content-type': 'application/json' };
-    const body = method === 'POST' ? { body: JSON.stringify({ test: true }) } : {};
+    const body = method === 'POST' && !path.endsWith('/rotate') ? { body: JSON.stringify({ test: true }) } : {};
     const response = await dispatcher.request({ origin: base, path, method: method as 'POST', headers, ...body });
     const text = await response.body.text();
     if (response.statusCode >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);

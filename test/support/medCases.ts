@@ -21,6 +21,7 @@ export const caseTerms = (over: Partial<CaseTerms> = {}): CaseTerms => ({
   reason: 'fraud',
   responseDeadline: null,
   amountMismatch: false,
+  held: toMinor(12_345),
   openedAt: at('15:59:00'),
   ...over,
 });

@@ -37,6 +37,8 @@ export const memoryEventStore = (step: (what: string) => Promise<void>): EventSt
     },
     subscribe: notThere,
     head: notThere,
+    eventIdAt: notThere,
+    onRestored: () => () => undefined,
     onHead: () => () => undefined,
     refusal: async () => null,
     close: async () => undefined,

@@ -9,7 +9,7 @@ import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { recordProcessing, recordRefusal } from '../../domain/payment/acquirerOutcomes.ts';
 import { recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
-import { openDispute, recordCaseStep } from '../../domain/payment/dispute.ts';
+import { openDispute, recordCaseStep, settleDispute } from '../../domain/payment/dispute.ts';
 import { releaseHeld, returnHeld } from '../../domain/payment/held.ts';
 import { expire, recordReturn, recordReturnRefusal, releaseFunds } from '../../domain/payment/lifecycle.ts';
 import { type PaymentEvent, type PaymentState, payment } from '../../domain/payment/payment.ts';
@@ -38,7 +38,11 @@ const caseEnded = (
   returned: boolean,
   at: Timestamp,
 ): Decision<PaymentState, PaymentEvent, string> => {
-  const medCase = ruledCase(result === 'withdrawn' ? result : { result, returned }, { caseId }, at);
+  const medCase = ruledCase(
+    result === 'withdrawn' ? result : { result, returned, returnedToPayer: null },
+    { caseId },
+    at,
+  );
   const change = medCase.status === 'rejected' ? 'rejected' : 'closed';
   return recordCaseStep({ revision: 1, change, medCase, at });
 };
@@ -66,6 +70,8 @@ const method = fc.constantFrom(...METHODS);
 /** Up to four days after the creation: before and after every expiry and hold. */
 const when = fc.nat({ max: 4 * 86_400 }).map((seconds) => addSeconds(CREATED_AT, seconds));
 const soon = fc.nat({ max: 7_200 }).map((seconds) => addSeconds(CREATED_AT, seconds));
+/** As a bank says it, whose clock may be behind ours. */
+const paidSoon = fc.integer({ min: -600, max: 7_200 }).map((seconds) => addSeconds(CREATED_AT, seconds));
 const amount = fc.oneof(
   { weight: 3, arbitrary: fc.constant(12_345) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 20_000 }) },
@@ -75,7 +81,7 @@ const holdDays = fc.nat({ max: 2 }).map((PIX) => ({ ...SETTINGS.holdDays, PIX })
 const returnIdOf = (id: string): string => `r-${id}`;
 
 const settle = fc
-  .record({ method, providerPaymentId, amount: amount.map(toMinor), document, paidAt: soon, holdDays, at: when })
+  .record({ method, providerPaymentId, amount: amount.map(toMinor), document, paidAt: paidSoon, holdDays, at: when })
   .map(({ document: payer, holdDays: days, at, ...arrived }): Step => {
     const incoming = { ...arrived, payer: { name: null, document: payer } };
     const terms = { fees: DEFAULT_FEES, holdDays: days };
@@ -168,9 +174,9 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
     arbitrary: ofMethod('refuse', (of, at) => recordRefusal({ method: of, reason: 'r', providerErrorCode: 'c' }, at)),
   },
   {
-    weight: 1,
+    weight: 3,
     arbitrary: fc
-      .tuple(fc.constantFrom('chargeback' as const, 'dispute' as const, 'med' as const), fc.nat(1), fc.nat(5), when)
+      .tuple(fc.constantFrom('chargeback' as const, 'dispute' as const, 'med' as const), fc.nat(1), fc.nat(2), when)
       .map(([type, number, odd, at]) => ({
         name: `${type} ${number}`,
         decide: openDispute(
@@ -191,6 +197,21 @@ const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrar
       .map(([result, returned, number, at]) => ({
         name: `${result} ${number}`,
         decide: caseEnded(CASES[number] as MedCaseId, result, returned, at),
+      })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom('held' as const, 'lost' as const, 'nothing' as const), fc.nat(9_000), when)
+      .map(([verdict, most, at]) => ({
+        name: `mismatch: ${verdict}`,
+        decide: (state) => {
+          const { transaction } = state;
+          const dispute = transaction.status === 'settled' ? transaction.dispute : null;
+          const amount = toMinor(verdict === 'nothing' ? 0 : 1 + most);
+          const how = { verdict, amount, reason: 'x', by: 'operator', announced: true };
+          return settleDispute({ ...how, caseId: dispute?.caseId ?? CASE_ID }, at)(state);
+        },
       })),
   },
   { weight: 1, arbitrary: dated('wish to cancel', requestCancel) },

@@ -5,6 +5,7 @@ import type { EventStore } from '../../application/ports/eventStore.ts';
 import { openPostgresEventStore } from '../../infrastructure/eventStore/postgres/store.ts';
 import { connectionConfig, PgSession } from '../../infrastructure/postgres/session.ts';
 import type { EventStoreHarness, LogUnderTest } from '../conformance/eventStore.ts';
+import { loseFacts } from './lostFacts.ts';
 import { migratedDatabase } from './postgres.ts';
 
 export interface PostgresEventLog extends LogUnderTest {
@@ -29,7 +30,7 @@ export const createPostgresEventLog = async (): Promise<PostgresEventLog> => {
   const own = `test ${randomUUID()}`;
   const sql = await connected(connectionString, own);
   const stores: EventStore[] = [];
-  return {
+  const log: PostgresEventLog = {
     connectionString,
     sql,
     async connect() {
@@ -63,12 +64,17 @@ export const createPostgresEventLog = async (): Promise<PostgresEventLog> => {
         },
       };
     },
+    async restore(head) {
+      await loseFacts(sql, 'DELETE FROM event_store.events WHERE position > $1', [Number(head)]);
+      await log.cutConnections();
+    },
     async dispose() {
       await Promise.all(stores.map((store) => store.close()));
       await sql.end();
       await database.drop();
     },
   };
+  return log;
 };
 
 export const postgresHarness: EventStoreHarness = { createLog: createPostgresEventLog };

@@ -66,7 +66,7 @@ export class Program {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '/',
       LOG_LEVEL: 'warn',
-      RATE_LIMIT_PER_MINUTE: '0',
+      RATE_LIMIT_PER_MINUTE: '1000000000',
     };
     this.process = spawn(command as string, args as string[], {
       cwd: ROOT,

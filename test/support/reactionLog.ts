@@ -40,7 +40,7 @@ import {
 
 export const REVISION = 7;
 export const ENDPOINT = '1endpoint00000000000000000';
-export const EVIDENCE = '3evidence00000000000000000';
+const EVIDENCE = '3evidence00000000000000000';
 export const DELIVERY = '2delivery00000000000000000';
 /** Of a case, and a day before it. */
 export const [DEADLINE, DAY_BEFORE] = ['2026-11-24T15:00:00.000Z', '2026-11-23T15:00:00.000Z'];
@@ -91,7 +91,6 @@ export const onlyLater = (kind: string) => kind === 'resumeIssuing' && { onlyLat
 export const payloadOf = (kind: string, key: string): object => {
   if (kind === 'deliver') return { deliveryId: key };
   if (kind === 'remindOfDeadline') return { caseId: key };
-  if (kind === 'sweepEvidence') return { caseId: CASE_ID, evidenceId: key };
   if (kind === 'refund') return { paymentId: PAYMENT_ID, refundId: key };
   const [paymentId, more] = key.split(' ');
   if (more === undefined) return { paymentId };
@@ -160,6 +159,23 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
   'return asked for again': logged('payment', returnRetried('return-2')),
   'funds released': logged('payment', released()),
   'dispute updated': logged('payment', { type: 'TransactionDisputeUpdated', data: { at: LATER } }),
+  ...Object.fromEntries(
+    [
+      'HeldPayoutRequested',
+      'HeldPayoutPaid',
+      'HeldPayoutFailed',
+      'HeldWrittenOff',
+      'ReturnConfirmedLate',
+      'RefundConfirmedLate',
+      'LateConfirmationWrittenOff',
+    ].map((name) => [
+      name,
+      logged('payment', { type: `Transaction${name}`, data: { payoutId: REFUND_ID, destination: 'x', at: LATER } }),
+    ]),
+  ),
+  'refund confirmed late': logged('refund', { type: 'RefundConfirmedLate', data: { endToEndId: null, at: LATER } }),
+  'dispute settled': logged('payment', { type: 'TransactionDisputeSettled', data: { at: LATER } }),
+  'dispute returned': logged('payment', { type: 'TransactionDisputeReturned', data: { at: LATER } }),
   'dispute resolved': logged('payment', { type: 'TransactionDisputeResolved', data: { at: LATER } }),
   'case opened': logged('medCase', {
     type: 'MedCaseOpened',
@@ -173,7 +189,6 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
     [
       'EvidenceRequested',
       'DeadlineNeared',
-      'EvidenceGranted',
       'EvidenceConfirmed',
       'Appealed',
       'Accepted',
@@ -182,6 +197,10 @@ export const LOG: { readonly [name: string]: LoggedEvent } = {
       'ReviewRefused',
       'Rejected',
       'Closed',
+      'Settled',
+      'LateReported',
+      'ReportNotTaken',
+      'ReportDismissed',
     ].map((name) => [
       `case ${name}`,
       logged('medCase', { type: `MedCase${name}`, data: { evidenceId: EVIDENCE, at: LATER } }),

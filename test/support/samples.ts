@@ -31,7 +31,7 @@ export const SOMEBODY_ELSE = '99992222263';
 
 export const FINGERPRINT: Fingerprint = { version: 1, hash: 'hash-of-the-request' };
 export const REFUND_FINGERPRINT: Fingerprint = { version: 1, hash: 'hash-of-the-refund' };
-export const SETTINGS: AccountSettings = defaultSettings('Loja de Teste');
+export const SETTINGS: AccountSettings = { ...defaultSettings('Loja de Teste'), cashoutDestinations: null };
 
 export const CREATED_AT = at('13:00:00');
 export const EXPIRES_AT = at('14:00:00');
@@ -235,6 +235,7 @@ export const disputeOpened = (kind: DisputeRecord['kind'] = 'CHARGEBACK', amount
     amount: toMinor(amount),
     currency: 'BRL',
     amountMismatch: false,
+    reportedAmount: toMinor(12_345),
     ...ALLEGATION,
     at: at('16:00:00'),
   },

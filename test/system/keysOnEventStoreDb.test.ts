@@ -1,4 +1,5 @@
 // Keys, logins and suspensions with the log in EventStoreDB (the test server): two programs on it, and the command line beside them.
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { runWordsIn } from '../support/cli.ts';
 import { type ServerProcess, startServerProcess } from '../support/eventStoreDb/serverProcess.ts';
@@ -7,7 +8,7 @@ import { rotateUnderLoad } from '../support/keyRotations.ts';
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
 
-const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 3 + 1)).toString('base64');
+const SECRETS_KEY = randomBytes(32).toString('base64');
 const OWNER = { email: 'ana@example.com', password: 'uma senha muito boa' };
 
 interface Answer {

@@ -1,5 +1,6 @@
 // A deployment that grows out of one machine, and comes back: its log moves from Postgres to EventStoreDB (the test server) and home
 // again, and nobody who asks it anything can tell.
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { LogNotInUse } from '../../application/ports/eventStore.ts';
 import { openEventStoreDb } from '../../infrastructure/eventStore/eventStoreDb/eventStoreDb.ts';
@@ -12,7 +13,7 @@ import { migratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';
 
-const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 5));
+const SECRETS_KEY = randomBytes(32);
 const SEEN = ['/v1/wallets/balance', '/v1/wallets', '/v1/webhooks/endpoints', '/v1/webhooks/deliveries'];
 const PUBLIC_URL = 'https://pay.example.com';
 

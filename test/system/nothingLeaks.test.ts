@@ -1,5 +1,6 @@
 // A whole program under a broad scenario that also goes wrong, its log at its finest: no answer but the one that hands a secret out shows
 // it, no log line and no table holds one, payers' data is in no log and on no page, and nothing shows a stack.
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,7 +9,7 @@ import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { cli, freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
 import { Receiver } from '../support/receiver.ts';
 
-const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 11 + 3)).toString('base64');
+const SECRETS_KEY = randomBytes(32).toString('base64');
 const METRICS_TOKEN = 'metrics-token-that-nobody-guesses';
 const OWNER = { email: 'dona@example.com', password: 'a primeira senha da dona' };
 const PASSWORDS = { wrong: 'uma senha errada demais', second: 'a segunda senha da dona', third: 'a terceira senha' };

@@ -1,10 +1,11 @@
 // Several processes on one database: API, projector and worker apart, and a second of each.
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts';
 import { cli, freePort, newDataDir, Program, type RoleName, removeDataDir } from '../support/program.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';
 
-const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 5)).toString('base64');
+const SECRETS_KEY = randomBytes(32).toString('base64');
 
 describe('api, projector and worker as processes of their own', function suite() {
   let database: TestDatabase;

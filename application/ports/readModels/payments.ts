@@ -52,6 +52,7 @@ const SORTABLE: { readonly [F in SortField]: true } = {
   providerFee: true,
   platformFee: true,
   netAmount: true,
+  amountRefunded: true,
   createdAt: true,
   paidAt: true,
 };

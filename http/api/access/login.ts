@@ -13,6 +13,7 @@ import {
   id,
   integer,
   oneOfTexts,
+  optional,
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
@@ -21,6 +22,8 @@ import { actorOf, jsonBody, route } from '../../kernel/route.ts';
 const EMAIL_LENGTH_MAX = 254;
 /** Longer texts are no passwords; a bound in UTF-16 units that every password stays below. */
 const TYPED_LENGTH_MAX = 1_024;
+/** Recovery codes have 19 characters. */
+export const CODE_LENGTH_MAX = 64;
 
 const loginSchema = exactly({
   token: described('For the header `Authorization: Bearer <token>`. Shown once.', string()),
@@ -47,12 +50,19 @@ export const logInRoute = route({
     schema: accepting({
       email: described('In any case of letters.', string(EMAIL_LENGTH_MAX)),
       password: string(TYPED_LENGTH_MAX),
+      code: optional(
+        described(
+          'Of the second factor, for a user who has one: a TOTP code or a recovery code.',
+          string(CODE_LENGTH_MAX),
+        ),
+      ),
     }),
   }),
   responses: { 200: { kind: 'json', description: 'A session has begun.', schema: loginSchema } },
-  errors: ['unauthorized'],
-  handle: async ({ body, services, pause, address, requestId }) => {
-    const done = await services.logIn(body, pause);
+  errors: ['unauthorized', 'second_factor_required', 'role_required'],
+  handle: async (context) => {
+    const { body, services, address, requestId } = context;
+    const done = await services.logIn(body, services.operatorsLogIn, context);
     if (isRejection(done)) {
       services.reportSecurityEvent({ security: 'login_failed', network: networkOf(address), requestId });
       return done;
@@ -112,7 +122,7 @@ export const changePasswordRoute = route({
       context.caller,
       { current, wanted },
       actorOf(context),
-      context.pause,
+      context,
     );
     return refused ?? { status: 204 };
   },

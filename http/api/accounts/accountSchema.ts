@@ -42,7 +42,10 @@ export const settingsSchema = exactly({
   velocity: exactly({ customerPerHour: anyInteger, accountPerHour: anyInteger }),
   refundVelocity: exactly({ countPerHour: orNull(anyInteger), sumPerHour: orNull(anyInteger) }),
   rateLimitPerMinute: described('Of each key; null: the deployment’s; 0: any number.', orNull(anyInteger)),
-  cashoutDestinations: described('Pix keys that cash-outs may go to; null: any.', orNull(listOf(string()))),
+  cashoutDestinations: described(
+    'Pix keys that live cash-outs may go to, beside the payer’s own document; null: any. New accounts have an empty list.',
+    orNull(listOf(string())),
+  ),
   disputeNotifications: described('Whether outcomes of live disputes are published as webhooks.', boolean),
 });
 

@@ -23,7 +23,10 @@ export const refundGuardFields = (by: string) => ({
     ),
   ),
   cashoutDestinations: optional(
-    described(`Pix keys; null: any.${by}`, orNull(listOf(string(77), { maxItems: B.cashoutDestinations[1] }))),
+    described(
+      `Pix keys, beside the payer’s own document; null: any.${by}`,
+      orNull(listOf(string(77), { maxItems: B.cashoutDestinations[1] })),
+    ),
   ),
 });
 

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { evidenceOf } from '../../../application/disputes/evidence.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
 import type { Evidence } from '../../../domain/dispute/evidence.ts';
-import { isFileName, NO_EVIDENCE } from '../../../domain/dispute/evidenceFile.ts';
+import { fitsType, isFileName, NO_EVIDENCE } from '../../../domain/dispute/evidenceFile.ts';
 import { type EvidenceId, PREFIX, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { evidenceUploadView, evidenceView } from '../../../domain/presentation/evidence.ts';
@@ -50,16 +50,15 @@ const CODES = {
   mime_type: 'invalid_mime_type',
 } as const;
 
-const fileProblems = ({ file_name: name }: Partial<Frozen<Static<typeof grantBody>>>) =>
-  name === undefined || isFileName(name)
-    ? []
-    : [
-        {
-          code: CODES.file_name,
-          param: 'file_name',
-          message: 'must have 1 to 255 characters, no slash, backslash or control character, and be neither . nor ..',
-        },
-      ];
+const fileProblems = ({ file_name: name, mime_type: type }: Partial<Frozen<Static<typeof grantBody>>>) => {
+  if (name === undefined) return [];
+  const problem = (message: string) => [{ code: CODES.file_name, param: 'file_name', message }];
+  if (!isFileName(name))
+    return problem(
+      'must have 1 to 255 characters, no slash, backslash, control or direction character, and be neither . nor ..',
+    );
+  return type === undefined || fitsType(name, type) ? [] : problem(`has an extension that does not belong to ${type}`);
+};
 
 const grantRoute = ({ path, named, note }: CasePaths): Route =>
   route({
@@ -72,12 +71,16 @@ const grantRoute = ({ path, named, note }: CasePaths): Route =>
     params: caseParam,
     body: jsonBody({ schema: grantBody, codes: CODES, refine: fileProblems }),
     responses: { 201: { kind: 'json', description: 'Where and how to send the file.', schema: uploadSchema } },
-    errors: ['not_found', 'case_not_open', 'evidence_limit_reached'],
+    errors: ['not_found', 'case_not_open', 'evidence_limit_reached', 'upload_limit_reached'],
     handle: async (context) => {
       const { body, caller, params, services } = context;
       const file = { fileName: body.file_name, fileSize: body.file_size, mimeType: body.mime_type };
-      const done = await services.grantUpload(caller.tenant, params.id, file, actorOf(context));
-      if (isRejection(done)) return done;
+      const done = await services.grantUpload(caller.tenant, params.id, file);
+      if (isRejection(done)) {
+        if (!('retryAfterSeconds' in done)) return done;
+        const { retryAfterSeconds, ...refusal } = done;
+        return { ...refusal, headers: { 'Retry-After': String(retryAfterSeconds) } };
+      }
       return { status: 201, body: evidenceUploadView(done.grant, done.url, done.expiresInSeconds) };
     },
   });

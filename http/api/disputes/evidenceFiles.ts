@@ -26,13 +26,16 @@ const receiveRoute = route({
   query: { token: TOKEN },
   body: { kind: 'stream', contentTypes: null, bytesMax: EVIDENCE_BYTES_MAX },
   responses: { 200: { kind: 'empty', description: 'The file is stored. `ETag` is its SHA-256.' } },
-  errors: ['not_found', 'invalid_signature'],
+  errors: ['not_found', 'invalid_signature', 'upload_in_progress', 'upload_too_slow'],
   handle: async ({ params: { id: evidenceId }, query: { token }, body, services }) => {
     const { contentType, size } = body;
     const stored = await services.receiveEvidence({ evidenceId, token, contentType, size, body });
     return isRejection(stored) ? stored : { status: 200, headers: { ETag: `"${stored.sha256}"` } };
   },
 });
+
+/** After which a download that was refused may find a place. */
+const RETRY_AFTER_SECONDS = '5';
 
 /** Whatever a browser is made to do with it, it is a file to be saved, and does nothing. */
 const HARMLESS = {
@@ -64,10 +67,15 @@ const showRoute = route({
   errors: ['not_found', 'invalid_signature', 'EVIDENCE_SIZE_MISMATCH'],
   handle: async ({ params: { id }, query: { token }, services }) => {
     const shown = await services.showEvidence(id, token);
-    if (isRejection(shown)) return shown;
-    const { fileName, contentType, bytes } = shown;
-    const headers = { ...HARMLESS, 'Content-Disposition': attachment(fileName) };
-    return { status: 200, headers, contentType, bytes };
+    if (isRejection(shown))
+      return shown.code === 'rate_limited' ? { ...shown, headers: { 'Retry-After': RETRY_AFTER_SECONDS } } : shown;
+    const { fileName, size, ...sent } = shown;
+    const headers = {
+      ...HARMLESS,
+      'Content-Disposition': attachment(fileName),
+      'Content-Length': String(size),
+    };
+    return { status: 200, headers, ...sent };
   },
 });
 

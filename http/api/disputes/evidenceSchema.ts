@@ -19,7 +19,8 @@ const mimeType = oneOfTexts(EVIDENCE_TYPES);
 export const grantBody = accepting({
   file_name: string(FILE_NAME_MAX, {
     minLength: 1,
-    description: 'Without slash, backslash and control characters; neither `.` nor `..`.',
+    description:
+      'No slash, backslash, control or direction character; neither `.` nor `..`. An extension must belong to `mime_type`.',
   }),
   file_size: integer(1, EVIDENCE_BYTES_MAX, 'The exact size, in bytes.'),
   mime_type: described('What the file is.', mimeType),

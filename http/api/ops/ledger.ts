@@ -21,6 +21,10 @@ const ledgerSchema = exactly({
     'Of all postings, by currency: zero.',
     listOf(exactly({ currency: string(), sum: anyInteger, postings: anyInteger })),
   ),
+  disputes: described(
+    'The rest on the account `disputes`: the platform’s gain, or its loss if it is negative.',
+    listOf(exactly({ accountId: id(PREFIX.account), mode: string(), currency: string(), rest: anyInteger })),
+  ),
   entries: described(
     'Entries that do not sum to zero: none.',
     listOf(exactly({ paymentId: id(PREFIX.transaction), revision: anyInteger, sum: anyInteger })),
@@ -50,12 +54,16 @@ export const checkLedgerRoute = route({
   responses: { 200: { kind: 'json', description: 'What was found.', schema: ledgerSchema } },
   errors: [],
   handle: async ({ services: { platform } }) => {
-    const { isBalanced, sums, entries, balances } = await platform.checkLedger();
+    const { isBalanced, sums, entries, balances, disputes } = await platform.checkLedger();
     return {
       status: 200,
       body: {
         isBalanced,
         sums,
+        disputes: disputes.map(({ account_id: accountId, ...rest }) => ({
+          accountId: PREFIX.account + accountId,
+          ...rest,
+        })),
         entries: entries.map(({ payment_id: paymentId, ...rest }) => ({
           paymentId: PREFIX.transaction + paymentId,
           ...rest,

@@ -137,6 +137,7 @@ export const showStreamRoute = route({
     from: wholeNumber('The first revision that is shown.', 0, Number.MAX_SAFE_INTEGER, 0),
     limit: upToThousand,
   },
+  refusesUnknownQuery: true,
   responses: {
     200: {
       kind: 'json',
@@ -244,6 +245,7 @@ export const readLogRoute = route({
     follow: yesNo('`true`: go on with what is recorded, until the connection ends.'),
     all: yesNo('With `follow`: `true` begins with the first event of the log.'),
   },
+  refusesUnknownQuery: true,
   responses: {
     200: { kind: 'eventStream', description: 'Events `event`, each as a stream shows it.', schema: eventSchema },
   },

@@ -1,19 +1,27 @@
 // Dispute cases that wait for an operator of the platform, over all accounts (rules Q3, O1).
-import { CASE_STATUSES, MONEY_OUTCOMES } from '../../../domain/dispute/medCase.ts';
+
+import { CASE_WAITS_BECAUSE } from '../../../application/ports/readModels/cases.ts';
+import { NO_CASE } from '../../../domain/dispute/decisions.ts';
+import { CASE_STATUSES, MONEY_OUTCOMES, NEVER_BECAUSE } from '../../../domain/dispute/medCase.ts';
 import { PREFIX } from '../../../domain/kernel/ids.ts';
-import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { AMOUNT_MAX, AMOUNT_MIN, toMinor } from '../../../domain/kernel/money.ts';
+import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import {
   anyInteger,
   boolean,
+  constantTrue,
   described,
   exactly,
   id,
+  integer,
   listOf,
   oneOfTexts,
+  optional,
   orNull,
   string,
 } from '../../kernel/jsonSchema.ts';
-import { actorOf, type Route, route } from '../../kernel/route.ts';
+import { actorOf, jsonBody, type Route, route } from '../../kernel/route.ts';
+import { isBadString } from '../../kernel/validation.ts';
 import { oneOfTextsOrNull } from '../disputes/caseSchema.ts';
 import { caseParam } from '../disputes/cases.ts';
 import { total, upToThousand } from './paging.ts';
@@ -22,18 +30,22 @@ const status = oneOfTexts(CASE_STATUSES);
 
 const waitingSchema = exactly({
   caseId: id(PREFIX.medCase),
+  providerCaseId: described('The bank’s id.', string()),
   chargeId: id(PREFIX.charge),
   accountId: id(PREFIX.account),
   mode: oneOfTexts(['test', 'live']),
-  status,
+  status: described('Null: the report opened no case.', oneOfTextsOrNull(CASE_STATUSES)),
   amount: described('As it was reported, in minor units.', anyInteger),
   currency: string(),
   because: described(
-    '`review`: an outcome is to be reviewed. `amount_mismatch`: the reported amount is not the charge’s.',
-    oneOfTexts(['review', 'amount_mismatch']),
+    '`review`: an outcome is to be reviewed. `amount_mismatch`: the reported amount matches neither the charge nor its refundable rest. ' +
+      '`report_not_taken`: the report can never open a case. `report_contradicts`: the bank reported something else after the end.',
+    oneOfTexts(CASE_WAITS_BECAUSE),
   ),
-  result: described('What was ruled; null: nothing is to be reviewed.', oneOfTextsOrNull(['agreed', 'disagreed'])),
+  reason: described('Why the report can never open a case; otherwise null.', oneOfTextsOrNull(NEVER_BECAUSE)),
+  result: described('What was ruled; null: nothing was.', oneOfTextsOrNull(['agreed', 'disagreed', 'withdrawn'])),
   returned: described('Whether the money comes back to the merchant, as the bank says.', orNull(boolean)),
+  returnedToPayer: described('How much the payer got, where the bank says so.', orNull(anyInteger)),
   since: string(),
 });
 
@@ -61,6 +73,18 @@ const listCaseReviewsRoute = route({
   },
 });
 
+const DECIDED = {
+  200: {
+    kind: 'json',
+    description: 'How the case is now.',
+    schema: exactly({
+      caseId: id(PREFIX.medCase),
+      status,
+      moneyOutcome: described('Null while the case goes on.', oneOfTextsOrNull(MONEY_OUTCOMES)),
+    }),
+  },
+} as const;
+
 const reviewRoute = (verdict: 'approve' | 'reject', summary: string): Route =>
   route({
     method: 'POST',
@@ -70,17 +94,7 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string): Route =>
     summary,
     tag: 'Platform',
     principal: 'operator',
-    responses: {
-      200: {
-        kind: 'json',
-        description: 'How the case is now.',
-        schema: exactly({
-          caseId: id(PREFIX.medCase),
-          status,
-          moneyOutcome: described('Null while the case goes on.', oneOfTextsOrNull(MONEY_OUTCOMES)),
-        }),
-      },
-    },
+    responses: DECIDED,
     errors: ['not_found', 'case_not_open'],
     handle: async (context) => {
       const { params, services } = context;
@@ -89,8 +103,72 @@ const reviewRoute = (verdict: 'approve' | 'reject', summary: string): Route =>
     },
   });
 
+const REASON_MAX = 500;
+const reason = described('Why, for the records.', string(REASON_MAX, { minLength: 1, pattern: '\\S' }));
+const amountOf = (what: string) =>
+  optional(integer(AMOUNT_MIN, AMOUNT_MAX, `${what}, in minor units: at most the refundable rest of the charge.`));
+
+const NOT_ONE = reject('invalid_request', 'Exactly one of held, lost and nothing is needed.');
+
+const settleRoute = route({
+  method: 'POST',
+  path: '/ops/v1/med/cases/{id}/settle',
+  operationId: 'settleCase',
+  params: caseParam,
+  summary: 'Settle a dispute case whose reported amount does not match: hold, take or leave the money',
+  tag: 'Platform',
+  principal: 'operator',
+  body: jsonBody({
+    schema: exactly({
+      held: amountOf('What is held until the case ends'),
+      lost: amountOf('What is taken at once'),
+      nothing: optional(described('The merchant keeps the money.', constantTrue)),
+      reason,
+    }),
+    codes: { held: 'invalid_amount', lost: 'invalid_amount' },
+  }),
+  responses: DECIDED,
+  errors: ['not_found', 'case_not_open', 'invalid_amount'],
+  handle: async (context) => {
+    const { params, body, services } = context;
+    const { held, lost, nothing } = body;
+    if ([held, lost, nothing].filter((one) => one !== undefined).length !== 1) return NOT_ONE;
+    const verdict = held !== undefined ? 'held' : lost !== undefined ? 'lost' : 'nothing';
+    const settling = { verdict, amount: toMinor(held ?? lost ?? 0) } as const;
+    const done = await services.platform.settleCase(params.id, settling, body.reason, actorOf(context));
+    return isRejection(done) ? done : { status: 200, body: done };
+  },
+});
+
+const dismissRoute = route({
+  method: 'POST',
+  path: '/ops/v1/med/cases/{id}/dismiss',
+  operationId: 'dismissCaseReport',
+  params: {
+    id: {
+      description: 'The `med_` id of the case, or the bank’s id of it.',
+      schema: { type: 'string' },
+      parse: (text: string) => (isBadString(text) ? NO_CASE : text),
+    },
+  },
+  summary: 'Take a dispute report off the list: one that can never open a case, or that contradicts the end of one',
+  tag: 'Platform',
+  principal: 'operator',
+  body: jsonBody({ schema: exactly({ reason }) }),
+  reads: ['disputes'],
+  responses: { 200: { kind: 'json', description: 'The case.', schema: exactly({ caseId: id(PREFIX.medCase) }) } },
+  errors: ['not_found', 'case_not_open'],
+  handle: async (context) => {
+    const { params, body, services } = context;
+    const done = await services.platform.dismissReport(params.id, body.reason, actorOf(context));
+    return isRejection(done) ? done : { status: 200, body: done };
+  },
+});
+
 export const OPS_MED_ROUTES: readonly Route[] = [
   listCaseReviewsRoute,
   reviewRoute('approve', 'Let the outcome of a dispute case count'),
   reviewRoute('reject', 'Refuse the outcome of a dispute case: it goes on as it was'),
+  settleRoute,
+  dismissRoute,
 ];

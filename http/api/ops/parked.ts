@@ -42,6 +42,7 @@ export const listParkedRoute = route({
   tag: 'Platform',
   principal: 'operator',
   query: { consumer: consumerQuery },
+  refusesUnknownQuery: true,
   responses: {
     200: {
       kind: 'json',
@@ -67,6 +68,7 @@ export const showParkedRoute = route({
   tag: 'Platform',
   principal: 'operator',
   query: { consumer: consumerQuery },
+  refusesUnknownQuery: true,
   responses: {
     200: {
       kind: 'json',

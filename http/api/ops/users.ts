@@ -43,7 +43,15 @@ const userProperties = {
 };
 const userSchema = exactly(userProperties);
 
-const userView = ({ userId, accountId, email, name, role, status, addedAt }: Omit<KnownUser, 'passwordId'>) => ({
+const userView = ({
+  userId,
+  accountId,
+  email,
+  name,
+  role,
+  status,
+  addedAt,
+}: Omit<KnownUser, 'passwordId' | 'secondFactorId'>) => ({
   id: PREFIX.user + userId,
   accountId: accountId && PREFIX.account + accountId,
   email,
@@ -215,6 +223,30 @@ export const changeRoleRoute = route({
   },
 });
 
+export const resetSecondFactorRoute = route({
+  method: 'POST',
+  path: '/ops/v1/users/{id}/reset-second-factor',
+  operationId: 'resetSecondFactor',
+  params: userParam,
+  summary: 'Remove the second factor of a user who lost the device: logged out everywhere, the password alone opens',
+  tag: 'Platform',
+  principal: 'operator',
+  responses: USER_NOW,
+  errors: ['not_found'],
+  handle: async (context) => {
+    const { caller, params, services, requestId } = context;
+    const done = await services.platform.resetSecondFactor(params.id, actorOf(context));
+    if (!isRejection(done))
+      services.reportSecurityEvent({
+        security: 'second_factor_reset',
+        by: caller.actor,
+        user: PREFIX.user + params.id,
+        requestId,
+      });
+    return userOrRefusal(done);
+  },
+});
+
 export const OPS_USER_ROUTES = [
   addUserRoute,
   inviteUserRoute,
@@ -223,4 +255,5 @@ export const OPS_USER_ROUTES = [
   disableUserRoute,
   enableUserRoute,
   changeRoleRoute,
+  resetSecondFactorRoute,
 ];

@@ -1,5 +1,6 @@
 // What waits for an operator of the platform, over all accounts: held money, webhooks that were given up, work that failed (rule O1).
 import type { Static } from 'typebox';
+import { heldSettlementOf } from '../../../application/payments/heldSettlement.ts';
 import type { CodedProblem } from '../../../domain/charge/request.ts';
 import { type AccountId, type PaymentId, PREFIX, parseId, parsePrefixedId } from '../../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
@@ -36,10 +37,16 @@ const heldSchema = exactly({
   mode,
   amount: described('Minor units.', anyInteger),
   currency: string(),
-  providerPaymentId: described('Of a Pix its end-to-end id.', string()),
+  providerPaymentId: described(
+    'Of a Pix its end-to-end id; of a late confirmation the id of its return, Pix-out or refund.',
+    string(),
+  ),
   payerName: orNull(string()),
   expectedPayerTaxId: orNull(string()),
-  reason: described('`no_payer_document`: it may be credited. Else why it was not.', string()),
+  reason: described(
+    '`no_payer_document`: it may be credited. `confirmed_late`: the provider paid what it had refused. Else why it was not credited.',
+    string(),
+  ),
   returnRefused: described('What the provider said when it was to go back; null: it was not asked.', orNull(string())),
   heldSince: string(),
 });
@@ -48,7 +55,7 @@ export const listHeldRoute = route({
   method: 'GET',
   path: '/ops/v1/held',
   operationId: 'listHeld',
-  summary: 'Pix held for review or refused when sent back, longest held first',
+  summary: 'Pix held for review, refused when sent back, or confirmed after a refusal, longest held first',
   tag: 'Platform',
   principal: 'operator',
   query: { limit: upToThousand },
@@ -95,7 +102,7 @@ export const releaseHeldRoute = route({
   tag: 'Platform',
   principal: 'operator',
   responses: REVIEWED,
-  errors: ['not_found'],
+  errors: ['not_found', 'held_already_settled'],
   handle: async (context) => {
     const done = await context.services.platform.reviewHeld(context.params.id, 'release', actorOf(context), null);
     return isRejection(done) ? done : { status: 200, body: done };
@@ -116,11 +123,43 @@ export const returnHeldRoute = route({
     }),
   }),
   responses: REVIEWED,
-  errors: ['not_found'],
+  errors: ['not_found', 'held_already_settled'],
   handle: async (context) => {
     const { params, body, services } = context;
     const pix = body.providerPaymentId ?? null;
     const done = await services.platform.reviewHeld(params.id, 'return', actorOf(context), pix);
+    return isRejection(done) ? done : { status: 200, body: done };
+  },
+});
+
+export const settleHeldRoute = route({
+  method: 'POST',
+  path: '/ops/v1/held/{id}/settle',
+  operationId: 'settleHeld',
+  params: paymentParam,
+  summary: 'Pay out or write off money whose return the bank refuses for good',
+  tag: 'Platform',
+  principal: 'operator',
+  body: jsonBody({
+    schema: exactly({
+      pixOut: optional(described('Pix key to pay it out to; the platform bears the fee.', string(77))),
+      writtenOff: optional(described('`true`: it goes to the platform’s account.', boolean)),
+      reason: string(500),
+      providerPaymentId: optional(described('This one alone, when several of the payment wait.', string(64))),
+    }),
+  }),
+  responses: REVIEWED,
+  errors: ['not_found', 'held_already_settled'],
+  handle: async (context) => {
+    const { params, body, services } = context;
+    const settlement = heldSettlementOf(body);
+    if (isRejection(settlement)) return settlement;
+    const done = await services.platform.reviewHeld(
+      params.id,
+      settlement,
+      actorOf(context),
+      body.providerPaymentId ?? null,
+    );
     return isRejection(done) ? done : { status: 200, body: done };
   },
 });
@@ -276,6 +315,7 @@ export const OPS_WORK_ROUTES = [
   listHeldRoute,
   releaseHeldRoute,
   returnHeldRoute,
+  settleHeldRoute,
   listDeadLettersRoute,
   redriveDeadLettersRoute,
   listFailedJobsRoute,

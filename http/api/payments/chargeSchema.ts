@@ -68,6 +68,7 @@ export const chargeSchema = exactly({
   id: described('`ch_` and the raw id, which the routes of payments take.', id('ch_')),
   object: constant('charge'),
   amount: described('Centavos.', anyInteger),
+  amount_refunded: described('What has gone back to the payer, in centavos.', anyInteger),
   currency: described('ISO 4217.', string(8)),
   status: described('Where the charge stands.', oneOfTexts(PUBLIC_STATUSES)),
   payment_method: described('`pix`, of a charge created here.', string()),

@@ -35,6 +35,7 @@ const bodyRules = {
     metadata: 'invalid_metadata',
   },
   refine: chargeProblems,
+  ignoresUnknownFields: true,
 } as const;
 
 const createBody = jsonBody({ ...bodyRules, schema: createChargeBody });
@@ -63,6 +64,7 @@ const creating = {
   needsIdempotencyKey: true,
   responses: { 201: { kind: 'json', description: 'The charge, with its Pix code.', schema: chargeSchema } },
   errors: [
+    'invalid_url',
     'payer_tax_id_mismatch',
     'customer_name_required',
     'idempotency_key_reused',

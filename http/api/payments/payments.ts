@@ -44,6 +44,7 @@ export const createPaymentRoute = route({
       idempotencyKey: 'invalid_idempotency_key',
     },
     missing: { idempotencyKey: 'idempotency_key_required' },
+    ignoresUnknownFields: true,
     refine: (body, context) => [...paymentProblems(body), ...webhookUrlProblems(body.webhookUrl, context)],
   }),
   responses: {

@@ -1,6 +1,6 @@
 // The payment in the transaction format (contract.md Transaction), as routes take, answer and list it.
 import { PAYMENT_METHODS } from '../../../domain/charge/methods.ts';
-import { URL_LENGTH_MAX } from '../../../domain/charge/paymentRequest.ts';
+import { URL_LENGTH_MAX } from '../../../domain/charge/returnUrl.ts';
 import { AMOUNT_MAX, AMOUNT_MIN } from '../../../domain/kernel/money.ts';
 import { TRANSACTION_STATUSES } from '../../../domain/presentation/status.ts';
 import {
@@ -75,11 +75,11 @@ export const transactionSchema = exactly({
   cardRedirectUrl: maybeText('The acquirer’s page.'),
   mbEntity: maybeText('Multibanco entity.'),
   mbReference: maybeText('Multibanco reference.'),
-  mbExpiresAt: maybeTime('Until when the reference can be paid.'),
+  mbExpiresAt: maybeTime('End of the third civil day after creation, in Lisbon.'),
   boletoBarcode: maybeText('44 digits.'),
   boletoLine: maybeText('The line that people type.'),
   boletoPdfUrl: maybeText('The slip, with the payer’s name. Whoever has the link can read it.'),
-  boletoExpiresAt: maybeTime('Until when the boleto can be paid.'),
+  boletoExpiresAt: maybeTime('End of its due day, the third civil day after creation, in São Paulo.'),
   cryptoAddress: maybeText('Where to send the coins.'),
   cryptoAmount: maybeText('How many, in whole coins as decimal text.'),
   cryptoNetwork: maybeText('The network to send them on.'),
@@ -87,6 +87,7 @@ export const transactionSchema = exactly({
   providerFee: maybeInteger('Of the acquirer, in minor units.'),
   platformFee: maybeInteger('Of this service, in minor units.'),
   netAmount: maybeInteger('What is left of the amount.'),
+  amountRefunded: described('What has gone back to the payer: completed refunds.', anyInteger),
   createdAt: timestamp,
   paidAt: maybeTime('When it was settled.'),
 });

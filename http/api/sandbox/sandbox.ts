@@ -10,7 +10,7 @@ import { chargeView } from '../../../domain/presentation/charge.ts';
 import { actorOf, jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { chargeParam } from '../payments/charges.ts';
-import { advanceBody, clockSchema, flushSchema, noBody, paidSchema, payBody } from './sandboxSchema.ts';
+import { advanceBody, clockSchema, flushSchema, paidSchema, payBody } from './sandboxSchema.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -33,9 +33,9 @@ type PayOutcome = SettleOutcome | 'refused';
 /** What became of a Pix, as the reads show it; null while they do not yet. */
 const outcomeOf = ({ transaction }: ExistingPayment, id: string): PayOutcome | null => {
   const incoming = transaction.incomingPayments.find((seen) => seen.providerPaymentId === id);
-  if (incoming === undefined || incoming.outcome === 'rejected' || incoming.outcome === 'unreturned') return null; // not back yet
+  if (incoming === undefined || incoming.outcome === 'rejected') return null; // not back yet
   if (incoming.outcome === 'returned') return incoming.reason === 'payer_mismatch' ? 'refunded' : 'returned';
-  return incoming.outcome;
+  return incoming.outcome === 'settled' ? 'settled' : 'held'; // for review, or because its return was refused
 };
 
 /** A payment that was created a moment ago gets its Pix code from a job: waited for, like the effect. */
@@ -163,7 +163,6 @@ export const flushDeliveriesRoute = route({
   summary: 'Wait until no delivery is due',
   tag: 'Sandbox',
   principal: 'testKey',
-  body: jsonBody({ schema: noBody }),
   responses: {
     200: {
       kind: 'json',

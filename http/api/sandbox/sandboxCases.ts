@@ -1,6 +1,7 @@
 // The sandbox: what payers' banks and the platform do about dispute cases (rule X4).
 
-import type { SandboxRuling } from '../../../application/sandbox/disputeInSandbox.ts';
+import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
+import type { BookedDispute, SandboxDispute, SandboxRuling } from '../../../application/sandbox/disputeInSandbox.ts';
 import { NO_CASE } from '../../../domain/dispute/decisions.ts';
 import type { MedCase } from '../../../domain/dispute/medCase.ts';
 import type { MedCaseId, PaymentId } from '../../../domain/kernel/ids.ts';
@@ -8,14 +9,15 @@ import { toMinor } from '../../../domain/kernel/money.ts';
 import { isRejection, reject } from '../../../domain/kernel/rejection.ts';
 import { medCaseView } from '../../../domain/presentation/medCase.ts';
 import { instantOf } from '../../kernel/isoDates.ts';
+import { either } from '../../kernel/jsonSchema.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed, assertShownCase } from '../../kernel/upToDate.ts';
 import { medCaseSchema } from '../disputes/caseSchema.ts';
 import { answer, caseParam } from '../disputes/cases.ts';
 import { chargeParam } from '../payments/charges.ts';
-import { decideCaseBody, medBody, noBody, reviewBody } from './sandboxSchema.ts';
+import { decideCaseBody, medBody, owedSchema, reviewBody } from './sandboxSchema.ts';
 
-const OVERTAKEN = reject('charge_not_disputable', 'Something else came first: nothing of this charge can be disputed.');
+const OVERTAKEN = reject('charge_not_disputable', 'Something else came first: this charge can’t be disputed now.');
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -60,8 +62,9 @@ export const sandboxMedRoute = route({
     201: { kind: 'json', description: 'The case, as reads show it.', schema: medCaseSchema },
     202: {
       kind: 'json',
-      description: 'The same, when not all of it shows in the reads within 5 s.',
-      schema: medCaseSchema,
+      description:
+        'The same, when not all of it shows in the reads within 5 s. With `owed`: the bank’s id of the case.',
+      schema: either(medCaseSchema, owedSchema),
     },
   },
   errors: ['not_found', 'charge_not_disputable'],
@@ -75,22 +78,39 @@ export const sandboxMedRoute = route({
       response_deadline: deadline,
       provider_case_id: named = null,
     } = body;
-    const done = await services.disputeInSandbox(caller.tenant, params.id, {
+    const dispute: SandboxDispute = {
       amount: amount === undefined ? null : toMinor(amount),
       method,
       reason,
       responseDeadline: deadline === null ? 'unknown' : deadline === undefined ? null : (instantOf(deadline) ?? null),
       providerCaseId: named,
       payer: { name: body.payer?.name ?? null, document: body.payer?.document ?? null },
-    });
+    };
+    if (body.owed === true) {
+      const owed = await services.reportDisputeInSandbox(caller.tenant, params.id, dispute);
+      return isRejection(owed) ? owed : { status: 202, body: { provider_case_id: owed.providerCaseId } };
+    }
+    const done = await services.disputeInSandbox(caller.tenant, params.id, dispute);
     if (isRejection(done)) return done;
-    const shown = await untilShown(context, done.caseId, () => true);
-    if (shown !== null) return { status: 201, body: medCaseView(shown) };
-    const sofar = await services.views.cases.find(caller.tenant, done.caseId);
-    // Something else came first: the bank's dispute found nothing that it could hold.
-    return sofar === null ? OVERTAKEN : { status: 202, body: medCaseView(sofar) };
+    return disputed(context, done);
   },
 });
+
+/** What became of a dispute that the bank booked. One that is refused here never opens a case (Q10). */
+const disputed = async (context: KeyContext, { caseId, paymentId, isNew }: BookedDispute) => {
+  const { services, caller } = context;
+  const look = (isLast: boolean) => services.disputeTaken(caller.tenant, { caseId, paymentId, isNew }, isLast);
+  const taken = await services.untilSeen(VISIBLE_MS, async () => {
+    const state = await look(false);
+    return state === 'pending' ? null : state;
+  });
+  if ((taken ?? (await look(true))) === 'refused') return OVERTAKEN;
+  const shown = await untilShown(context, caseId, () => true);
+  if (shown !== null) return { status: 201 as const, body: medCaseView(shown) };
+  const sofar = await services.views.cases.find(caller.tenant, caseId);
+  if (sofar === null) throw new ReadModelsBehind('the case is not shown yet');
+  return { status: 202 as const, body: medCaseView(sofar) };
+};
 
 const onCase = {
   method: 'POST',
@@ -112,7 +132,6 @@ export const sandboxRequestEvidenceRoute = route({
   path: '/v1/sandbox/med/cases/{id}/request-evidence',
   operationId: 'sandboxRequestEvidence',
   summary: 'The platform asks the merchant for evidence',
-  body: jsonBody({ schema: noBody }),
   errors: ['not_found', 'case_not_open'],
   handle: (context) => answer(context, { kind: 'requestEvidence' }),
 });
@@ -139,11 +158,33 @@ export const sandboxDecideRoute = route({
   path: '/v1/sandbox/med/cases/{id}/decide',
   operationId: 'sandboxDecideMedCase',
   summary: 'The payer’s bank decides: agreed is lost, disagreed is won',
-  body: jsonBody({ schema: decideCaseBody }),
-  errors: ['not_found', 'case_not_open', 'case_under_review'],
-  handle: (context) => {
-    const { result, returned = true, review = false } = context.body;
-    return rule(context, { kind: 'decide', result, returned, review });
+  responses: {
+    ...onCase.responses,
+    202: {
+      kind: 'json',
+      description:
+        'The same, when not all of it shows in the reads within 5 s. With `owed`: the bank’s id of the case.',
+      schema: either(medCaseSchema, owedSchema),
+    },
+  },
+  body: jsonBody({
+    schema: decideCaseBody,
+    codes: { returned_to_payer: 'invalid_amount' },
+    refine: ({ result, returned_to_payer: got }) =>
+      got !== undefined && result !== 'agreed'
+        ? [{ code: 'invalid_amount', param: 'returned_to_payer', message: 'goes with the result agreed only' }]
+        : [],
+  }),
+  errors: ['not_found', 'invalid_amount', 'case_not_open', 'case_under_review'],
+  handle: async (context) => {
+    const { result, returned = true, returned_to_payer: got, review = false, owed = false } = context.body;
+    const returnedToPayer = got === undefined ? null : toMinor(got);
+    const ruling = { kind: 'decide', result, returned, returnedToPayer, review, owed } as const;
+    if (!owed) return rule(context, ruling);
+    const { caller, params, services } = context;
+    assertShownCase(context, params.id);
+    const done = await services.ruleInSandbox(caller.tenant, params.id, ruling);
+    return isRejection(done) ? done : { status: 202, body: { provider_case_id: done.providerCaseId } };
   },
 });
 
@@ -152,7 +193,6 @@ export const sandboxWithdrawRoute = route({
   path: '/v1/sandbox/med/cases/{id}/withdraw',
   operationId: 'sandboxWithdrawMedCase',
   summary: 'The payer withdraws the dispute',
-  body: jsonBody({ schema: noBody }),
   errors: ['not_found', 'case_not_open', 'case_under_review'],
   handle: (context) => rule(context, { kind: 'withdraw' }),
 });

@@ -7,7 +7,7 @@ import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { assertFollowed } from '../../kernel/upToDate.ts';
 import { paymentParam, transactionBody } from '../payments/payment.ts';
 import { transactionSchema } from '../payments/transactionSchema.ts';
-import { authorizeBody, noBody, refuseBody } from './sandboxSchema.ts';
+import { authorizeBody, refuseBody } from './sandboxSchema.ts';
 
 /** Longest wait for the job that finalises the payment, and then for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -68,20 +68,15 @@ export const sandboxRefuseRoute = route({
   handle: (context) => perform(context, { kind: 'refuse', reason: context.body.reason ?? null }),
 });
 
-const NOTHING = jsonBody({ schema: noBody });
-
 export const sandboxProcessingRoute = route({
   ...acting('processing', 'The payer is at it'),
-  body: NOTHING,
   handle: (context) => perform(context, { kind: 'processing' }),
 });
 export const sandboxChargebackRoute = route({
   ...acting('chargeback', 'The card’s issuer raises a chargeback'),
-  body: NOTHING,
   handle: (context) => perform(context, { kind: 'chargeback' }),
 });
 export const sandboxDisputeRoute = route({
   ...acting('dispute', 'The card’s holder opens a dispute'),
-  body: NOTHING,
   handle: (context) => perform(context, { kind: 'dispute' }),
 });

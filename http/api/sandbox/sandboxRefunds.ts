@@ -6,7 +6,7 @@ import { PREFIX, parseId, type RefundId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { jsonBody, type KeyContext, route } from '../../kernel/route.ts';
 import { refundSchema } from '../refunds/refundSchema.ts';
-import { failRefundBody, noBody } from './sandboxSchema.ts';
+import { confirmRefundBody, failRefundBody } from './sandboxSchema.ts';
 
 /** Longest wait for the effect; then 202, and the rest goes on (X). */
 const VISIBLE_MS = 5_000;
@@ -26,13 +26,17 @@ const refundParam = {
 } as const;
 
 /** `failure`: null confirms. A refund just requested may be on its way to the bank: it is waited for. */
-const decide = async ({ caller, params: { id }, services }: KeyContext<typeof refundParam>, failure: string | null) => {
+const decide = async (
+  { caller, params: { id }, services }: KeyContext<typeof refundParam>,
+  failure: string | null,
+  late = false,
+) => {
   const { tenant } = caller;
   let isDecided = false;
   const look = async () => {
     if (!isDecided) {
       const isAtRest = await services.whenIdle(tenant.accountId, AT_REST_MS);
-      const done = await services.decideSandboxRefund(tenant, id, failure);
+      const done = await services.decideSandboxRefund(tenant, id, failure, late);
       if (isRejection(done)) return done;
       if (done === 'absent' && isAtRest) return NO_REFUND;
       if (done !== 'decided') return null;
@@ -69,8 +73,8 @@ export const confirmRefundRoute = route({
   path: '/v1/sandbox/refunds/{id}/confirm',
   operationId: 'sandboxConfirmRefund',
   summary: 'The bank pays the refund',
-  body: jsonBody({ schema: noBody }),
-  handle: (context) => decide(context, null),
+  body: jsonBody({ schema: confirmRefundBody }),
+  handle: (context) => decide(context, null, context.body.late),
 });
 
 export const failRefundRoute = route({

@@ -48,7 +48,6 @@ export const authorizeBody = accepting({
   ),
 });
 export const refuseBody = accepting({ reason: optional(described('The acquirer’s.', string(500))) });
-export const noBody = accepting({});
 
 export const medBody = accepting({
   amount: optional(integer(AMOUNT_MIN, AMOUNT_MAX, 'As the bank reports it. Default: that of the charge.')),
@@ -56,6 +55,9 @@ export const medBody = accepting({
   reason: optional(described('The alleged reason.', string(500))),
   response_deadline: optional(
     orNull(described('An ISO 8601 date-time. null: the bank says that it is unknown. Default: 3 days.', string(40))),
+  ),
+  owed: optional(
+    described('Report as a bank would, without asking whether the charge can be disputed now. Answers 202.', boolean),
   ),
   provider_case_id: optional(
     described('The bank’s own id of the case: the same one answers the same case.', string(64, { minLength: 1 })),
@@ -73,10 +75,25 @@ export const medBody = accepting({
 export const decideCaseBody = accepting({
   result: described('agreed: the payer is right, lost. disagreed: won.', oneOfTexts(['agreed', 'disagreed'])),
   returned: optional(described('Counts with disagreed: whether the money comes back. Default true.', boolean)),
+  returned_to_payer: optional(
+    integer(
+      0,
+      AMOUNT_MAX,
+      'How much the payer got; with agreed only, at most the charge’s amount. Default: all of the hold.',
+    ),
+  ),
   review: optional(described('An operator has to approve it first. Default false.', boolean)),
+  owed: optional(
+    described('Report as a bank would, also on an ended case. Answers 202 without waiting for the effect.', boolean),
+  ),
 });
+/** What the bank reported without asking. */
+export const owedSchema = exactly({ provider_case_id: described('The bank’s own id of the case.', string()) });
 export const reviewBody = accepting({ approve: described('Whether the outcome counts.', boolean) });
 
+export const confirmRefundBody = accepting({
+  late: optional(described('The bank pays it even if it refused it before: operators are alerted.', boolean)),
+});
 export const failRefundBody = accepting({ reason: optional(described('The bank’s.', string(500))) });
 
 /** One year (rule X5). */

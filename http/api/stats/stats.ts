@@ -25,6 +25,7 @@ export const paymentStatsRoute = route({
   principal: 'apiKey',
   reads: ['payments'],
   query: { days },
+  refusesUnknownQuery: true,
   responses: { 200: { kind: 'json', description: 'Statistics of the window, today included.', schema: statsSchema } },
   errors: [],
   handle: async (context) => {
@@ -43,6 +44,7 @@ export const paymentMetricsRoute = route({
   principal: 'apiKey',
   reads: ['payments'],
   query: { days, currency: currencyCode('Payments in this currency only.') },
+  refusesUnknownQuery: true,
   responses: { 200: { kind: 'json', description: 'Metrics of the window, today included.', schema: metricsSchema } },
   errors: [],
   handle: async (context) => {

@@ -57,6 +57,7 @@ export const metricsSchema = exactly({
       refunded: count('Given back.'),
       net: count('Paid, less fees and refunds.'),
       fees: count('Of acquirers and of this service.'),
+      lost: count('What disputes took.'),
       averageTicket: count('Paid amount of a payment, on average.'),
     }),
   ),

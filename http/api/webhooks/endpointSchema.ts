@@ -31,9 +31,8 @@ export const changeEndpointBody = accepting({
   events: optional(sent.events),
   status: optional(described('INACTIVE: no new deliveries, and pending ones wait.', status)),
 });
-export const rotateSecretBody = accepting({
-  id: optional(described('The endpoint again; another one than in the path is refused.', string())),
-});
+const endpointAgain = optional(described('The endpoint again; it must be the one in the path.', string()));
+export const rotateSecretBody = accepting({ id: endpointAgain, endpointId: endpointAgain });
 
 export const secretSchema = (description: string) => string(undefined, { pattern: '^[0-9a-f]{64}$', description });
 

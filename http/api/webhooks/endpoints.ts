@@ -102,8 +102,9 @@ export const rotateSecretRoute = route({
   handle: async (context) => {
     const { caller, params, body, services } = context;
     const id = PREFIX.endpoint + params.id;
-    if (body.id !== undefined && body.id !== id)
-      return reject('invalid_request', 'The id in the body is not the one in the path.', { param: 'id' });
+    for (const param of ['id', 'endpointId'] as const)
+      if (body[param] !== undefined && body[param] !== id)
+        return reject('invalid_request', `\`${param}\` in the body must be the id in the path.`, { param });
     const secret = await services.rotateWebhookSecret(caller.tenant, params.id, actorOf(context));
     return isRejection(secret) ? secret : { status: 200, body: { id, secret } };
   },

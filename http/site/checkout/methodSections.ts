@@ -1,12 +1,13 @@
 // Paying otherwise than with Pix: what each method tells the payer (rules I8, P3).
 import type { AcquirerInstrument, Instruments } from '../../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../../domain/charge/methods.ts';
+import { formatCoins } from '../../../domain/presentation/amount.ts';
 import { formatBoletoLine } from '../boletoLine.ts';
 import { html, type Markup } from '../html.ts';
 import { ICON } from '../icons.ts';
 import { METHOD_NAME } from '../methodNames.ts';
 import { copyBlock } from './copying.ts';
-import { dueDayLine, dueLine, ownDueLine } from './due.ts';
+import { countdown, deadline, ownDueLine } from './due.ts';
 import { pixPayment } from './pixSection.ts';
 import type { CheckoutView } from './view.ts';
 
@@ -52,7 +53,7 @@ const otherPayment = (instrument: AcquirerInstrument, base: string, amount: stri
         ['Rede', instrument.network],
       ])}${copyBlock({
         label: 'Valor exato',
-        shown: `${instrument.amount} ${instrument.currency}`,
+        shown: `${formatCoins(instrument.amount, 'pt')} ${instrument.currency}`,
         copied: instrument.amount,
         button: 'Copiar valor',
         done: 'Valor copiado.',
@@ -78,10 +79,12 @@ interface MethodBlock {
 
 const OVER = html`<p class="over">O prazo para pagar com este método terminou.</p>`;
 
+const isPayable = ({ expiresAt, now }: MethodBlock): boolean => Date.parse(expiresAt) > Date.parse(now);
+
 /** Attributes and inside of one method: what can be paid, or, when its own time is up, that it can't. */
-const blockParts = ({ expiresAt, now, body }: MethodBlock): readonly [attributes: Markup, inside: Markup] =>
-  Date.parse(expiresAt) > Date.parse(now)
-    ? [html` data-method`, html`<div class="body">${body}</div>${OVER}`]
+const blockParts = (block: MethodBlock): readonly [attributes: Markup, inside: Markup] =>
+  isPayable(block)
+    ? [html` data-method`, html`<div class="body">${block.body}</div>${OVER}`]
     : [html` data-method data-over`, OVER];
 
 /** One way to pay, always open. */
@@ -93,31 +96,32 @@ export const soleMethod = (block: MethodBlock): Markup => {
 /** One of several: only one is open at a time, without a script. */
 const foldedMethod = (block: MethodBlock, isOpen: boolean): Markup => {
   const [attributes, inside] = blockParts(block);
-  return html`<details class="method" name="method"${attributes}${isOpen ? html` open` : null}><summary><h2>${METHOD_NAME[block.method]}</h2></summary>
+  return html`<details class="method" name="method"${attributes}${isOpen ? html` open` : null}><summary><h2>${METHOD_NAME[block.method]}</h2>${isPayable(block) ? deadline(block.method, block.expiresAt) : null}</summary>
 ${inside}</details>
 `;
 };
 
 /**
  * All ways to pay of a payment that has others than Pix, each with its own due time. `base` is the page's path, `amount` the
- * formatted amount, `expiresAt` when the last one falls due.
+ * formatted amount.
  */
 export const methodsSection = (
   { pix, acquirerInstruments }: Instruments,
   page: Pick<CheckoutView, 'now' | 'payerLock'> & {
     readonly base: string;
     readonly amount: string;
-    readonly expiresAt: string;
   },
 ): Markup => {
-  const { base, amount, expiresAt, now, payerLock } = page;
+  const { base, amount, now, payerLock } = page;
+  const isSole = pix === null && acquirerInstruments.length === 1;
+  const dueOf = isSole ? ownDueLine : countdown;
   const pixBlock: readonly MethodBlock[] = pix
     ? [
         {
           method: 'PIX',
           expiresAt: pix.expiresAt,
           now,
-          body: html`<div class="pay">${pixPayment({ base, brCode: pix.brCode, amount, due: ownDueLine(pix.expiresAt), payerLock })}</div>`,
+          body: html`<div class="pay">${pixPayment({ base, brCode: pix.brCode, amount, due: dueOf('PIX', pix.expiresAt), payerLock })}</div>`,
         },
       ]
     : [];
@@ -126,14 +130,13 @@ export const methodsSection = (
       method: one.method,
       expiresAt: one.expiresAt,
       now,
-      body: html`${otherPayment(one, base, amount)}${one.method === 'BOLETO' ? dueDayLine(one.expiresAt) : ownDueLine(one.expiresAt)}`,
+      body: html`${otherPayment(one, base, amount)}${dueOf(one.method, one.expiresAt)}`,
     })),
   );
-  const isBoletoLast = acquirerInstruments.some((one) => one.method === 'BOLETO' && one.expiresAt === expiresAt);
-  const firstOpen = blocks.findIndex((block) => Date.parse(block.expiresAt) > Date.parse(now));
-  return blocks.length === 1
+  const firstOpen = blocks.findIndex(isPayable);
+  return isSole
     ? html`<section class="methods" data-pay aria-label="Como pagar">\n${blocks.map(soleMethod)}</section>\n`
-    : html`<section class="methods" data-pay aria-label="Como pagar"><div class="choose"><h2>Escolha como pagar</h2>${dueLine(expiresAt, isBoletoLast)}</div>
+    : html`<section class="methods" data-pay aria-label="Como pagar"><div class="choose"><h2>Escolha como pagar</h2><p>Cada forma de pagamento tem o seu prazo, no horário de Brasília.</p></div>
 ${blocks.map((block, i) => foldedMethod(block, i === firstOpen))}</section>
 `;
 };

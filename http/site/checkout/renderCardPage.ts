@@ -36,7 +36,7 @@ const wayBack = (returnUrl: string): Markup =>
 export const renderCardPage = (view: CardPageView): string => {
   const { card, instruments, rawId, status, now, returnUrl } = view;
   const { method, expiresAt } = card;
-  const body = html`${notice}${routes(rawId)}${ownDueLine(expiresAt)}`;
+  const body = html`${notice}${routes(rawId)}${ownDueLine(method, expiresAt)}`;
   const isPending = pageState(status, lastExpiry(instruments), now) === 'pending';
   return statusPage(view, {
     heading: 'Pagamento com cartão de crédito',

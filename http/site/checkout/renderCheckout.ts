@@ -1,8 +1,8 @@
 // The hosted checkout: what the payer sees at /pay/<raw> (rules I6, I7, I8).
 import { type Instruments, lastExpiry } from '../../../domain/charge/instruments.ts';
+import { formatAmount } from '../../../domain/presentation/amount.ts';
 import { html, type Markup } from '../html.ts';
 import { methodInSentence } from '../methodNames.ts';
-import { formatAmount } from './amount.ts';
 import { dueLine } from './due.ts';
 import { methodsSection } from './methodSections.ts';
 import { pixPayment } from './pixSection.ts';
@@ -19,7 +19,7 @@ const paySection = (view: CheckoutView, amount: string, expiresAt: string): Mark
   const { instruments, now } = view;
   const base = pagePath(view.rawId);
   if (instruments.acquirerInstruments.length > 0)
-    return methodsSection(instruments, { base, amount, expiresAt, now, payerLock: view.payerLock });
+    return methodsSection(instruments, { base, amount, now, payerLock: view.payerLock });
   return html`<section class="pay" data-pay aria-label="Pagar com Pix">
 ${pixPayment({ base, brCode: instruments.pix!.brCode, amount, due: dueLine(expiresAt), payerLock: view.payerLock })}</section>
 `;
@@ -33,7 +33,7 @@ ${pixPayment({ base, brCode: instruments.pix!.brCode, amount, due: dueLine(expir
 export const renderCheckout = (view: CheckoutView): string => {
   const { instruments } = view;
   const expiresAt = lastExpiry(instruments);
-  const amount = formatAmount(view.amount, view.currency);
+  const amount = formatAmount(view.amount, view.currency, 'pt');
   const isPayable = expiresAt !== null && pageState(view.status, expiresAt, view.now) === 'pending';
   return statusPage(view, {
     heading: heading(instruments),

@@ -1,7 +1,7 @@
 // A page that shows amount and status of a payment, and follows the status while it may change.
 import { lastExpiry } from '../../../domain/charge/instruments.ts';
+import { formatAmount } from '../../../domain/presentation/amount.ts';
 import { html, type Markup } from '../html.ts';
-import { formatAmount } from './amount.ts';
 import { layout } from './layout.ts';
 import { isLive, type PanelFacts, pageState, stateHeading, statePanel, stateTemplates } from './states.ts';
 import { type CheckoutView, pagePath } from './view.ts';
@@ -20,7 +20,7 @@ const watchNotes = html`
 
 const panelFacts = (view: CheckoutView, amount: string): PanelFacts => ({
   isPixOnly: view.instruments.acquirerInstruments.length === 0,
-  refundedPart: view.refunded > 0 ? `${formatAmount(view.refunded, view.currency)} de ${amount}` : null,
+  refundedPart: view.refunded > 0 ? `${formatAmount(view.refunded, view.currency, 'pt')} de ${amount}` : null,
   returnUrl: view.returnUrl,
   receiptPath: view.givesReceipt ? `${pagePath(view.rawId)}/receipt.pdf` : null,
 });
@@ -29,7 +29,7 @@ export const statusPage = (view: CheckoutView, { heading, pay, after }: Parts): 
   const { status, instruments, now, merchantName, description } = view;
   const expiresAt = lastExpiry(instruments);
   const state = pageState(status, expiresAt, now);
-  const amount = formatAmount(view.amount, view.currency);
+  const amount = formatAmount(view.amount, view.currency, 'pt');
   const live = isLive(status);
   const facts = panelFacts(view, amount);
   const watch = html` data-live="${status}" data-base="${pagePath(view.rawId)}" data-now="${now}" data-expires-at="${expiresAt ?? ''}"`;

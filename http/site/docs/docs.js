@@ -1,13 +1,14 @@
-// Copies a block of code. Without this script the buttons stay hidden.
-for (const button of document.querySelectorAll('[data-copy]')) {
+// Copies a block of code. Without scripts the style sheet hides the buttons.
+document.documentElement.classList.add('scripted');
+document.addEventListener('click', async ({ target }) => {
+  const button = target.closest?.('[data-copy]');
+  if (!button) return;
   const label = button.querySelector('span');
   const idle = label.textContent;
-  button.hidden = false;
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(button.closest('figure').querySelector('code').textContent);
-    label.textContent = button.dataset.copied;
-    setTimeout(() => {
-      label.textContent = idle;
-    }, 2000);
-  });
-}
+  if (idle === button.dataset.copied) return;
+  await navigator.clipboard.writeText(button.closest('figure').querySelector('code').textContent);
+  label.textContent = button.dataset.copied;
+  setTimeout(() => {
+    label.textContent = idle;
+  }, 2000);
+});

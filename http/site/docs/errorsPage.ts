@@ -36,7 +36,7 @@ const operations = (code: ErrorCode, routes: readonly Route[]): Markup | null =>
   const answering = routes.filter((route) => route.errors.includes(code));
   if (answering.length === 0 || answering.length > OPERATIONS_NAMED) return null;
   const named = answering.map(
-    (route) => html`<a href="/docs#/${route.tag}/${route.operationId}"><code>${route.operationId}</code></a> `,
+    (route) => html`<a href="/docs#${route.operationId}"><code>${route.operationId}</code></a> `,
   );
   return html`<p class="from">${named}</p>`;
 };
@@ -44,7 +44,7 @@ const operations = (code: ErrorCode, routes: readonly Route[]): Markup | null =>
 const entry = (code: ErrorCode, routes: readonly Route[]): Markup =>
   html`<section class="error" id="${code}">
 <h3><a class="anchor" href="#${code}"><code>${code}</code></a></h3>
-<div class="meaning">${markdown(ERRORS[code].when, '')}${operations(code, routes)}</div>
+<div class="meaning">${markdown(ERRORS[code].when)}${operations(code, routes)}</div>
 </section>`;
 
 export const errorsPage = (routes: readonly Route[]): string => {
@@ -62,6 +62,6 @@ ${there.map((code) => entry(code, routes))}`,
     title: 'Errors',
     description: 'Every error code, what it means and what to do.',
     guides: GUIDE_LINKS,
-    main: html`<article class="prose errors">${markdown(INTRODUCTION, '')}${codeBlock(BODY, 'JSON')}${sections}</article>`,
+    main: html`<article class="prose errors">${markdown(INTRODUCTION)}${codeBlock(BODY, 'JSON')}${sections}</article>`,
   });
 };

@@ -1,33 +1,86 @@
-// The guides under /docs: docs/guides/*.md as pages, rendered once at start.
+// The guides under /docs: docs/guides/*.md in English and docs/guides/pt/*.md in Portuguese, as pages.
 import { readFileSync } from 'node:fs';
-import { Marked } from 'marked';
+import { Marked, type RendererObject } from 'marked';
+import type { Language } from '../../../domain/presentation/amount.ts';
 import { escapeHtml, html, type Markup } from '../html.ts';
 import { ICON } from '../icons.ts';
+import type { ChosenLanguage } from '../language.ts';
+import { CHROME } from './chrome.ts';
+import { highlighted } from './highlighted.ts';
 import { docsPage, type Link } from './layout.ts';
 
-/** The address that the guides are written for: that of a fresh start. */
-const WRITTEN_FOR = 'http://127.0.0.1:3000';
+/** What the guides are written for: the address and the demo account of a fresh start in the folder of the sources. */
+const ADDRESS = 'http://127.0.0.1:3000';
+const DEMO_FILE = './.data/demo.json';
+const DEMO_KEY = `$(node -p "require('${DEMO_FILE}').testApiKey")`;
 
-interface Guide {
-  readonly path: string;
+/** The running program, as its guides name it. */
+export interface GuideFacts {
+  /** Without a slash at its end. */
+  readonly publicUrl: string;
+  /** Where a reader at this machine finds the demo account's keys; null: there is no such account, or others may read this. */
+  readonly demoFile: string | null;
+}
+
+interface GuideTitle {
   readonly title: string;
-  /** What it is for, in one line. */
+  /** What the guide is for, in one line. */
   readonly summary: string;
 }
 
-const guide = (name: string, title: string, summary: string): Guide => ({ path: `/docs/${name}`, title, summary });
+/** Title and summary are English; `pt` has both in Portuguese. */
+interface Guide extends GuideTitle {
+  readonly path: string;
+  readonly pt: GuideTitle;
+}
+
+const guide = (
+  name: string,
+  [title, summary]: readonly [string, string],
+  [titlePt, summaryPt]: readonly [string, string],
+): Guide => ({ path: `/docs/${name}`, title, summary, pt: { title: titlePt, summary: summaryPt } });
 
 /** In the order in which they are read. */
 export const GUIDES: readonly Guide[] = [
-  guide('first-charge', 'First charge', 'From nothing to a paid Pix in five minutes.'),
-  guide('webhooks', 'Webhooks', 'Hear of a payment, and know that it was us.'),
-  guide('refunds', 'Refunds', 'Give money back, in full or in part.'),
-  guide('disputes', 'Disputes', 'Answer when a payer’s bank disputes a Pix.'),
-  guide('test-clock', 'Test clock', 'See an hour or a week pass in a second.'),
-  guide('going-live', 'Going live', 'What to check before real money moves.'),
+  guide(
+    'first-charge',
+    ['First charge', 'From nothing to a paid Pix in five minutes.'],
+    ['Primeira cobrança', 'Do zero a um Pix pago em cinco minutos.'],
+  ),
+  guide(
+    'webhooks',
+    ['Webhooks', 'Receive payment events and verify that they came from Quita.'],
+    ['Webhooks', 'Receba eventos de pagamento e verifique que vieram da Quita.'],
+  ),
+  guide(
+    'refunds',
+    ['Refunds', 'Return money in full or in part.'],
+    ['Estornos', 'Devolva o dinheiro, no todo ou em parte.'],
+  ),
+  guide(
+    'disputes',
+    ['Disputes', 'Answer when a payer’s bank disputes a Pix.'],
+    ['Disputas', 'Responda quando o banco do pagador contesta um Pix.'],
+  ),
+  guide(
+    'test-clock',
+    ['Test clock', 'See an hour or a week pass in a second.'],
+    ['Relógio de teste', 'Veja uma hora ou uma semana passar em um segundo.'],
+  ),
+  guide(
+    'going-live',
+    ['Going live', 'What to check before real money moves.'],
+    ['Entrada em produção', 'O que conferir antes que dinheiro de verdade se mova.'],
+  ),
 ];
 
-export const GUIDE_LINKS: readonly Link[] = GUIDES.map(({ path, title }) => ({ href: path, text: title }));
+const titleOf = (each: Guide, language: Language): GuideTitle => (language === 'en' ? each : each[language]);
+
+const guideLinks = ({ language, keep }: ChosenLanguage): readonly Link[] =>
+  GUIDES.map((each) => ({ href: each.path + keep, text: titleOf(each, language).title }));
+
+/** For pages that exist in English only. */
+export const GUIDE_LINKS = guideLinks({ language: 'en', keep: '' });
 
 const LANGUAGES: { readonly [name: string]: string } = {
   sh: 'Shell',
@@ -36,26 +89,42 @@ const LANGUAGES: { readonly [name: string]: string } = {
   python: 'Python',
 };
 
-/** Returns a block of code that can be copied with one click, where scripts run. */
-export const codeBlock = (text: string, language: string, copy = 'Copy', copied = 'Copied'): Markup =>
-  html`<figure class="code"><figcaption><span>${language}</span><button type="button" data-copy data-copied="${copied}" hidden>${ICON.copy}<span>${copy}</span></button></figcaption><pre tabindex="0"><code>${text}</code></pre></figure>`;
+interface CodeBlockTexts {
+  /** Default: the language. */
+  readonly title?: string;
+  readonly copy?: string;
+  readonly copied?: string;
+}
 
-const slugOf = (text: string): string =>
+/** Returns a block of code that can be copied with one click, where scripts run. */
+export const codeBlock = (
+  text: string,
+  language: string,
+  { title = language, copy = CHROME.en.copy, copied = CHROME.en.copied }: CodeBlockTexts = {},
+): Markup =>
+  html`<figure class="code"><figcaption><span>${title}</span>
+<button type="button" data-copy data-copied="${copied}">${ICON.copy}<span>${copy}</span></button></figcaption>
+<pre tabindex="0"><code>${language === 'JSON' ? highlighted(text) : text}</code></pre></figure>`;
+
+export const slugOf = (text: string): string =>
   text
     .toLowerCase()
     .replaceAll(/[^\w]+/g, '-')
     .replaceAll(/^-|-$/g, '');
 
-const marked = new Marked({
-  renderer: {
-    heading({ tokens, depth, text }) {
+/** `anchors`: the ids of the headings, in order. */
+const renderer = (language: Language, anchors: readonly string[]): RendererObject => {
+  const rest = anchors.values();
+  return {
+    heading({ tokens, depth }) {
       const inner = this.parser.parseInline(tokens);
+      const id = rest.next().value ?? '';
       return depth === 1
         ? `<h1>${inner}</h1>\n`
-        : `<h${depth} id="${slugOf(text)}"><a class="anchor" href="#${slugOf(text)}">${inner}</a></h${depth}>\n`;
+        : `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
     },
     code({ text, lang }) {
-      return `${codeBlock(text, LANGUAGES[lang ?? ''] ?? '').markup}\n`;
+      return `${codeBlock(text, LANGUAGES[lang ?? ''] ?? '', CHROME[language]).markup}\n`;
     },
     table({ header, rows }) {
       const cells = (row: typeof header, tag: string) =>
@@ -65,37 +134,72 @@ const marked = new Marked({
     },
     // A guide is text: what looks like markup in it is shown.
     html: ({ text }) => escapeHtml(text),
-  },
-});
-
-/** Returns a text in Markdown as markup; code in it addresses this server. */
-export const markdown = (text: string, publicUrl: string): Markup => ({
-  markup: marked.parse(text.replaceAll(WRITTEN_FOR, publicUrl), { async: false }),
-});
-
-export const guideText = ({ path }: Guide): string =>
-  readFileSync(new URL(`../../../docs/guides/${path.split('/').at(-1)}.md`, import.meta.url), 'utf8');
-
-const steps = (index: number): Markup => {
-  const [before, after] = [GUIDES[index - 1], GUIDES[index + 1]];
-  const next = after ?? { path: '/docs', title: 'API reference' };
-  return html`<nav class="steps" aria-label="Guides">${
-    before ? html`<a href="${before.path}" rel="prev"><small>Before</small>${before.title}</a>` : html`<span></span>`
-  }<a href="${next.path}" rel="next"><small>Next</small>${next.title}</a></nav>`;
+  };
 };
 
-/** What makes every guide's page, by its path. */
-export const guidePages = (publicUrl: string): ReadonlyMap<string, () => string> =>
+/** Returns the ids of all headings of a text. */
+const anchorsOf = (text: string): readonly string[] =>
+  new Marked().lexer(text).flatMap((token) => (token.type === 'heading' ? [slugOf(token['text'])] : []));
+
+/** Returns a text in Markdown as markup. */
+export const markdown = (
+  text: string,
+  language: Language = 'en',
+  anchors: readonly string[] = anchorsOf(text),
+): Markup => {
+  const marked = new Marked({ renderer: renderer(language, anchors) });
+  return { markup: marked.parse(text, { async: false }) };
+};
+
+/** A code of a language is also the name of its folder; English has none. */
+const guideText = ({ path }: Guide, language: Language): string => {
+  const file = `${language === 'en' ? '' : `${language}/`}${path.split('/').at(-1)}.md`;
+  return readFileSync(new URL(`../../../docs/guides/${file}`, import.meta.url), 'utf8');
+};
+
+/** Returns the text of a guide for the running program. */
+const written = (text: string, { publicUrl, demoFile }: GuideFacts): string =>
+  text
+    .replaceAll(ADDRESS, () => publicUrl)
+    .replaceAll(DEMO_KEY, (line) => (demoFile === null ? 'ak_test_…' : line.replace(DEMO_FILE, () => demoFile)));
+
+/** Returns the text with the language kept in its links to other guides. */
+const linkedText = (text: string, keep: string): string =>
+  GUIDES.reduce((before, { path }) => before.replaceAll(`](${path})`, `](${path}${keep})`), text);
+
+const steps = (index: number, { language, keep }: ChosenLanguage): Markup => {
+  const chrome = CHROME[language];
+  const [before, next] = [GUIDES[index - 1], GUIDES[index + 1]].map(
+    (each) => each && { href: each.path + keep, text: titleOf(each, language).title },
+  );
+  const { href, text } = next ?? { href: '/docs', text: chrome.apiReference };
+  return html`<nav class="steps" aria-label="${chrome.guides}">${
+    before
+      ? html`<a href="${before.href}" rel="prev"><small>${chrome.before}</small>${before.text}</a>`
+      : html`<span></span>`
+  }<a href="${href}" rel="next"><small>${chrome.next}</small>${text}</a></nav>`;
+};
+
+export type GuidePage = (chosen: ChosenLanguage) => string;
+
+/** Returns for every guide's path what makes its page. A heading has the same anchor in every language, so that links to it stay good. */
+export const guidePages = (facts: GuideFacts): ReadonlyMap<string, GuidePage> =>
   new Map(
     GUIDES.map((each, index) => [
       each.path,
-      () =>
-        docsPage({
+      (chosen) => {
+        const { language, keep } = chosen;
+        const { title, summary } = titleOf(each, language);
+        const text = linkedText(written(guideText(each, language), facts), keep);
+        const article = markdown(text, language, anchorsOf(guideText(each, 'en')));
+        return docsPage({
           path: each.path,
-          title: each.title,
-          description: each.summary,
-          guides: GUIDE_LINKS,
-          main: html`<article class="prose">${markdown(guideText(each), publicUrl)}</article>${steps(index)}`,
-        }),
+          title,
+          description: summary,
+          guides: guideLinks(chosen),
+          main: html`<article class="prose">${article}</article>${steps(index, chosen)}`,
+          translated: chosen,
+        });
+      },
     ]),
   );

@@ -1,17 +1,16 @@
 // The frame of the pages for developers: / and everything under /docs.
 import { html, type Markup } from '../html.ts';
 import { LOGO } from '../icons.ts';
+import { type ChosenLanguage, LANGUAGE_TAG, languageSwitch } from '../language.ts';
 import { DOCS_ASSETS } from './assets.ts';
+import { CHROME } from './chrome.ts';
 
-/**
- * Content-Security-Policy of these pages: own files only, nothing inline, no framing. Swagger UI shows its small pictures as data: URLs;
- * it calls this server only.
- */
+/** Content-Security-Policy of these pages: own files only, nothing inline, no framing. Their scripts call this server only. */
 export const docsContentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -32,6 +31,8 @@ interface Page {
   /** A class of the body, which the style sheet goes by. */
   readonly kind: 'home' | 'docs';
   readonly skip: string;
+  /** Where the brand leads. */
+  readonly home: string;
   readonly top: Markup;
   readonly main: Markup;
   readonly foot: Markup;
@@ -44,7 +45,7 @@ export const styleSheet = (name: Parameters<typeof asset>[0]): Markup =>
 export const script = (name: Parameters<typeof asset>[0]): Markup => html`<script defer src="${asset(name)}"></script>`;
 
 /** Returns a whole document. */
-export const layout = ({ lang, title, description, head, kind, skip, top, main, foot }: Page): string =>
+export const layout = ({ lang, title, description, head, kind, skip, home, top, main, foot }: Page): string =>
   html`<!doctype html>
 <html lang="${lang}">
 <head>
@@ -62,7 +63,7 @@ ${head ?? null}${script('docs.js')}
 </head>
 <body class="${kind}">
 <a class="skip" href="#content">${skip}</a>
-<header class="top"><a class="brand" href="/">${LOGO}Quita</a>${top}</header>
+<header class="top"><a class="brand" href="${home}">${LOGO}Quita</a>${top}</header>
 ${main}
 <footer class="foot">${foot}</footer>
 </body>
@@ -75,40 +76,59 @@ export const links = (all: readonly Link[], current: string): readonly Markup[] 
     href === current ? html`<a href="${href}" aria-current="page">${text}</a>` : html`<a href="${href}">${text}</a>`,
   );
 
-const TOP: readonly Link[] = [
-  { href: '/docs', text: 'Docs' },
-  { href: '/docs/errors', text: 'Errors' },
-  { href: '/openapi.json', text: 'OpenAPI' },
-];
-
 interface DocsPage {
   readonly path: string;
   readonly title: string;
   readonly description: string;
   readonly head?: Markup;
   readonly guides: readonly Link[];
+  /** Of the page itself. */
+  readonly sections?: readonly Link[];
   readonly main: Markup;
+  /** Null: the page exists in English only. */
+  readonly translated?: ChosenLanguage | null;
 }
 
 /** Returns a page under /docs, with the list of all of them beside it. */
-export const docsPage = ({ path, title, description, head, guides, main }: DocsPage): string =>
-  layout({
-    lang: 'en',
+export const docsPage = ({
+  path,
+  title,
+  description,
+  head,
+  guides,
+  sections = [],
+  main,
+  translated = null,
+}: DocsPage): string => {
+  const { language, keep } = translated ?? { language: 'en', keep: '' };
+  const chrome = CHROME[language];
+  const here = path + keep;
+  return layout({
+    lang: LANGUAGE_TAG[language],
     title: `${title} · Quita`,
     description,
     ...(head && { head }),
     kind: 'docs',
-    skip: 'Skip to the text',
-    top: html`<nav class="bar" aria-label="Site">${links(TOP, path)}</nav>`,
-    main: html`<div class="frame">
-<nav class="side" aria-label="Documentation"><p>Guides</p>${links(guides, path)}<p>Reference</p>${links(
+    skip: chrome.skip,
+    home: `/${keep}`,
+    top: html`<nav class="bar" aria-label="${chrome.site}">${links(
       [
-        { href: '/docs', text: 'API' },
-        { href: '/docs/errors', text: 'Errors' },
+        { href: '/docs', text: chrome.docs },
+        { href: '/docs/errors', text: chrome.errors },
+        { href: '/openapi.json', text: 'OpenAPI' },
       ],
-      path,
-    )}</nav>
+      here,
+    )}</nav>${translated && languageSwitch(path, language, chrome.language)}`,
+    main: html`<div class="frame">
+<nav class="side" aria-label="${chrome.documentation}"><p>${chrome.guides}</p>${links(guides, here)}<p>${chrome.reference}</p>${links(
+      [
+        { href: '/docs', text: chrome.api },
+        { href: '/docs/errors', text: chrome.errors },
+      ],
+      here,
+    )}${sections.length === 0 ? null : html`<p>Operations</p>${links(sections, path)}`}</nav>
 <main id="content">${main}</main>
 </div>`,
-    foot: html`<a href="/">Quita</a><a href="/openapi.json">openapi.json</a><a href="/health/ready">Health</a>`,
+    foot: html`<a href="/${keep}">Quita</a><a href="/openapi.json">openapi.json</a><a href="/health/ready">${chrome.health}</a>`,
   });
+};

@@ -1,27 +1,54 @@
-// Shows the API reference in the house's looks: without Swagger UI's own bar, title and list of servers.
-const place = document.querySelector('#reference');
-const nothing = () => null;
+// Loads each operation from its own page when it is opened, follows links to operations, and filters the list.
+const load = async (entry) => {
+  const place = entry.querySelector('[data-page]');
+  if (place === null) return;
+  const { page } = place.dataset;
+  // Opened again while it loads, nothing is fetched again.
+  delete place.dataset.page;
+  try {
+    const response = await fetch(page);
+    if (!response.ok) throw new Error(String(response.status));
+    const loaded = new DOMParser().parseFromString(await response.text(), 'text/html');
+    place.replaceChildren(loaded.querySelector('[data-operation]'));
+  } catch {
+    // The link to the page stays; the next opening tries again.
+    place.dataset.page = page;
+  }
+};
 
-// Swagger UI has dark colours for this class.
-const dark = matchMedia('(prefers-color-scheme: dark)');
-const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', follow);
+for (const entry of document.querySelectorAll('.entry'))
+  entry.addEventListener('toggle', () => {
+    if (!entry.open) return;
+    history.replaceState(null, '', `#${entry.id}`);
+    load(entry);
+  });
+
+/** Opens the operation that the address names: `#createCharge`, or `#/Charges/createCharge` as of Swagger UI. */
+const follow = async () => {
+  const entry = document.getElementById(decodeURIComponent(location.hash).split(/[#/]/).at(-1));
+  if (!entry?.matches('.entry')) return;
+  entry.open = true;
+  await load(entry);
+  entry.scrollIntoView();
+};
+addEventListener('hashchange', follow);
 follow();
 
-window.SwaggerUIBundle({
-  url: place.dataset.document,
-  domNode: place,
-  layout: 'BaseLayout',
-  plugins: [() => ({ components: { InfoContainer: nothing, ServersContainer: nothing } })],
-  deepLinking: true,
-  docExpansion: 'list',
-  defaultModelsExpandDepth: -1,
-  defaultModelRendering: 'example',
-  displayRequestDuration: true,
-  validatorUrl: null,
-  // "Try it out" asks the server that the page came from, under whatever name it was reached.
-  requestInterceptor: (request) => {
-    const { pathname, search } = new URL(request.url, location.href);
-    return { ...request, url: location.origin + pathname + search };
-  },
-});
+const find = document.querySelector('.find');
+if (find !== null) {
+  const status = find.querySelector('[role=status]');
+  find.hidden = false;
+  find.addEventListener('input', ({ target }) => {
+    const words = target.value.toLowerCase().split(/\s+/);
+    let count = 0;
+    for (const group of document.querySelectorAll('.group')) {
+      for (const entry of group.querySelectorAll('.entry')) {
+        const text = `${entry.id} ${entry.querySelector('summary').textContent}`.toLowerCase();
+        entry.hidden = !words.every((word) => text.includes(word));
+        if (!entry.hidden) count++;
+      }
+      group.hidden = group.querySelector('.entry:not([hidden])') === null;
+    }
+    status.textContent = target.value === '' ? '' : count === 1 ? '1 operation' : `${count} operations`;
+  });
+}

@@ -1,26 +1,39 @@
-// /docs: where to begin, and the reference of every operation (Swagger UI over /openapi.json).
-import { html } from '../html.ts';
-import { GUIDE_LINKS, GUIDES } from './guides.ts';
-import { docsPage, script, styleSheet } from './layout.ts';
+// /docs: where to begin, and every operation by its group. An operation is fetched from its own page when it is opened.
+import { html, type Markup } from '../html.ts';
+import { GUIDE_LINKS, GUIDES, slugOf } from './guides.ts';
+import { docsPage } from './layout.ts';
+import type { Group, Operation } from './reference/model.ts';
+import { endpoint, operationPath, REFERENCE_HEAD } from './reference/operation.ts';
 
-export const referencePage = (): string =>
+const row = (operation: Operation): Markup => {
+  const { operationId, summary } = operation;
+  return html`<details class="entry" id="${operationId}"><summary>${endpoint(operation)} <span class="summary">${summary}</span></summary>
+<div data-page="${operationPath(operationId)}"><p><a href="${operationPath(operationId)}">Read ${operationId} on its own page</a></p></div></details>
+`;
+};
+
+const groupId = ({ name }: Group): string => `group-${slugOf(name)}`;
+
+const section = (group: Group): Markup =>
+  html`<section class="group" aria-labelledby="${groupId(group)}"><h3 id="${groupId(group)}">${group.name}</h3>
+<p class="muted">${group.description ?? ''}</p>
+${group.operations.map(row)}</section>`;
+
+export const referencePage = (groups: readonly Group[]): string =>
   docsPage({
     path: '/docs',
     title: 'Documentation',
     description: 'Guides and the API reference of Quita.',
-    head: html`${styleSheet('swagger-ui.css')}
-${styleSheet('reference.css')}
-${script('swagger-ui-bundle.js')}
-${script('reference.js')}
-`,
+    head: REFERENCE_HEAD,
     guides: GUIDE_LINKS,
+    sections: groups.map((group) => ({ href: `/docs#${groupId(group)}`, text: group.name })),
     main: html`<div class="prose"><h1>Documentation</h1>
 <p class="lead">Pix charges, refunds, wallets and signed webhooks over REST. Read one guide, then look things up below.</p></div>
 <ul class="cards">${GUIDES.map(
       ({ path, title, summary }) => html`<li><a href="${path}"><b>${title}</b><span>${summary}</span></a></li>`,
     )}<li><a href="/docs/errors"><b>Errors</b><span>Every code and what to do about it.</span></a></li></ul>
-<section class="reference" aria-labelledby="api"><h2 id="api">API reference</h2>
-<p class="muted">Made from the routes that this server serves. <a href="/openapi.json">openapi.json</a> is the same for your tools.</p>
-<div id="reference" data-document="/openapi.json"><p class="muted">Loading…</p></div>
-<noscript><p>The reference needs a script to be shown. <a href="/openapi.json">openapi.json</a> holds all of it.</p></noscript></section>`,
+<div class="reference"><h2 id="api">API reference</h2>
+<p class="muted">Generated from the routes of this server. Tools read the same document: <a href="/openapi.json">openapi.json</a>.</p>
+<p class="find" hidden><label>Find an operation <input type="search" autocomplete="off" spellcheck="false"></label><span role="status"></span></p>
+${groups.map(section)}</div>`,
   });

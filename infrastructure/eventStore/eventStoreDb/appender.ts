@@ -32,6 +32,8 @@ interface AppenderOptions {
   readonly reader: Reader;
   readonly timings: Timings;
   readonly onError: (error: Error) => void;
+  /** Of each new connection, before anything is sent over it. Throws EventStoreUnavailable. */
+  readonly check: () => Promise<void>;
 }
 
 /** Beyond this the process would run out of memory before the server catches up. */
@@ -51,13 +53,18 @@ export class Appender {
   readonly #streams: ReplaceableConnection<BatchStream>;
   #inFlightBytes = 0;
   readonly #inFlight = new Set<Promise<AppendResult>>();
+  /** Grows when the log turns out to be another one: what was decided before is not carried on. */
+  #generation = 0;
 
   constructor(options: AppenderOptions) {
     this.#options = options;
-    const { connector, timings, onError } = options;
-    this.#streams = new ReplaceableConnection(
-      async () => new BatchStream(await connector.connect(timings.connectMs), onError),
-    );
+    const { connector, timings, onError, check } = options;
+    this.#streams = new ReplaceableConnection(async () => {
+      await check().catch((error: Error) => {
+        throw error.cause instanceof StoreFailure ? error.cause : new StoreFailure('notSent', error.message);
+      });
+      return new BatchStream(await connector.connect(timings.connectMs), onError);
+    });
   }
 
   /** Rejects as the port says, within 10 s. */
@@ -77,6 +84,11 @@ export class Appender {
     }
   }
 
+  /** Gives up what is not answered yet: it was decided on a log that is not there any more. */
+  abandon(): void {
+    this.#generation++;
+  }
+
   /** Waits for what is in flight. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#inFlight);
@@ -86,6 +98,7 @@ export class Appender {
   async #carryThrough(append: CheckedAppend): Promise<AppendResult> {
     const { timings, onError } = this.#options;
     const beganAtMs = performance.now();
+    const generation = this.#generation;
     let outcomeUnknown = false;
     let wasRefused = false;
     const remainingMs = (): number =>
@@ -93,7 +106,7 @@ export class Appender {
     for (let attempt = 0; ; attempt++) {
       let failure: StoreFailure;
       try {
-        return resultOf(await this.#try(append, remainingMs()));
+        return resultOf(await this.#try(append, remainingMs(), generation));
       } catch (error) {
         failure = translated(error, true);
       }
@@ -109,20 +122,23 @@ export class Appender {
       }
       const waitMs = timings.backoffMs(attempt);
       // A second stream that is refused, too: another try soon ends alike.
-      const isFutile = failure.kind === 'refused' || (wasRefused && isOfRefusedStream(failure));
+      const isFutile =
+        generation !== this.#generation || failure.kind === 'refused' || (wasRefused && isOfRefusedStream(failure));
       if (isFutile || remainingMs() <= waitMs) throw givenUp(outcomeUnknown, failure);
       wasRefused = isOfRefusedStream(failure);
       await pause(waitMs);
     }
   }
 
-  async #try(append: CheckedAppend, remainingMs: number): Promise<AppendAnswer> {
+  async #try(append: CheckedAppend, remainingMs: number, generation: number): Promise<AppendAnswer> {
     const { connector, timings } = this.#options;
     const stream = await withTimeout(
       this.#streams.get(),
       remainingMs,
       notSentWithin(remainingMs, 'no connection was ready'),
     );
+    if (generation !== this.#generation)
+      throw new StoreFailure('notSent', 'the log was restored to an older state meanwhile');
     try {
       return await stream.append(append, Math.max(1, Math.min(timings.attemptMs, remainingMs)));
     } catch (error) {

@@ -77,6 +77,11 @@ export class Deletion {
     }
   }
 
+  /** The log was restored: what is known of it is read again. */
+  forget(): void {
+    this.#known = { before: '', revision: -1 };
+  }
+
   close(): void {
     this.#connections.close();
   }

@@ -11,6 +11,7 @@ import timestamps from 'google-protobuf/google/protobuf/timestamp_pb.js';
 import type { NewEvent, Position, RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { StreamName } from '../../../domain/kernel/event.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
+import { withCausality, withoutCausality } from './causality.ts';
 import { StoreFailure } from './failures.ts';
 import { readOriginalTimestamp } from './originalTimestamp.ts';
 
@@ -112,13 +113,16 @@ const CHECKPOINT_INTERVAL = 32;
 // Fresh arrays, not views of a shared buffer: the message is rendered later.
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
 
-/** The texts go as they are, byte for byte, marked as JSON. */
-const proposed = ({ id, type, data, metadata }: NewEvent): InstanceType<typeof BatchAppendReq.ProposedMessage> => {
+/** `data` goes as it is, byte for byte, marked as JSON; the metadata gets the ids that the server's tools index. */
+const proposed = (
+  { id, type, data, metadata }: NewEvent,
+  stream: string,
+): InstanceType<typeof BatchAppendReq.ProposedMessage> => {
   const message = new BatchAppendReq.ProposedMessage();
   message.setId(uuidOf(id));
   message.getMetadataMap().set('type', type).set('content-type', 'application/json');
   message.setData(bytes(data));
-  message.setCustomMetadata(bytes(metadata));
+  message.setCustomMetadata(bytes(withCausality(metadata, stream)));
   return message;
 };
 
@@ -134,7 +138,7 @@ export const appendRequest = ({ stream, expected, events }: CheckedAppend, corre
   const request = new BatchAppendReq();
   request.setCorrelationId(uuidOf(correlationId));
   request.setOptions(options);
-  request.setProposedMessagesList(events.map(proposed));
+  request.setProposedMessagesList(events.map((event) => proposed(event, stream)));
   request.setIsFinal(true);
   return request;
 };
@@ -194,20 +198,31 @@ export const newestRequest = (prefixes: readonly string[]): ReadRequest =>
     options.setFilter(byPrefix(prefixes));
   });
 
-/**
- * Everything behind `after` in the streams whose names begin so, then whatever comes. `after` itself may come again: the server refuses
- * positions that are no record (a checkpoint may be none) unless their prepare position is 0, and that lies before the record.
- */
+/** A position before the record at that one and behind all others: the server refuses positions that are no record, unless prepare is 0. */
+const justBefore = (position: Position): InstanceType<typeof AllPosition> => {
+  const place = new AllPosition();
+  place.setCommitPosition(String(logPositionOf(position).commit));
+  place.setPreparePosition('0');
+  return place;
+};
+
+/** The record at that position, or the next one that can be read. */
+export const recordRequest = (position: Position): ReadRequest =>
+  readRequest((options) => {
+    const all = new AllOptions();
+    all.setPosition(justBefore(position));
+    options.setAll(all);
+    options.setReadDirection(FORWARDS);
+    options.setCount('1');
+    options.setNoFilter(new Empty());
+  });
+
+/** Everything behind `after` in the streams whose names begin so, then whatever comes. `after` itself may come again. */
 export const subscriptionRequest = (after: Position | null, prefixes: readonly string[]): ReadRequest =>
   readRequest((options) => {
     const all = new AllOptions();
     if (after === null) all.setStart(new Empty());
-    else {
-      const position = new AllPosition();
-      position.setCommitPosition(String(logPositionOf(after).commit));
-      position.setPreparePosition('0');
-      all.setPosition(position);
-    }
+    else all.setPosition(justBefore(after));
     options.setAll(all);
     options.setSubscription(new SubscriptionOptions());
     options.setFilter(byPrefix(prefixes));
@@ -301,6 +316,18 @@ export const tombstoneOf = (response: ReadResponse): Position | null => {
   return positionOf(record.getCommitPosition(), record.getPreparePosition());
 };
 
+/** Where a record of any kind stands, and its id; null: the answer is something else. */
+export const recordOf = (
+  response: ReadResponse,
+): { readonly position: Position | null; readonly id: string } | null => {
+  const record = response.getEvent()?.getEvent();
+  if (record === undefined) return null;
+  return {
+    position: positionOf(record.getCommitPosition(), record.getPreparePosition()),
+    id: uuidText(record.getId()),
+  };
+};
+
 /** null: no event in it, or one that the server wrote by itself (a tombstone). */
 export const eventOf = (response: ReadResponse): RecordedEvent | null => {
   const record = response.getEvent()?.getEvent();
@@ -315,7 +342,7 @@ export const eventOf = (response: ReadResponse): RecordedEvent | null => {
       'this server gives no positions in stream reads: EventStoreDB 22.10 or newer is needed',
     );
   }
-  const { metadata, recordedAt } = readOriginalTimestamp(textOf(record.getCustomMetadata_asU8()));
+  const { metadata, recordedAt } = readOriginalTimestamp(withoutCausality(textOf(record.getCustomMetadata_asU8())));
   return {
     id: uuidText(record.getId()),
     type,

@@ -49,7 +49,7 @@ export const openMigratableEventStoreDbLog = async (
   const store = await openEventStoreDb({ connectionString, inAnyState: true, onError });
   const connector = new Connector(readConnectionString(connectionString));
   const reader = new Reader({ connector, timings: TIMINGS, onError });
-  const appender = new Appender({ connector, reader, timings: TIMINGS, onError });
+  const appender = new Appender({ connector, reader, timings: TIMINGS, onError, check: async () => undefined });
   const deletion = new Deletion({ connector, reader, appender, timings: TIMINGS });
   const name: LogName = { storeId: store.storeId, address: addressOf(connectionString) };
   return {

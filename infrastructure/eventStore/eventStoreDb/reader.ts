@@ -4,9 +4,9 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import { EventStoreUnavailable, type Position, type RecordedEvent } from '../../../application/ports/eventStore.ts';
 import type { Connection, Connector } from './connection.ts';
 import { ReplaceableConnection, type SharedConnection } from './connection.ts';
-import { StoreFailure, translated } from './failures.ts';
+import { isUnknownPosition, StoreFailure, translated } from './failures.ts';
 import type { ReadRequest, ReadResponse } from './messages.ts';
-import { eventOf, newestRequest, streamPageRequest, tombstoneOf } from './messages.ts';
+import { eventOf, newestRequest, recordOf, recordRequest, streamPageRequest, tombstoneOf } from './messages.ts';
 import type { Timings } from './settings.ts';
 
 interface ReaderOptions {
@@ -121,6 +121,12 @@ export class Reader {
     return position ?? null;
   }
 
+  /** Id of the record at that position; null when none that can be read stands there. Throws EventStoreUnavailable. */
+  async idAt(position: Position): Promise<string | null> {
+    const [record] = await this.#soon(() => recordRequest(position), recordOf);
+    return record?.position === position ? record.id : null;
+  }
+
   close(): void {
     this.#closed = true;
     this.#connections.close();
@@ -134,7 +140,7 @@ export class Reader {
       );
     } catch (error) {
       const failure = translated(error, false);
-      if (failure.kind === 'streamDeleted') return [];
+      if (failure.kind === 'streamDeleted' || isUnknownPosition(failure)) return [];
       this.#connections.replace(shared);
       if (failure.leader !== null) this.#options.connector.redirect(failure.leader);
       throw failure;

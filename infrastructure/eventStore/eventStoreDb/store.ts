@@ -1,22 +1,22 @@
 // The event store port on EventStoreDB (architecture §5, README.md). Connections: one for appends, one for reads, one that watches for
 // what other processes append, one for each subscription.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
-  type Position,
   type ReadOptions,
   type RecordedEvent,
   type SubscribeOptions,
 } from '../../../application/ports/eventStore.ts';
 import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
 import { checkAppend } from '../checkAppend.ts';
-import { KnownHead } from '../knownHead.ts';
 import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize, checkCategories } from '../subscribeOptions.ts';
 import { Appender } from './appender.ts';
 import { Connector } from './connection.ts';
 import { Deletion } from './deletion.ts';
+import { LogMemory } from './logMemory.ts';
 import { logPositionOf } from './messages.ts';
 import { identityOf, type KnownState, OWN_CATEGORY, readState, STATE_STREAM, stateOf } from './ownStreams.ts';
 import { Reader } from './reader.ts';
@@ -46,21 +46,17 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   // Reads and appends go to the leader, wherever it moves; subscriptions stay with the nodes that the connection string prefers.
   const connector = new Connector(settings);
   const reader = new Reader({ connector, timings, onError });
-  const appender = new Appender({ connector, reader, timings, onError });
+  const memory = new LogMemory(reader, OWN_PREFIXES, onError);
+  const appender = new Appender({ connector, reader, timings, onError, check: () => memory.check() });
   const deletion = new Deletion({ connector, reader, appender, timings });
   try {
     const storeId = await identityOf(reader, appender);
-    const head = new KnownHead<Position | null>(await reader.newest(OWN_PREFIXES), (error) => onError(error as Error));
+    await memory.readHead();
     // After the head, from which on the state is followed.
     const state = await readState(reader);
     const refusal = options.inAnyState ? null : refusalOf(state.state);
     if (refusal !== null) throw refusal;
-    const readHead = async (): Promise<Position | null> => {
-      const position = await reader.newest(OWN_PREFIXES);
-      head.learn(position);
-      return position;
-    };
-    const log: LogSources = { connector: new Connector(settings), head, readHead, deletion, timings, onError };
+    const log: LogSources = { connector: new Connector(settings), memory, reader, deletion, timings, onError };
     return startStore({ storeId, state, reader, appender, deletion, log });
   } catch (error) {
     await appender.close();
@@ -78,14 +74,41 @@ interface Parts {
   readonly log: LogSources;
 }
 
-/** Learns of what any process appends, and of what becomes of the log, until the signal. */
-const watchLog = async (log: LogSources, onState: (state: KnownState) => void, signal: AbortSignal): Promise<void> => {
+/** What the process knows of the log beside its events. */
+interface Watching {
+  readonly onState: (state: KnownState) => void;
+  /** null: the log is followed again. */
+  readonly onBroken: (error: Error | null) => void;
+}
+
+/** Learns of what any process appends, and of what becomes of the log, until the signal or until the log can't be followed. */
+const watchOnce = async (log: LogSources, { onState, onBroken }: Watching, signal: AbortSignal): Promise<void> => {
+  const { memory } = log;
   const categories = [...CATEGORIES, OWN_CATEGORY];
-  for await (const batch of follow(log, { after: log.head.known, categories, batchSize: BATCH_DEFAULT, signal })) {
+  const options = { after: memory.head.known, categories, batchSize: BATCH_DEFAULT, signal };
+  for await (const batch of follow(log, options)) {
+    onBroken(null);
     if (batch.kind !== 'events') continue;
     for (const event of batch.events) if (event.stream === STATE_STREAM) onState(stateOf(event));
-    // Not the batch's position, which may be that of an event of the adapter's own.
-    log.head.learn(batch.events.findLast(({ stream }) => isOwn(stream))?.position ?? null);
+    // Not the last event, which may be of the adapter's own.
+    const last = batch.events.findLast(({ stream }) => isOwn(stream));
+    if (last !== undefined) memory.saw(last.position, last.id);
+  }
+};
+
+/** Goes on with a restored log from its head. A server that does not know the position of its head is not trusted. */
+const watchLog = async (log: LogSources, reader: Reader, watching: Watching, signal: AbortSignal): Promise<void> => {
+  const { memory, timings, onError } = log;
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    const { restores } = memory;
+    try {
+      await watchOnce(log, watching, signal);
+    } catch (error) {
+      onError(error as Error);
+      if (restores === memory.restores) watching.onBroken(error as Error);
+      await pause(timings.backoffMs(attempt), undefined, { signal }).catch(() => undefined);
+      await readState(reader).then(watching.onState, onError);
+    }
   }
 };
 
@@ -97,19 +120,25 @@ const startStore = ({
   deletion,
   log,
 }: Parts): EventStore & DeletesDeliveries => {
-  const { head } = log;
+  const { memory } = log;
   const ended = new AbortController();
   let known = stateAtFirst;
-  const onState = (state: KnownState): void => {
-    if (state.revision > known.revision) known = state;
-  };
   let closing: Promise<void> | null = null;
   let broken: Error | null = null;
-  // The log was put back under us: what this process remembers of it is not so any more.
-  const watching = watchLog(log, onState, ended.signal).catch((error: Error) => {
-    broken = error;
-    log.onError(error);
+  memory.onRestored(() => {
+    appender.abandon();
+    deletion.forget();
+    known = { ...known, revision: -2 }; // until it is read again: -1 is a stream that was never written
   });
+  const learning: Watching = {
+    onState: (state) => {
+      if (state.revision > known.revision) known = state;
+    },
+    onBroken: (error) => {
+      broken = error;
+    },
+  };
+  const watching = watchLog(log, reader, learning, ended.signal);
   const refuseWhenClosed = (): void => {
     if (closing !== null) throw new EventStoreUnavailable('the event store is closed');
     if (broken !== null) throw new EventStoreUnavailable(broken.message, { cause: broken });
@@ -130,7 +159,9 @@ const startStore = ({
       const refusal = refusalOf(known.state);
       if (refusal !== null) throw refusal;
       const result = await appender.append(checkAppend(stream, expected, events));
-      if (result.ok && isOwn(stream)) head.learn(result.position);
+      const last = events.at(-1);
+      if (result.ok && result.position !== null && isOwn(stream) && last !== undefined)
+        memory.saw(result.position, last.id.toLowerCase());
       return result;
     },
     async deleteDeliveries(ended, recordedBefore) {
@@ -161,15 +192,23 @@ const startStore = ({
     },
     async head() {
       refuseWhenClosed();
-      return await log.readHead();
+      return await memory.readHead();
     },
     async refusal() {
       refuseWhenClosed();
       return refusalOf(known.state);
     },
+    async eventIdAt(position) {
+      refuseWhenClosed();
+      return await reader.idAt(position);
+    },
+    onRestored: (listener) => {
+      refuseWhenClosed();
+      return memory.onRestored(listener);
+    },
     onHead: (listener) => {
       refuseWhenClosed();
-      return head.onHead(listener);
+      return memory.head.onHead(listener);
     },
     close() {
       closing ??= close();

@@ -6,26 +6,23 @@
 // has looked beyond that is remembered here, so that a resubscription does not scan again.
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { ClientReadableStream } from '@grpc/grpc-js';
-import {
-  type Position,
-  type RecordedEvent,
-  type SubscriptionSignal,
-  UnknownPosition,
-} from '../../../application/ports/eventStore.ts';
-import { readStreamName } from '../../../domain/kernel/event.ts';
+import type { Position, RecordedEvent, SubscriptionSignal } from '../../../application/ports/eventStore.ts';
+import { CATEGORIES, readStreamName } from '../../../domain/kernel/event.ts';
 import { raceAbort, whenLate } from '../../waiting.ts';
-import type { KnownHead } from '../knownHead.ts';
+import { restoredLog } from '../restoredLog.ts';
 import type { Connection, Connector } from './connection.ts';
 import type { Deletion } from './deletion.ts';
 import { isUnknownPosition, StoreFailure, translated } from './failures.ts';
+import type { LogMemory } from './logMemory.ts';
 import { checkpointOf, eventOf, later, type ReadResponse, subscriptionRequest, tombstoneOf } from './messages.ts';
+import { OWN_CATEGORY } from './ownStreams.ts';
+import type { Reader } from './reader.ts';
 import type { Timings } from './settings.ts';
 
 export interface LogSources {
   readonly connector: Connector;
-  readonly head: KnownHead<Position | null>;
-  /** The newest position of our own streams, asked of the server. */
-  readonly readHead: () => Promise<Position | null>;
+  readonly memory: LogMemory;
+  readonly reader: Pick<Reader, 'newest' | 'idAt'>;
   readonly deletion: Pick<Deletion, 'deletedBefore' | 'withoutDeleted'>;
   readonly timings: Timings;
   readonly onError: (error: Error) => void;
@@ -46,11 +43,17 @@ class Progress {
   /** The newest position that the filter has passed. Never behind `reported`. */
   seen: Position | null;
   isLive = false;
+  /** The last event given; before the first one, what stands where the subscription began, learnt with the first proof. */
+  last: { readonly position: Position; readonly id: string | null } | null;
+  /** How often the log had been restored when it was last proved to be the one that is followed. */
+  restores: number;
   readonly #categories: ReadonlySet<string>;
 
-  constructor({ after, categories }: Following) {
+  constructor({ after, categories }: Following, restores: number) {
     this.reported = after;
     this.seen = after;
+    this.last = after === null ? null : { position: after, id: null };
+    this.restores = restores;
     this.#categories = new Set(categories);
   }
 
@@ -77,6 +80,7 @@ class Progress {
     );
     const last = events.at(-1);
     if (last === undefined) return [];
+    this.last = { position: last.position, id: last.id };
     this.reported = last.position;
     this.seen = last.position;
     return [{ kind: 'events', events, position: last.position }];
@@ -89,6 +93,35 @@ class Progress {
     return [{ kind: 'checkpoint', position }];
   }
 }
+
+/** The log is not the one that was followed. */
+class OtherLog extends StoreFailure {
+  readonly found: 'no event' | 'another event';
+  constructor(found: OtherLog['found']) {
+    super('notSent', `the log has ${found} where the subscription stands`);
+    this.found = found;
+  }
+}
+
+/** Makes sure that the log still has what was given. Throws OtherLog, EventStoreUnavailable. */
+const prove = async ({ memory, reader }: LogSources, { categories }: Following, progress: Progress): Promise<void> => {
+  const { reported, last } = progress;
+  await memory.check();
+  const { restores } = memory;
+  if (reported === null) return;
+  const followed = [...CATEGORIES, OWN_CATEGORY, ...categories].map((category) => `${category}-`);
+  const [newest, id] = await Promise.all([
+    reader.newest([...new Set(followed)]),
+    last === null ? null : reader.idAt(last.position),
+  ]);
+  if (newest === null || newest < reported) throw new OtherLog('no event');
+  const isOther = id !== null && last !== null && last.id !== null && id !== last.id;
+  // A filter passes positions without reading what stands there: in a restored log nothing tells whether it was the same.
+  const isDoubtful = restores !== progress.restores && reported !== last?.position;
+  if (isOther || isDoubtful) throw new OtherLog('another event');
+  if (last !== null && last.id === null) progress.last = { position: last.position, id };
+  progress.restores = restores;
+};
 
 /** Confirmed, or null when the signal came first: a subscription ends at once, whatever the server does. */
 const openStream = async (sources: LogSources, asked: Following, after: Position | null): Promise<LogStream | null> => {
@@ -127,7 +160,7 @@ const UNKNOWN_POSITIONS_MAX = 3;
 /** Ends without an error when the signal is given. Throws UnknownPosition, and nothing else of the server's. */
 export async function* follow(sources: LogSources, asked: Following): AsyncGenerator<SubscriptionSignal, void> {
   const { signal } = asked;
-  const progress = new Progress(asked);
+  const progress = new Progress(asked, sources.memory.restores);
   let unknownPositions = 0;
   for (let attempt = 0; !signal.aborted; attempt++) {
     progress.isLive = false;
@@ -142,12 +175,10 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
       if (signal.aborted) return;
       const failure = translated(error, false);
       if (failure.leader !== null) sources.connector.redirect(failure.leader);
-      unknownPositions = isUnknownPosition(failure) ? unknownPositions + 1 : 0;
+      const isOther = failure instanceof OtherLog;
+      unknownPositions = isOther || isUnknownPosition(failure) ? unknownPositions + 1 : 0;
       if (unknownPositions === UNKNOWN_POSITIONS_MAX)
-        throw new UnknownPosition(
-          `the event store has no event at position ${progress.seen}, up to which it was followed: was a backup restored? Restore both stores, the event store last`,
-          { cause: failure },
-        );
+        throw restoredLog(progress.seen, isOther ? failure.found : 'no event', failure);
       sources.onError(failure);
     }
     await pause(sources.timings.backoffMs(attempt), undefined, { signal }).catch(() => undefined);
@@ -161,12 +192,14 @@ async function* once(
   progress: Progress,
 ): AsyncGenerator<SubscriptionSignal, void> {
   const { signal, batchSize } = asked;
+  const { memory } = sources;
+  await prove(sources, asked, progress);
   const deletedBefore = await sources.deletion.deletedBefore();
   const stream = await openStream(sources, asked, progress.seen);
   if (stream === null) return;
   const wake = (): void => stream.wake();
   let target: Position | null | undefined;
-  sources.readHead().then(
+  memory.readHead().then(
     (head) => {
       target = head;
       wake();
@@ -174,15 +207,15 @@ async function* once(
     () => undefined, // newer servers say it themselves
   );
   const hasLooked = (): boolean => progress.seen !== progress.reported;
-  const undo = sources.head.onHead(() => {
+  const undo = memory.head.onHead(() => {
     if (hasLooked()) wake();
   });
   signal.addEventListener('abort', wake);
   try {
     while (!signal.aborted) {
       const step = await stream.next(batchSize);
-      if (step.kind === 'deleted') sources.head.learn(step.position);
-      for (const given of progress.take(step, sources.head.known, target))
+      if (step.kind === 'deleted') memory.head.learn(step.position);
+      for (const given of progress.take(step, memory.head.known, target))
         yield given.kind === 'events' ? await withoutDeleted(sources, given, deletedBefore) : given;
     }
   } finally {

@@ -2,7 +2,7 @@
 // event_store.append (migration 0001_event_log), one transaction, one commit for up to 256 of them.
 //
 // From top to bottom: an append on its way to its one answer; the queue, which decides what goes together and when somebody has waited
-// long enough; the flusher, which sends a flush, repeats it while its outcome is unknown, and answers every member; the call itself.
+// long enough; the flusher, which sends a flush, repeats it while its outcome is unknown, and answers every member.
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import {
@@ -13,21 +13,12 @@ import {
   LogNotInUse,
   type RecordedEvent,
 } from '../../../application/ports/eventStore.ts';
-import type { StreamName } from '../../../domain/kernel/event.ts';
-import { int8Array, textArray, uuidArray } from '../../postgres/binaryArrays.ts';
 import { cutSession, isAsked, processIdOf, type SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../../waiting.ts';
 import type { CheckedAppend } from '../checkAppend.ts';
-import { positionOf, positionOrNull } from './position.ts';
-import {
-  closeSession,
-  isBadValue,
-  isNotInUse,
-  isTransient,
-  openSession,
-  wasRolledBack,
-  withQueryTimeout,
-} from './session.ts';
+import { callAppend, type Outcome, recordedEvents } from './appendCall.ts';
+import { positionOrNull } from './position.ts';
+import { closeSession, isBadValue, isNotInUse, isTransient, openSession, wasRolledBack } from './session.ts';
 
 /** An append that was not sent, or is known to be rolled back, is refused after this time: soon, instead of being queued for long. */
 const NOT_SENT_MS_MAX = 5_000;
@@ -129,6 +120,16 @@ export class AppendQueue {
     return pending.result;
   }
 
+  /** Answers all that waits or is in flight: it was decided on a log that is not there any more. */
+  giveUpAll(cause: Error): void {
+    for (const pending of [...this.#inFlight, ...this.#waiting]) {
+      if (pending.settled) continue;
+      pending.cause = cause;
+      pending.giveUp();
+    }
+    this.#sweep();
+  }
+
   /** Resolves when nothing waits and nothing is in flight. */
   async idle(): Promise<void> {
     if (this.#waiting.length === 0 && !this.#running) return;
@@ -205,6 +206,8 @@ interface FlusherOptions {
   /** Events of an acknowledged flush, at the places `first`, `first + 1`, … Called before the appends are answered. */
   readonly onWritten: (first: number, events: readonly RecordedEvent[]) => void;
   readonly onError: (error: unknown) => void;
+  /** Of each new connection, before anything is sent over it. */
+  readonly check: (session: pg.Client) => Promise<void>;
 }
 
 export class Flusher {
@@ -309,9 +312,9 @@ export class Flusher {
 
   async #connected(): Promise<pg.Client> {
     if (this.#session !== null) return this.#session;
-    const { connectionString, watch } = this.#options;
+    const { connectionString, watch, check } = this.#options;
     const name = 'quita event store: appends';
-    const session = await openSession({ connectionString, watch, name, settings: WRITER_SETTINGS });
+    const session = await openSession({ connectionString, watch, name, settings: WRITER_SETTINGS, check });
     session.once('end', () => this.#drop(session));
     this.#session = session;
     return session;
@@ -331,69 +334,3 @@ export const WRITER_SETTINGS = [
   `SET statement_timeout = '5s'`,
   `SET idle_session_timeout = 0`,
 ].join('; ');
-
-/** Above the session's statement_timeout, so that a living server answers first and its answer says that nothing was written. */
-const ANSWER_MS_MAX = 5_500;
-
-const CALL = {
-  name: 'append',
-  text: 'SELECT * FROM event_store.append($1, $2, $3, $4, $5, $6, $7, $8, $9)',
-  rowMode: 'array',
-} as const;
-
-/** What became of one append. `place` and `revision` are those of its last event; of a conflict, `revision` is the stream's head. */
-interface Outcome {
-  readonly kind: 'written' | 'repeated' | 'conflict';
-  readonly revision: number;
-  readonly place: number;
-  readonly recordedAtMs: number;
-}
-type Row = [kind: Outcome['kind'], revision: string, place: string | null, recordedAtMs: string];
-
-/** One round trip, one transaction, one outcome a member, in order. Rejects with pg's error, or after 5.5 s of silence. */
-const callAppend = async (client: pg.Client, members: readonly CheckedAppend[]): Promise<Outcome[]> => {
-  const values = parameters(members);
-  const { rows } = await withQueryTimeout(client, client.query<Row>({ ...CALL, values }), ANSWER_MS_MAX);
-  if (rows.length !== members.length) throw new Error(`${rows.length} answers to ${members.length} appends`);
-  return rows.map(([kind, revision, place, recordedAtMs]) => ({
-    kind,
-    revision: Number(revision),
-    place: Number(place),
-    recordedAtMs: Number(recordedAtMs),
-  }));
-};
-
-/** The parameters of event_store.append: of each member its stream, expected revision and size; of each event its member and offset. */
-const parameters = (members: readonly CheckedAppend[]): Buffer[] => {
-  const events = members.flatMap((member) => member.events);
-  const sum = (bytesOf: (member: CheckedAppend) => number) => members.reduce((bytes, one) => bytes + bytesOf(one), 0);
-  return [
-    textArray(members.map((member) => member.stream)),
-    int8Array(members.map((member) => member.expected)),
-    int8Array(members.map((member) => member.events.length)),
-    int8Array(members.flatMap((member, index) => member.events.map(() => index + 1))),
-    int8Array(members.flatMap((member) => member.events.map((_, offset) => offset))),
-    uuidArray(events.map((event) => event.id)),
-    textArray(events.map((event) => event.type)),
-    textArray(
-      events.map((event) => event.data),
-      sum((member) => member.dataBytes),
-    ),
-    textArray(
-      events.map((event) => event.metadata),
-      sum((member) => member.metadataBytes),
-    ),
-  ];
-};
-
-const recordedEvents = (append: CheckedAppend, { revision, place, recordedAtMs }: Outcome): RecordedEvent[] => {
-  const recordedAt = new Date(recordedAtMs).toISOString();
-  const before = append.events.length - 1;
-  return append.events.map((event, index) => ({
-    ...event,
-    stream: append.stream as StreamName,
-    revision: revision - before + index,
-    position: positionOf(place - before + index),
-    recordedAt,
-  }));
-};

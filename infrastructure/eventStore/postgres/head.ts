@@ -5,8 +5,7 @@ import type pg from 'pg';
 import type { SessionWatch } from '../../postgres/sessionWatch.ts';
 import { backoffMs } from '../../waiting.ts';
 import { KnownHead } from '../knownHead.ts';
-import { HEAD_TEXT } from './reader.ts';
-import { closeSession, openSession, withQueryTimeout } from './session.ts';
+import { closeSession, NEWEST_TEXT, openSession, withQueryTimeout } from './session.ts';
 
 /** 0 while the log is empty. */
 export class HeadWatch extends KnownHead<number> {
@@ -38,6 +37,10 @@ interface HeadAnnouncementsOptions {
   readonly connectionString: string;
   readonly watch: SessionWatch;
   readonly head: HeadWatch;
+  /** Of each new connection, before it is used. */
+  readonly check: (session: pg.Client) => Promise<void>;
+  /** Called with what each look finds. */
+  readonly onLook: (place: number, id: string) => void;
   /**
    * Whether that server process writes for us: its notices come before its answers, and whoever was woken by one would read from the
    * database what the answer is about to put into the tail.
@@ -50,9 +53,10 @@ interface HeadAnnouncementsOptions {
 
 const LOOK_EVERY_MS = 1_000;
 const ANSWER_MS_MAX = 3_000;
-const HEAD = {
-  name: 'head',
-  text: HEAD_TEXT,
+/** No row: the log is empty. */
+const NEWEST = {
+  name: 'newest',
+  text: NEWEST_TEXT,
   rowMode: 'array',
 } as const;
 
@@ -61,7 +65,10 @@ const pauseUnless = async (ms: number, signal: AbortSignal): Promise<void> => {
 };
 
 /** Returns when the connection is lost (by rejecting) or the signal is given. */
-const listen = async (session: pg.Client, { head, isOwnWriter, signal }: HeadAnnouncementsOptions): Promise<void> => {
+const listen = async (
+  session: pg.Client,
+  { head, isOwnWriter, onLook, signal }: HeadAnnouncementsOptions,
+): Promise<void> => {
   const lost = new AbortController();
   session.once('end', () => lost.abort());
   session.on('notification', ({ payload, processId }) => {
@@ -70,15 +77,15 @@ const listen = async (session: pg.Client, { head, isOwnWriter, signal }: HeadAnn
   await withQueryTimeout(session, session.query('LISTEN quita_events'), ANSWER_MS_MAX);
   const either = AbortSignal.any([signal, lost.signal]);
   while (!signal.aborted) {
-    const { rows } = await withQueryTimeout(session, session.query<[string]>(HEAD), ANSWER_MS_MAX);
-    head.learn(Number(rows[0]![0]));
+    const { rows } = await withQueryTimeout(session, session.query<[string, string]>(NEWEST), ANSWER_MS_MAX);
+    for (const [place, id] of rows) onLook(Number(place), id);
     await pauseUnless(LOOK_EVERY_MS, either);
   }
 };
 
 /** Runs until the signal, through any number of lost connections. Never rejects. */
 export const followHeadAnnouncements = async (options: HeadAnnouncementsOptions): Promise<void> => {
-  const { connectionString, watch, onError, signal } = options;
+  const { connectionString, watch, check, onError, signal } = options;
   for (let attempt = 0; !signal.aborted; attempt++) {
     let session: pg.Client | null = null;
     try {
@@ -87,6 +94,7 @@ export const followHeadAnnouncements = async (options: HeadAnnouncementsOptions)
         watch,
         name: 'quita event store: announcements',
         settings: 'SET idle_session_timeout = 0',
+        check,
       });
       attempt = 0;
       await listen(session, options);

@@ -18,6 +18,8 @@ interface ReaderOptions {
   /** Connections at most. */
   readonly poolSize: number;
   readonly onError: (error: unknown) => void;
+  /** Of each new connection, before it is used. */
+  readonly check?: (session: pg.ClientBase) => Promise<void>;
 }
 
 /** Events of one query, and how far in the log they reach. */
@@ -71,7 +73,7 @@ export class Reader {
   readonly #onError: (error: unknown) => void;
   readonly #streams = new StreamReads((reads) => this.#streamPages(reads));
 
-  constructor({ connectionString, watch, poolSize, onError }: ReaderOptions) {
+  constructor({ connectionString, watch, poolSize, onError, check }: ReaderOptions) {
     this.#onError = onError;
     const name = 'quita event store: reads';
     this.#pool = new pg.Pool({
@@ -82,6 +84,7 @@ export class Reader {
       idleTimeoutMillis: 30_000,
       onConnect: async (client) => {
         await client.query(`${COMMON_SETTINGS}; SET statement_timeout = ${STATEMENT_MS_MAX}`);
+        await check?.(client);
       },
     });
     this.#pool.on('error', onError);
@@ -100,6 +103,13 @@ export class Reader {
   async head(): Promise<number> {
     const [row] = await this.#rows<[string]>({ name: 'head', text: HEAD_TEXT, values: [] });
     return Number(row![0]);
+  }
+
+  /** The head, and the id of the event at that place; null: there is none. */
+  async lookAt(place: number): Promise<{ readonly head: number; readonly id: string | null }> {
+    const [row] = await this.#rows<[string, string | null]>({ name: 'look', text: LOOK_TEXT, values: [place] });
+    const [head, id] = row!;
+    return { head: Number(head), id };
   }
 
   /** At most STREAM_PAGE_EVENTS events of a stream from a revision on. */
@@ -260,6 +270,10 @@ export class StreamReads {
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at';
 
 export const HEAD_TEXT = 'SELECT coalesce(max(position), 0) FROM event_store.events';
+
+/** $1 a place. */
+const LOOK_TEXT = `SELECT coalesce(max(position), 0), (SELECT e.id FROM event_store.events e WHERE e.position = $1)
+  FROM event_store.events`;
 
 const STORE_TEXT = 'SELECT id, use, other_id, other_address FROM event_store.store';
 

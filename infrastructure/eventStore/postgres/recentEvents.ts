@@ -34,7 +34,7 @@ export class RecentEvents {
   /** Events of one flush that the database has acknowledged as committed, at the places `first`, `first + 1`, … Older ones are ignored. */
   add(first: number, events: readonly RecordedEvent[]): void {
     if (events.length === 0 || first <= this.#last) return;
-    if (first !== this.#last + 1) this.#clear();
+    if (first !== this.#last + 1) this.#forget();
     for (const event of events) {
       this.#events.push(event);
       this.#length += lengthOf(event);
@@ -53,7 +53,13 @@ export class RecentEvents {
     return this.#events.slice(from, from + limit);
   }
 
-  #clear(): void {
+  /** Forgets everything: what was written is not in the log any more. */
+  clear(): void {
+    this.#forget();
+    this.#last = 0;
+  }
+
+  #forget(): void {
     this.#events = [];
     this.#begin = 0;
     this.#length = 0;

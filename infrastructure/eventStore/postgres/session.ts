@@ -12,6 +12,8 @@ interface SessionOptions {
   /** SET … statements, separated by `;`. They follow the connect, because settings inside the connection string win over options. */
   readonly settings: string;
   readonly watch: SessionWatch;
+  /** Rejects when the session must not be used. */
+  readonly check?: (session: pg.Client) => Promise<void>;
 }
 
 const CONNECT_MS_MAX = 3_000;
@@ -32,9 +34,12 @@ export const clientConfig = (options: Pick<SessionOptions, 'connectionString' | 
   types: textOnly,
 });
 
+/** Place and id of the newest event. */
+export const NEWEST_TEXT = 'SELECT e.position, e.id FROM event_store.events e ORDER BY e.position DESC LIMIT 1';
+
 export const closeSession = endSession;
 
-/** Connected and set up. Rejects within 3 s of connecting and 3 s of setting up. */
+/** Connected, set up and checked. Rejects within 3 s of each. */
 export const openSession = async (options: SessionOptions): Promise<pg.Client> => {
   const client = new pg.Client({ ...clientConfig(options) });
   // A lost connection rejects the running query and emits 'end'; 'error' says nothing more, but unheard it would end the process.
@@ -43,6 +48,7 @@ export const openSession = async (options: SessionOptions): Promise<pg.Client> =
   try {
     await client.connect();
     await withQueryTimeout(client, client.query(`${COMMON_SETTINGS}; ${options.settings}`), CONNECT_MS_MAX);
+    if (options.check !== undefined) await withQueryTimeout(client, options.check(client), CONNECT_MS_MAX);
     return client;
   } catch (error) {
     cutSession(client);
@@ -65,7 +71,8 @@ export const withQueryTimeout = async <T>(client: pg.Client, answer: Promise<T>,
 
 // What an error of the database means for an append or a read.
 
-const classOf = (error: unknown): string | null =>
+/** null: the server did not answer with an error. */
+export const sqlStateOf = (error: unknown): string | null =>
   error instanceof pg.DatabaseError && error.code !== undefined ? error.code : null;
 
 /**
@@ -81,21 +88,21 @@ const NOT_IN_USE = 'QU001';
 
 /** The server answered with an error and kept the session: the transaction was rolled back and nothing was written. */
 export const wasRolledBack = (error: unknown): boolean => {
-  const code = classOf(error);
+  const code = sqlStateOf(error);
   return code !== null && !ENDS_SESSION.test(code);
 };
 
 /** Not the fault of what was sent: try again. A lost connection counts too. */
 export const isTransient = (error: unknown): boolean => {
-  const code = classOf(error);
+  const code = sqlStateOf(error);
   return code === null || ENDS_SESSION.test(code) || TRANSIENT.test(code);
 };
 
 /** The server refused a value (SQLSTATE class 22). */
-export const isBadValue = (error: unknown): boolean => BAD_VALUE.test(classOf(error) ?? '');
+export const isBadValue = (error: unknown): boolean => BAD_VALUE.test(sqlStateOf(error) ?? '');
 
 /** The log takes no events, from nobody: nothing was written, nor will be. */
-export const isNotInUse = (error: unknown): error is Error => classOf(error) === NOT_IN_USE;
+export const isNotInUse = (error: unknown): error is Error => sqlStateOf(error) === NOT_IN_USE;
 
 /** pg and Node may reject with several errors at once (AggregateError without a message). */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

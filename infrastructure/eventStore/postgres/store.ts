@@ -1,4 +1,5 @@
 // The event store port on Postgres (design.md §5). At most 2 + poolSize connections: appends, announcements, reads.
+import type pg from 'pg';
 import type { DeletesDeliveries } from '../../../application/ports/deliveryRetention.ts';
 import {
   type EventStore,
@@ -13,10 +14,10 @@ import { refusalOf } from '../logState.ts';
 import { BATCH_DEFAULT, checkBatchSize } from '../subscribeOptions.ts';
 import { deleteDeliveries } from './deletion.ts';
 import { AppendQueue, Flusher } from './groupCommit.ts';
-import { followHeadAnnouncements, HeadWatch } from './head.ts';
+import { followHeadAnnouncements } from './head.ts';
+import { LogMemory } from './logMemory.ts';
 import { placeOf, positionOf, positionOrNull } from './position.ts';
 import { Reader, STREAM_PAGE_EVENTS } from './reader.ts';
-import { RecentEvents } from './recentEvents.ts';
 import { asError } from './session.ts';
 import { categoryFilter, follow } from './subscription.ts';
 
@@ -41,7 +42,9 @@ export async function openPostgresEventStore(
   const { connectionString, poolSize = POOL_SIZE_MAX } = options;
   const { watch = new SessionWatch({ connectionString, application_name: 'quita event store: watch' }) } = options;
   const onError = (error: unknown): void => options.onError?.(asError(error));
+  const memory = new LogMemory(onError);
   const reader = new Reader({
+    check: (session) => memory.check((query) => session.query(query)),
     connectionString,
     watch,
     poolSize: Math.min(Math.max(poolSize, 1), POOL_SIZE_MAX),
@@ -51,8 +54,7 @@ export async function openPostgresEventStore(
     const { storeId, state } = await reader.store();
     const refusal = options.inAnyState ? null : refusalOf(state);
     if (refusal !== null) throw refusal;
-    const head = new HeadWatch(await reader.head(), onError);
-    return startStore({ connectionString, watch, onError, reader, storeId, head });
+    return startStore({ connectionString, watch, onError, reader, storeId, memory });
   } catch (error) {
     await reader.close();
     throw error;
@@ -65,7 +67,7 @@ interface Parts {
   readonly onError: (error: unknown) => void;
   readonly reader: Reader;
   readonly storeId: string;
-  readonly head: HeadWatch;
+  readonly memory: LogMemory;
 }
 
 const startStore = ({
@@ -74,24 +76,29 @@ const startStore = ({
   onError,
   reader,
   storeId,
-  head,
+  memory,
 }: Parts): EventStore & DeletesDeliveries => {
-  const tail = new RecentEvents();
+  const { head } = memory;
   const ended = new AbortController();
+  const check = (session: pg.Client): Promise<void> => memory.check((query) => session.query(query));
   const flusher = new Flusher({
     connectionString,
     watch,
     onError,
-    onWritten: (first, events) => {
-      tail.add(first, events);
-      head.learn(first + events.length - 1);
-    },
+    onWritten: (first, events) => memory.wrote(first, events),
+    check,
   });
   const queue = new AppendQueue((members) => flusher.flush(members));
+  memory.onRestored(() => queue.giveUpAll(new Error('the log was restored to an older state, or taken over')));
   const announcements = followHeadAnnouncements({
     connectionString,
     watch,
     head,
+    check,
+    onLook: (place, id) => {
+      memory.saw({ place, id });
+      head.learn(place);
+    },
     isOwnWriter: (process) => flusher.isWriter(process),
     onError,
     signal: ended.signal,
@@ -126,7 +133,7 @@ const startStore = ({
     async *subscribe({ after, categories, batchSize = BATCH_DEFAULT, signal }: SubscribeOptions) {
       refuseWhenClosed();
       yield* follow(
-        { reader, recent: tail, head, onError },
+        { reader, memory, onError },
         {
           after: placeOf(after),
           filter: categoryFilter(categories),
@@ -146,6 +153,14 @@ const startStore = ({
       return refusalOf((await reader.store()).state);
     },
     deleteDeliveries,
+    async eventIdAt(position) {
+      refuseWhenClosed();
+      return (await reader.lookAt(placeOf(position))).id;
+    },
+    onRestored: (listener) => {
+      refuseWhenClosed();
+      return memory.onRestored((place) => listener(positionOrNull(place)));
+    },
     onHead: (listener) => {
       refuseWhenClosed();
       return head.onHead((place) => listener(positionOf(place)));

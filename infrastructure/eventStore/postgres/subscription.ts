@@ -1,19 +1,18 @@
 // Following the log: from memory where this process wrote the events itself, else page by page from the database. Pull-based: nothing
 // is read ahead but the one page that is fetched while the consumer works on the page before it.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SubscriptionSignal } from '../../../application/ports/eventStore.ts';
+import { type SubscriptionSignal, UnknownPosition } from '../../../application/ports/eventStore.ts';
 import { readStreamName } from '../../../domain/kernel/event.ts';
 import { backoffMs, raceAbort } from '../../waiting.ts';
 import { checkCategories } from '../subscribeOptions.ts';
-import type { HeadWatch } from './head.ts';
+import { Footing } from './footing.ts';
+import type { LogMemory } from './logMemory.ts';
 import { positionOf, positionOrNull } from './position.ts';
 import type { LogPage, Reader } from './reader.ts';
-import type { RecentEvents } from './recentEvents.ts';
 
-interface LogSources {
+export interface LogSources {
   readonly reader: Reader;
-  readonly recent: RecentEvents;
-  readonly head: HeadWatch;
+  readonly memory: LogMemory;
   readonly onError: (error: unknown) => void;
 }
 
@@ -44,13 +43,13 @@ const isWorthStoring = (places: number, sinceMs: number): boolean =>
   places >= CHECKPOINT_PLACES || (places > 0 && sinceMs >= CHECKPOINT_MS);
 
 const fromMemory = (
-  { recent: tail, head }: LogSources,
+  { memory: { recent, head } }: LogSources,
   after: number,
   { filter, batchSize }: Following,
 ): LogPage | null => {
-  const events = tail.after(after, batchSize);
+  const events = recent.after(after, batchSize);
   if (events === null) return null;
-  // The tail's run has no hole, so that the places are counted, not read.
+  // The remembered run has no hole, so that the places are counted, not read.
   const upTo = after + events.length;
   return {
     events: filter === null ? events : events.filter((event) => filter.matches(event.stream)),
@@ -75,6 +74,20 @@ const fromLog = async (sources: LogSources, after: number, following: Following)
   return null;
 };
 
+/** Makes sure that the log still has what was read of it; false when the signal came first. Throws UnknownPosition. */
+const proved = async ({ onError }: LogSources, footing: Footing, signal: AbortSignal): Promise<boolean> => {
+  for (let attempt = 0; !signal.aborted && !footing.isProved; attempt++) {
+    try {
+      await raceAbort(footing.prove(), signal);
+    } catch (error) {
+      if (error instanceof UnknownPosition) throw error;
+      onError(error);
+      await pause(backoffMs(attempt), undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return !signal.aborted;
+};
+
 /** What stands directly behind that place, once; null when the signal came first. */
 const nextPage = async (
   sources: LogSources,
@@ -87,28 +100,33 @@ const nextPage = async (
   return await raceAbort(ahead ?? fromLog(sources, after, following), following.signal);
 };
 
-/** Ends without an error when the signal is given. Throws nothing of the database's. */
+/** Ends without an error when the signal is given. Throws UnknownPosition, and nothing of the database's. */
 export async function* follow(sources: LogSources, asked: Following): AsyncGenerator<SubscriptionSignal, void> {
+  const { head, recent } = sources.memory;
   const left = new AbortController(); // given when the consumer breaks off: nothing may go on reading for it
   const following = { ...asked, signal: AbortSignal.any([asked.signal, left.signal]) };
   const { signal } = following;
-  let at = following.after;
-  let reported = { place: at, atMs: performance.now() };
+  const footing = new Footing(sources, following.after);
+  let reported = { place: footing.at, atMs: performance.now() };
   let live = false;
   let ahead: Ahead = null;
   const report = (): void => {
-    reported = { place: at, atMs: performance.now() };
+    reported = { place: footing.at, atMs: performance.now() };
   };
 
   try {
     while (true) {
-      const known = sources.head.known;
-      const fetched = await nextPage(sources, at, following, ahead);
+      if (!footing.isProved) ahead = null; // it may have been read from another log
+      if (!(await proved(sources, footing, signal))) return;
+      const { known } = head;
+      const fetched = await nextPage(sources, footing.at, following, ahead);
       if (fetched === null || signal.aborted) return;
       const { page, fellBehind } = fetched;
-      at = page.upTo;
       live &&= !fellBehind;
-      ahead = page.atHead || sources.recent.after(at, 1) !== null ? null : fromLog(sources, at, following);
+      if (!footing.isProved) continue; // nor is this page taken
+      footing.move(page);
+      const { at } = footing;
+      ahead = page.atHead || recent.after(at, 1) !== null ? null : fromLog(sources, at, following);
 
       if (page.events.length > 0) {
         yield { kind: 'events', events: page.events, position: positionOf(at) };
@@ -124,8 +142,8 @@ export async function* follow(sources: LogSources, asked: Following): AsyncGener
         report();
         yield { kind: 'caughtUp', position: positionOrNull(at) };
       }
-      // Known before the page was read, so the page showed it, unless the log was put back to an older state under us.
-      await sources.head.wait(Math.max(at, known), LOOK_EVERY_MS, signal);
+      // Known before the page was read, so the page showed it, unless the log was restored to an older state meanwhile.
+      await head.wait(Math.max(at, known), LOOK_EVERY_MS, signal);
     }
   } finally {
     left.abort();

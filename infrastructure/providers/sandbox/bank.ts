@@ -9,7 +9,6 @@ import type {
 } from '../../../application/ports/paymentProvider.ts';
 import type { SqlPool } from '../../../application/ports/sql.ts';
 import type { AccountId } from '../../../domain/kernel/ids.ts';
-import type { Minor } from '../../../domain/kernel/money.ts';
 import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 import { payerTaxIdOf } from '../../../domain/pix/taxId.ts';
 import type { RefundOrder } from '../../../domain/refund/refund.ts';
@@ -142,8 +141,10 @@ export class SandboxBank implements PaymentProvider {
 
   async returnPayment(
     { accountId }: Tenant,
-    back: { providerPaymentId: string; returnId: string; amount: Minor },
+    back: Parameters<PaymentProvider['returnPayment']>[1],
   ): ReturnType<PaymentProvider['returnPayment']> {
+    if (back.metadata['sandbox_provider'] === 'return_refused')
+      return { kind: 'refused', reason: 'The sandbox bank refuses returns of this charge.' };
     await this.#needs.db.query(
       'INSERT INTO sandbox_bank.returns (account_id, return_id, provider_payment_id, amount) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
       [accountId, back.returnId, back.providerPaymentId, back.amount],

@@ -10,17 +10,22 @@ import { fromMillis, type Timestamp } from '../../../domain/kernel/time.ts';
 /** Names a notification about a case: each report has its own. */
 export const caseReference = (providerCaseId: string, report: number): string => `case:${report}:${providerCaseId}`;
 
-/** Returns false when a case of that name is in the books. */
+/**
+ * Returns false when a case of that name is in the books, or another one of the charge with the same `ordinal` (null: reported without
+ * asking whether it can be taken).
+ */
 export const bookCase = async (
   tx: Sql,
   { accountId }: Tenant,
   paymentId: PaymentId,
   txid: string,
+  ordinal: number | null,
   { providerCaseId, type, amount, method, reason, payer, responseDeadline, openedAt }: Omit<ProviderCase, 'rulings'>,
 ): Promise<boolean> => {
   const { rowCount } = await tx.query(
     `INSERT INTO sandbox_bank.cases (account_id, provider_case_id, payment_id, txid, type, amount, method, reason, payer_name,
-       payer_document, response_deadline, opened_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING`,
+       payer_document, response_deadline, opened_at, ordinal)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
     [
       accountId,
       providerCaseId,
@@ -34,29 +39,34 @@ export const bookCase = async (
       payer.document,
       responseDeadline,
       openedAt,
+      ordinal,
     ],
   );
   return rowCount === 1;
 };
 
-/** Returns the number of the report. */
+/** Returns the number of the report; null when it is not the `expected` one, because another came first. */
 export const bookRuling = async (
   tx: Sql,
   { accountId }: Tenant,
   providerCaseId: string,
   { ruling, review, at }: Omit<BankRuling, 'report'>,
-): Promise<number> => {
+  expected: number | null,
+): Promise<number | null> => {
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
     `sandbox case ${accountId} ${providerCaseId}`,
   ]);
-  const { result, returned } = ruling === 'withdrawn' ? { result: ruling, returned: true } : ruling;
+  const { result, returned, returnedToPayer } =
+    ruling === 'withdrawn' ? { result: ruling, returned: true, returnedToPayer: null } : ruling;
   const { rows } = await tx.query<{ number: number }>(
-    `INSERT INTO sandbox_bank.case_rulings (account_id, provider_case_id, number, result, returned, review, at)
-     SELECT $1, $2, 2 + (SELECT count(*) FROM sandbox_bank.case_rulings WHERE account_id = $1 AND provider_case_id = $2), $3, $4, $5, $6
+    `INSERT INTO sandbox_bank.case_rulings (account_id, provider_case_id, number, result, returned, returned_to_payer, review, at)
+     SELECT $1, $2, n.number, $3, $4, $5, $6, $7
+     FROM (SELECT 2 + count(*)::int AS number FROM sandbox_bank.case_rulings WHERE account_id = $1 AND provider_case_id = $2) n
+     WHERE $8::int IS NULL OR n.number = $8
      RETURNING number`,
-    [accountId, providerCaseId, result, returned, review, at],
+    [accountId, providerCaseId, result, returned, returnedToPayer, review, at, expected],
   );
-  return (rows[0] as { number: number }).number;
+  return rows[0]?.number ?? null;
 };
 
 export const findCase = async (
@@ -85,13 +95,21 @@ interface RulingRow {
   number: number;
   result: 'agreed' | 'disagreed' | 'withdrawn';
   returned: boolean;
+  returned_to_payer: number | null;
   review: boolean;
   at_ms: number;
 }
 
-const rulingOf = ({ number: report, result, returned, review, at_ms }: RulingRow): BankRuling => ({
+const rulingOf = ({
+  number: report,
+  result,
+  returned,
+  returned_to_payer: got,
+  review,
+  at_ms,
+}: RulingRow): BankRuling => ({
   report,
-  ruling: result === 'withdrawn' ? result : { result, returned },
+  ruling: result === 'withdrawn' ? result : { result, returned, returnedToPayer: got === null ? null : toMinor(got) },
   review,
   at: fromMillis(at_ms),
 });
@@ -104,7 +122,7 @@ export const casesOf = async (db: Sql, account: AccountId, txid: string): Promis
     [account, txid],
   );
   const rulings = await db.query<RulingRow>(
-    `SELECT provider_case_id, number, result, returned, review, (extract(epoch FROM at) * 1000)::bigint AS at_ms
+    `SELECT provider_case_id, number, result, returned, returned_to_payer, review, (extract(epoch FROM at) * 1000)::bigint AS at_ms
      FROM sandbox_bank.case_rulings WHERE account_id = $1 AND provider_case_id = ANY($2::text[]) ORDER BY number`,
     [account, rows.map((row) => row.provider_case_id)],
   );

@@ -34,9 +34,9 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
     return isNew;
   },
   findCase: (tenant, providerCaseId) => findCase(db, tenant, providerCaseId),
-  openCase: async (tenant, paymentId, txid, opened) => {
+  openCase: async (tenant, paymentId, txid, opened, ordinal) => {
     const isNew = await db.transaction(async (tx) => {
-      if (!(await bookCase(tx, tenant, paymentId, txid, opened))) return false;
+      if (!(await bookCase(tx, tenant, paymentId, txid, ordinal, opened))) return false;
       const reference = caseReference(opened.providerCaseId, 1);
       return notifications.store(
         { tenant, kind: 'case', reference, paymentId },
@@ -47,9 +47,10 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
     notifications.wake(tenant, 'settlement');
     return isNew;
   },
-  rule: async (tenant, paymentId, txid, providerCaseId, ruling) => {
+  rule: async (tenant, paymentId, txid, providerCaseId, ruling, expected) => {
     const report = await db.transaction(async (tx) => {
-      const number = await bookRuling(tx, tenant, providerCaseId, ruling);
+      const number = await bookRuling(tx, tenant, providerCaseId, ruling, expected);
+      if (number === null) return null;
       const reference = caseReference(providerCaseId, number);
       const raw = JSON.stringify({ txid, providerCaseId, ...ruling });
       await notifications.store({ tenant, kind: 'case', reference, paymentId }, raw, tx);
@@ -58,9 +59,9 @@ export const sandboxPayer = (db: SqlPool, notifications: ProviderNotifications):
     notifications.wake(tenant, 'settlement');
     return report;
   },
-  decideRefund: async (tenant, { paymentId, refundId }, failure, at) => {
+  decideRefund: async (tenant, { paymentId, refundId }, failure, at, late) => {
     const status = await db.transaction(async (tx) => {
-      if (await decideRefund(tx, { accountId: tenant.accountId, refundId }, failure, at))
+      if (await decideRefund(tx, { accountId: tenant.accountId, refundId }, failure, at, late))
         await notifications.refundMoved(tenant, { paymentId, refundId }, tx);
       return decidedStatus(tx, tenant.accountId, refundId);
     });

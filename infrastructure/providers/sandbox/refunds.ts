@@ -31,19 +31,20 @@ export const findRefund = async (
   return { kind: 'known', value: await readRefund(db, order) };
 };
 
-/** `failure` null: paid. Not there, or decided before: false, nothing changes. */
+/** `failure` null: paid. Not there, or decided before: false, nothing changes. `late`: pays even what was refused. */
 export const decideRefund = async (
   db: Sql,
   { accountId, refundId }: Pick<RefundOrder, 'accountId' | 'refundId'>,
   failure: string | null,
   at: Timestamp,
+  late = false,
 ): Promise<boolean> => {
   const { payment, back } = networkIdsOf(refundId, at);
   const { rowCount } = await db.query(
     `UPDATE sandbox_bank.refunds SET status = CASE WHEN $3::text IS NULL THEN 'confirmed' ELSE 'refused' END, reason = $3,
        end_to_end_id = CASE WHEN $3::text IS NULL THEN CASE strategy WHEN 'cashout' THEN $4 WHEN 'devolution' THEN $5 END END
-     WHERE account_id = $1 AND refund_id = $2 AND status = 'processing'`,
-    [accountId, refundId, failure, payment, back],
+     WHERE account_id = $1 AND refund_id = $2 AND (status = 'processing' OR ($6 AND status = 'refused'))`,
+    [accountId, refundId, failure, payment, back, late],
   );
   return rowCount === 1;
 };

@@ -1,10 +1,11 @@
 // Users on a real event log, with credentials and sessions in memory that count what is asked of them, and a hasher that costs nothing.
 import { addUser } from '../../../application/accounts/addUser.ts';
 import { changePassword } from '../../../application/accounts/changePassword.ts';
-import { findSession, logIn } from '../../../application/accounts/login.ts';
+import { findSession, logIn, type Waits } from '../../../application/accounts/login.ts';
 import { disableUser, enableUser } from '../../../application/accounts/userStatus.ts';
 import type { PasswordHasher, Passwords, UserEmails } from '../../../application/ports/credentials.ts';
 import type { EventMetadata } from '../../../application/ports/loggedEvent.ts';
+import type { SecondFactors } from '../../../application/ports/secondFactors.ts';
 import type { LoginFailures, Session, Sessions, SessionTokens } from '../../../application/ports/sessions.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { PasswordId, SessionId, UserId } from '../../../domain/kernel/ids.ts';
@@ -57,9 +58,9 @@ export const openAccess = (core: Core) => {
   const sessions: Sessions = {
     begin: async (session) => void open.set(session.sessionId, session),
     find: async (sessionId) => open.get(sessionId) ?? null,
-    carryOver: async (sessionId, passwordId) => {
-      const session = open.get(sessionId);
-      if (session) open.set(sessionId, { ...session, passwordId });
+    carryOver: async (changed) => {
+      const session = open.get(changed.sessionId);
+      if (session) open.set(changed.sessionId, { ...session, ...changed });
     },
     end: async (sessionId) => void open.delete(sessionId),
     endOfUser: async (userId) => {
@@ -90,9 +91,15 @@ export const openAccess = (core: Core) => {
     sessions: counted('sessions', sessions),
     tokens,
     failures: counted('failures', failures),
+    // No user of these scenes has one: nothing of it may be called.
+    secondFactors: {} as SecondFactors,
   };
   const paused: number[] = [];
-  const pause = async (ms: number) => void paused.push(ms);
+  const waits: Waits = {
+    address: '192.0.2.1',
+    pause: async (ms) => void paused.push(ms),
+    apart: (turn) => turn,
+  };
   const add = addUser(needs);
   return {
     core,
@@ -115,7 +122,7 @@ export const openAccess = (core: Core) => {
       ),
     /** The token, or the refusal's code. */
     logIn: async (password = PASSWORD, email = 'ana@example.com'): Promise<string> => {
-      const done = await logIn(needs)({ email, password }, pause);
+      const done = await logIn(needs)({ email, password }, true, waits);
       return isRejection(done) ? done.code : done.token;
     },
     /** Whether the token opens anything. */
@@ -124,7 +131,7 @@ export const openAccess = (core: Core) => {
       const session = await findSession(needs)(token);
       if (session === null) return 'no session';
       const { sessionId, user } = session;
-      const refused = await changePassword(needs)({ sessionId, userId: user.userId }, { current, wanted }, BY, pause);
+      const refused = await changePassword(needs)({ sessionId, userId: user.userId }, { current, wanted }, BY, waits);
       return refused?.code ?? null;
     },
     disable: (userId: UserId) => disableUser(needs)(userId, BY),

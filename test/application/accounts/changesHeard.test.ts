@@ -4,13 +4,20 @@ import { changeAccountSettings } from '../../../application/accounts/changeAccou
 import { followChanges, forgetAnnounced } from '../../../application/accounts/followChanges.ts';
 import { keyOf } from '../../../application/accounts/newKey.ts';
 import { ACCOUNT, KEYRING, USER } from '../../../application/core/aggregates.ts';
-import { suspendAccount } from '../../../domain/account/account.ts';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type Position,
+  UnknownPosition,
+} from '../../../application/ports/eventStore.ts';
+import { reopenAccount, suspendAccount } from '../../../domain/account/account.ts';
 import { changeSettings, type SettingsChange } from '../../../domain/account/settings.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, UserId } from '../../../domain/kernel/ids.ts';
 import { isRejection } from '../../../domain/kernel/rejection.ts';
 import { issueKey } from '../../../domain/keyring/keyring.ts';
 import { addUser } from '../../../domain/user/user.ts';
+import { systemStopwatch } from '../../../infrastructure/system/stopwatch.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 
 describe('changes of accounts and keys', () => {
@@ -25,7 +32,10 @@ describe('changes of accounts and keys', () => {
   it('that another process wrote are followed in the log: the account is forgotten up to its event, and its keys', async () => {
     const forgotten: unknown[] = [];
     let heard = Promise.withResolvers<void>();
-    const commands = { forget: (stream: string, revision?: number) => void forgotten.push([stream, revision]) };
+    const commands = {
+      forget: (stream: string, revision?: number) => void forgotten.push([stream, revision]),
+      forgetAll: () => undefined,
+    };
     const keys = {
       forget: (account: AccountId | null) => {
         forgotten.push(account);
@@ -34,7 +44,11 @@ describe('changes of accounts and keys', () => {
     };
     const stopping = new AbortController();
     const errors: Error[] = [];
-    await followChanges(core.store, commands, keys, stopping.signal, (error) => errors.push(error));
+    await followChanges(core.store, commands, keys, {
+      signal: stopping.signal,
+      stopwatch: systemStopwatch,
+      onError: (error) => errors.push(error),
+    });
     const other = core.anotherProcess();
     const at = core.accounts.realNow();
 
@@ -61,6 +75,51 @@ describe('changes of accounts and keys', () => {
     expect(forgotten.splice(0)).to.deep.equal([[streamName.account(accountId), 1], accountId]);
     stopping.abort();
     expect(errors).to.deep.equal([]);
+  });
+
+  it('are followed anew in a log that was restored, with nothing remembered, though its head can’t be read at once', async () => {
+    const done: unknown[] = [];
+    const heard = Promise.withResolvers<void>();
+    const commands = {
+      forget: (stream: string, revision?: number) => {
+        done.push([stream, revision]);
+        heard.resolve();
+      },
+      forgetAll: () => void done.push('all states'),
+    };
+    const keys = { forget: (account: AccountId | null) => void (account === null && done.push('all keys')) };
+    const heads = [core.store.head(), Promise.reject(new EventStoreUnavailable('away')), core.store.head()];
+    heads[1]?.catch(() => undefined);
+    const from: (Position | null)[] = [];
+    const store: Pick<EventStore, 'head' | 'subscribe'> = {
+      head: () => heads.shift() as Promise<Position>,
+      subscribe: (options) => {
+        from.push(options.after);
+        if (from.length > 2) return core.store.subscribe(options);
+        throw new UnknownPosition('restored');
+      },
+    };
+    const stopping = new AbortController();
+    const errors: string[] = [];
+    const stopwatch = { pause: async (ms: number) => void done.push(`${ms} ms`) };
+    const onError = ({ message }: Error) => errors.push(message);
+    await followChanges(store, commands, keys, { signal: stopping.signal, stopwatch, onError });
+    const stream = streamName.account(accountId);
+    const suspended = suspendAccount(core.accounts.realNow());
+    await core.anotherProcess().execute(ACCOUNT, stream, reopenAccount(core.accounts.realNow()), why(accountId));
+    await core.anotherProcess().execute(ACCOUNT, stream, suspended, why(accountId));
+    await heard.promise;
+    stopping.abort();
+    expect(done.slice(0, 6)).to.deep.equal([
+      '1000 ms',
+      'all states',
+      'all keys',
+      'all states',
+      'all keys',
+      [stream, 2],
+    ]);
+    expect(errors).to.deep.equal(['restored', 'away', 'restored']);
+    expect(from).to.have.length(3);
   });
 
   it('that are announced are forgotten: the account alone, or everything where it is not known which', async () => {

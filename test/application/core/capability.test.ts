@@ -40,7 +40,7 @@ describe('the capabilities', () => {
       notifications: { unhandled: none },
       testTimers: { draining: async () => [] },
       redrives: { stalled: none },
-      cases: { overdueReminders: none },
+      cases: { overdueReminders: none, owedReports: none },
       overdue: {
         deliveries: none,
         payments: async function* () {
@@ -79,7 +79,6 @@ describe('the capabilities', () => {
     expect(skippable.toSorted()).to.deep.equal([
       'caseDeadlines',
       'caseMailing',
-      'evidenceSweep',
       'testClock',
       'webhookDelivery',
       'webhookFanOut',
@@ -104,9 +103,10 @@ describe('the capabilities', () => {
       ['reconcile', 6, 1],
       ['refund', 24, 24],
       ['tellPayment', 24, 24],
+      ['followSettling', 24, 24],
+      ['takeOwedReports', 24, 24],
       ['remindOfDeadline', 24, 24],
       ['mailCase', 4, 4],
-      ['sweepEvidence', 4, 4],
       ['fanOut', 24, 24],
       ['deliver', 256, 4],
       ['redrive', 2, 1],

@@ -220,6 +220,25 @@ describe('the command handler, on Postgres', () => {
     expect(await core.commands.loadAround(PAYMENT, streamName.payment(paymentId), 2)).to.equal(null);
   });
 
+  it('decides again when everything was forgotten between the decision and the append', async () => {
+    const paymentId = await core.openCharge();
+    const stream = streamName.payment(paymentId);
+    const seen: string[] = [];
+    const decide = expire(EXPIRES_AT);
+    const outcome = await core.commands.execute(
+      PAYMENT,
+      stream,
+      (state) => {
+        seen.push(state.charge.status);
+        if (seen.length === 1) core.commands.forgetAll();
+        return decide(state);
+      },
+      why(core.account.accountId),
+    );
+    expect(outcome).to.include({ appended: 1, revision: 2 });
+    expect(seen).to.deep.equal(['open', 'open']);
+  });
+
   it('forgets what another process has overtaken, and keeps what it has not', async () => {
     const paymentId = await core.openCharge();
     const stream = streamName.payment(paymentId);

@@ -56,7 +56,8 @@ const scene = ({
   return { asked, quiescence: new Quiescence(needs, jobsOf(CAPABILITIES)) };
 };
 
-const AWAITED = 'under way for test: settle returnPayment issueInstruments cancel refund tellPayment';
+const AWAITED =
+  'under way for test: settle returnPayment issueInstruments cancel refund tellPayment followSettling takeOwedReports';
 
 describe('a tenant is idle', () => {
   it('when none of the jobs that are begun at once is under way, and what the last of them wrote was reacted to', async () => {

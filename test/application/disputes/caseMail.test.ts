@@ -1,36 +1,90 @@
 // What the mails about a dispute case say, and of what (Q7).
 import { expect } from 'chai';
+import fc from 'fast-check';
+import type { DisputedCharge } from '../../../application/disputes/caseFacts.ts';
 import { caseMail } from '../../../application/disputes/caseMail.ts';
 import type { CaseTerms, MedCase, MedCaseEvent, MoneyOutcome } from '../../../domain/dispute/medCase.ts';
-import { toMinor } from '../../../domain/kernel/money.ts';
+import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { caseAfter, caseOpened } from '../../support/medCases.ts';
 import { CASE_ID, PAYMENT_ID } from '../../support/samples.ts';
 
-const OF_OTHER_AMOUNT: Partial<CaseTerms> = { amountMismatch: true };
+const OF_OTHER_AMOUNT: Partial<CaseTerms> = { amountMismatch: true, held: ZERO };
 const opened = (over: Partial<CaseTerms> = {}): MedCase => caseAfter(caseOpened(over));
+const PUBLIC_URL = 'https://pay.example.com';
+const CHARGE: DisputedCharge = { metadata: {}, method: null };
+const mailOf = (type: MedCaseEvent['type'], medCase: MedCase, charge: Partial<DisputedCharge> = {}) =>
+  caseMail(type, medCase, { ...CHARGE, ...charge }, PUBLIC_URL);
 /** Its first sentences: what follows the greeting. */
 const sentenceOf = (type: MedCaseEvent['type'], medCase: MedCase): string | undefined =>
-  caseMail(type, medCase)?.text.split('\n\n')[1];
-const FACTS = `Disputa: med_${CASE_ID}\nCobrança: ch_${PAYMENT_ID}\nValor: R$ 123,45`;
+  mailOf(type, medCase)?.text.split('\n\n')[1];
+/** The lines of an opened case's mail that list its facts. */
+const factsOf = (terms: Partial<CaseTerms>, charge: Partial<DisputedCharge>): readonly string[] =>
+  mailOf('MedCaseOpened', opened(terms), charge)!.text.split('\n\n')[2]!.split('\n');
+const FACTS = `Disputa: med_${CASE_ID}\nCobrança: ch_${PAYMENT_ID}\nValor: R$ 123,45\nMotivo: fraud`;
+const GUIDE = `${PUBLIC_URL}/docs/disputes?lang=pt`;
 
 describe('a mail about a dispute case', () => {
   it('has subject, sentence and facts, as text and as HTML', () => {
-    const { subject, text, html } = caseMail('MedCaseOpened', opened())!;
+    const { subject, text, html } = mailOf('MedCaseOpened', opened())!;
     const sentence =
       'O valor que resta da cobrança foi retido até o resultado. O prazo de resposta não é conhecido. Você pode contestar, aceitar e anexar provas.';
     expect(subject).to.equal('[teste] Nova disputa aberta: R$ 123,45');
-    expect(text).to.equal(`Olá,\n\n${sentence}\n\n${FACTS}\n\nQuita\n`);
+    expect(text).to.equal(`Olá,\n\n${sentence}\n\n${FACTS}\n\nComo responder a uma disputa: ${GUIDE}\n\nQuita\n`);
     expect(html).to.include(`<p>Olá,</p><p>${sentence}</p>`);
     expect(html).to.include(`Disputa: <strong>med_${CASE_ID}</strong><br>`);
+    expect(html).to.include(`<p><a href="${GUIDE}">Como responder a uma disputa</a></p>`);
+  });
+  it('names the order by the number that the merchant gave it, and by the description', () => {
+    const description = 'Two coffees';
+    for (const [metadata, lines] of [
+      [{ order_id: 'A-1001', description }, ['Pedido: A-1001', 'Descrição: Two coffees']],
+      [{ order: 'C', orderId: 'B', order_id: 'A' }, ['Pedido: A']],
+      [{ order: 'other', orderId: 1001 }, ['Pedido: 1001']],
+      [{ order_id: '', order: 'A-7' }, ['Pedido: A-7']],
+      [{ order_id: { nested: true }, description: 7 }, ['Descrição: 7']],
+      [{}, []],
+    ] as const)
+      expect(factsOf({}, { metadata }).slice(2, -2), JSON.stringify(metadata)).to.deep.equal(lines);
+  });
+  it('names the reason: what the payer says happened, and the bank’s words', () => {
+    for (const [reason, method, line] of [
+      ['Never arrived', 'scam', 'Motivo: golpe: Never arrived'],
+      ['Never arrived', 'other', 'Motivo: Never arrived'],
+      [null, 'unauthorized', 'Motivo: transação não autorizada'],
+      [null, 'coercion', 'Motivo: coação'],
+      [null, 'invasion', 'Motivo: invasão de conta'],
+      [null, 'other', 'Motivo: não informado'],
+      [' \n', null, 'Motivo: não informado'],
+    ] as const)
+      expect(factsOf({ reason }, { method }).at(-1)).to.equal(line);
+  });
+  it('shows texts of others as one short line, which is no markup', () => {
+    const reason = 'a\r\nBcc: x@example.com\u202eb\u0000<img src="x">&\'';
+    const metadata = { description: `${'é'.repeat(201)}` };
+    const { text, html } = mailOf('MedCaseOpened', opened({ reason }), { metadata })!;
+    expect(text.split('\n')).to.include('Motivo: a Bcc: x@example.comb <img src="x">&\'');
+    expect(html).to.include('<strong>a Bcc: x@example.comb &lt;img src=&quot;x&quot;&gt;&amp;&#39;</strong>');
+    expect(text.split('\n')).to.include(`Descrição: ${'é'.repeat(200)}…`);
+    expect(factsOf({}, { metadata: { description: 'é'.repeat(200) } })[2]).to.equal(`Descrição: ${'é'.repeat(200)}`);
+  });
+  it('of any texts has as many lines as facts (law)', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
+        const facts = factsOf({ reason: text }, { metadata: { order_id: text, description: text } });
+        expect(facts.map((line) => line.split(':')[0])).to.include.members(['Disputa', 'Cobrança', 'Valor', 'Motivo']);
+        expect(facts.length).to.be.oneOf([4, 6]);
+        for (const line of facts) expect(line).to.match(/^[^\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+$/u);
+      }),
+    );
   });
   it('is marked as a test in the test mode alone', () => {
-    expect(caseMail('MedCaseOpened', opened({ mode: 'live' }))?.subject).to.equal('Nova disputa aberta: R$ 123,45');
+    expect(mailOf('MedCaseOpened', opened({ mode: 'live' }))?.subject).to.equal('Nova disputa aberta: R$ 123,45');
   });
-  it('shows large amounts grouped, and other currencies by their code', () => {
+  it('shows large amounts grouped, and other currencies by their symbol', () => {
     const amount = toMinor(123_456_789);
-    expect(caseMail('MedCaseOpened', opened({ amount }))?.subject).to.match(/: R\$ 1\.234\.567,89$/);
-    expect(caseMail('MedCaseOpened', opened({ amount, currency: 'EUR' }))?.subject).to.match(/: EUR 1\.234\.567,89$/);
+    expect(mailOf('MedCaseOpened', opened({ amount }))?.subject).to.match(/: R\$ 1\.234\.567,89$/);
+    expect(mailOf('MedCaseOpened', opened({ amount, currency: 'EUR' }))?.subject).to.match(/: € 1\.234\.567,89$/);
   });
   it('of a reported amount that is not the charge’s says that nothing was held', () => {
     expect(sentenceOf('MedCaseOpened', opened(OF_OTHER_AMOUNT))).to.match(
@@ -67,20 +121,25 @@ describe('a mail about a dispute case', () => {
     it(`of the outcome ${moneyOutcome} says where the money went, if any was held`, () => {
       for (const type of ['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed'] as const) {
         const ended = { ...opened(), moneyOutcome };
-        expect(caseMail(type, ended)?.subject).to.equal('[teste] Resultado da disputa: R$ 123,45');
+        expect(mailOf(type, ended)?.subject).to.equal('[teste] Resultado da disputa: R$ 123,45');
         expect(sentenceOf(type, ended)).to.equal(`Há um resultado: ${held}.`);
         expect(sentenceOf(type, { ...opened(OF_OTHER_AMOUNT), moneyOutcome })).to.equal(`Há um resultado: ${notHeld}.`);
       }
     });
+  it('of a hold that an operator decided names the amount', () => {
+    const settled = { ...opened({ amountMismatch: true }), held: toMinor(123_456) };
+    expect(sentenceOf('MedCaseSettled', settled)).to.equal(
+      'Após uma análise, R$ 1.234,56 foram retidos até o resultado da disputa.',
+    );
+  });
   it('is sent of nothing else', () => {
     for (const type of [
       'MedCaseAppealed',
-      'MedCaseEvidenceGranted',
       'MedCaseEvidenceConfirmed',
       'MedCaseReviewRequested',
       'MedCaseReviewApproved',
       'MedCaseReviewRefused',
     ] as const)
-      expect(caseMail(type, opened()), type).to.equal(null);
+      expect(mailOf(type, opened()), type).to.equal(null);
   });
 });

@@ -1,21 +1,32 @@
 // Disputes as a provider reports them, with reviews between its reports, deadlines that it tells or not, and files that were confirmed or
 // not (Q1, Q2, Q5, Q6).
 import { expect } from 'chai';
-import { MED_CASE } from '../../../application/core/aggregates.ts';
+import { MED_CASE, PAYMENT } from '../../../application/core/aggregates.ts';
 import { medCaseIdOf } from '../../../application/core/derivedIds.ts';
 import { announcesOutcomes } from '../../../application/disputes/announcements.ts';
 import { answerCase } from '../../../application/disputes/answerCase.ts';
 import { removeUnconfirmed } from '../../../application/disputes/evidenceSweep.ts';
+import { takeOwedReportsOf } from '../../../application/disputes/owedReports.ts';
+import { dismissCaseReport, followSettlingOf, settleCase } from '../../../application/disputes/settleCase.ts';
 import { deadlineOf, takeProviderCases } from '../../../application/disputes/takeProviderCases.ts';
+import { tellPaymentOf } from '../../../application/disputes/tellPayment.ts';
 import { Settler } from '../../../application/payments/settle.ts';
+import type { DisputeAlert } from '../../../application/ports/operatorAlerts.ts';
 import { type ProviderCase, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
-import type { BankRuling } from '../../../domain/dispute/decisions.ts';
-import { confirmEvidence, grantEvidence } from '../../../domain/dispute/evidence.ts';
-import type { MedCase } from '../../../domain/dispute/medCase.ts';
+import {
+  appealCase,
+  type BankRuling,
+  giveUpReport,
+  requestEvidence,
+  ruleCase,
+} from '../../../domain/dispute/decisions.ts';
+import { confirmEvidence } from '../../../domain/dispute/evidence.ts';
+import type { MedCase, MedCaseState } from '../../../domain/dispute/medCase.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
-import type { EvidenceId } from '../../../domain/kernel/ids.ts';
-import { toMinor } from '../../../domain/kernel/money.ts';
-import { parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
+import type { EvidenceId, PaymentId } from '../../../domain/kernel/ids.ts';
+import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
+import { addMillis, DAY_MS, parseTimestamp, type Timestamp, toMillis } from '../../../domain/kernel/time.ts';
+import { settleDispute } from '../../../domain/payment/dispute.ts';
 import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { ALLEGATION, at, incoming, SETTLED_AT } from '../../support/samples.ts';
 
@@ -30,7 +41,7 @@ const REPORTED: ProviderCase = {
 };
 const AGREED: BankRuling = {
   report: 2,
-  ruling: { result: 'agreed', returned: true },
+  ruling: { result: 'agreed', returned: true, returnedToPayer: null },
   review: true,
   at: at('16:30:00'),
 };
@@ -38,6 +49,7 @@ const WITHDRAWN: BankRuling = { report: 3, ruling: 'withdrawn', review: false, a
 
 describe('disputes that a provider reports, on Postgres', () => {
   let core: Core;
+  const alerted: string[] = [];
   before(async () => {
     core = await openCore();
   });
@@ -45,13 +57,15 @@ describe('disputes that a provider reports, on Postgres', () => {
   beforeEach(() => {
     core.clock.nowMs = toMillis(SETTLED_AT);
     core.provider.forget();
+    alerted.length = 0;
   });
 
   /** A charge with its pay code; what is reported of it, and its case then. */
   const issued = async () => {
     const txid = newId<string>();
     const paymentId = await core.openCharge({ txid });
-    const needs = { commands: core.commands, accounts: core.accounts, providers: core.provider };
+    const alerts = { disputeReport: (_: unknown, { because }: DisputeAlert) => void alerted.push(because) };
+    const needs = { commands: core.commands, accounts: core.accounts, providers: core.provider, alerts };
     const settle = () => new Settler(needs).settle(paymentId, incoming({ providerPaymentId: `E${txid}` }));
     const { accountId, idSeed } = core.account;
     const caseId = medCaseIdOf(idSeed, 'test', paymentId, REPORTED.providerCaseId);
@@ -69,7 +83,7 @@ describe('disputes that a provider reports, on Postgres', () => {
         { kind: 'review', approve },
         { actor: 'operator:test', requestId: null },
       );
-    return { caseId, stream, txid, settle, report, medCase, review };
+    return { paymentId, needs, caseId, stream, txid, settle, report, medCase, review };
   };
   const paid = async () => {
     const charge = await issued();
@@ -84,14 +98,126 @@ describe('disputes that a provider reports, on Postgres', () => {
     await review(false);
     expect(await medCase()).to.include({ status: 'closed', ending: 'withdrawn', reports: 3, review: null });
   });
-  it('and is nothing once the review is approved: the provider is not asked for it', async () => {
-    const { report, review, medCase, txid } = await paid();
+  it('and contradicts the end once the review is approved: it is recorded, and alerts once', async () => {
+    const { report, review, medCase } = await paid();
     await report({ rulings: [AGREED, WITHDRAWN] });
-    core.provider.calls.length = 0;
     await review(true);
-    expect(core.provider.calls).to.not.include(`casesOf ${txid}`);
-    expect(await medCase()).to.include({ status: 'rejected', ending: 'agreed', reports: 2 });
-    expect(await report({ rulings: [AGREED, WITHDRAWN] })).to.include({ status: 'rejected', reports: 2 });
+    expect(await medCase()).to.include({ status: 'rejected', ending: 'agreed', reports: 3 });
+    expect((await medCase()).contradiction).to.include({ report: 3, result: 'withdrawn' });
+    expect(await report({ rulings: [AGREED, WITHDRAWN] })).to.include({ status: 'rejected', reports: 3 });
+    expect(alerted).to.deep.equal(['contradicting']);
+  });
+  it('what the payment is told of a case is the case as it was at each step, however late it is told', async () => {
+    const { report, stream, caseId, paymentId } = await paid();
+    await report();
+    const { accountId } = core.account;
+    const steps = [
+      requestEvidence(SETTLED_AT),
+      appealCase('It came.', SETTLED_AT),
+      ruleCase({ ...AGREED, review: false }, true, SETTLED_AT),
+    ];
+    for (const step of steps) await core.commands.execute(MED_CASE, stream, step, why(accountId));
+    await tellPaymentOf(core)({ caseId });
+    const told: unknown[] = [];
+    for await (const { event } of core.commands.loadSteps(PAYMENT, streamName.payment(paymentId)))
+      if (event.type === 'TransactionDisputeUpdated')
+        told.push([
+          event.data.change,
+          event.data.medCase.status,
+          event.data.medCase.evidenceRequestedAt,
+          event.data.ruledAt,
+        ]);
+    expect(told).to.deep.equal([
+      ['opened', 'open', null, null],
+      ['evidence_requested', 'open', SETTLED_AT, null],
+      ['appealed', 'appealed', SETTLED_AT, null],
+      ['rejected', 'rejected', SETTLED_AT, at('16:30:00')],
+    ]);
+  });
+  describe('that the payment can’t take (Q10)', () => {
+    const second = { ...REPORTED, providerCaseId: 'bank-2' };
+    const secondOf = (paymentId: PaymentId) =>
+      streamName.medCase(medCaseIdOf(core.account.idSeed, 'test', paymentId, 'bank-2'));
+    const stateOf = async (paymentId: PaymentId) =>
+      (await core.commands.load(MED_CASE, secondOf(paymentId))).state as MedCaseState;
+    const twoReports = async (rulings: readonly BankRuling[]) => {
+      const charge = await paid();
+      const take = async (...of: readonly BankRuling[]) => {
+        core.provider.cases.set(charge.txid, [{ ...REPORTED, rulings: of }, second]);
+        await takeProviderCases(charge.needs)(charge.paymentId);
+        return stateOf(charge.paymentId);
+      };
+      await take(...rulings);
+      return { ...charge, take };
+    };
+    it('waits while another case is open, is recorded once, and opens after an end that leaves money', async () => {
+      const { take, paymentId } = await twoReports([]);
+      const owed = await stateOf(paymentId);
+      expect([owed.status, 'notTaken' in owed && owed.notTaken?.because]).to.deep.equal(['absent', 'case_open']);
+      expect(await take()).to.deep.equal(owed);
+      expect(alerted).to.deep.equal([]);
+      const won = { ...AGREED, review: false, ruling: 'withdrawn' as const };
+      // The end of the first is told after the second was looked at: the process looks again.
+      await take(won);
+      expect(await take(won)).to.include({ status: 'open' });
+    });
+    it('never opens after a lost one: it is recorded and alerts, once', async () => {
+      const { take } = await twoReports([]);
+      const lost = { ...AGREED, review: false };
+      await take(lost);
+      for (let n = 0; n < 2; n++) {
+        const state = await take(lost);
+        expect('notTaken' in state && state.notTaken).to.include({ because: 'lost_before', isFinal: true });
+      }
+      expect(alerted).to.deep.equal(['lost_before']);
+    });
+    it('waits for a mismatch to be settled, and then opens; the mismatch alerts once', async () => {
+      const charge = await paid();
+      const mismatch = { ...REPORTED, amount: toMinor(5) };
+      core.provider.cases.set(charge.txid, [mismatch, second]);
+      for (let n = 0; n < 2; n++) await takeProviderCases(charge.needs)(charge.paymentId);
+      const owed = await stateOf(charge.paymentId);
+      expect('notTaken' in owed && owed.notTaken?.because).to.equal('mismatch_not_settled');
+      expect(alerted).to.deep.equal(['amount_mismatch']);
+      const by = { actor: 'operator:test', requestId: null };
+      const settled = await settleCase(charge.needs)(charge.caseId, { verdict: 'nothing', amount: ZERO }, 'x', by);
+      expect(settled).to.include({ status: 'closed', moneyOutcome: 'refunded_to_merchant' });
+      await takeOwedReportsOf(charge.needs)({ paymentId: charge.paymentId });
+      expect(await stateOf(charge.paymentId)).to.include({ status: 'open' });
+    });
+    it('once it was dismissed, it opens no case', async () => {
+      const { take, paymentId, needs } = await twoReports([]);
+      const lost = { ...AGREED, review: false };
+      await take(lost);
+      await take(lost);
+      const caseId = medCaseIdOf(core.account.idSeed, 'test', paymentId, 'bank-2');
+      const by = { actor: 'operator:test', requestId: null };
+      expect(await dismissCaseReport(needs)(caseId, 'x', by)).to.equal('dismissed');
+      expect(await take(lost)).to.deep.include({ status: 'absent', isDismissed: true });
+      expect(await dismissCaseReport(needs)(caseId, 'x', by)).to.include({ code: 'case_not_open' });
+    });
+    it('one that the bank gave up holds nothing, though the payment could take it', async () => {
+      const charge = await paid();
+      await core.commands.execute(MED_CASE, charge.stream, giveUpReport(SETTLED_AT), why(core.account.accountId));
+      expect(await charge.report()).to.deep.equal({ status: 'absent', isDismissed: true });
+      const { state } = await core.commands.load(PAYMENT, streamName.payment(charge.paymentId));
+      expect(state.transaction.status === 'settled' && state.transaction.dispute).to.equal(null);
+    });
+    it('a settling whose end the program did not survive is followed by its job, once', async () => {
+      const charge = await paid();
+      await charge.report({ amount: toMinor(5) });
+      const how = { verdict: 'lost', amount: toMinor(7), reason: 'x', by: 'operator:test', announced: true } as const;
+      const stream = streamName.payment(charge.paymentId);
+      const decide = settleDispute({ ...how, caseId: charge.caseId }, SETTLED_AT);
+      const { revision } = (await core.commands.execute(PAYMENT, stream, decide, why(core.account.accountId))) as {
+        revision: number;
+      };
+      for (let n = 0; n < 2; n++) await followSettlingOf(core)({ paymentId: charge.paymentId, revision });
+      expect(await charge.medCase()).to.include({ status: 'rejected', moneyOutcome: 'lost' });
+      const { state } = await core.commands.load(PAYMENT, stream);
+      const { transaction } = state;
+      expect(transaction.status === 'settled' && transaction.dispute).to.include({ moneyOutcome: 'lost', amount: 7 });
+    });
   });
   it('one that overtook its payment is not taken up before that, and then is', async () => {
     const { settle, report, medCase } = await issued();
@@ -130,27 +256,41 @@ describe('disputes that a provider reports, on Postgres', () => {
       }
   });
 
-  it('the sweep removes the file of a grant that was not confirmed, and never one that was', async () => {
+  it('the sweep removes the file of a grant that ended without a confirmation, and never one that was confirmed', async () => {
     const { report, caseId, stream } = await paid();
     await report();
     const [left, kept] = [newId<EvidenceId>(), newId<EvidenceId>()];
-    const file = { fileName: 'a.png', fileSize: 1, mimeType: 'image/png', uploadedBy: 'merchant' } as const;
+    const file = { fileName: 'a.png', fileSize: 1, mimeType: 'image/png' } as const;
     const { accountId } = core.account;
-    for (const evidenceId of [left, kept]) {
-      const grant = { ...file, evidenceId, expiresAt: at('17:00:00'), at: SETTLED_AT };
-      await core.commands.execute(MED_CASE, stream, grantEvidence(grant), why(accountId));
-    }
-    const confirmed = { ...file, evidenceId: kept, sha256: 'ab'.repeat(32), grantedAt: SETTLED_AT, at: SETTLED_AT };
-    await core.commands.execute(MED_CASE, stream, confirmEvidence(confirmed), why(accountId));
-    const removed: unknown[] = [];
-    const evidence = {
-      uploadUrl: () => expect.fail('no upload'),
-      read: () => expect.fail('no reading'),
-      remove: async (of: unknown) => void removed.push(of),
-      close: () => undefined,
-    };
-    const sweep = removeUnconfirmed({ commands: core.commands, evidence });
-    for (const evidenceId of [kept, left]) await sweep({ caseId, evidenceId });
-    expect(removed).to.deep.equal([{ accountId, mode: 'test', evidenceId: left }]);
+    const times = { at: SETTLED_AT, expiresAt: at('17:00:00'), endsAt: at('17:00:00') };
+    const grants = [left, kept].map((evidenceId) => ({
+      ...{ accountId, mode: 'test' as const, evidenceId, caseId, verdict: null, isRemoved: false },
+      ...file,
+      ...times,
+    }));
+    const evidenceId = kept;
+    const shown = { evidenceId, uploadedBy: 'merchant' as const, sha256: 'ab'.repeat(32), grantedAt: SETTLED_AT };
+    const confirm = confirmEvidence({ ...file, ...shown, at: SETTLED_AT });
+    await core.commands.execute(MED_CASE, stream, confirm, why(accountId));
+    const done: string[] = [];
+    await removeUnconfirmed({
+      commands: core.commands,
+      clock: { now: () => toMillis(at('17:00:45')) },
+      evidence: { remove: async (of: { evidenceId: string }) => void done.push(`remove ${of.evidenceId}`) },
+      grants: {
+        ended: async (before: Timestamp) => (before === at('17:00:05') ? grants : []),
+        markRemoved: async (id: string) => void done.push(`mark ${id}`),
+        forget: async (id: string) => void done.push(`forget ${id}`),
+        forgetEnded: async (before: Timestamp) => void done.push(`forget those before ${before}`),
+      },
+    } as unknown as Parameters<typeof removeUnconfirmed>[0]);
+    expect(done.toSorted()).to.deep.equal(
+      [
+        `remove ${left}`,
+        `mark ${left}`,
+        `forget ${kept}`,
+        `forget those before ${addMillis(at('17:00:45'), -DAY_MS)}`,
+      ].toSorted(),
+    );
   });
 });

@@ -198,7 +198,7 @@ describe('what acquirers tell, on Postgres', () => {
         providers: core.provider,
         settler,
         takeFacts: take,
-        takeCases: takeProviderCases({ ...core, providers: core.provider }),
+        takeCases: takeProviderCases({ ...core, providers: core.provider, alerts: { disputeReport: () => undefined } }),
         resumeIssuing: (id, method) => issuer.resumeFor(id, method),
       })({ ...notification.tenant, reference: notification.reference });
     };

@@ -164,7 +164,11 @@ const cancel = async ({ provider, process }: World): Promise<'cancelled' | 'too 
 
 /** Whether the bank took it. */
 const pay = async ({ provider, process }: World, { paid, amount, lock }: Story, step: Step): Promise<boolean> => {
-  const needs = { ...process(), providers: provider, alerts: { returnRefused: () => undefined } };
+  const needs = {
+    ...process(),
+    providers: provider,
+    alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
+  };
   await step('pay');
   if (provider.cancelled.has(`${TXID} PIX`)) return false;
   const pix = incoming({
@@ -255,7 +259,7 @@ describe('cancel against pay against expire', () => {
         const back = sendBack({
           ...world.process(),
           providers: world.provider,
-          alerts: { returnRefused: () => undefined },
+          alerts: { returnRefused: () => undefined, confirmedLate: () => undefined },
         });
         await scheduler.waitFor(
           untilKnown(() => back({ paymentId: PAYMENT_ID, providerPaymentId: incoming().providerPaymentId })),

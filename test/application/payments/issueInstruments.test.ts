@@ -86,7 +86,7 @@ describe('the issuing of instruments, on Postgres', () => {
       expect(expiries).to.deep.equal([
         ['PIX', txid, '2026-11-21T14:00:00.000Z'],
         ['CREDIT_CARD', `CREDIT_CARD-${txid}`, '2026-11-21T13:30:00.000Z'],
-        ['MULTIBANCO', `MULTIBANCO-${txid}`, '2026-11-24T13:00:00.000Z'],
+        ['MULTIBANCO', `MULTIBANCO-${txid}`, '2026-11-24T23:59:59.999Z'],
         ['CRYPTO', `CRYPTO-${txid}`, '2026-11-21T14:00:00.000Z'],
       ]);
     });

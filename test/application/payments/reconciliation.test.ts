@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { compareWithProvider, reconcile } from '../../../application/payments/reconciliation.ts';
 import { type Tenant, UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotification } from '../../../application/ports/providerNotifications.ts';
+import type { DisputesRest } from '../../../application/ports/readModels/ledger.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import type { AccountId, Mode, PaymentId } from '../../../domain/kernel/ids.ts';
 import { addMillis, HOUR_MS, MINUTE_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
@@ -22,6 +23,8 @@ class Surroundings {
   now = NOON;
   readonly provider = new FakeProvider();
   readonly stored: { readonly notification: ProviderNotification; readonly raw: unknown }[] = [];
+  rests: readonly DisputesRest[] = [];
+  readonly disputes: (readonly [string, readonly DisputesRest[]])[] = [];
   readonly unmatched: (readonly [string, ...string[]])[] = [];
   /** By tenant; by txid for whom it is. */
   readonly until = new Map<string, Timestamp>();
@@ -69,7 +72,9 @@ class Surroundings {
           );
         },
       },
+      ledger: { disputesRests: async () => this.rests },
       alerts: {
+        disputesRest: (of, rests) => void this.disputes.push([reconcile.subjectOf({ ...of }), rests]),
         unmatchedPayments: (of, references) =>
           void this.unmatched.push([reconcile.subjectOf({ ...of }), ...references]),
       },
@@ -137,6 +142,16 @@ describe('reconciliation with the provider', () => {
     all.book('two', all.now);
     await all.run();
     expect(all.references).to.deep.equal(['E-one', 'E-two']);
+  });
+  it('reports a rest on the account of disputes once a civil day, and nothing where there is none', async () => {
+    await all.run();
+    expect(all.disputes).to.deep.equal([]);
+    all.rests = [{ account_id: TENANT.accountId, mode: TENANT.mode, currency: 'BRL', rest: -500 }];
+    for (const minutes of [10, 10, 24 * 60, 10]) {
+      minutesLater(minutes);
+      await all.run();
+    }
+    expect(all.disputes).to.deep.equal([[reconcile.subjectOf({ ...TENANT }), all.rests]]);
   });
   it('finds what the bank listed an hour late', async () => {
     await all.run();

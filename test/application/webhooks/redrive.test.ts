@@ -127,22 +127,55 @@ describe('a re-drive', () => {
     for (const one of ids) expect(await requestsOf(one)).to.equal(1);
   });
 
-  it('probes a dead endpoint once, however many jobs work it off; the others wait for the minute', async () => {
+  for (const page of [1, 2, COUNT])
+    it(`probes a dead endpoint once, worked off ${page} at a time by jobs of a page; the others wait`, async () => {
+      const { needs } = gateway.gateway;
+      isWell = false;
+      await merchant.charge(); // it is the probe of this minute, and fails
+      await merchant.flushed();
+      const tried = receiver.got.length;
+      const redriveId = await ask();
+      const work = workOffRedrive({ ...needs, jobs: { enqueue: async () => undefined } }, { page, pages: 1 });
+      for (let n = 0; n <= COUNT; n++) await work({ redriveId });
+      expect(await needs.redrives.find(redriveId)).to.equal(null);
+      await merchant.flushed();
+      const all = (await merchant.deliveries()).data.filter(({ attempts }) => attempts > 1);
+      const probes = await Promise.all(all.map(({ id }) => probesOf(id)));
+      expect(probes.toSorted()).to.deep.equal([...Array(COUNT - 1).fill([false]), [true]]);
+      expect(all.map(({ attempts }) => attempts).toSorted()).to.deep.equal([...Array(COUNT - 1).fill(15), 16]);
+      expect(receiver.got.length).to.equal(tried + 1);
+    });
+
+  it('goes past what was given up for an endpoint that is inactive, and sends nothing there', async () => {
     const { needs } = gateway.gateway;
+    const idle = await receivers.open(answering(() => 500));
+    const endpoint = await merchant.register(idle.url, ['charge.created']);
     isWell = false;
-    await merchant.charge(); // it is the probe of this minute, and fails
+    await Promise.all(Array.from({ length: COUNT }, () => merchant.charge()));
     await merchant.flushed();
-    const tried = receiver.got.length;
-    const redriveId = await ask();
-    const work = workOffRedrive({ ...needs, jobs: { enqueue: async () => undefined } }, { page: 1, pages: 1 });
-    for (let n = 0; n <= COUNT; n++) await work({ redriveId });
-    expect(await needs.redrives.find(redriveId)).to.equal(null);
-    await merchant.flushed();
-    const all = (await merchant.deliveries()).data.filter(({ attempts }) => attempts > 1);
-    const probes = await Promise.all(all.map(({ id }) => probesOf(id)));
-    expect(probes.toSorted()).to.deep.equal([...Array(COUNT - 1).fill([false]), [true]]);
-    expect(all.map(({ attempts }) => attempts).toSorted()).to.deep.equal([...Array(COUNT - 1).fill(15), 16]);
-    expect(receiver.got.length).to.equal(tried + 1);
+    await merchant.advance(ALL_RETRIES_SECONDS);
+    const failed = await merchant.deliveries('?status=FAILED&limit=100');
+    expect(failed.total).to.equal(3 * COUNT); // the later charges went to both
+    const path = `/v1/webhooks/endpoints/${endpoint.id}`;
+    const { status, text } = await gateway.call('PATCH', path, { key: merchant.key, body: { status: 'INACTIVE' } });
+    expect(status, text).to.equal(200);
+    isWell = true;
+    const [tried, idleTried] = [receiver.got.length, idle.got.length];
+    const { redriveId, ...counts } = await asked();
+    expect(counts).to.deep.equal({ matched: 3 * COUNT, queued: 2 * COUNT });
+    const worker = new RedriveWorker(needs);
+    while ((await worker.page(redriveId!, 2)) !== null);
+    expect(worker.sent).to.equal(2 * COUNT);
+    // Those held behind the probe are not waited for by a flush.
+    await merchant.untilDeliveries(
+      (some) => some.filter(({ status }) => status === 'DELIVERED').length === 2 * COUNT,
+      '?status=DELIVERED&limit=100',
+    );
+    await merchant.flush();
+    const left = await merchant.deliveries('?status=FAILED&limit=100');
+    expect(left.data.map(({ endpointId }) => endpointId)).to.deep.equal(Array(COUNT).fill(endpoint.id));
+    for (const { id } of left.data) expect(await requestsOf(id)).to.equal(0);
+    expect([receiver.got.length - tried, idle.got.length - idleTried]).to.deep.equal([2 * COUNT, 0]);
   });
 
   it('beside another one sends what that one is not about to send, and says so', async () => {

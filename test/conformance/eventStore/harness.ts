@@ -28,6 +28,8 @@ export interface LogUnderTest {
   cutConnections(): Promise<void>;
   /** Begins an append of one event to an empty stream and keeps it from ending (an engine without such a state begins at the release). */
   holdAppend(stream: StreamName, event: NewEvent): Promise<HeldAppend>;
+  /** Puts a backup back whose newest event is the one at that position, and cuts every connection of every instance. */
+  restore(head: Position): Promise<void>;
   /** Closes what `connect` opened, and removes the log. */
   dispose(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import {
   accountTime,
   actingTime,
   advanceTestClock,
+  allowedDestinations,
   defaultSettings,
   type OpenAccount,
   openAccount,
@@ -45,7 +46,7 @@ const settings = {
   velocity: { customerPerHour: 20, accountPerHour: 1_000 },
   refundVelocity: { countPerHour: null, sumPerHour: null },
   rateLimitPerMinute: null,
-  cashoutDestinations: null,
+  cashoutDestinations: [],
   disputeNotifications: true,
 };
 const opened: AccountEvent = { type: 'AccountOpened', data: { ...opening, settings } };
@@ -54,6 +55,18 @@ const advanced = (seconds: number, from: string, to: string): AccountEvent => ({
   data: { seconds, from: at(from), to: at(to) },
 });
 const open = (...events: AccountEvent[]): OpenAccount => given(account, opened, ...events).state as OpenAccount;
+
+describe('where cash-outs may go (M7a)', () => {
+  for (const [keys, test, live] of [
+    [[], null, []],
+    [['99991111140'], ['99991111140'], ['99991111140']],
+    [null, null, null],
+  ] as const)
+    it(`${JSON.stringify(keys)}: in test mode ${JSON.stringify(test)}, in live mode ${JSON.stringify(live)}`, () => {
+      expect(allowedDestinations({ cashoutDestinations: keys }, 'test')).to.deep.equal(test);
+      expect(allowedDestinations({ cashoutDestinations: keys }, 'live')).to.deep.equal(live);
+    });
+});
 
 describe('openAccount', () => {
   it('opens with the default settings, once', () => {

@@ -1,10 +1,10 @@
 // The files of a dispute case: granted, confirmed, and how many of them (rule Q6).
 import { expect } from 'chai';
-import { confirmEvidence, EVIDENCE_MAX, findGrant, grantEvidence } from '../../../domain/dispute/evidence.ts';
+import { confirmEvidence, EVIDENCE_MAX, evidenceRefusal } from '../../../domain/dispute/evidence.ts';
 import { type MedCaseEvent, medCase } from '../../../domain/dispute/medCase.ts';
 import { snapshotOf } from '../../../domain/dispute/snapshot.ts';
 import type { EvidenceId } from '../../../domain/kernel/ids.ts';
-import { addMillis, DAY_MS, type Timestamp } from '../../../domain/kernel/time.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
 import { given } from '../../support/given.ts';
 import { caseAfter, caseOpened } from '../../support/medCases.ts';
 import { at } from '../../support/samples.ts';
@@ -13,7 +13,7 @@ const AT = at('17:00:00');
 const OPEN = [caseOpened()];
 const APPEALED: readonly MedCaseEvent[] = [...OPEN, { type: 'MedCaseAppealed', data: { reason: 'It came.', at: AT } }];
 const ACCEPTED: MedCaseEvent = { type: 'MedCaseAccepted', data: { announced: true, at: AT } };
-const RULED = { announced: true, report: 2, ruledAt: AT, at: AT };
+const RULED = { announced: true, report: 2, returnedToPayer: toMinor(1), ruledAt: AT, at: AT };
 const REJECTED: MedCaseEvent = { type: 'MedCaseRejected', data: RULED };
 const CLOSED: MedCaseEvent = {
   type: 'MedCaseClosed',
@@ -28,42 +28,24 @@ describe('evidence of a case', () => {
     mimeType: 'image/png',
     uploadedBy: 'merchant' as const,
   };
-  const OTHER = '00000000000000000000000mv2' as EvidenceId;
-  const grant = { ...file, expiresAt: at('17:15:00'), at: AT };
-  const granted: MedCaseEvent = { type: 'MedCaseEvidenceGranted', data: grant };
   const evidence = { ...file, sha256: 'ab'.repeat(32), grantedAt: AT, at: at('17:05:00') };
   const confirmed: MedCaseEvent = { type: 'MedCaseEvidenceConfirmed', data: evidence };
-  it('is granted once, and confirmed once', () => {
+  it('is confirmed once, and counts from then on', () => {
     given(medCase, ...OPEN)
-      .when(grantEvidence(grant))
-      .then(granted, grant)
-      .again(grant)
-      .and()
       .when(confirmEvidence(evidence))
       .then(confirmed, evidence)
       .again(evidence);
+    expect(snapshotOf(caseAfter(...OPEN)).evidenceCount).to.equal(0);
+    expect(snapshotOf(caseAfter(...OPEN, confirmed)).evidenceCount).to.equal(1);
   });
-  it('counts once it is confirmed', () => {
-    const counts = [[], [granted], [granted, confirmed]].map((events) => caseAfter(...OPEN, ...events).evidence.length);
-    expect(counts).to.deep.equal([0, 0, 1]);
-    const shown = snapshotOf(
-      caseAfter(...OPEN, granted, confirmed, { ...granted, data: { ...grant, evidenceId: OTHER } }),
-    );
-    expect(shown.evidenceCount).to.equal(1);
-  });
-  it('is no grant any more once it is confirmed', () => {
-    expect(findGrant(caseAfter(...OPEN, granted), file.evidenceId)).to.deep.equal(grant);
-    expect(findGrant(caseAfter(...OPEN, granted, confirmed), file.evidenceId)).to.equal(null);
-  });
-  it('is one of twenty at most, when it is granted and again when it is confirmed', () => {
+  it('is one of twenty at most, when it is asked for and again when it is confirmed', () => {
     const others = Array.from({ length: EVIDENCE_MAX }, (_, n): MedCaseEvent => {
       const evidenceId = `0000000000000000000000m${String(n).padStart(3, '0')}` as EvidenceId;
       return { type: 'MedCaseEvidenceConfirmed', data: { ...evidence, evidenceId } };
     });
-    const full = [...OPEN, granted, ...others];
-    given(medCase, ...full)
-      .when(grantEvidence({ ...grant, evidenceId: OTHER }))
-      .rejected('evidence_limit_reached');
+    const full = [...OPEN, ...others];
+    expect(evidenceRefusal(caseAfter(...full))?.code).to.equal('evidence_limit_reached');
+    expect(evidenceRefusal(caseAfter(...full.slice(0, -1)))).to.equal(null);
     given(medCase, ...full)
       .when(confirmEvidence(evidence))
       .rejected('evidence_limit_reached');
@@ -78,28 +60,15 @@ describe('evidence of a case', () => {
       .when(confirmEvidence(first))
       .then(first);
   });
-  it('leaves no grant that expired a day before another one was made', () => {
-    const next = (time: Timestamp): MedCaseEvent => ({
-      type: 'MedCaseEvidenceGranted',
-      data: { ...grant, evidenceId: OTHER, at: time },
-    });
-    const aDayOn = addMillis(grant.expiresAt, DAY_MS);
-    expect(findGrant(caseAfter(...OPEN, granted, next(addMillis(aDayOn, -1))), file.evidenceId)).to.deep.equal(grant);
-    expect(findGrant(caseAfter(...OPEN, granted, next(aDayOn)), file.evidenceId)).to.equal(null);
-  });
   it('is taken by open and appealed cases; what was confirmed before is so for ever', () => {
-    given(medCase, ...APPEALED)
-      .when(grantEvidence(grant))
-      .then(granted, grant);
-    given(medCase).when(grantEvidence(grant)).rejected('not_found');
+    expect(evidenceRefusal(caseAfter(...APPEALED))).to.equal(null);
+    expect(evidenceRefusal(medCase.initial)?.code).to.equal('not_found');
     for (const end of [ACCEPTED, REJECTED, CLOSED])
-      given(medCase, ...OPEN, end)
-        .when(grantEvidence(grant))
-        .rejected('case_not_open');
-    given(medCase, ...OPEN, granted, ACCEPTED)
+      expect(evidenceRefusal(caseAfter(...OPEN, end))?.code).to.equal('case_not_open');
+    given(medCase, ...OPEN, ACCEPTED)
       .when(confirmEvidence(evidence))
       .rejected('case_not_open');
-    given(medCase, ...OPEN, granted, confirmed, ACCEPTED)
+    given(medCase, ...OPEN, confirmed, ACCEPTED)
       .when(confirmEvidence(evidence))
       .then(evidence);
   });

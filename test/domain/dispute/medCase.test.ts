@@ -19,34 +19,22 @@ import { given } from '../../support/given.ts';
 import { caseAfter, caseOpened, caseTerms, OPENED_AT } from '../../support/medCases.ts';
 import { at } from '../../support/samples.ts';
 
-const AT = at('17:00:00');
-const OPEN = [caseOpened()];
-const APPEALED: readonly MedCaseEvent[] = [...OPEN, { type: 'MedCaseAppealed', data: { reason: 'It came.', at: AT } }];
-const AGREED = { result: 'agreed', returned: true } as const;
-const DISAGREED = { result: 'disagreed', returned: true } as const;
-const REVIEW: MedCaseEvent = {
-  type: 'MedCaseReviewRequested',
-  data: { ...AGREED, report: 2, ruledAt: at('16:59:00'), at: AT },
-};
-const ACCEPTED: MedCaseEvent = { type: 'MedCaseAccepted', data: { announced: true, at: AT } };
-const REJECTED: MedCaseEvent = {
-  type: 'MedCaseRejected',
-  data: { announced: true, report: 2, ruledAt: at('16:59:00'), at: AT },
-};
-const CLOSED: MedCaseEvent = {
-  type: 'MedCaseClosed',
-  data: {
-    because: 'withdrawn',
-    moneyOutcome: 'refunded_to_merchant',
-    announced: true,
-    report: 2,
-    ruledAt: at('16:59:00'),
-    at: AT,
-  },
-};
-const LATER = at('18:00:00');
-const ruling = (what: Parameters<typeof ruleCase>[0]['ruling'], report = 2, review = false) =>
-  ruleCase({ report, ruling: what, review, at: at('16:59:00') }, true, AT);
+import {
+  ACCEPTED,
+  AGREED,
+  APPEALED,
+  AT,
+  CLOSED,
+  DISAGREED,
+  HELD,
+  LATER,
+  lateReport,
+  OPEN,
+  played,
+  REJECTED,
+  REVIEW,
+  ruling,
+} from './caseStories.ts';
 
 describe('a dispute case', () => {
   it('opens once, as it was first opened', () => {
@@ -63,7 +51,10 @@ describe('a dispute case', () => {
     for (const history of [OPEN, APPEALED])
       given(medCase, ...history)
         .when(requestEvidence(AT))
-        .then(asked, 'recorded');
+        .then(asked, 'recorded')
+        .and()
+        .when(requestEvidence(LATER))
+        .then({ ...asked, data: { at: LATER } }, 'recorded');
   });
   it('an open one is appealed once', () => {
     given(medCase, ...OPEN)
@@ -104,14 +95,15 @@ describe('a dispute case', () => {
     ['open', OPEN],
     ['appealed', APPEALED],
   ] as const)
-    it(`an ${name} one is ruled: the same report twice is nothing, and the next one is refused`, () => {
+    it(`an ${name} one is ruled: the same report twice is nothing, and the next one is late`, () => {
       given(medCase, ...history)
         .when(ruling(AGREED))
         .then(REJECTED, 'recorded')
         .again('recorded')
         .and()
         .when(ruling('withdrawn', 3))
-        .rejected('case_not_open');
+        .then(lateReport('withdrawn', { contradicts: true }), 'recorded')
+        .again('recorded');
       given(medCase, ...history)
         .when(ruling('withdrawn'))
         .then(CLOSED, 'recorded')
@@ -145,7 +137,10 @@ describe('a dispute case', () => {
         .when(reviewCase(true, true, LATER))
         .then(
           { type: 'MedCaseReviewApproved', data: { at: LATER } },
-          { type: 'MedCaseRejected', data: { announced: true, report: 2, ruledAt: at('16:59:00'), at: LATER } },
+          {
+            type: 'MedCaseRejected',
+            data: { announced: true, report: 2, returnedToPayer: HELD, ruledAt: at('16:59:00'), at: LATER },
+          },
           'recorded',
         )
         .and()
@@ -169,8 +164,6 @@ describe('a dispute case', () => {
       evidence: requestEvidence(AT),
       appeal: appealCase('It came.', AT),
       accept: acceptCase(true, AT),
-      rule: ruling(AGREED, 9),
-      withdraw: ruling('withdrawn', 9),
       review: reviewCase(true, true, AT),
     };
     for (const [name, decide] of Object.entries(decisions)) {
@@ -230,11 +223,24 @@ describe('a dispute case', () => {
       updatedAt: LATER,
     });
   });
+  it('an end by the bank shows the time that the bank reported, not ours; an acceptance none', () => {
+    for (const [decide, ruledAt] of [
+      [ruling(AGREED), at('16:59:00')],
+      [ruling(DISAGREED), at('16:59:00')],
+      [ruling('withdrawn'), at('16:59:00')],
+      [acceptCase(true, AT), null],
+    ] as const) {
+      const ended = played(OPEN, decide);
+      expect([ended.ruledAt, ended.closedAt]).to.deep.equal([ruledAt, AT]);
+    }
+    const reviewed = played([...OPEN, REVIEW], reviewCase(true, true, LATER));
+    expect([reviewed.ruledAt, reviewed.closedAt]).to.deep.equal([at('16:59:00'), LATER]);
+  });
   it('an outcome that waits for a review waits no more once the case has ended', () => {
     for (const end of [ACCEPTED, REJECTED, CLOSED]) expect(caseAfter(...OPEN, REVIEW, end).review).to.equal(null);
   });
-  it('updated_at tells of what shows: answers, requests and evidence; not of grants, reminders and reviews', () => {
-    const grant = {
+  it('updated_at tells of what shows: answers, requests and evidence; not of reminders and reviews', () => {
+    const file = {
       evidenceId: '00000000000000000000000mv1' as EvidenceId,
       fileName: 'recibo.png',
       fileSize: 1_234,
@@ -245,10 +251,9 @@ describe('a dispute case', () => {
       [{ type: 'MedCaseEvidenceRequested', data: { at: AT } }, AT],
       [APPEALED[1] as MedCaseEvent, AT],
       [
-        { type: 'MedCaseEvidenceConfirmed', data: { ...grant, sha256: 'ab'.repeat(32), grantedAt: OPENED_AT, at: AT } },
+        { type: 'MedCaseEvidenceConfirmed', data: { ...file, sha256: 'ab'.repeat(32), grantedAt: OPENED_AT, at: AT } },
         AT,
       ],
-      [{ type: 'MedCaseEvidenceGranted', data: { ...grant, expiresAt: LATER, at: AT } }, OPENED_AT],
       [{ type: 'MedCaseDeadlineNeared', data: { at: AT } }, OPENED_AT],
       [REVIEW, OPENED_AT],
     ];
@@ -333,7 +338,8 @@ describe('any history of decisions', () => {
             state = medCase.evolve(state, event);
             if (['MedCaseAccepted', 'MedCaseRejected', 'MedCaseClosed'].includes(event.type)) ends++;
           }
-          if (before.status !== 'absent' && before.closedAt !== null) expect(decided.events).to.deep.equal([]);
+          if (before.status !== 'absent' && before.closedAt !== null)
+            for (const { type } of decided.events) expect(type).to.equal('MedCaseLateReported');
         }
         const isEnded = state.status !== 'absent' && state.moneyOutcome !== null;
         expect(ends).to.equal(isEnded ? 1 : 0);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { epochDayOf, lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
+import { endOfCivilDay, epochDayOf, lastBusinessDays, saoPauloDay } from '../../../domain/kernel/civilDay.ts';
 import { addMillis, DAY_MS, fromMillis, HOUR_MS, parseTimestamp } from '../../../domain/kernel/time.ts';
 
 describe('the civil day of São Paulo', () => {
@@ -119,6 +119,50 @@ describe('the last business days', () => {
         expect(days.map(epochDayOf)).to.deep.equal(Array.from({ length: count }, (_, n) => last - count + 1 + n));
       }),
       { numRuns: 20 },
+    );
+  });
+});
+
+describe('the end of a civil day (P5)', () => {
+  for (const [at, days, zone, end, why] of [
+    ['2026-11-23T07:47:00.000Z', 3, 'America/Sao_Paulo', '2026-11-27T02:59:59.999Z', 'three hours behind UTC'],
+    ['2026-11-23T02:59:59.999Z', 3, 'America/Sao_Paulo', '2026-11-26T02:59:59.999Z', 'made late on the 22nd there'],
+    ['2026-11-23T03:00:00.000Z', 3, 'America/Sao_Paulo', '2026-11-27T02:59:59.999Z', 'made as the 23rd begins there'],
+    ['2027-02-26T12:00:00.000Z', 3, 'America/Sao_Paulo', '2027-03-02T02:59:59.999Z', 'over the end of a month'],
+    ['2026-12-30T12:00:00.000Z', 3, 'America/Sao_Paulo', '2027-01-03T02:59:59.999Z', 'over the end of a year'],
+    [
+      '2018-11-01T12:00:00.000Z',
+      2,
+      'America/Sao_Paulo',
+      '2018-11-04T02:59:59.999Z',
+      'before a day that begins at 01:00',
+    ],
+    ['2018-11-01T12:00:00.000Z', 3, 'America/Sao_Paulo', '2018-11-05T01:59:59.999Z', 'a day of 23 hours'],
+    ['2019-02-13T12:00:00.000Z', 3, 'America/Sao_Paulo', '2019-02-17T02:59:59.999Z', 'a day of 25 hours'],
+    ['2026-11-23T23:59:59.999Z', 3, 'Europe/Lisbon', '2026-11-26T23:59:59.999Z', 'winter: as UTC'],
+    ['2026-07-01T22:59:59.999Z', 3, 'Europe/Lisbon', '2026-07-04T22:59:59.999Z', 'summer: an hour ahead'],
+    ['2026-07-01T23:00:00.000Z', 3, 'Europe/Lisbon', '2026-07-05T22:59:59.999Z', 'summer: the next day has begun'],
+    ['2026-03-26T12:00:00.000Z', 3, 'Europe/Lisbon', '2026-03-29T22:59:59.999Z', 'the day on which summer begins'],
+    ['2026-10-22T12:00:00.000Z', 3, 'Europe/Lisbon', '2026-10-25T23:59:59.999Z', 'the day on which it ends'],
+  ] as const)
+    it(`${days} days after ${at} in ${zone} is ${end} (${why})`, () => {
+      expect(endOfCivilDay(parseTimestamp(at), days, zone)).to.equal(end);
+    });
+
+  it('is the last millisecond of its day in the zone, and the next day begins with the next one (law)', () => {
+    const zones = ['America/Sao_Paulo', 'Europe/Lisbon'] as const;
+    const rules = Object.fromEntries(
+      zones.map((timeZone) => [timeZone, new Intl.DateTimeFormat('sv-SE', { timeZone })]),
+    );
+    const instant = fc.integer({ min: Date.parse('1970-01-01'), max: Date.parse('2100-01-01') });
+    fc.assert(
+      fc.property(instant, fc.integer({ min: 0, max: 10 }), fc.constantFrom(...zones), (millis, days, zone) => {
+        const end = Date.parse(endOfCivilDay(fromMillis(millis), days, zone));
+        const day = rules[zone]!.format(end);
+        expect(epochDayOf(day) - epochDayOf(rules[zone]!.format(millis))).to.equal(days);
+        expect(epochDayOf(rules[zone]!.format(end + 1))).to.equal(epochDayOf(day) + 1);
+      }),
+      { numRuns: 500 },
     );
   });
 });

@@ -52,6 +52,23 @@ const disputeResolved = (moneyOutcome: MoneyOutcome, held = 12_345): PaymentEven
     at: at('18:00:00'),
   },
 });
+const disputeReturned = (amount: number): PaymentEvent => ({
+  type: 'TransactionDisputeReturned',
+  data: { caseId: CASE_ID, amount: toMinor(amount), currency: 'BRL', at: at('18:00:00') },
+});
+const disputeSettled = (verdict: 'held' | 'lost' | 'nothing', amount: number): PaymentEvent => ({
+  type: 'TransactionDisputeSettled',
+  data: {
+    caseId: CASE_ID,
+    verdict,
+    amount: toMinor(amount),
+    currency: 'BRL',
+    reason: 'x',
+    by: 'operator:ana',
+    announced: true,
+    at: at('18:00:00'),
+  },
+});
 const PART = { amount: toMinor(5_000) };
 const BORNE = { feePaidBy: 'merchant' as const };
 const FREE = { fee: toMinor(0), strategy: 'devolution' as const, destination: null };
@@ -163,8 +180,8 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
   ...(
     [
       ['refunded_to_merchant', 'merchant_available'],
-      ['closed_without_refund', 'provider_clearing'],
-      ['lost', 'provider_clearing'],
+      ['closed_without_refund', 'disputes'],
+      ['lost', 'disputes'],
     ] as const
   ).map(
     ([moneyOutcome, account]) =>
@@ -174,6 +191,22 @@ const MONEY: readonly (readonly [string, PaymentEvent, ReturnType<typeof entry>]
         entry(at('18:00:00'), ['merchant_retained', -7_345], [account, 7_345]),
       ] as const,
   ),
+  [
+    'what the bank gave to the payer of a dispute: from disputes to provider_clearing (Q11)',
+    disputeReturned(7_000),
+    entry(at('18:00:00'), ['disputes', -7_000], ['provider_clearing', 7_000]),
+  ],
+  [
+    'a mismatch held: from available to retained (Q1)',
+    disputeSettled('held', 500),
+    entry(at('18:00:00'), ['merchant_available', -500], ['merchant_retained', 500]),
+  ],
+  [
+    'a mismatch lost: from available to disputes (Q1)',
+    disputeSettled('lost', 500),
+    entry(at('18:00:00'), ['merchant_available', -500], ['disputes', 500]),
+  ],
+  ['a mismatch settled as nothing', disputeSettled('nothing', 0), entry(at('18:00:00'))],
   ['returned', returned(), entry(at('13:05:02'), ['payer_returns', -12_345], ['provider_clearing', 12_345])],
 ];
 
@@ -217,8 +250,13 @@ describe('journalEntry', () => {
     ],
     [
       'disputed and lost: the payer has all of it, the merchant bears the fee',
-      [settled(), disputeOpened('DISPUTE'), disputeResolved('lost')],
+      [settled(), disputeOpened('DISPUTE'), disputeResolved('lost'), disputeReturned(12_345)],
       { merchant_available: -133, provider_fees: 10, platform_fees: 123 },
+    ],
+    [
+      'disputed and lost, of which the payer got a part: the rest is on the account of disputes',
+      [settled(), disputeOpened('DISPUTE'), disputeResolved('lost'), disputeReturned(12_000)],
+      { provider_clearing: -345, disputes: 345, merchant_available: -133, provider_fees: 10, platform_fees: 123 },
     ],
     [
       'disputed and won',
@@ -262,6 +300,7 @@ describe('journalEntry', () => {
       'provider_fees',
       'platform_fees',
       'payer_returns',
+      'disputes',
     ]);
   });
 });

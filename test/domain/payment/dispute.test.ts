@@ -4,26 +4,33 @@ import type { MoneyOutcome } from '../../../domain/dispute/medCase.ts';
 import type { CaseChange } from '../../../domain/dispute/snapshot.ts';
 import { snapshotOf } from '../../../domain/dispute/snapshot.ts';
 import type { MedCaseId } from '../../../domain/kernel/ids.ts';
-import { toMinor } from '../../../domain/kernel/money.ts';
-import { openDispute, recordCaseStep } from '../../../domain/payment/dispute.ts';
+import { toMinor, ZERO } from '../../../domain/kernel/money.ts';
+import { notTaken, openDispute, recordCaseStep, settleDispute } from '../../../domain/payment/dispute.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
+import { publicStatus } from '../../../domain/presentation/status.ts';
 import { given } from '../../support/given.ts';
 import { card, multibanco, otherIssued } from '../../support/instruments.ts';
 import { casePlayed, ruledCase } from '../../support/medCases.ts';
 import {
   at,
   CASE_ID,
+  cancelled,
+  cancelRequested,
   created,
   disputeOpened,
   disputeReport,
   expired,
+  held,
   issued,
+  LOCKED_TO,
   paymentAfter,
   processing,
   refundCompleted,
   refundReleased,
   refundReserved,
   refused,
+  returned,
+  sentBack,
   settled,
   settledByCard,
 } from '../../support/samples.ts';
@@ -35,7 +42,11 @@ const APPROVED = [...CARD, settledByCard()];
 const OTHER_CASE = '1dspt000000000000000000001' as MedCaseId;
 const AT = at('16:00:00');
 const nothingHeld = disputeOpened('DISPUTE', 0);
-const mismatched = { ...nothingHeld, data: { ...nothingHeld.data, amountMismatch: true } } as PaymentEvent;
+const mismatched = (reported: number) =>
+  ({
+    ...nothingHeld,
+    data: { ...nothingHeld.data, amountMismatch: true, reportedAmount: toMinor(reported) },
+  }) as PaymentEvent;
 const half = { amount: toMinor(5_000) };
 
 describe('openDispute (M9, Q1, Q4)', () => {
@@ -73,13 +84,25 @@ describe('openDispute (M9, Q1, Q4)', () => {
       .then(held(0), 'opened')
       .again('known');
   });
+  it('the reported amount is the refundable rest: that is held; no other part of the charge matches', () => {
+    const part = disputeOpened('DISPUTE', 7_345);
+    const rest = { ...part, data: { ...part.data, reportedAmount: toMinor(7_345) } } as PaymentEvent;
+    for (const history of [[refundReserved(half), refundCompleted(half)], [refundReserved(half)]])
+      given(payment, ...PAID, ...history)
+        .when(openDispute(disputeReport({ amount: toMinor(7_345) }), AT))
+        .then(rest, 'opened');
+    for (const amount of [5_000, 7_344, 7_346])
+      given(payment, ...PAID, refundReserved(half))
+        .when(openDispute(disputeReport({ amount: toMinor(amount) }), AT))
+        .then(mismatched(amount), 'opened');
+  });
   it('the reported amount is the charge’s: held; any other: nothing is, and the status stays', () => {
     given(payment, ...PAID)
       .when(openDispute(disputeReport({ amount: toMinor(12_345) }), AT))
       .then(disputeOpened('DISPUTE'), 'opened');
     given(payment, ...PAID)
       .when(openDispute(disputeReport({ amount: toMinor(12_346) }), AT))
-      .then(mismatched, 'opened')
+      .then(mismatched(12_346), 'opened')
       .again('known')
       .and()
       .when(openDispute(disputeReport({ caseId: OTHER_CASE }), AT))
@@ -149,6 +172,112 @@ const resolvedOf = (moneyOutcome: MoneyOutcome, held: number, reported = 12_345,
   },
 });
 
+const disputeReturned = (amount: number): PaymentEvent => ({
+  type: 'TransactionDisputeReturned',
+  data: { caseId: CASE_ID, amount: toMinor(amount), currency: 'BRL', at: CLOSED_AT },
+});
+const SETTLING = { caseId: CASE_ID, reason: 'x', by: 'operator:ana', announced: true };
+const disputeSettled = (settling: Parameters<typeof settleDispute>[0]): PaymentEvent => ({
+  type: 'TransactionDisputeSettled',
+  data: { ...settling, currency: 'BRL', at: CLOSED_AT },
+});
+
+describe('settleDispute (Q1)', () => {
+  const settle = (verdict: 'held' | 'lost' | 'nothing', amount: number, caseId = CASE_ID) => ({
+    ...SETTLING,
+    verdict,
+    amount: toMinor(amount),
+    caseId,
+  });
+  const HALF_LEFT = [...PAID, refundReserved(half), refundCompleted(half), mismatched(9_000)];
+  for (const [verdict, amount] of [
+    ['held', 7_345],
+    ['held', 1],
+    ['lost', 7_345],
+    ['nothing', 0],
+  ] as const)
+    it(`${verdict} ${amount}: once, of at most the refundable rest`, () => {
+      const settling = settle(verdict, amount);
+      given(payment, ...HALF_LEFT)
+        .when(settleDispute(settling, CLOSED_AT))
+        .then(disputeSettled(settling), 'settled')
+        .and()
+        .when(settleDispute(settling, CLOSED_AT))
+        .rejected('case_not_open');
+    });
+  it('more than the refundable rest is refused, and names what was asked for', () => {
+    for (const verdict of ['held', 'lost'] as const)
+      given(payment, ...HALF_LEFT)
+        .when(settleDispute(settle(verdict, 7_346), CLOSED_AT))
+        .rejected('invalid_amount', verdict);
+  });
+  it('of another case, an ordinary one, and a payment without one: case_not_open', () => {
+    for (const [history, caseId] of [
+      [HALF_LEFT, OTHER_CASE],
+      [[...PAID, disputeOpened('DISPUTE')], CASE_ID],
+      [PAID, CASE_ID],
+      [OPEN, CASE_ID],
+    ] as const)
+      given(payment, ...history)
+        .when(settleDispute(settle('lost', 1, caseId), CLOSED_AT))
+        .rejected('case_not_open');
+  });
+  it('the payment is disputed once it is held or lost, not before and not for nothing', () => {
+    const statusAfter = (...events: readonly PaymentEvent[]) => publicStatus(paymentAfter(...HALF_LEFT, ...events));
+    expect(statusAfter()).to.equal('paid');
+    for (const verdict of ['held', 'lost'] as const)
+      expect(statusAfter(disputeSettled(settle(verdict, 1))), verdict).to.equal('disputed');
+    expect(statusAfter(disputeSettled(settle('nothing', 0)))).to.equal('paid');
+  });
+  it('what was taken as lost moves nothing when the case follows; what was held is released', () => {
+    const medCase = casePlayed({ amount: toMinor(9_000), amountMismatch: true, held: ZERO });
+    for (const [verdict, outcome, moved] of [
+      ['lost', 'lost', 0],
+      ['held', 'refunded_to_merchant', 500],
+    ] as const) {
+      const told = { ...medCase, moneyOutcome: outcome };
+      given(payment, ...HALF_LEFT, disputeSettled(settle(verdict, 500)))
+        .when(recordCaseStep(step(1, 'settled', told)))
+        .then(updated(1, 'settled', told), resolvedOf(outcome, moved, 9_000), 'recorded')
+        .again('nothing');
+    }
+  });
+  it('what the bank gave to the payer is recorded once, whenever it says so', () => {
+    const told = { ...casePlayed({ amountMismatch: true, held: ZERO }), returnedToPayer: toMinor(3_000) };
+    given(payment, ...HALF_LEFT)
+      .when(recordCaseStep(step(1, 'rejected', told)))
+      .then(updated(1, 'rejected', told), disputeReturned(3_000), 'recorded')
+      .and()
+      .when(recordCaseStep(step(2, 'reported', told)))
+      .then(updated(2, 'reported', told), 'recorded');
+  });
+});
+
+describe('why a payment does not take a dispute (Q10)', () => {
+  const lost = {
+    ...disputeOpened('DISPUTE'),
+    data: { ...disputeOpened('DISPUTE').data, caseId: OTHER_CASE },
+  } as PaymentEvent;
+  const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
+  const reasons: readonly (readonly [string, readonly PaymentEvent[], string, boolean])[] = [
+    ['not paid', OPEN, 'not_paid', false],
+    ['cancelled', [...OPEN, cancelRequested(), cancelled()], 'not_paid', true],
+    ['held for review', [...LOCKED, held()], 'held_for_review', false],
+    ['on its way back', [...LOCKED, sentBack('payer_mismatch')], 'being_returned', false],
+    ['returned', [...LOCKED, sentBack('payer_mismatch'), returned()], 'returned', true],
+    ['declined', [...CARD, refused('CREDIT_CARD', true)], 'not_paid', true],
+    ['a card', APPROVED, 'other_method', true],
+    ['in a case', [...PAID, disputeOpened('DISPUTE')], 'case_open', false],
+    ['in a mismatch', [...PAID, mismatched(5)], 'mismatch_not_settled', false],
+    ['lost', [...PAID, lost, resolvedOf('lost', 12_345, 12_345, OTHER_CASE)], 'lost_before', true],
+    ['refunded', [...PAID, refundReserved(), refundCompleted()], 'refunded', true],
+  ];
+  for (const [name, history, because, isFinal] of reasons)
+    it(`${name}: ${because}, ${isFinal ? 'permanently' : 'until that changes'}`, () =>
+      expect(notTaken(paymentAfter(...history), 'med')).to.deep.equal({ because, isFinal }));
+  it('a paid Pix takes it', () => expect(notTaken(paymentAfter(...PAID), 'med')).to.equal(null));
+});
+
 describe('recordCaseStep (Q3)', () => {
   const DISPUTED = [...PAID, refundReserved(half), refundCompleted(half), disputeOpened('DISPUTE', 7_345)];
   const opened = casePlayed({});
@@ -174,18 +303,22 @@ describe('recordCaseStep (Q3)', () => {
     });
   });
   const ends = [
-    [{ result: 'agreed', returned: true }, 'rejected', 'lost'],
-    [{ result: 'disagreed', returned: true }, 'closed', 'refunded_to_merchant'],
-    [{ result: 'disagreed', returned: false }, 'closed', 'closed_without_refund'],
+    [{ result: 'agreed', returned: true, returnedToPayer: null }, 'rejected', 'lost'],
+    [{ result: 'disagreed', returned: true, returnedToPayer: null }, 'closed', 'refunded_to_merchant'],
+    [{ result: 'disagreed', returned: false, returnedToPayer: null }, 'closed', 'closed_without_refund'],
     ['withdrawn', 'closed', 'refunded_to_merchant'],
   ] as const;
   for (const [ruling, change, moneyOutcome] of ends)
     it(`${JSON.stringify(ruling)}: ${moneyOutcome}, of what was held, once`, () => {
-      const medCase = ruledCase(ruling, {}, CLOSED_AT);
-      const resolved = resolvedOf(moneyOutcome, 7_345);
+      const medCase = ruledCase(ruling, { held: toMinor(7_345) }, CLOSED_AT);
+      // What does not come back to the merchant the bank gave to the payer.
+      const moved = [
+        resolvedOf(moneyOutcome, 7_345),
+        ...(moneyOutcome === 'refunded_to_merchant' ? [] : [disputeReturned(7_345)]),
+      ] as const;
       const after = given(payment, ...DISPUTED, updated(0, 'opened', opened, AT))
         .when(recordCaseStep(step(1, change, medCase)))
-        .then(updated(1, change, medCase), resolved, 'recorded')
+        .then(updated(1, change, medCase), ...moved, 'recorded')
         .again('nothing')
         .and();
       const again = after.when(openDispute(disputeReport({ caseId: OTHER_CASE }), CLOSED_AT));
@@ -209,18 +342,25 @@ describe('recordCaseStep (Q3)', () => {
       .when(recordCaseStep(step(2, 'evidence_requested', medCase)))
       .then(updated(2, 'evidence_requested', medCase), 'recorded');
   });
-  it('a case of another amount that was lost keeps no later one from opening', () => {
-    const terms = { amount: toMinor(12_346), amountMismatch: true };
-    const lost = ruledCase({ result: 'agreed', returned: true }, terms, CLOSED_AT);
+  it('a mismatch that ended keeps later ones from opening until it is settled and told', () => {
+    const terms = { amount: toMinor(12_346), amountMismatch: true, held: ZERO };
+    const lost = ruledCase({ result: 'agreed', returned: true, returnedToPayer: null }, terms, CLOSED_AT);
+    const other = openDispute(disputeReport({ caseId: OTHER_CASE }), CLOSED_AT);
+    const settling = { ...SETTLING, verdict: 'nothing', amount: ZERO } as const;
+    const told = { ...lost, status: 'closed', moneyOutcome: 'refunded_to_merchant' } as const;
     const next = disputeOpened('DISPUTE');
-    given(payment, ...PAID)
-      .when(openDispute(disputeReport({ amount: toMinor(12_346) }), AT))
-      .then(mismatched, 'opened')
-      .and()
+    const ended = given(payment, ...PAID, mismatched(12_346))
       .when(recordCaseStep(step(1, 'rejected', lost)))
-      .then(updated(1, 'rejected', lost), resolvedOf('lost', 0, 12_346), 'recorded')
+      .then(updated(1, 'rejected', lost), 'recorded')
+      .and();
+    ended.when(other).rejected('charge_not_disputable');
+    const settled = ended.when(settleDispute(settling, CLOSED_AT)).then(disputeSettled(settling), 'settled').and();
+    settled.when(other).rejected('charge_not_disputable');
+    settled
+      .when(recordCaseStep(step(2, 'settled', told)))
+      .then(updated(2, 'settled', told), resolvedOf('refunded_to_merchant', 0, 12_346), 'recorded')
       .and()
-      .when(openDispute(disputeReport({ caseId: OTHER_CASE }), CLOSED_AT))
+      .when(other)
       .then({ ...next, data: { ...next.data, caseId: OTHER_CASE, at: CLOSED_AT } } as PaymentEvent, 'opened');
   });
   it('of three cases one after the other, the first and the second are known for ever', () => {

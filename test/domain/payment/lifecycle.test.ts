@@ -209,11 +209,12 @@ describe('recordReturnRefusal', () => {
       .when(refuse)
       .then('nothing');
   });
-  it('what was refused is not returned, unless it is asked for again', () => {
+  it('what was refused is returned when the provider confirms it after all, asked for again or not', () => {
     const back = recordReturn(END_TO_END_ID, at('13:05:02'));
     given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused())
       .when(back)
-      .then('nothing');
+      .then(returned(), 'recorded')
+      .again('nothing');
     given(payment, ...OPEN, sentBack('wrong_amount'), returnRefused(), returnRetried('return-2'))
       .when(back)
       .then(returned(), 'recorded');

@@ -2,16 +2,9 @@ import { expect } from 'chai';
 import type { RefundId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
-import { addMillis, DAY_MS, parseTimestamp } from '../../../domain/kernel/time.ts';
+import { addMillis, DAY_MS } from '../../../domain/kernel/time.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
-import {
-  completeRefund,
-  PIX_OUT_FEE,
-  REFUNDS_MAX,
-  type ReserveRefund,
-  releaseRefund,
-  reserveRefund,
-} from '../../../domain/payment/refund.ts';
+import { PIX_OUT_FEE, REFUNDS_MAX, type ReserveRefund, reserveRefund } from '../../../domain/payment/refund.ts';
 import type { RefundRecord, RefundTerms } from '../../../domain/transaction/refunds.ts';
 import { given } from '../../support/given.ts';
 import { boleto, card, otherIssued } from '../../support/instruments.ts';
@@ -28,7 +21,6 @@ import {
   REFUND_FINGERPRINT,
   REFUND_ID,
   REFUND_REQUESTED_AT,
-  REFUNDED_AT,
   refundCompleted,
   refundReleased,
   refundReserved,
@@ -42,6 +34,10 @@ import {
 
 const OPEN = [created(), issued()];
 const PAID = [...OPEN, settled()];
+/** Paid three days before its settlement: the window of M8 counts from the payment. */
+const PAID_BEFORE = addMillis(SETTLED_AT, -3 * DAY_MS);
+const CREDITED_LATE = [...OPEN, settled({ incoming: incoming({ paidAt: PAID_BEFORE }) })];
+const LAST_DEVOLUTION = addMillis(PAID_BEFORE, 90 * DAY_MS);
 const NAMELESS = [...OPEN, settled({ incoming: incoming({ payer: { name: null, document: null } }) })];
 const CARD = [created({ methods: ['CREDIT_CARD'] }), otherIssued(card())];
 const APPROVED = [...CARD, settledByCard()];
@@ -184,9 +180,9 @@ const ORDER: readonly (readonly [
   ],
   ['6 no payer, no key', NAMELESS, {}, 'REFUND_NOT_SUPPORTED', undefined],
   [
-    '6 a destination that the account does not allow',
+    '6 a destination where the account allows none',
     PAID,
-    { allowedDestinations: [SOMEBODY_ELSE] },
+    { destinationKey: SOMEBODY_ELSE, allowedDestinations: [] },
     'REFUND_NOT_SUPPORTED',
     undefined,
   ],
@@ -215,9 +211,9 @@ describe('reserveRefund', () => {
         given(payment, ...history)
           .when(reserve(over))
           .rejected(code, param));
-    it('6 a devolution later than 90 days after the settlement: REFUND_NOT_SUPPORTED (M8)', () =>
-      given(payment, ...PAID)
-        .when(reserve({ strategy: 'devolution' }, late))
+    it('6 a devolution later than 90 days after the payment: REFUND_NOT_SUPPORTED (M8)', () =>
+      given(payment, ...CREDITED_LATE)
+        .when(reserve({ strategy: 'devolution' }, addMillis(LAST_DEVOLUTION, 1)))
         .rejected('REFUND_NOT_SUPPORTED'));
   });
 
@@ -244,7 +240,19 @@ describe('reserveRefund', () => {
       {},
       {},
     ],
-    ['to an allowed destination (M7a)', PAID, { allowedDestinations: [LOCKED_TO] }, {}],
+    [
+      'to an allowed destination (M7a)',
+      PAID,
+      { destinationKey: SOMEBODY_ELSE, allowedDestinations: [SOMEBODY_ELSE] },
+      { destination: SOMEBODY_ELSE, namedByMerchant: true },
+    ],
+    ['to the payer’s own document, which no list binds (M7a)', PAID, { allowedDestinations: [SOMEBODY_ELSE] }, {}],
+    [
+      'to the payer’s own document as the key that was sent, which no list binds',
+      PAID,
+      { destinationKey: LOCKED_TO, allowedDestinations: [] },
+      { namedByMerchant: true },
+    ],
     ['the merchant bears the fee (M6)', PAID, { passFeeToTenant: true }, { feePaidBy: 'merchant' }],
     [
       'by devolution: no destination and no fee, whoever would bear it',
@@ -275,11 +283,11 @@ describe('reserveRefund', () => {
         .when(reserve(over))
         .then({ refund, replayed: true });
     });
-  it('by devolution up to 90 days after the settlement, to the millisecond (M8)', () => {
-    const last = parseTimestamp('2027-02-19T13:05:01.000Z');
+  it('by devolution up to 90 days after the payment, to the millisecond (M8)', () => {
+    const last = LAST_DEVOLUTION;
     const terms = { ...refundTerms({ strategy: 'devolution', destination: null, fee: toMinor(0) }) };
     const refund: RefundRecord = { ...record(terms), requestedAt: last };
-    given(payment, ...PAID)
+    given(payment, ...CREDITED_LATE)
       .when(reserve({ strategy: 'devolution' }, last))
       .then(
         { type: 'TransactionRefundReserved', data: { ...terms, fingerprint: REFUND_FINGERPRINT, at: last } },
@@ -320,75 +328,4 @@ describe('reserveRefund', () => {
     given(payment)
       .when(reserve())
       .throws(/never created/));
-});
-
-describe('the end of a refund of a payment disputed meanwhile', () => {
-  const half = { amount: toMinor(5_000) };
-  const disputed = given(payment, ...APPROVED, refundReserved(half), disputeOpened('DISPUTE', 7_345));
-  it('completed: as ever', () => {
-    disputed
-      .when(completeRefund(REFUND_ID, 'E-out-1', REFUNDED_AT))
-      .then(refundCompleted(half), 'recorded')
-      .again('nothing');
-  });
-  it('failed: the merchant has it again, and the hold stays (Q1)', () => {
-    disputed
-      .when(releaseRefund(REFUND_ID, 'account closed', REFUNDED_AT))
-      .then(refundReleased(half), 'recorded')
-      .again('nothing');
-  });
-});
-
-describe('the end of a refund', () => {
-  const ENDS = [
-    ['completeRefund', completeRefund(REFUND_ID, 'E-out-1', REFUNDED_AT), refundCompleted],
-    ['releaseRefund', releaseRefund(REFUND_ID, 'account closed', REFUNDED_AT), refundReleased],
-  ] as const;
-  for (const [name, decide, event] of ENDS)
-    describe(name, () => {
-      it('records amount and fee as they were reserved, once', () => {
-        given(payment, ...PAID, refundReserved())
-          .when(decide)
-          .then(event(), 'recorded')
-          .again('nothing');
-        const ofMerchant = { amount: toMinor(5), feePaidBy: 'merchant' as const };
-        given(payment, ...PAID, refundReserved(ofMerchant))
-          .when(decide)
-          .then(event(ofMerchant), 'recorded')
-          .again('nothing');
-      });
-      it('after the other end is nothing: the first one stands', () => {
-        for (const [, , ended] of ENDS)
-          given(payment, ...PAID, refundReserved(), ended())
-            .when(decide)
-            .then('nothing');
-      });
-      it('is of one refund: the others stay', () => {
-        const half = { amount: toMinor(5_000) };
-        given(payment, ...PAID, refundReserved({ ...other, ...half }), refundReserved(half))
-          .when(decide)
-          .then(event(half), 'recorded')
-          .and()
-          .when(completeRefund(OTHER_REFUND_ID, 'E-out-1', REFUNDED_AT))
-          .then(refundCompleted({ ...other, ...half }), 'recorded');
-      });
-      it('of a refund that was never reserved is nothing', () => {
-        for (const history of [OPEN, PAID, [...PAID, refundReserved(other)]])
-          given(payment, ...history)
-            .when(decide)
-            .then('nothing');
-      });
-      it('of a payment that was never created is a broken invariant', () =>
-        given(payment)
-          .when(decide)
-          .throws(/never created/));
-    });
-  it('again with other content keeps the first end', () => {
-    given(payment, ...PAID, refundReserved(), refundCompleted())
-      .when(completeRefund(REFUND_ID, 'E-out-2', late))
-      .then('nothing');
-    given(payment, ...PAID, refundReserved(), refundReleased())
-      .when(releaseRefund(REFUND_ID, 'other', late))
-      .then('nothing');
-  });
 });

@@ -89,7 +89,7 @@ const HISTORIES: { readonly [name: string]: readonly PaymentEvent[] } = {
   'a dispute that is appealed and won': [
     ...OPEN,
     settled(),
-    ...disputed({ result: 'disagreed', returned: true }, true),
+    ...disputed({ result: 'disagreed', returned: true, returnedToPayer: null }, true),
   ],
   'a dispute whose outcome is not published': [...OPEN, settled(), ...disputed('withdrawn', false)],
   'an amount of one': [created({ amount: toMinor(1) }), issued()],

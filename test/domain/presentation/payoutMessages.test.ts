@@ -30,7 +30,8 @@ const told = (before: readonly PaymentEvent[], event: PaymentEvent) => {
     .map(({ type, family, at, render }) => ({ type, family, at, body: render(EVENT_ID) }));
 };
 
-const payout = {
+/** `fee`: what the merchant bears (M11). */
+const payoutOf = (fee: number) => ({
   id: `po_${REFUND_ID}`,
   object: 'payout',
   amount: 5_000,
@@ -40,13 +41,13 @@ const payout = {
   destination: null as string | null,
   refund_id: `rf_${REFUND_ID}`,
   charge_id: `ch_${PAYMENT_ID}`,
-  fee: 50,
+  fee,
   end_to_end_id: null as string | null,
   failure_reason: null as string | null,
   created_at: '2026-11-21T15:00:00.000Z',
   paid_at: null as string | null,
-};
-const canonical = (type: string, at: string, object: typeof payout) => ({
+});
+const canonical = (type: string, at: string, object: ReturnType<typeof payoutOf>) => ({
   type,
   family: 'canonical',
   at,
@@ -81,15 +82,17 @@ const withdrawal = (type: string, at: string, status: string, more: object = {},
 
 const REQUESTED_AT = '2026-11-21T15:00:00.000Z';
 const ENDED_AT = '2026-11-21T15:00:02.000Z';
-const paid = { ...payout, status: 'paid', end_to_end_id: 'E-out-1', paid_at: ENDED_AT };
-const failed = { ...payout, status: 'failed', failure_reason: 'account closed' };
 
-const PAID_WITH = { paidWith: 'PIX', providerFee: 0, platformFee: 0, netAmount: 5_000 };
-for (const [bearer, terms, fees] of [
-  ['the platform', PART, PAID_WITH],
-  ['the merchant', BY_MERCHANT, { ...PAID_WITH, providerFee: 50, netAmount: 4_950 }],
+/** The fee of a Pix-out comes on top of its amount, whoever bears it (M11). */
+const fees = { paidWith: 'PIX', providerFee: 0, platformFee: 0, netAmount: 5_000 };
+for (const [bearer, terms, fee] of [
+  ['the platform', PART, 0],
+  ['the merchant', BY_MERCHANT, 50],
 ] as const)
   describe(`W9: cashout refund requested / settled / failed, the fee borne by ${bearer}`, () => {
+    const payout = payoutOf(fee);
+    const paid = { ...payout, status: 'paid', end_to_end_id: 'E-out-1', paid_at: ENDED_AT };
+    const failed = { ...payout, status: 'failed', failure_reason: 'account closed' };
     it('requested: payout.created, withdrawal.created', () => {
       expect(told(PAID, refundReserved(terms))).to.deep.equal([
         canonical('payout.created', REQUESTED_AT, payout),

@@ -82,7 +82,7 @@ const pending = {
   destination: null as string | null,
   refund_id: `rf_${REFUND_ID}`,
   charge_id: `ch_${PAYMENT_ID}`,
-  fee: 50,
+  fee: 0,
   end_to_end_id: null,
   failure_reason: null,
   created_at: '2026-11-21T15:00:00.000Z',
@@ -109,10 +109,13 @@ describe('payoutView (M6)', () => {
     ['failed', record({ outcome: failed }), { ...pending, status: 'failed', failure_reason: 'account closed' }],
   ];
   for (const [name, refund, view] of VIEWS)
-    it(`${name}: exactly these fields, in this order, whoever bears the fee`, () => {
-      for (const feePaidBy of ['merchant', 'platform'] as const) {
+    it(`${name}: exactly these fields, in this order; the fee is what the merchant bears (M11)`, () => {
+      for (const [feePaidBy, fee] of [
+        ['merchant', 50],
+        ['platform', 0],
+      ] as const) {
         const seen = payoutView(PAYMENT_ID, { ...refund, feePaidBy });
-        expect(seen).to.deep.equal(view);
+        expect(seen).to.deep.equal({ ...view, fee });
         expect(Object.keys(seen)).to.deep.equal(Object.keys(pending));
       }
     });

@@ -76,12 +76,22 @@ describe('recordRefundOutcome', () => {
       });
       it('after the end is nothing: the first end stands', () => {
         for (const end of [completed, failed])
-          given(refund, requested, end)
-            .when(record(outcome, at('18:00:00')))
-            .then('nothing');
+          if (outcome.kind !== 'confirmed' || end !== failed)
+            given(refund, requested, end)
+              .when(record(outcome, at('18:00:00')))
+              .then('nothing');
       });
       it('of one that was never requested is nothing', () => given(refund).when(record(outcome)).then('nothing'));
     });
+  it('a confirmation after it had failed is recorded once, and the refund stays failed', () => {
+    const late: RefundEvent = { type: 'RefundConfirmedLate', data: { endToEndId: 'E-late', at: REFUNDED_AT } };
+    given(refund, requested, failed)
+      .when(record({ kind: 'confirmed', endToEndId: 'E-late' }))
+      .then(late, 'recorded')
+      .again('nothing');
+    const { state } = given(refund, requested, failed, late);
+    expect(state).to.deep.include({ status: 'failed', late: late.data });
+  });
   it('again with other content keeps the first end', () => {
     given(refund, requested, completed)
       .when(record({ kind: 'confirmed', endToEndId: 'E-out-2' }))

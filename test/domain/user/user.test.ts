@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { PasswordId, UserId } from '../../../domain/kernel/ids.ts';
+import type { PasswordId, SecondFactorId, UserId } from '../../../domain/kernel/ids.ts';
 import { passwordProblem } from '../../../domain/user/password.ts';
 import {
   type AccountRole,
@@ -8,7 +8,9 @@ import {
   changeRole,
   disableUser,
   enableUser,
+  enrolSecondFactor,
   type Role,
+  resetSecondFactor,
   type UserAdded,
   type UserEvent,
   user,
@@ -33,6 +35,7 @@ const changed = (passwordId: PasswordId): UserEvent => ({
   type: 'UserPasswordChanged',
   data: { passwordId, at: at('13:00:00') },
 });
+const factor = (n: number) => String(n).padStart(26, '0') as SecondFactorId;
 const disabled: UserEvent = { type: 'UserDisabled', data: { at: at('14:00:00') } };
 const enabled: UserEvent = { type: 'UserEnabled', data: { at: at('15:00:00') } };
 
@@ -100,8 +103,53 @@ describe('disableUser and enableUser', () => {
   });
   it('leave the rest as it was', () => {
     const { at: addedAt, ...rest } = ANA;
-    expect(given(user, added(), disabled, enabled).state).to.deep.equal({ status: 'active', ...rest, addedAt });
+    expect(given(user, added(), disabled, enabled).state).to.deep.equal({
+      status: 'active',
+      ...rest,
+      secondFactorId: null,
+      addedAt,
+    });
     expect(given(user, disabled, changed(SECOND)).state).to.deep.equal({ status: 'absent' });
+  });
+});
+
+describe('enrolSecondFactor and resetSecondFactor', () => {
+  const [ONE, TWO] = [factor(1), factor(2)];
+  const enrolled = (secondFactorId: SecondFactorId): UserEvent => ({
+    type: 'UserSecondFactorEnrolled',
+    data: { secondFactorId, at: at('17:00:00') },
+  });
+  const reset: UserEvent = { type: 'UserSecondFactorReset', data: { at: at('18:00:00') } };
+  const enrol = (secondFactorId: SecondFactorId, replaces: SecondFactorId | null) =>
+    enrolSecondFactor({ secondFactorId, replaces }, at('17:00:00'));
+  const toReset = resetSecondFactor(at('18:00:00'));
+
+  it('put a factor in force and remove it, each once', () => {
+    given(user, added())
+      .when(enrol(ONE, null))
+      .then(enrolled(ONE), 'enrolled')
+      .again('enrolled')
+      .and()
+      .when(toReset)
+      .then(reset, 'reset')
+      .again('already_so');
+  });
+  it('a factor replaces the one that the user proved to have', () => {
+    given(user, added(), enrolled(ONE)).when(enrol(TWO, ONE)).then(enrolled(TWO), 'enrolled');
+    for (const stale of [null, factor(3)])
+      given(user, added(), enrolled(ONE)).when(enrol(TWO, stale)).rejected('unauthorized');
+    given(user, added(), enrolled(ONE), reset).when(enrol(TWO, ONE)).rejected('unauthorized');
+  });
+  it('a disabled user enrols none, and its factor can be reset', () => {
+    given(user, added(), disabled).when(enrol(ONE, null)).rejected('unauthorized');
+    given(user, added(), enrolled(ONE), disabled).when(toReset).then(reset, 'reset');
+  });
+  it('nobody is not found', () => {
+    given(user).when(enrol(ONE, null)).rejected('not_found');
+    given(user).when(toReset).rejected('not_found');
+  });
+  it('a password and a role leave it in force', () => {
+    expect(given(user, added(), enrolled(ONE), changed(SECOND)).state).to.include({ secondFactorId: ONE });
   });
 });
 

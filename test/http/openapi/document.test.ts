@@ -1,15 +1,21 @@
 // GET /openapi.json: valid, linted, and what the routes enforce.
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
 import { API_ROUTES } from '../../../http/api/routes.ts';
+import { DESCRIPTIONS } from '../../../http/openapi/descriptions.ts';
 import { openApiDocument } from '../../../http/openapi/document.ts';
 import { TestGateway } from '../../support/gateway.ts';
+import { cpuMsHere, longestTurnOf } from '../../support/longestTurn.ts';
 
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description: string;
   readonly tags: readonly string[];
   readonly security: readonly object[];
   readonly parameters: readonly { readonly $ref?: string; readonly name?: string; readonly description?: string }[];
@@ -66,6 +72,26 @@ describe('the OpenAPI document', () => {
       expect(document.tags.map(({ name }) => name)).to.include(operation.tags[0]);
       for (const parameter of operation.parameters) expect(parameter.$ref ?? parameter.description).to.match(/\S/);
     });
+  it('describes every operation beyond its summary, and no operation that does not exist', () => {
+    for (const { operationId, summary, description } of [...operations, ...hooks])
+      expect(description, operationId)
+        .to.match(/^[A-Z].*\.$/s)
+        .and.not.equal(summary);
+    expect(Object.keys(DESCRIPTIONS).toSorted()).to.deep.equal(
+      API_ROUTES.map(({ operationId }) => operationId).toSorted(),
+    );
+  });
+  it('declares the body of every operation that takes a file', () => {
+    const bodyOf = (path: string) => document.paths[path]?.['put']?.requestBody;
+    const file = { schema: { type: 'string', format: 'binary' } };
+    const logo = { required: true, content: { 'image/png': file, 'image/jpeg': file } };
+    expect(bodyOf('/v1/account/logo')).to.deep.equal(logo);
+    expect(bodyOf('/ops/v1/accounts/{id}/logo')).to.deep.equal(logo);
+    for (const { operationId, body } of API_ROUTES) {
+      const operation = operations.find((each) => each.operationId === operationId);
+      expect(operation?.requestBody === undefined, operationId).to.equal(body.kind === 'none');
+    }
+  });
   it('declares no tag that nothing has: the reference would show an empty chapter', () => {
     const had = new Set([...operations, ...hooks].flatMap(({ tags }) => tags));
     expect(document.tags.map(({ name }) => name)).to.have.members([...had]);
@@ -87,10 +113,11 @@ describe('the OpenAPI document', () => {
     const exampleOf = ({ responses }: Operation, status: string) =>
       (responses[status] as { content?: { 'application/json': { example?: unknown } } }).content?.['application/json']
         .example;
-    const late = operations.filter(({ responses }) => responses['202'] !== undefined && responses['200'] !== undefined);
-    expect(late.length).to.be.at.least(4);
-    for (const operation of late) {
-      expect(exampleOf(operation, '200'), operation.operationId).to.be.an('object');
+    const inTime = ({ responses }: Operation) => ['200', '201'].find((status) => responses[status] !== undefined);
+    const late = operations.filter(({ responses }) => responses['202'] !== undefined);
+    expect(late.map(({ operationId }) => operationId)).to.include('sandboxOpenMedCase');
+    for (const operation of late.filter((one) => inTime(one) !== undefined)) {
+      expect(exampleOf(operation, inTime(operation) as string), operation.operationId).to.be.an('object');
       expect(exampleOf(operation, '202'), operation.operationId).to.be.an('object');
     }
   });
@@ -145,6 +172,48 @@ describe('GET /openapi.json', () => {
     gateway = await TestGateway.open();
   });
   after(() => gateway.close());
+  /** As `node:http` gets it: nothing is decompressed. */
+  const ask = async (headers: Record<string, string>, method = 'GET') => {
+    const sent = request(new URL('/openapi.json', gateway.baseUrl), { method, headers }).end();
+    const [res] = (await once(sent, 'response')) as [IncomingMessage];
+    const chunks: Buffer[] = [];
+    for await (const chunk of res) chunks.push(chunk as Buffer);
+    return { status: res.statusCode, headers: res.headers, bytes: Buffer.concat(chunks) };
+  };
+
+  it('is compressed for whoever takes that, and a tenth of its size then', async () => {
+    const plain = await ask({});
+    for (const coding of ['gzip', 'gzip, deflate, br', 'br;q=0.1, gzip']) {
+      const { headers, bytes } = await ask({ 'accept-encoding': coding });
+      expect([headers['content-encoding'], headers.vary]).to.deep.equal(['gzip', 'Accept-Encoding']);
+      expect(gunzipSync(bytes).equals(plain.bytes)).to.equal(true);
+      expect(bytes.length).to.be.below(plain.bytes.length / 5);
+    }
+    for (const coding of ['', 'identity', 'br', 'gzip;q=0']) {
+      const { headers, bytes } = await ask({ 'accept-encoding': coding });
+      expect([headers['content-encoding'], bytes.equals(plain.bytes)]).to.deep.equal([undefined, true]);
+    }
+  });
+  it('is 304 for whoever has it, whichever way', async () => {
+    const tags = [(await ask({})).headers.etag ?? '', (await ask({ 'accept-encoding': 'gzip' })).headers.etag ?? ''];
+    expect(tags[0]).to.match(/^"[0-9a-f]{16}"$/);
+    expect(tags[1]).to.equal(`W/${tags[0]}`);
+    for (const tag of [...tags, `"other", ${tags[0]}`, '*'])
+      for (const coding of ['', 'gzip'])
+        for (const method of ['GET', 'HEAD']) {
+          const { status, headers, bytes } = await ask({ 'if-none-match': tag, 'accept-encoding': coding }, method);
+          expect([status, bytes.length, headers['cache-control']]).to.deep.equal([304, 0, 'public, max-age=300']);
+          expect(headers.etag).to.equal(coding === '' ? tags[0] : tags[1]);
+        }
+    for (const tag of ['"other"', tags[0]?.slice(1, -1) ?? ''])
+      expect((await ask({ 'if-none-match': tag })).status).to.equal(200);
+  });
+  it('is rendered once: the second answer costs next to nothing', async () => {
+    const first = await ask({ 'accept-encoding': 'gzip' });
+    const { result, longestMs } = await longestTurnOf(() => ask({ 'accept-encoding': 'gzip' }));
+    expect(result.bytes.equals(first.bytes)).to.equal(true);
+    expect(longestMs).to.be.below(cpuMsHere(10));
+  });
 
   it('is the document of this server, for everybody', async () => {
     const { status, headers, body } = await gateway.get('/openapi.json', { key: null });

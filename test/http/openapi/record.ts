@@ -1,4 +1,5 @@
 // Part of `npm run docs`: plays the story of the examples, provokes every error, and keeps what was answered in http/openapi/examples.
+import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import type { ErrorCode } from '../../../domain/kernel/rejection.ts';
 import { EVENT_CATALOGUE } from '../../../domain/presentation/catalogue.ts';
@@ -46,4 +47,5 @@ await keep(
   ),
 );
 await keep('errors', await provokeAll());
+execFileSync('biome', ['format', '--write', 'http/openapi/examples']);
 process.exit(0);

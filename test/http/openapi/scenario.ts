@@ -1,5 +1,6 @@
 // The examples of the OpenAPI document: one merchant's story that touches every operation and sends every webhook. `npm run docs` keeps
 // what was answered (http/openapi/examples), and a test plays it again.
+
 import { expect } from 'chai';
 import { API_ROUTES } from '../../../http/api/routes.ts';
 import type { OperationExamples } from '../../../http/openapi/examples.ts';
@@ -7,6 +8,9 @@ import { type CallOptions, type Reply, TestGateway } from '../../support/gateway
 import { pngImage } from '../../support/images.ts';
 import { paymentStream, poison } from '../../support/poison.ts';
 import { type Hit, Receiver } from '../../support/receiver.ts';
+import { codeOf } from '../../support/totp.ts';
+import { untilContradicted } from '../caseExamples.ts';
+import { refusedReturn } from '../refusedReturn.ts';
 import { steadied } from './steadied.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -72,7 +76,7 @@ class Story {
     expect(reply.status, `${operationId} ${reply.text}`).to.be.oneOf([200, 201, 202, 204]);
     const kept = this.operations[operationId] ?? { responses: {} };
     this.operations[operationId] = kept;
-    if (body && kept.request === undefined) kept.request = body;
+    if (body && route.body.kind === 'json' && kept.request === undefined) kept.request = body;
     if (reply.headers.get('content-type')?.startsWith('application/json')) kept.responses[reply.status] ??= reply.body;
     return reply.body as Answer;
   }
@@ -178,6 +182,8 @@ const tellLogin = async (story: Story, gateway: TestGateway): Promise<void> => {
   await story.ask('revokeApiKey', { id: next.id, token });
   const changed = { current_password: password, new_password: 'battery staple' };
   await story.ask('changePassword', { body: changed, token });
+  const { secret } = await story.ask<{ secret: string }>('enrolTotp', { body: {}, token });
+  await story.ask('confirmTotp', { body: { code: codeOf(secret, 0, NOON) }, token });
   await story.ask('logOut', { token });
   await story.ask('requestPasswordReset', { body: { email } });
 };
@@ -247,6 +253,7 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
   await story.ask('changeUserRole', { id: caio.id, body: { role: 'ADMIN' }, token });
   await story.ask('disableUser', { id: caio.id, token });
   await story.ask('enableUser', { id: caio.id, token });
+  await story.ask('resetSecondFactor', { id: caio.id, token });
   // Two Pix of nobody's name, on charges that are locked to somebody.
   const held = async (reference: string): Promise<string> => {
     const locked = {
@@ -266,7 +273,13 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
   await story.ask('listHeld', { query: '?limit=1', token });
   await story.ask('releaseHeld', { id: passed, token });
   await story.ask('returnHeld', { id: returned, body: {}, token });
-  const ruled = async (reference: string): Promise<string> => {
+  const refusedPix = (await refusedReturn(gateway)).id;
+  await story.ask('settleHeld', {
+    id: refusedPix,
+    body: { pixOut: 'maria@example.com', reason: 'Account closed.' },
+    token,
+  });
+  const disputed = async (reference: string, report: object = {}): Promise<string> => {
     const { body } = await gateway.call<{ id: string }>('POST', '/v1/charges', {
       body: { amount: 12345, payment_method: 'pix' },
       idempotencyKey: reference,
@@ -274,14 +287,24 @@ const tellPlatform = async (story: Story, gateway: TestGateway): Promise<void> =
     await gateway.post(`/v1/sandbox/charges/${body.id}/pay`, {});
     const { body: medCase } = await gateway.post<{ id: string }>(`/v1/sandbox/charges/${body.id}/med`, {
       provider_case_id: `bank-${reference}`,
+      ...report,
     });
-    await gateway.post(`/v1/sandbox/med/cases/${medCase.id}/decide`, { result: 'agreed', review: true });
     return medCase.id;
+  };
+  const ruled = async (reference: string): Promise<string> => {
+    const id = await disputed(reference);
+    await gateway.post(`/v1/sandbox/med/cases/${id}/decide`, { result: 'agreed', review: true });
+    return id;
   };
   const [approved, refused] = [await ruled('order-3003'), await ruled('order-3004')];
   await story.ask('listCaseReviews', { query: '?limit=1', token });
   await story.ask('approveCaseReview', { id: approved, token });
   await story.ask('rejectCaseReview', { id: refused, token });
+  const mismatched = await disputed('order-3005', { amount: 100 });
+  await story.ask('settleCase', { id: mismatched, body: { nothing: true, reason: 'The bank corrected it.' }, token });
+  await gateway.post(`/v1/sandbox/med/cases/${mismatched}/decide`, { result: 'agreed', owed: true });
+  await untilContradicted(gateway, mismatched);
+  await story.ask('dismissCaseReport', { id: mismatched, body: { reason: 'Seen.' }, token });
   await story.ask('listDeadLetters', { token });
   await story.ask('redriveDeadLetters', { body: { eventType: 'charge.paid', dryRun: true }, token });
   await story.ask('listFailedJobs', { token });

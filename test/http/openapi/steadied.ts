@@ -34,6 +34,11 @@ export const steadied = <Recorded>(recorded: Recorded, receiverUrl: string): Rec
       /"fingerprint":"([0-9a-f]{16})"/g,
       (_, hex) => `"fingerprint":"${stable(hex, (digest) => digest.slice(0, 16))}"`,
     )
+    .replaceAll(/\b[A-Z2-7]{32}\b/g, 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP')
+    .replaceAll(/"code":"\d{6}"/g, '"code":"123456"')
+    .replaceAll(/"(?:[0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}"/g, (code) =>
+      stable(code, (digest) => `"${digest.slice(0, 16).replace(/.{4}(?=.)/g, '$&-')}"`),
+    )
     .replaceAll(/\b[0-9a-f]{64}\b/g, (secret) => stable(secret, (digest) => digest))
     .replaceAll(/"eventId":"([0-9a-f-]{36})"/g, (_, id) => `"eventId":"${stable(id, uuidOf)}"`)
     .replaceAll(/"(parkedAt|recordedAt)":"[^"]{24}"/g, '"$1":"2026-11-02T12:00:00.000Z"')

@@ -1,14 +1,16 @@
 // Every variable: its default, empty as unset, what is right, and what is wrong by name (rules S1, S6).
 
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { type Config, ConfigError, loadConfig, loadToolConfig } from '../../../infrastructure/boot/config.ts';
 
-const OTHER = Buffer.from(Array.from({ length: 32 }, (_, n) => n * 3));
-const KEY = Buffer.from(Array.from({ length: 32 }, (_, n) => n * 7));
+const OTHER = randomBytes(32);
+const KEY = randomBytes(32);
 const DEFAULTS: Config = {
   host: '127.0.0.1',
   port: 3000,
+  opsListener: null,
   publicUrl: 'http://127.0.0.1:3000',
   dataDir: resolve('.data'),
   isProduction: false,
@@ -24,6 +26,7 @@ const DEFAULTS: Config = {
   evidenceStorage: null,
   evidenceGrantSeconds: 900,
   evidenceViewSeconds: 300,
+  evidenceFreeSpace: 1_000_000_000,
   smtpUrl: null,
   mailFrom: 'quita@localhost',
   apiKey: null,
@@ -84,11 +87,19 @@ const RIGHT: readonly (readonly [Env, Partial<Config>])[] = [
   [{ EVIDENCE_GRANT_SECONDS: '1' }, { evidenceGrantSeconds: 1 }],
   [{ EVIDENCE_GRANT_SECONDS: '43200' }, { evidenceGrantSeconds: 43_200 }],
   [{ EVIDENCE_VIEW_SECONDS: '43200' }, { evidenceViewSeconds: 43_200 }],
+  [{ EVIDENCE_FREE_SPACE: '0' }, { evidenceFreeSpace: 0 }],
+  [{ EVIDENCE_FREE_SPACE: '9007199254740991' }, { evidenceFreeSpace: 9_007_199_254_740_991 }],
   [{ WEBHOOK_ALLOW_PRIVATE: 'false' }, { webhookAllowPrivate: false }],
   [{ TRUST_PROXY: 'false' }, { trustProxy: false }],
   [{ TRUST_PROXY: '1' }, { trustProxy: 1 }],
   [{ TRUST_PROXY: '99' }, { trustProxy: 99 }],
   [{ TRUST_PROXY: 'loopback, 10.0.0.0/8,fd00::/8' }, { trustProxy: 'loopback, 10.0.0.0/8,fd00::/8' }],
+  ...['172.64.0.0/13, 2a06:98c0::/29', '64.0.0.0/6', '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16', '10.0.0.7', '::1'].map(
+    (trustProxy) => [{ TRUST_PROXY: trustProxy }, { trustProxy }] as const,
+  ),
+  [{ OPS_PORT: '3001' }, { opsListener: { host: '127.0.0.1', port: 3001 } }],
+  [{ OPS_PORT: '1', OPS_HOST: '::1' }, { opsListener: { host: '::1', port: 1 } }],
+  [{ OPS_PORT: '3000', OPS_HOST: '10.0.0.1' }, { opsListener: { host: '10.0.0.1', port: 3000 } }],
   [{ METRICS_TOKEN: '0123456789abcdef' }, { metricsToken: '0123456789abcdef' }],
   [{ API_KEY: `ak_test_${'aB3-_678'.repeat(4)}` }, { apiKey: `ak_test_${'aB3-_678'.repeat(4)}` }],
 ];
@@ -100,6 +111,8 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
   DATABASE_URL: ['mysql://x', 'localhost', 'postgres:/x', 'postgres://[', 'postgres//x'],
   EVENTSTORE_URL: ['x', 'http://localhost:2113', 'esdb://'],
   LOG_LEVEL: ['loud', 'INFO', 'constructor'],
+  OPS_HOST: ['not an address', '127.0.0.1/8'],
+  OPS_PORT: ['0', '65536', '-1', 'x', '3000'],
   RATE_LIMIT_PER_MINUTE: ['-1', '1.5', '1000000001', 'none', '1e3'],
   ALLOW_PLAIN_CONNECTIONS: ['yes', '1', 'TRUE', '0'],
   WEBHOOK_RETENTION_DAYS: ['0', '-1', '36501', '1.5', 'forever'],
@@ -114,6 +127,7 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
   ],
   EVIDENCE_GRANT_SECONDS: ['0', '-1', '43201', '1.5', 'short'],
   EVIDENCE_VIEW_SECONDS: ['0', '-1', '43201', '1.5', 'short'],
+  EVIDENCE_FREE_SPACE: ['-1', '1.5', '1GB', '9007199254740992', '99999999999999999'],
   WEBHOOK_ALLOW_PRIVATE: ['yes', '1', 'TRUE', '0'],
   TRUST_PROXY: [
     'true',
@@ -126,6 +140,19 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
     '10.0.0',
     'fd00::/129',
     '1/2/3',
+    '0.0.0.0/0',
+    '::/0',
+    'loopback,0.0.0.0/0',
+    '0.0.0.0/1,128.0.0.0/1',
+    '10.0.0.0/8,128.0.0.0/4',
+    '::/80',
+    '::/1,8000::/1',
+    '2000::/3',
+    '2000::/7',
+    '64.0.0.0/6,68.0.0.0/6,72.0.0.0/6,72.0.0.0/5',
+    '::ffff:10.0.0.0/104',
+    '::ffff:10.0.0.1',
+    'fe80::1%eth0',
     'proxy.example.com',
     '-1',
   ],
@@ -143,8 +170,6 @@ const WRONG: { readonly [name: string]: readonly string[] } = {
     Buffer.alloc(33, 3).toString('base64'),
     SECRETS_KEY.replace('=', ''),
     `${SECRETS_KEY}\n`,
-    Buffer.alloc(32).toString('base64'),
-    Buffer.from('abcdabcdabcdabcdabcdabcdabcdabcd').toString('base64'),
     'x'.repeat(43),
   ],
   SECRETS_KEY_FALLBACKS: [SECRETS_KEY],
@@ -174,16 +199,29 @@ describe('configuration', () => {
   for (const [name, values] of Object.entries(WRONG))
     for (const value of values)
       it(`refuses ${name}=${JSON.stringify(value).slice(0, 60)} and names it in one line`, () => {
-        const error = failureOf({ [name]: value });
+        const error = failureOf({ ...(name === 'OPS_HOST' && { OPS_PORT: '3001' }), [name]: value });
         expect(error).to.be.instanceOf(ConfigError);
         expect((error as Error).message).to.match(new RegExp(`^${name} (must|is) [^\\n]+$`));
       });
 
   it('refuses fallbacks of which one is no key', () => {
-    for (const text of ['x', `${SECRETS_KEY},`, `${SECRETS_KEY},c2hvcnQ=`, Buffer.alloc(32).toString('base64')])
+    for (const text of ['x', `${SECRETS_KEY},`, `${SECRETS_KEY},c2hvcnQ=`])
       expect((failureOf({ SECRETS_KEY, SECRETS_KEY_FALLBACKS: text }) as Error).message).to.match(
         /^SECRETS_KEY_FALLBACKS (must|is) /,
       );
+  });
+
+  it('lets a fallback be predictable, so that a deployment can rotate away from it', () => {
+    const counted = Buffer.from(Array.from({ length: 32 }, (_, n) => n));
+    const { secretsKeyFallbacks } = loadConfig({
+      ...IN_PRODUCTION,
+      SECRETS_KEY_FALLBACKS: counted.toString('base64'),
+    });
+    expect(secretsKeyFallbacks).to.deep.equal([counted]);
+  });
+
+  it('wants OPS_PORT with OPS_HOST', () => {
+    expect(saidOf({ OPS_HOST: '127.0.0.1' })).to.equal('OPS_PORT must be set with OPS_HOST');
   });
 
   it('never shows a secret in what it says', () => {
@@ -273,6 +311,14 @@ describe('configuration', () => {
           expect(eventStore(right), right).to.equal('taken');
       });
     }
+    it('RATE_LIMIT_PER_MINUTE is not 0', () => {
+      const RATE_LIMIT_PER_MINUTE = '0';
+      for (const env of [IN_PRODUCTION, { DATABASE_URL, SECRETS_KEY }])
+        expect(saidOf({ ...env, RATE_LIMIT_PER_MINUTE })).to.match(
+          /^RATE_LIMIT_PER_MINUTE must be at least 1 in production/,
+        );
+      expect(saidOf({ ...IN_PRODUCTION, RATE_LIMIT_PER_MINUTE: '1' })).to.equal('taken');
+    });
     it('METRICS_TOKEN is random', () => {
       for (const METRICS_TOKEN of ['x'.repeat(16), 'abcdabcdabcdabcd']) {
         expect(saidOf({ ...IN_PRODUCTION, METRICS_TOKEN })).to.match(/^METRICS_TOKEN is not random/);

@@ -1,4 +1,5 @@
 // Starting on a data directory that was used before (rules S2, S4, S6).
+import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -54,7 +55,7 @@ describe('npm start on a directory that was used before', function suite() {
   });
 
   it('refuses another SECRETS_KEY than the one that sealed its secrets (S6)', async () => {
-    const other = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64');
+    const other = randomBytes(32).toString('base64');
     expect(await start({ SECRETS_KEY: other }).exited).to.deep.equal({ code: 2, signal: null });
     expect(program.output).to.equal(
       'quita: SECRETS_KEY is not the key that this database’s secrets were sealed with\n',

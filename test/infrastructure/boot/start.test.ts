@@ -1,5 +1,6 @@
 // Starting and stopping as an operator does (rules S1–S6).
 
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, watch } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -110,7 +111,7 @@ describe('npm start', function suite() {
 
   it('works on a database of one’s own, without a demo account; the command line makes one (S2)', async () => {
     const database = await emptyDatabase();
-    const secretsKey = Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64');
+    const secretsKey = randomBytes(32).toString('base64');
     const program = await start({ env: { DATABASE_URL: database.connectionString, SECRETS_KEY: secretsKey } }).ready();
     expect(program.output).to.contain('npm run cli -- account create');
     const env = { DATABASE_URL: database.connectionString };

@@ -43,7 +43,7 @@ describe('account settings', () => {
   it('settings shows them, changes what is named, and nothing twice', async () => {
     const { accountId, settings } = await settingsOf(account);
     expect(accountId).to.equal(account);
-    expect(settings).to.include({ chargeWindowSeconds: 3_600, rateLimitPerMinute: null, cashoutDestinations: null });
+    expect(settings).to.deep.include({ chargeWindowSeconds: 3_600, rateLimitPerMinute: null, cashoutDestinations: [] });
     const all = [account, '--velocity-customer', '5', '--rate-limit', '1200', '--hold-days', 'PIX=1, BOLETO=3'];
     const more = [
       '--cashout-destinations',
@@ -76,7 +76,7 @@ describe('account settings', () => {
     const { created_at: from, pix } = body as { created_at: string; pix: { expires_at: string } };
     expect(Date.parse(pix.expires_at) - Date.parse(from)).to.equal(600_000);
 
-    const back = ['--rate-limit', 'default', '--cashout-destinations', 'any', '--hold-days', 'PIX=0,BOLETO=1'];
+    const back = ['--rate-limit', 'default', '--cashout-destinations', 'none', '--hold-days', 'PIX=0,BOLETO=1'];
     const usual = [
       '--charge-window',
       '3600',
@@ -89,8 +89,8 @@ describe('account settings', () => {
     ];
     expect((await settingsOf(account, ...back, ...usual)).settings).to.deep.equal(settings);
     expect((await settingsOf(account, '--rate-limit', 'none')).settings).to.include({ rateLimitPerMinute: 0 });
-    const none = await settingsOf(account, '--rate-limit', 'default', '--cashout-destinations', 'none');
-    expect(none.settings).to.deep.equal({ ...settings, cashoutDestinations: [] });
+    const any = await settingsOf(account, '--rate-limit', 'default', '--cashout-destinations', 'any');
+    expect(any.settings).to.deep.equal({ ...settings, cashoutDestinations: null });
   });
 
   it('settings changes fees by method and side, names and the tax id, and the program goes by them', async () => {

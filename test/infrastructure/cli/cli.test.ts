@@ -5,6 +5,7 @@ import { accountCommands } from '../../../infrastructure/cli/account.ts';
 import { heldCommands } from '../../../infrastructure/cli/held.ts';
 import { ledgerCommands } from '../../../infrastructure/cli/ledger.ts';
 import { operatorOf } from '../../../infrastructure/cli/operator.ts';
+import { refusedReturn } from '../../http/refusedReturn.ts';
 import { rawIdOf } from '../../http/support.ts';
 import { type CliRun, runWords } from '../../support/cli.ts';
 import { TestGateway } from '../../support/gateway.ts';
@@ -116,6 +117,26 @@ describe('the command line', () => {
       expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
       expect((await run('held', 'list')).out).to.equal('nothing is held\n');
     });
+    it('settle: by Pix-out or written off, with a reason, once', async () => {
+      const { id } = await refusedReturn(gateway);
+      const tx = `tx_${rawIdOf(id)}`;
+      await projected();
+      const { out } = await run('held', 'list');
+      expect(out).to.contain(
+        'payer_mismatch, the provider refuses to send it back: The sandbox bank refuses returns of this charge.\n',
+      );
+      const either = 'Send either a Pix key to pay out to, or that it is written off.';
+      await refused(either, 'held', 'settle', id, '--reason', 'closed');
+      await refused(either, 'held', 'settle', id, '--pix-out', 'a@b.com', '--written-off', '--reason', 'closed');
+      const settle = ['held', 'settle', id, '--written-off', '--reason', 'closed'];
+      expect(await good(...settle)).to.deep.equal({ paymentId: tx, status: 'REFUNDED', isNew: true });
+      await refused('An operator already settled this money.', ...settle);
+      const { id: other } = await refusedReturn(gateway);
+      const paying = await good('held', 'settle', other, '--pix-out', 'a@b.com', '--reason', 'closed');
+      expect(paying).to.deep.equal({ paymentId: `tx_${rawIdOf(other)}`, status: 'PROCESSING', isNew: true });
+      await projected();
+      expect(await good('held', 'list')).to.deep.equal({ held: [], total: 0 });
+    });
     it('of no payment is refused', async () => {
       await refused('There is no such payment.', 'held', 'release', 'ch_00000000000000000000000000');
       await refused('"po_1" is no payment: a ch_ id, a tx_ id or 26 characters', 'held', 'return', 'po_1');
@@ -150,7 +171,7 @@ describe('the command line', () => {
         `the provider holds it for us: the payer paid by PIX (${providerPaymentId})`,
         `into the merchant’s available balance: the payer paid by PIX (${providerPaymentId})`,
         `the provider’s fee: the payer paid by PIX (${providerPaymentId})`,
-        `the platform’s fee: the payer paid by PIX (${providerPaymentId})`,
+        `into the platform’s account: the payer paid by PIX (${providerPaymentId})`,
       ]);
       const { code, out } = await run('ledger', 'show', id);
       expect(code).to.equal(0);

@@ -1,4 +1,5 @@
 // What is typed at the command line, and on which database: help, version, what can't be meant, and what is not ours to change.
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -205,7 +206,7 @@ describe('the database of the programs beside the command line', () => {
       const found = findings.find(({ check }) => check === 'secrets key');
       return [found?.isGood, found?.says];
     };
-    const SECRETS_KEY = Buffer.from(Array.from({ length: 32 }, (_, i) => i)).toString('base64');
+    const SECRETS_KEY = randomBytes(32).toString('base64');
     expect(await finding({})).to.deep.equal([true, 'SECRETS_KEY is not set here: not compared with the database']);
     expect(await finding({ SECRETS_KEY })).to.deep.equal([true, 'nothing is sealed yet']);
     expect(await query('SELECT FROM operations.secrets_key_check')).to.deep.equal([]);

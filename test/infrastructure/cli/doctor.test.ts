@@ -93,6 +93,19 @@ describe('doctor on EventStoreDB', () => {
     expect(await said(other)).to.deep.equal([1, false, wrong]);
   });
 
+  it('says that a read model has followed another log', async () => {
+    const pool = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
+    await pool.query(
+      "INSERT INTO subscriptions.checkpoints (name, version, store_id) VALUES ('payments', 1, 'another')",
+    );
+    const ended = await doctor('ana', '--json');
+    await pool.query("DELETE FROM subscriptions.checkpoints WHERE name = 'payments'");
+    await pool.close();
+    const found = findingsOf(ended).find(({ check }) => check === 'read models and processes');
+    expect([ended.code, found?.isGood]).to.deep.equal([1, false]);
+    expect(found?.says).to.match(/^payments has followed event store another, but this one is [-0-9a-f]{36}: restore/);
+  });
+
   it('exits with 1 and one line for a clock that is off', async () => {
     server.shiftClock(-90_000);
     const { code, stdout } = await doctor('ana');

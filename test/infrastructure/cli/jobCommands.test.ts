@@ -44,7 +44,7 @@ describe('the commands about jobs', () => {
     const id = '00000000-0000-4000-8000-000000000000';
     await refused(`no job ${id} has failed for good`, 'jobs', 'redrive', id);
     const queues =
-      'settle, returnPayment, issueInstruments, resumeIssuing, expire, releaseFunds, cancel, reconcile, refund, tellPayment, remindOfDeadline, mailCase, sweepEvidence, fanOut, deliver, redrive, passwordLink, drainClock';
+      'settle, returnPayment, issueInstruments, resumeIssuing, expire, releaseFunds, cancel, reconcile, refund, tellPayment, followSettling, takeOwedReports, remindOfDeadline, mailCase, fanOut, deliver, redrive, passwordLink, drainClock';
     await refused(`there is no queue "x"; there are: ${queues}`, 'jobs', 'list', '--queue', 'x');
     for (const command of ['list', 'redrive'])
       await refused(

@@ -32,6 +32,53 @@ describe('med review', () => {
     return waiting.map(({ caseId, because, result }) => [caseId, because, result]);
   };
 
+  it('settles a mismatch, once, by exactly one of three ways', async () => {
+    const desk = await CaseDesk.open(gateway);
+    const chargeId = await desk.paid(10_000);
+    const { id } = await desk.dispute(chargeId, { amount: 14_000 });
+    const settle = (...words: string[]) => run('med', 'settle', id, ...words);
+    const why = ['--reason', 'asked the bank'];
+    for (const words of [
+      why,
+      ['--lost', '1'],
+      ['--held', '1', '--nothing', ...why],
+      ['--lost', '0', ...why],
+      ['--lost', '1.5', ...why],
+      ['--lost', '10001', ...why],
+      ['--nothing', '--reason', ' '],
+    ]) {
+      const { code, err } = await settle(...words);
+      expect(code, `${words.join(' ')}: ${err}`).to.equal(2);
+    }
+    const settled = await good('med', 'settle', id, '--lost', '10000', ...why);
+    expect(settled).to.deep.equal({ caseId: id, status: 'rejected', moneyOutcome: 'lost' });
+    expect((await settle('--nothing', ...why)).code).to.equal(2);
+    await gateway.untilProjected();
+    expect(await desk.wallet()).to.deep.equal({ available: netOf(10_000) - 10_000, retained: 0 });
+    const { out } = await run('ledger', 'check');
+    expect(out).to.include('BRL disputes: 10000 left, the platform’s gain');
+    const { json } = await run<{ disputes: { rest: number }[] }>('ledger', 'check', '--json');
+    expect(json.disputes.map(({ rest }) => rest)).to.deep.equal([10_000]);
+    expect((await list()).filter(([caseId]) => caseId === id)).to.deep.equal([]);
+  });
+  it('dismisses a report that can never open a case, by the bank’s id', async () => {
+    const desk = await CaseDesk.open(gateway);
+    const chargeId = await desk.paid();
+    const { id } = await desk.dispute(chargeId);
+    await desk.decide(id, { result: 'agreed' });
+    const said = { owed: true, provider_case_id: 'never-1' };
+    expect((await desk.post(`/v1/sandbox/charges/${chargeId}/med`, said)).status).to.equal(202);
+    await desk.merchant.flushed();
+    const found = (await list()).filter(([, because]) => because === 'report_not_taken');
+    expect(found).to.have.length(1);
+    expect((await run('med', 'review', 'list')).out).to.include('can’t open a case: the charge was lost in an earlier');
+    const dismiss = () => run('med', 'review', 'dismiss', 'never-1', '--reason', 'asked the bank');
+    expect((await run('med', 'review', 'dismiss', 'never-1')).code).to.equal(2);
+    expect((await dismiss()).code).to.equal(0);
+    await gateway.untilProjected();
+    expect((await dismiss()).code).to.equal(2);
+    expect((await list()).filter(([, because]) => because === 'report_not_taken')).to.deep.equal([]);
+  });
   it('lists what waits, approves and refuses', async () => {
     const desk = await CaseDesk.open(gateway);
     expect(await list()).to.deep.equal([]);

@@ -1,26 +1,35 @@
 // `secrets status`, `secrets rotate`, and what doctor says while SECRETS_KEY is rotated (rule S6).
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { EndpointId } from '../../../domain/kernel/ids.ts';
+import { TOTP } from 'otpauth';
+import type { EndpointId, SecondFactorId, UserId } from '../../../domain/kernel/ids.ts';
 import { COMMANDS } from '../../../infrastructure/cli/commands.ts';
 import { runCli } from '../../../infrastructure/cli/run.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { SecretsKeyring } from '../../../infrastructure/secrets/keyring.ts';
+import { secondFactors } from '../../../infrastructure/secrets/secondFactors.ts';
 import { isRightKeyring } from '../../../infrastructure/secrets/secretsKey.ts';
 import { webhookSecrets } from '../../../infrastructure/secrets/webhookSecrets.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 
-const [OLD, NEW] = [3, 7].map((step) => Buffer.from(Array.from({ length: 32 }, (_, n) => (n * step) % 256))) as [
-  Buffer,
-  Buffer,
-];
+const [OLD, NEW] = [randomBytes(32), randomBytes(32)];
 const text = (key: Buffer): string => key.toString('base64');
 const [OLD_ID, NEW_ID] = [OLD, NEW].map((key) => new SecretsKeyring([key]).sealingId) as [string, string];
 const BEFORE = { SECRETS_KEY: text(OLD), SECRETS_KEY_FALLBACKS: text(NEW) };
 const DURING = { SECRETS_KEY: text(NEW), SECRETS_KEY_FALLBACKS: text(OLD) };
 const AFTER = { SECRETS_KEY: text(NEW) };
 
+const CLOCK = { now: () => Date.parse('2026-11-21T12:00:15.000Z') };
+const FACTOR = {
+  secondFactorId: '1'.repeat(26) as SecondFactorId,
+  userId: '2'.repeat(26) as UserId,
+  label: 'ana@example.com',
+};
+
 describe('the secrets commands', () => {
   let database: TestDatabase;
+  /** Of the second factor that is sealed. */
+  let totpCode: string;
   beforeEach(async () => {
     database = await migratedDatabase();
     const pool = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
@@ -28,6 +37,8 @@ describe('the secrets commands', () => {
     await isRightKeyring(pool, keyring);
     for (const version of [1, 2])
       await webhookSecrets(pool, keyring).keep('0'.repeat(26) as EndpointId, version, 'a'.repeat(64));
+    const { secret } = await secondFactors(pool, keyring, CLOCK).begin(FACTOR);
+    totpCode = new TOTP({ secret }).generate({ timestamp: CLOCK.now() });
     await pool.close();
   });
   afterEach(() => database.drop());
@@ -56,31 +67,36 @@ describe('the secrets commands', () => {
       const { code, out } = await typed('secrets status --json', env);
       return [code, (JSON.parse(out) as { keys: unknown }).keys];
     };
-    expect(await keys(BEFORE)).to.deep.equal([0, [key(OLD_ID, 'seals', 2, true), key(NEW_ID, 'opens', 0, false)]]);
-    expect(await keys(DURING)).to.deep.equal([0, [key(NEW_ID, 'seals', 0, false), key(OLD_ID, 'opens', 2, true)]]);
-    expect(await keys(AFTER)).to.deep.equal([1, [key(NEW_ID, 'seals', 0, false), key(OLD_ID, 'missing', 2, true)]]);
+    expect(await keys(BEFORE)).to.deep.equal([0, [key(OLD_ID, 'seals', 3, true), key(NEW_ID, 'opens', 0, false)]]);
+    expect(await keys(DURING)).to.deep.equal([0, [key(NEW_ID, 'seals', 0, false), key(OLD_ID, 'opens', 3, true)]]);
+    expect(await keys(AFTER)).to.deep.equal([1, [key(NEW_ID, 'seals', 0, false), key(OLD_ID, 'missing', 3, true)]]);
     await typed('secrets rotate', DURING);
-    expect(await keys(DURING)).to.deep.equal([0, [key(NEW_ID, 'seals', 2, true), key(OLD_ID, 'opens', 0, false)]]);
-    expect(await keys(AFTER)).to.deep.equal([0, [key(NEW_ID, 'seals', 2, true)]]);
+    expect(await keys(DURING)).to.deep.equal([0, [key(NEW_ID, 'seals', 3, true), key(OLD_ID, 'opens', 0, false)]]);
+    expect(await keys(AFTER)).to.deep.equal([0, [key(NEW_ID, 'seals', 3, true)]]);
     const { out } = await typed('secrets status', DURING);
     expect(out).to.match(
-      new RegExp(`${NEW_ID} +seals +2 secrets +needed\\n.*${OLD_ID} +opens +0 secrets +may be taken`),
+      new RegExp(`${NEW_ID} +seals +3 secrets +needed\\n.*${OLD_ID} +opens +0 secrets +may be taken`),
     );
   });
   it('seal all anew, once, and tell the security log', async () => {
     const first = await typed('secrets rotate', DURING);
     expect([first.code, first.out]).to.deep.equal([
       0,
-      `2 secrets were sealed anew, under ${NEW_ID}; no other key is needed\n`,
+      `3 secrets were sealed anew, under ${NEW_ID}; no other key is needed\n`,
     ]);
     expect(first.err).to.contain('secrets rotate');
     const again = await typed('secrets rotate', DURING);
     expect([again.code, again.out.slice(0, 9)]).to.deep.equal([0, '0 secrets']);
+    const pool = new PgPool(connectionConfig(database.connectionString, 'test'), 1, () => undefined);
+    const keyring = new SecretsKeyring([NEW]);
+    expect(await secondFactors(pool, keyring, CLOCK).useCode(FACTOR.secondFactorId, totpCode)).to.equal(true);
+    expect(await webhookSecrets(pool, keyring).find('0'.repeat(26) as EndpointId, 2)).to.equal('a'.repeat(64));
+    await pool.close();
   });
   it('change nothing without the key of what is sealed, and want SECRETS_KEY', async () => {
     const { code, err } = await typed('secrets rotate', AFTER);
     expect([code === 0, err]).to.satisfy(([isGood, said]: [boolean, string]) => !isGood && said.includes(OLD_ID));
-    expect((await typed('secrets status --json', DURING)).out).to.contain('"secrets":2');
+    expect((await typed('secrets status --json', DURING)).out).to.contain('"secrets":3');
     for (const command of ['secrets status', 'secrets rotate']) {
       const unset = await typed(command, {});
       expect([unset.code, unset.err.trimEnd().split('\n').at(-1)]).to.deep.equal([
@@ -93,7 +109,7 @@ describe('the secrets commands', () => {
     expect(await doctorOn(BEFORE)).to.deep.equal([true, 'it opens what is sealed in the database']);
     expect(await doctorOn(DURING)).to.deep.equal([
       true,
-      '2 secrets are still sealed under an old key: npm run cli -- secrets rotate',
+      '3 secrets are still sealed under an old key: npm run cli -- secrets rotate',
     ]);
     expect((await doctorOn(AFTER))[0]).to.equal(false);
     await typed('secrets rotate', DURING);

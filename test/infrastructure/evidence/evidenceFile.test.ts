@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { EVIDENCE_BYTES_MAX, EVIDENCE_TYPES, type EvidenceType } from '../../../domain/dispute/evidenceFile.ts';
 import { evidenceProblem } from '../../../infrastructure/evidence/evidenceFile.ts';
+import { PARTS_MAX, SUB_BLOCKS_MAX } from '../../../infrastructure/imageFrames.ts';
 import { gifImage, jpegImage, pdfFile, pngImage, webpImage } from '../../support/images.ts';
 
 const FILES: { readonly [Type in EvidenceType]: () => Buffer } = {
@@ -26,7 +27,7 @@ const taken = async (bytes: Buffer, type: string): Promise<void> =>
 
 const SEVERAL = 'is several files in one';
 const BEHIND = 'goes on after the end of the image';
-const DAMAGED = 'is damaged, or not a whole image';
+const DAMAGED = 'is damaged, not a whole image, or made of too many parts';
 
 const chunk = (type: string, data: Buffer): Buffer => {
   const length = Buffer.alloc(4);
@@ -127,6 +128,31 @@ describe('a file that is evidence', () => {
     webp.writeUInt16LE(16_383, 26);
     webp.writeUInt16LE(16_383, 28);
     await refused(webp, 'image/webp', 'has 16383 × 16383 pixels: at most 50 megapixels are taken');
+  });
+  it('of a few thousand parts is taken, and of more than any real one it is not', async () => {
+    const between = (head: Buffer, part: Buffer, count: number, tail: Buffer) =>
+      Buffer.concat([head, ...Array<Buffer>(count).fill(part), tail]);
+    const [png, jpeg, gif, webp] = [pngImage(), jpegImage(), gifImage(), webpImage()] as const;
+    const made: { readonly [type: string]: (count: number) => Buffer } = {
+      'image/png': (count) => between(png.subarray(0, 33), chunk('tEXt', Buffer.alloc(0)), count, png.subarray(33)),
+      'image/jpeg': (count) => between(jpeg.subarray(0, 2), Buffer.from('fffe0002', 'hex'), count, jpeg.subarray(2)),
+      'image/gif': (count) => between(gif.subarray(0, 19), Buffer.from('21fe00', 'hex'), count, gif.subarray(19)),
+      'image/webp': (count) => {
+        const file = between(webp, Buffer.from('4558494600000000', 'hex'), count, Buffer.alloc(0));
+        file.writeUInt32LE(file.length - 8, 4);
+        return file;
+      },
+    };
+    for (const [type, make] of Object.entries(made)) {
+      // The detector of types looks at the first 512 chunks of a PNG alone.
+      await taken(make(type === 'image/png' ? 500 : 4_000), type);
+      expect((await evidenceProblem(make(PARTS_MAX), type))?.code, type).to.equal('invalid_evidence');
+      if (type !== 'image/png') await refused(make(PARTS_MAX), type, DAMAGED);
+    }
+    const blocks = (count: number) =>
+      between(gif.subarray(0, 21), Buffer.from('0161', 'hex'), count, gif.subarray(21)).fill(0xfe, 20, 21);
+    await taken(blocks(41_200), 'image/gif');
+    await refused(blocks(SUB_BLOCKS_MAX), 'image/gif', DAMAGED);
   });
   it('without a width or a height is damaged', async () => {
     await refused(gifImage(0, 0).fill(0, 24, 28).fill(0, 32, 36), 'image/gif', DAMAGED);

@@ -46,7 +46,10 @@ describe('moving a log from which deliveries were deleted', () => {
     }));
   const back = (direction: Direction): Direction => (direction === 'to' ? 'from' : 'to');
   const checkpointOf = async (name: string) =>
-    (await world.checkpoints()).find((line) => line.startsWith(`${name}: `))?.split(' @ ')[1];
+    (await world.checkpoints())
+      .find((line) => line.startsWith(`${name}: `))
+      ?.split(' @ ')[1]
+      ?.split(', ')[0];
 
   for (const direction of ['to', 'from'] as const)
     it(`${direction === 'to' ? 'to' : 'from'} EventStoreDB: with checkpoints at what is gone, and back when more is gone`, async () => {
@@ -62,7 +65,7 @@ describe('moving a log from which deliveries were deleted', () => {
           ['atGone', old.position],
           ['atLast', last.position],
         ] as const)
-          await createCheckpoint(world.session, { name, version: 1, storeId: store.storeId, position });
+          await createCheckpoint(world.session, { name, version: 1, storeId: store.storeId, position, eventId: null });
         return { kept, between, younger, last, newest };
       });
       const before = await contents(direction);
@@ -107,6 +110,7 @@ describe('moving a log from which deliveries were deleted', () => {
         version: 1,
         storeId: store.storeId,
         position: await store.head(),
+        eventId: null,
       });
     });
     await world.run('from');

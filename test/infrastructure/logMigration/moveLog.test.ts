@@ -13,6 +13,8 @@ import { type Direction, eventsOf, type Logs, MovingWorld, sourceAndTarget } fro
 const EVENTS = 14;
 const killed = new Error('killed');
 
+const idAt = (n: number): string => movedEvent(n).id;
+
 describe('moving an event log', function suite() {
   let world: MovingWorld;
   let names: { source: string; target: string };
@@ -29,14 +31,16 @@ describe('moving an event log', function suite() {
       const [source, target] = sourceAndTarget(direction, logs);
       positions = await world.fill(source, 0, EVENTS);
       names = { source: source.name.storeId, target: target.name.storeId };
-      const consumers: readonly [string, Position | null][] = [
-        ['payments', positions.at(-1) ?? null],
-        ['process/settlement', positions[4] ?? null],
-        ['wallet', null],
-        ['wallet/next', positions[0] ?? null],
+      const consumers: readonly [string, number | null, string | null][] = [
+        ['payments', EVENTS - 1, idAt(EVENTS - 1)],
+        ['process/settlement', 4, null], // of an earlier version
+        ['wallet', null, null],
+        ['wallet/next', 0, idAt(0)],
       ];
-      for (const [name, position] of consumers)
-        await createCheckpoint(world.session, { name, version: 3, storeId: names.source, position });
+      for (const [name, at, eventId] of consumers) {
+        const position = at === null ? null : (positions[at] as Position);
+        await createCheckpoint(world.session, { name, version: 3, storeId: names.source, position, eventId });
+      }
     });
   const uses = (direction: Direction) =>
     world.with(async (logs) => {
@@ -54,6 +58,8 @@ describe('moving an event log', function suite() {
     world.with(async (logs) => {
       const [source, target] = sourceAndTarget(direction, logs);
       expect(await eventsOf(target.store)).to.deep.equal(await eventsOf(source.store));
+      for (const { stream, metadata } of world.server.events)
+        expect(JSON.parse(metadata), stream).to.include.all.keys('$correlationId', '$causationId');
       const at: Position[] = [];
       for await (const batch of target.store.subscribe({
         after: null,
@@ -65,10 +71,10 @@ describe('moving an event log', function suite() {
       }
       expect(at).to.have.length(EVENTS);
       expect(await world.checkpoints()).to.deep.equal([
-        `payments: ${names.target} @ ${at.at(-1)}`,
-        `process/settlement: ${names.target} @ ${at[4]}`,
-        `wallet: ${names.target} @ null`,
-        `wallet/next: ${names.target} @ ${at[0]}`,
+        `payments: ${names.target} @ ${at.at(-1)}, ${idAt(EVENTS - 1)}`,
+        `process/settlement: ${names.target} @ ${at[4]}, ${idAt(4)}`,
+        `wallet: ${names.target} @ null, null`,
+        `wallet/next: ${names.target} @ ${at[0]}, ${idAt(0)}`,
       ]);
       expect([(await source.state()).kind, (await target.state()).kind]).to.deep.equal(['moved', 'inUse']);
     });
@@ -231,10 +237,22 @@ describe('moving an event log', function suite() {
 
   it('does not go when the consumers of this database follow another log, or a longer one', async () => {
     await prepare('to');
-    await createCheckpoint(world.session, { name: 'stats', version: 1, storeId: 'third', position: null });
+    await createCheckpoint(world.session, {
+      name: 'stats',
+      version: 1,
+      storeId: 'third',
+      position: null,
+      eventId: null,
+    });
     expect(await rejection(world.run('to'))).to.be.instanceOf(CheckpointMismatch);
     const beyond = '9'.repeat(19) as Position;
-    await createCheckpoint(world.session, { name: 'stats', version: 1, storeId: names.source, position: beyond });
+    await createCheckpoint(world.session, {
+      name: 'stats',
+      version: 1,
+      storeId: names.source,
+      position: beyond,
+      eventId: null,
+    });
     expect(await rejection(world.run('to'))).to.be.instanceOf(CheckpointMismatch);
     expect(await uses('to')).to.deep.equal(['inUse', 'inUse']);
   });

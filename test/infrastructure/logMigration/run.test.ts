@@ -24,6 +24,7 @@ describe('npm run migrate-events', function suite() {
       { write: (text) => out.push(text) },
       { write: (text) => err.push(text) },
       stop.signal,
+      () => 0, // on a slow machine, figures would be printed once a second
     );
     return { code, out: out.join(''), err: err.join('') };
   };

@@ -117,9 +117,11 @@ export class MovingWorld {
     return { postgres, eventStoreDb };
   }
 
-  /** `name: store id @ position`. */
+  /** `name: store id @ position, event id`. */
   async checkpoints(): Promise<string[]> {
-    return (await readAllCheckpoints(this.session)).map((each) => `${each.name}: ${each.storeId} @ ${each.position}`);
+    return (await readAllCheckpoints(this.session)).map(
+      (each) => `${each.name}: ${each.storeId} @ ${each.position}, ${each.eventId}`,
+    );
   }
 }
 

@@ -142,6 +142,41 @@ describe('the request log in Postgres', () => {
     );
   });
 
+  it('a status that an account of 100,000 requests seldom or never had is found by its index alone', async () => {
+    for (let day = 1; day <= 10; day++) await keepAt(`2031-03-${String(day).padStart(2, '0')}T12:00:00.000Z`);
+    await pool.query(
+      `INSERT INTO operations.request_log (id, request_id, account_id, mode, method, path, status, duration_ms, key_fingerprint, created_at)
+       SELECT lpad(n::text, 26, '0'), 'req_' || n, $1, 'live', 'GET', '/v1/wallets', CASE WHEN n = 99000 THEN 404 WHEN n % 2 = 0 THEN 201 ELSE 200 END,
+         3, CASE WHEN n = 99000 THEN repeat('f', 16) ELSE repeat('0', 16) END, timestamptz '${AT}' - n * interval '8.64 seconds'
+       FROM generate_series(1, 100000) n`,
+      [ACCOUNT],
+    );
+    await pool.query('ANALYZE operations.request_log');
+    const rare = { statuses: [404], keyFingerprint: null };
+    const asked: readonly (readonly [number, string, Parameters<RequestLogReads['list']>[1]])[] = [
+      [1, 'status', rare],
+      [0, 'status', { statuses: [500, 501, 502, 503], keyFingerprint: null }],
+      [1, 'status', { statuses: [400, 401, 403, 404, 429], keyFingerprint: null }],
+      [20, 'status', { statuses: [200], keyFingerprint: null }],
+      [20, 'status', { statuses: [200, 201, 202, 204], keyFingerprint: null }],
+      [1, 'key', { statuses: null, keyFingerprint: 'f'.repeat(16) }],
+    ];
+    for (const [count, by, filter] of asked) {
+      let found: readonly LoggedRequest[] = [];
+      const nodes = await plansOf(pool, async (db) => {
+        found = await requestLogReads(db).list(ACCOUNT, filter, null, 20);
+      });
+      const { statuses } = filter;
+      expect(found, `${statuses}`).to.have.length(count);
+      // The planner reads all of a day that has next to no requests.
+      const reading = nodes.filter((node) => node['Relation Name'] !== undefined && rowsRead([node]) > 1);
+      expect(
+        reading.map((node) => node['Index Name'] ?? node['Node Type']).filter((name) => !name.includes(by)),
+      ).to.deep.equal([]);
+      expect(rowsRead(nodes), `${statuses}`).to.be.at.most(20 * ((statuses?.length ?? 1) + 1) * 2);
+    }
+  });
+
   it('each read of 100,000 requests of 100 accounts in ten days looks at little more than it shows', async () => {
     const account = String(7).padStart(26, '0') as AccountId;
     for (let day = 1; day <= 10; day++) await keepAt(`2031-03-${String(day).padStart(2, '0')}T12:00:00.000Z`);

@@ -21,7 +21,12 @@ describe('the migrations', () => {
     '0006_account_settings': 'a0d71e0734ffe34b',
     '0007_requests': '93515d00f73ba64b',
     '0008_webhook_retention': 'c9f4e423bf336c74',
-    '0009_access_leases': '6ad96250faa9f0b9',
+    '0009_leases': '6ad96250faa9f0b9',
+    '0010_evidence_grants': '2b3cd01a9a97c3ec',
+    '0011_request_log_indexes': 'c3bfb7f1e3e76ed6',
+    '0012_second_factors': '2fcb946f83617a53',
+    '0013_sandbox_disputes': '52c5e13a2a784071',
+    '0014_checkpoint_events': 'baea26d40bb9265a',
   };
 
   for (const name of Object.keys(MIGRATIONS))

@@ -1,4 +1,5 @@
 // Connections that go silent: no FIN, no RST, and the proxy in between goes on answering TCP. Timers run at a tenth.
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { NotificationListener } from '../../../infrastructure/postgres/notificationListener.ts';
 import { connectionConfig, PgPool, PgSession } from '../../../infrastructure/postgres/session.ts';
@@ -201,6 +202,8 @@ describe('sessions', () => {
     const kept = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const left = pool.transaction(async () => {
       await backends.until(async () => (await backends.of(NAME)).length === 1);
+      // The server's last word came before its end: it is read before COMMIT is written.
+      await setImmediate();
     });
     expect(await refused(left)).to.deep.equal({ name: 'error', code: '25P03' });
     expect(await backends.of(NAME)).to.deep.equal([kept.rows[0]?.pid]);

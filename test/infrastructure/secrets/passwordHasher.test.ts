@@ -5,19 +5,23 @@ import { OWASP_PARAMETERS, passwordHasher } from '../../../infrastructure/secret
 
 const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 const hasher = passwordHasher(CHEAP);
+const ASKER = { email: 'ana@example.com', address: '192.0.2.1' };
 
 describe('the password hasher', () => {
   it('uses argon2id with the parameters of OWASP, and a salt of its own each time', async () => {
     const real = passwordHasher();
-    const [one, two] = await Promise.all([real.hash('uma senha de teste'), real.hash('uma senha de teste')]);
+    const [one, two] = await Promise.all([
+      real.hash('uma senha de teste', ASKER),
+      real.hash('uma senha de teste', ASKER),
+    ]);
     for (const hash of [one, two]) expect(hash).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(one).to.not.equal(two);
     expect(OWASP_PARAMETERS).to.deep.equal({ memoryCost: 19_456, timeCost: 2, parallelism: 1 });
-    expect(await real.isRight('uma senha de teste', one)).to.equal(true);
+    expect(await real.isRight('uma senha de teste', one, ASKER)).to.equal(true);
   });
   it('tells the right password from every other', async () => {
     const right = 'uma senha de teste';
-    const hash = await hasher.hash(right);
+    const hash = await hasher.hash(right, ASKER);
     for (const [password, isRight] of [
       [right, true],
       [`${right} `, false],
@@ -25,28 +29,28 @@ describe('the password hasher', () => {
       ['', false],
       [right.toUpperCase(), false],
     ] as const)
-      expect(await hasher.isRight(password, hash), JSON.stringify(password)).to.equal(isRight);
+      expect(await hasher.isRight(password, hash, ASKER), JSON.stringify(password)).to.equal(isRight);
   });
   it('cuts nothing off: long passwords that differ at their end, or behind a NUL, differ', async () => {
     const long = 'a'.repeat(127);
-    const hash = await hasher.hash(`${long}b`);
-    expect(await hasher.isRight(`${long}c`, hash)).to.equal(false);
-    expect(await hasher.isRight(`${long}b`, hash)).to.equal(true);
-    expect(await hasher.isRight('first\0other', await hasher.hash('first\0one'))).to.equal(false);
+    const hash = await hasher.hash(`${long}b`, ASKER);
+    expect(await hasher.isRight(`${long}c`, hash, ASKER)).to.equal(false);
+    expect(await hasher.isRight(`${long}b`, hash, ASKER)).to.equal(true);
+    expect(await hasher.isRight('first\0other', await hasher.hash('first\0one', ASKER), ASKER)).to.equal(false);
   });
   it('takes the same text for the same, however it is composed', async () => {
-    expect(await hasher.isRight('a\u00e7ai\u0301', await hasher.hash('ac\u0327a\u00ed'))).to.equal(true);
+    expect(await hasher.isRight('a\u00e7ai\u0301', await hasher.hash('ac\u0327a\u00ed', ASKER), ASKER)).to.equal(true);
   });
   it('where there is no hash does the same work, and nothing is right', async () => {
     for (const parameters of [CHEAP, OWASP_PARAMETERS])
       for (const password of ['', 'x', 'uma senha de teste'])
-        expect(await passwordHasher(parameters).isRight(password, null)).to.equal(false);
+        expect(await passwordHasher(parameters).isRight(password, null, ASKER)).to.equal(false);
   });
   it('computes two at once, lets the others wait in their order, and refuses when too many do', async () => {
     const bounded = passwordHasher(CHEAP, { atOnce: 2, waitingMax: 3 });
     const ended: number[] = [];
     const asked = Array.from({ length: 6 }, async (_, i) => {
-      const result = await bounded.hash('uma senha de teste').then(
+      const result = await bounded.hash('uma senha de teste', ASKER).then(
         () => 'hashed',
         (error: Error) => error,
       );
@@ -57,12 +61,14 @@ describe('the password hasher', () => {
     expect(results.slice(0, 5)).to.deep.equal(Array(5).fill('hashed'));
     expect(results[5]).to.be.instanceOf(PasswordHashingBusy);
     expect(ended[0]).to.equal(5);
-    expect(await bounded.hash('uma senha de teste')).to.be.a('string');
+    expect(await bounded.hash('uma senha de teste', ASKER)).to.be.a('string');
   });
   it('gives a place back when a hash fails', async () => {
     const bounded = passwordHasher(CHEAP, { atOnce: 1, waitingMax: 0 });
     for (let i = 0; i < 3; i++)
-      expect(await bounded.isRight('x', 'no hash').catch((error: Error) => error.constructor.name)).to.equal('Error');
-    expect(await bounded.hash('uma senha de teste')).to.be.a('string');
+      expect(await bounded.isRight('x', 'no hash', ASKER).catch((error: Error) => error.constructor.name)).to.equal(
+        'Error',
+      );
+    expect(await bounded.hash('uma senha de teste', ASKER)).to.be.a('string');
   });
 });

@@ -100,10 +100,14 @@ describe('progress of consumers', () => {
   it('learns of heads from the store and of moves from notices of its role', async () => {
     let announce: (head: Position) => void = () => undefined;
     let notify: (payload: string) => void = () => undefined;
+    let restore: (head: Position | null) => void = () => undefined;
     const store = {
       head: async () => at(4),
       onHead: (listener: typeof announce) => {
         announce = listener;
+      },
+      onRestored: (listener: typeof restore) => {
+        restore = listener;
       },
     } as unknown as EventStore;
     const notices = {
@@ -129,6 +133,12 @@ describe('progress of consumers', () => {
     expect(progress.position).to.equal(null);
     notify(`projector ${at(5)} a,b`);
     expect(progress.position).to.equal(at(5));
+    restore(at(2));
+    expect([progress.head, progress.position, progress.behind()]).to.deep.equal([at(2), null, ['a', 'b']]);
+    notify(`projector ${at(2)} a,b`);
+    expect([progress.position, progress.behind()]).to.deep.equal([at(2), []]);
+    announce(at(3));
+    expect(progress.head).to.equal(at(3));
   });
 
   describe('each of its own', () => {

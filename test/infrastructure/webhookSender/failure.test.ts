@@ -38,6 +38,19 @@ describe('describeFailure', () => {
     ['a failure of ours', new AttemptFailure('blocked', 'no way'), 'blocked: no way'],
     ['a socket error', coded('ECONNRESET', 'read ECONNRESET'), 'connection: read ECONNRESET'],
     [
+      'a system error, without its addresses',
+      coded('ENETUNREACH', 'connect ENETUNREACH 2001:db8::1:443 - Local (10.0.0.5:0)', { syscall: 'connect' }),
+      'connection: connect ENETUNREACH',
+    ],
+    [
+      'several of them',
+      new AggregateError([
+        coded('ECONNREFUSED', 'connect ECONNREFUSED 10.0.0.5:1', { syscall: 'connect' }),
+        coded('ETIMEDOUT', 'connect ETIMEDOUT 10.0.0.6:1', { syscall: 'connect' }),
+      ]),
+      'connection: connect ECONNREFUSED; connect ETIMEDOUT',
+    ],
+    [
       'an OpenSSL alert',
       coded('ERR_SSL_ALERT', '00:error:../x.c:1', { reason: 'alert bad certificate' }),
       'tls: ERR_SSL_ALERT, alert bad certificate',

@@ -273,7 +273,7 @@ describe('webhook sender over http', () => {
     for (let twice = 0; twice < 2; twice++)
       expect(await send(`http://127.0.0.2:${port}/`)).to.deep.equal({
         ...NOTHING,
-        error: `connection: connect ECONNREFUSED 127.0.0.2:${port}`,
+        error: 'connection: connect ECONNREFUSED',
       });
   });
 

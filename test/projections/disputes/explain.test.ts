@@ -25,12 +25,13 @@ const stateOf = (caseId: MedCaseId) => JSON.stringify({ ...caseAfter(caseOpened(
 /** A case a second, of 50,000 charges: closed ones of type med, but ten of each pair of a status and a type at the old end. */
 const RARE = CASE_STATUSES.length * CASE_TYPES.length;
 const FILL = [
-  `INSERT INTO rm_disputes.cases (id, account_id, mode, revision, state, payment_id, type, status, created_at, remind_at, waits_because)
+  `INSERT INTO rm_disputes.cases (id, account_id, mode, revision, state, payment_id, type, status, created_at, remind_at, waits_because, waits_since)
     SELECT 'c' || n, '${ACCOUNT_ID}', 'test', 0, '${stateOf(MIDDLE)}', 'p' || n % (${ROWS} / 2),
       CASE WHEN old IS NULL THEN 'med' ELSE (ARRAY['${CASE_TYPES.join("','")}'])[old / ${CASE_STATUSES.length} + 1] END,
       CASE WHEN old IS NULL THEN 'closed' ELSE (ARRAY['${CASE_STATUSES.join("','")}'])[old % ${CASE_STATUSES.length} + 1] END,
       timestamptz '${NOW}' - n * interval '1 second',
-      CASE WHEN n <= 200 THEN timestamptz '${NOW}' END, CASE WHEN n <= 200 THEN 'review' END
+      CASE WHEN n <= 200 THEN timestamptz '${NOW}' END, CASE WHEN n <= 200 THEN 'review' END,
+      CASE WHEN n <= 200 THEN timestamptz '${NOW}' - n * interval '1 second' END
     FROM generate_series(1, ${ROWS}) n
     CROSS JOIN LATERAL (SELECT CASE WHEN n > ${ROWS - 10 * RARE} THEN n % ${RARE} END AS old) of`,
   'VACUUM ANALYZE',

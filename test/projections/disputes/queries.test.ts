@@ -1,12 +1,13 @@
 // What is asked of the read model of dispute cases: pages of them, of one tenant, and what operators and the watchdog ask of all.
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
-import type { CaseFilter } from '../../../application/ports/readModels/cases.ts';
+import type { CaseFilter, CaseWaitsBecause } from '../../../application/ports/readModels/cases.ts';
 import type { CaseStatus, MedCaseEvent } from '../../../domain/dispute/medCase.ts';
 import type { AccountId, MedCaseId, Mode } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
 import { addMillis, addSeconds, DAY_MS, parseTimestamp, type Timestamp } from '../../../domain/kernel/time.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
-import { disputesProjection, waitsBecause } from '../../../projections/disputes/projection.ts';
+import { disputesProjection, waitsOf } from '../../../projections/disputes/projection.ts';
 import { caseReads, caseViews } from '../../../projections/disputes/queries.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
@@ -28,7 +29,7 @@ interface CaseRow {
   readonly remindAt?: Timestamp;
   /** From now, by the clock of the database. */
   readonly deadlineInSeconds?: number;
-  readonly waitsBecause?: 'review' | 'amount_mismatch';
+  readonly waitsBecause?: CaseWaitsBecause;
 }
 
 describe('what is asked of dispute cases', () => {
@@ -50,11 +51,14 @@ describe('what is asked of dispute cases', () => {
 
   const write = async (...rows: readonly CaseRow[]): Promise<void> => {
     for (const { id, createdAt = NOW, tenant = TENANT, status = 'open', ...row } of rows) {
-      const state = { ...caseAfter(caseOpened({ caseId: id as MedCaseId, ...tenant })), createdAt };
+      const amountMismatch = row.waitsBecause === 'amount_mismatch';
+      const opened = { ...caseAfter(caseOpened({ caseId: id as MedCaseId, ...tenant, amountMismatch })), createdAt };
+      const state =
+        row.waitsBecause === 'review' ? { ...opened, review: { result: 'agreed', since: createdAt } } : opened;
       await db.query(
         `INSERT INTO rm_disputes.cases (id, account_id, mode, revision, state, payment_id, type, status, created_at, remind_at,
-          response_deadline, waits_because)
-        VALUES ($1, $2, $3, 0, $4, 'p1', 'med', $5, $6, $7, now() + $8 * interval '1 s', $9)`,
+          response_deadline, waits_because, waits_since)
+        VALUES ($1, $2, $3, 0, $4, 'p1', 'med', $5, $6, $7, now() + $8 * interval '1 s', $9, $10)`,
         [
           id,
           tenant.accountId,
@@ -65,6 +69,7 @@ describe('what is asked of dispute cases', () => {
           row.remindAt ?? null,
           row.deadlineInSeconds ?? null,
           row.waitsBecause ?? null,
+          row.waitsBecause === undefined ? null : createdAt,
         ],
       );
     }
@@ -135,7 +140,7 @@ describe('what is asked of dispute cases', () => {
       { id: 'd', waitsBecause: 'amount_mismatch' },
     );
     const waiting = async (limit: number) =>
-      (await caseReads(db).waiting(limit)).map(({ medCase, because }) => [medCase.terms.caseId, because]);
+      (await caseReads(db).waiting(limit)).map(({ id, waits }) => [id, ...waits.map(([because]) => because)]);
     const all = [
       ['b', 'amount_mismatch'],
       ['a', 'review'],
@@ -145,22 +150,59 @@ describe('what is asked of dispute cases', () => {
     expect(await waiting(2)).to.deep.equal(all.slice(0, 2));
     expect(await caseReads(db).countWaiting()).to.equal(3);
   });
-  it('an outcome waits for its review first, then an amount that is not the charge’s; of an ended case nothing waits', () => {
+  it('an outcome waits for its review, and a mismatch until it is settled, ended or not', () => {
     const review: MedCaseEvent = {
       type: 'MedCaseReviewRequested',
-      data: { result: 'agreed', returned: true, report: 2, ruledAt: NOW, at: NOW },
+      data: { result: 'agreed', returned: true, returnedToPayer: null, report: 2, ruledAt: NOW, at: NOW },
     };
+    const how = { verdict: 'lost', amount: toMinor(1), by: 'operator:ana', reason: 'x' } as const;
+    const settled: MedCaseEvent = { type: 'MedCaseSettled', data: { ...how, announced: true, at: NOW } };
     const appealed: MedCaseEvent = { type: 'MedCaseAppealed', data: { reason: 'It came.', at: NOW } };
     const accepted: MedCaseEvent = { type: 'MedCaseAccepted', data: { announced: true, at: NOW } };
-    const because = (...events: readonly MedCaseEvent[]) => waitsBecause(caseAfter(...events));
+    const because = (...events: readonly MedCaseEvent[]) => waitsOf(caseAfter(...events)).map(([why]) => why);
     const [same, other] = [caseOpened(), caseOpened({ amountMismatch: true })];
-    expect([because(same), because(same, review), because(same, accepted)]).to.deep.equal([null, 'review', null]);
+    expect([because(same), because(same, review), because(same, accepted)]).to.deep.equal([[], ['review'], []]);
     for (const answered of [[], [appealed]]) {
-      expect(because(other, ...answered)).to.equal('amount_mismatch');
-      expect(because(other, review, ...answered)).to.equal('review');
+      expect(because(other, ...answered)).to.deep.equal(['amount_mismatch']);
+      expect(because(other, review, ...answered)).to.deep.equal(['review', 'amount_mismatch']);
     }
-    expect(because(other, accepted)).to.equal(null);
-    expect(waitsBecause({ status: 'absent' })).to.equal(null);
+    // A mismatch waits until it is settled, whatever became of the case.
+    expect(because(other, accepted)).to.deep.equal(['amount_mismatch']);
+    expect(because(other, accepted, settled)).to.deep.equal([]);
+    expect(waitsOf({ status: 'absent' })).to.deep.equal([]);
+  });
+  it('reports that wait until their payment can take them are found once they are due, each page', async () => {
+    await write({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
+    for (const [id, at] of [
+      ['a', NOW],
+      ['b', addSeconds(NOW, -1)],
+      ['c', addSeconds(NOW, -2)],
+    ])
+      await db.query('UPDATE rm_disputes.cases SET owed_since = $2 WHERE id = $1', [id, at]);
+    const found: unknown[] = [];
+    for await (const page of caseReads(db).owedReports(NOW, 1)) found.push(page);
+    const owed = [{ tenant: TENANT, paymentId: 'p1' }];
+    expect(found).to.deep.equal([owed, owed, []]);
+    expect(await caseReads(db).countOwedReports()).to.equal(3);
+  });
+  it('a report is found by the bank’s id while it waits, whoever’s it is', async () => {
+    await write(
+      { id: 'a', waitsBecause: 'report_not_taken' },
+      { id: 'b', waitsBecause: 'report_contradicts', tenant: mode('live') },
+      { id: 'c', waitsBecause: 'amount_mismatch' },
+      { id: 'd' },
+    );
+    await db.query(`UPDATE rm_disputes.cases SET provider_case_id = 'bank-1'`);
+    expect((await caseReads(db).waitingReports('bank-1')).toSorted()).to.deep.equal(['a', 'b']);
+    expect(await caseReads(db).waitingReports('bank-2')).to.deep.equal([]);
+    const { countWaiting } = caseReads(db);
+    const counts = [
+      await countWaiting(),
+      await countWaiting('amount_mismatch'),
+      await countWaiting('report_not_taken'),
+    ];
+    expect(counts).to.deep.equal([3, 1, 1]);
+    expect([await countWaiting('report_contradicts'), await countWaiting('review')]).to.deep.equal([1, 0]);
   });
   it('a deadline has passed by the account’s own time, of an open case alone', async () => {
     await write(

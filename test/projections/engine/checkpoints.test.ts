@@ -7,6 +7,8 @@ import {
   assertStillThere,
   type Checkpoint,
   createCheckpoint,
+  createFirstCheckpoint,
+  isOfLog,
   moveCheckpoints,
   readAllCheckpoints,
   type Standing,
@@ -26,8 +28,7 @@ describe('checkpoints', () => {
   beforeEach(async () => {
     scene = await Scene.open();
     session = await scene.openSession('test');
-    for (const name of ['one', 'two'])
-      await createCheckpoint(session, { name, version: 1, storeId: 'store', position: null });
+    for (const name of ['one', 'two']) await createFirstCheckpoint(session, { name, version: 1, storeId: 'store' });
   });
   afterEach(async () => {
     await session.close();
@@ -35,8 +36,8 @@ describe('checkpoints', () => {
   });
 
   const standing = (name: string, at: Position | null, swaps = 0): Standing => ({ name, position: at, swaps });
-  const move = (from: readonly Standing[], to: Position) =>
-    said(session.transaction((tx) => moveCheckpoints(tx, 'projector', from, to)));
+  const move = (from: readonly Standing[], to: Position, eventId: string | null = null) =>
+    said(session.transaction((tx) => moveCheckpoints(tx, 'projector', from, { position: to, eventId })));
   const positions = async () => (await readAllCheckpoints(session)).map(({ position: at, swaps }) => [at, swaps]);
   const LOST = 'LostLeadership: projector: a checkpoint was moved by somebody else';
 
@@ -60,7 +61,13 @@ describe('checkpoints', () => {
 
   it('stay where they are when another copy stands at the same place: its rows are not those that were written', async () => {
     await move([standing('one', null)], position(5));
-    await createCheckpoint(session, { name: 'one', version: 1, storeId: 'store', position: position(5) });
+    await createCheckpoint(session, {
+      name: 'one',
+      version: 1,
+      storeId: 'store',
+      position: position(5),
+      eventId: null,
+    });
     expect(await move([standing('one', position(5))], position(6))).to.equal(LOST);
     expect(await move([standing('one', position(5), 1)], position(6))).to.equal('done');
     expect(await positions()).to.deep.equal([
@@ -77,33 +84,67 @@ describe('checkpoints', () => {
     expect(await ask(standing('one', position(4)))).to.equal(overtaken('one'));
     expect(await ask(standing('one', null))).to.equal(overtaken('one'));
     expect(await ask(standing('three', null))).to.equal(overtaken('three'));
-    await createCheckpoint(session, { name: 'one', version: 1, storeId: 'store', position: position(5) });
+    await createCheckpoint(session, {
+      name: 'one',
+      version: 1,
+      storeId: 'store',
+      position: position(5),
+      eventId: null,
+    });
     expect(await ask(standing('one', position(5)))).to.equal(overtaken('one'));
   });
 
-  it('are of this log: of its store, and not beyond its head', () => {
-    const judge = (at: number | null, head: number | null, storeId = 'store') => {
+  it('remember the event at their position, and forget it where none stands', async () => {
+    const events = async () => (await readAllCheckpoints(session)).map(({ eventId }) => eventId);
+    await move([standing('one', null)], position(1), 'a');
+    expect(await events()).to.deep.equal(['a', null]);
+    await move([standing('one', position(1)), standing('two', null)], position(2), null);
+    expect(await events()).to.deep.equal([null, null]);
+    await move([standing('two', position(2))], position(3), 'b');
+    expect(await events()).to.deep.equal([null, 'b']);
+  });
+
+  it('are of this log: of its store, not beyond its head, and with the same event at their position', async () => {
+    const judge = async (at: number | null, head: number | null, eventId: string | null = null, storeId = 'store') => {
       const checkpoint: Checkpoint = {
         ...standing('one', at === null ? null : position(at)),
         version: 1,
         storeId: 'store',
+        eventId,
       };
-      try {
-        assertSameLog(checkpoint, storeId, head === null ? null : position(head));
-        return 'same';
-      } catch (error) {
-        return (error as Error).message.replace(/:.*$/, '');
-      }
+      const asked: Position[] = [];
+      const log = {
+        storeId,
+        head: async () => (head === null ? null : position(head)),
+        eventIdAt: async (where: Position) => {
+          asked.push(where);
+          return where === position(1) ? null : `event ${Number(where)}`;
+        },
+      };
+      const twice = said(assertSameLog(log, [checkpoint, checkpoint])).then((done) => [done, asked.length]);
+      const [answer, times] = await twice;
+      expect(times).to.be.at.most(1);
+      expect(await isOfLog(log, checkpoint)).to.equal(answer === 'done');
+      return String(answer).replace(/: (was|restore).*$/, '');
     };
-    expect([judge(null, null), judge(null, 3), judge(2, 3), judge(3, 3)]).to.deep.equal([
-      'same',
-      'same',
-      'same',
-      'same',
-    ]);
-    const beyond = `one has followed the event store up to ${position(4)}, but it ends at`;
-    expect(judge(4, 3)).to.equal(`${beyond} ${position(3)}`);
-    expect(judge(4, null)).to.equal(`${beyond} nothing`);
-    expect(judge(3, 3, 'other')).to.equal('one has followed event store store, but this one is other');
+    for (const [at, head, eventId] of [
+      [null, null, null],
+      [null, 3, null],
+      [2, 3, null],
+      [3, 3, null],
+      [2, 3, 'event 2'],
+      [1, 3, 'deleted since'],
+    ] as const)
+      expect(await judge(at, head, eventId)).to.equal('done');
+    const beyond = `CheckpointMismatch: one has followed the event store up to ${position(4)}, but it ends at`;
+    expect(await judge(4, 3)).to.equal(`${beyond} ${position(3)}`);
+    expect(await judge(4, 3, 'event 4')).to.equal(`${beyond} ${position(3)}`);
+    expect(await judge(4, null)).to.equal(`${beyond} nothing`);
+    expect(await judge(3, 3, null, 'other')).to.equal(
+      'CheckpointMismatch: one has followed event store store, but this one is other',
+    );
+    expect(await judge(2, 3, 'lost')).to.equal(
+      `CheckpointMismatch: one has followed the event store up to event lost at ${position(2)}, but there it has event event 2`,
+    );
   });
 });

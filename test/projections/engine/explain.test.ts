@@ -5,7 +5,15 @@ import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import { ANY_DEAD_LETTER } from '../../../application/ports/redrives.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
-import type { AccountId, DeliveryId, EndpointId, PaymentId, RedriveId, RefundId } from '../../../domain/kernel/ids.ts';
+import type {
+  AccountId,
+  DeliveryId,
+  EndpointId,
+  PaymentId,
+  RedriveId,
+  RefundId,
+  UserId,
+} from '../../../domain/kernel/ids.ts';
 import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
@@ -13,6 +21,7 @@ import { listHeld } from '../../../projections/payments/held.ts';
 import { endedPayments, overduePayments } from '../../../projections/payments/queries.ts';
 import { findRefund, listRefunds } from '../../../projections/refunds/queries.ts';
 import { PROJECTIONS } from '../../../projections/registry.ts';
+import { userViews } from '../../../projections/users/queries.ts';
 import { findBalances } from '../../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
@@ -52,6 +61,8 @@ const FILL = `
   INSERT INTO rm_wallet.balances SELECT 'account-' || n / 4, 'test', 'BRL', 'ledger_' || n % 4, 1 FROM generate_series(1, ${ROWS}) n;
   INSERT INTO rm_wallet.held_tranches SELECT 'p' || n, 'account-' || n % 100, 'test', 'BRL', 1, timestamptz '${NOW}' + n * interval '1 second'
     FROM generate_series(1, ${ROWS}) n;
+  INSERT INTO rm_users.users SELECT 'u' || n, CASE WHEN n % 10 > 0 THEN 'account-' || n % 100 END, 'u' || n || '@example.com', 'Ana',
+      'MEMBER', 'active', timestamptz '${NOW}' + n * interval '1 second' FROM generate_series(1, ${ROWS}) n;
   ANALYZE`;
 
 const drainOf = (db: Sql) => testTimers({ ...db, transaction: (work) => work(db) }, new RecordingJobs(), jobOf);
@@ -93,6 +104,7 @@ describe('at 100,000 rows', function suite() {
     'balances',
     'held_tranches',
     'refunds',
+    'users',
   ]);
   const pageOf = (filter: Pick<DeliveryFilter, 'status' | 'eventType' | 'endpointId'>) => (db: Sql) =>
     listDeliveries(db, TENANT, { ...filter, limit: 100, offset: 200 }, ['d7']);
@@ -142,6 +154,11 @@ describe('at 100,000 rows', function suite() {
     'taking the timers of an instant from a drain': (db) =>
       drainOf(db).done([{ account, mode: 'test', kind: 'deliver', key: 'd7', payload: {}, group: null, dueAt: NOW }]),
     'firing the timers of an endpoint': (db) => fireTimersNow(db, 'deliver', endpointId),
+    'the first page of users': (db) => userViews(db).list(null, { after: null, limit: 100 }),
+    'a page of users behind another': (db) => userViews(db).list(null, { after: 'u50000' as UserId, limit: 100 }),
+    'a page of an account’s users': (db) => userViews(db).list(account, { after: null, limit: 100 }),
+    'a page of an account’s users behind another': (db) =>
+      userViews(db).list(account, { after: 'u50007' as UserId, limit: 100 }),
     balances: (db) => findBalances(db, TENANT),
   }))
     it(`${name} uses an index`, async () => {

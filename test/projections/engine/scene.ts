@@ -16,6 +16,7 @@ import { LogProgress } from '../../../infrastructure/subscriptions/progress.ts';
 import type { CheckpointMismatch } from '../../../projections/engine/checkpoints.ts';
 import type { ParkedStream } from '../../../projections/engine/parkedStreams.ts';
 import { Subscriptions, type SubscriptionsOptions } from '../../../projections/engine/subscriptions.ts';
+import { appendUntilAnswered } from '../../conformance/eventStore/harness.ts';
 import { type Backends, watchBackends } from '../../infrastructure/postgres/backends.ts';
 import { createPostgresEventLog, type PostgresEventLog } from '../../support/postgresEventLog.ts';
 import { ACCOUNT_ID, created, issued, settled } from '../../support/samples.ts';
@@ -50,6 +51,11 @@ export class Scene {
     await this.log.dispose();
   }
 
+  /** The same log as another process has it open: what is appended there is not in this one's memory. */
+  async elsewhere(): Promise<Scene> {
+    return new Scene(this.log, await this.log.connect(), this.backends);
+  }
+
   /** One payment: created, issued, settled, or the events given, the first of which must create it. */
   async appendPayment(paymentId = newPaymentId(), over: readonly PaymentEvent[] | null = null): Promise<PaymentId> {
     const events = over ?? [created({ paymentId }), issued(), settled()];
@@ -79,7 +85,7 @@ export class Scene {
       commandId: randomUUID(),
       metadata: why,
     } as const;
-    const answer = await this.store.append(stream, expected, await this.codec.encode(append));
+    const answer = await appendUntilAnswered(this.store, stream, expected, await this.codec.encode(append));
     if (!answer.ok) throw new Error(`${stream} stands at ${answer.actual}`);
   }
 
@@ -101,6 +107,12 @@ export class Scene {
   async checkpoint(name: string): Promise<string | null | undefined> {
     const text = 'SELECT position FROM subscriptions.checkpoints WHERE name = $1';
     return (await this.log.sql.query<{ position: string | null }>(text, [name])).rows[0]?.position;
+  }
+
+  /** Id of the event at the checkpoint. */
+  async eventId(name: string): Promise<string | null | undefined> {
+    const text = 'SELECT event_id FROM subscriptions.checkpoints WHERE name = $1';
+    return (await this.log.sql.query<{ event_id: string | null }>(text, [name])).rows[0]?.event_id;
   }
 
   /** Ends the connection that holds the leadership of this role; false: nobody leads. */
@@ -144,6 +156,7 @@ export class Followed {
       () => performance.now(),
       options.consumers.map(({ name }) => name),
     );
+    scene.store.onRestored((head) => this.#progress.reset(head));
     let mismatched: (error: CheckpointMismatch) => void;
     this.mismatch = new Promise((resolve) => {
       mismatched = resolve;

@@ -33,7 +33,7 @@ const FILL = [
   `INSERT INTO rm_payments.payments_apart SELECT 'p' || n, 0, '${restOf(paymentAfter(created()))}' FROM generate_series(1, ${ROWS}) n`,
   `INSERT INTO rm_payments.status_counts SELECT 'account-' || n % 100, 'test', s, (date '2026-11-21' - n / 100)::text, 1
     FROM generate_series(1, ${ROWS / 10}) n, unnest(ARRAY['PAID', 'EXPIRED']) s`,
-  `INSERT INTO rm_payments.day_counts SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '', 1,1,1,1,1,1,1,1,1,1,1,1,1,1
+  `INSERT INTO rm_payments.day_counts SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '', 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1
     FROM generate_series(1, ${ROWS}) n`,
   `INSERT INTO rm_payments.time_to_pay SELECT 'account-' || n % 100, 'test', (date '2026-11-21' - n / 100)::text, 'BRL', '' FROM generate_series(1, ${ROWS}) n`,
   'ANALYZE',

@@ -47,7 +47,11 @@ const factsOf = ({ state, statusSince }: MixedPayment): Facts => {
       method: settled.settlement.method,
       amount: settled.settlement.incoming.amount,
       fees: settled.settlement.providerFee + settled.settlement.platformFee,
-      seconds: Math.round((Date.parse(settled.settlement.incoming.paidAt) - Date.parse(terms.createdAt)) / 1_000),
+      // A bank’s clock may be behind ours: nobody pays before there is a charge.
+      seconds: Math.max(
+        0,
+        Math.round((Date.parse(settled.settlement.incoming.paidAt) - Date.parse(terms.createdAt)) / 1_000),
+      ),
     },
     refunds,
     status: transactionStatus(state),
@@ -138,6 +142,7 @@ export const recomputedMetrics = (
         created: sum(created.filter((one) => one.currency === of).map(({ amount }) => amount)),
         paid: volume,
         refunded,
+        lost: 0, // these payments have no disputes
         net: volume - refunded - fees,
         fees,
         averageTicket: own.length === 0 ? 0 : Math.floor((2 * volume + own.length) / (2 * own.length)),

@@ -117,6 +117,7 @@ describe('deliveries that ended long ago', () => {
       version: webhookDeliveriesProjection.version,
       storeId: store.storeId,
       position: null,
+      eventId: null,
     });
   };
 

@@ -109,6 +109,19 @@ export class Log extends EventEmitter<{ grown: [] }> {
     return this.#scavenged.has(record);
   }
 
+  /** What a restored backup holds: everything up to the record at `commit`. Streams that were deleted are not modelled. */
+  restore(commit: bigint): void {
+    this.records.splice(this.indexAt(commit) + 1);
+    const kept = new Set(this.records);
+    for (const [name, { records }] of this.#streams) {
+      records.splice(0, records.length, ...records.filter((record) => kept.has(record)));
+      if (records.length === 0) this.#streams.delete(name);
+    }
+    const last = this.records.at(-1) as LogRecord;
+    this.#end = last.commit + sizeOf(last);
+    this.forgetCaches();
+  }
+
   appendSystemEvents(count: number): void {
     const { stream, type, data } = FIRST_RECORDS.at(-1)!;
     this.append(
@@ -196,13 +209,16 @@ export class Log extends EventEmitter<{ grown: [] }> {
 
   #write(stream: string, revision: bigint, event: ProposedEvent): LogRecord {
     const place = this.#end;
-    this.#end += BigInt(101 + stream.length + event.type.length + event.data.length + event.metadata.length);
     const record: LogRecord = { ...event, stream, revision, createdMs: this.#now(), commit: place, prepare: place };
+    this.#end += sizeOf(record);
     this.records.push(record);
     if (!isSystem(stream)) this.#recent.add(stream, event.id, revision);
     return record;
   }
 }
+
+const sizeOf = ({ stream, type, data, metadata }: LogRecord): bigint =>
+  BigInt(101 + stream.length + type.length + data.length + metadata.length);
 
 const systemEvent = (type: string, data: string): ProposedEvent => ({
   id: randomUUID(),

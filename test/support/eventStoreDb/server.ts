@@ -2,6 +2,7 @@
 // tells them, with switches for its faults. It proves nothing about durability, quorum or speed: "restart" keeps an array.
 // Positions of stream reads are given as servers since 22.6 do. Not modelled: persistent subscriptions, projections, links,
 // $maxCount/$maxAge/$acl in stream metadata (a soft delete is state of its own).
+import type { Position } from '../../../application/ports/eventStore.ts';
 import { Access, type Users } from './access.ts';
 import { AppendDesk } from './appendDesk.ts';
 import {
@@ -192,6 +193,13 @@ export class EventStoreDbServer {
     await this.stop();
     this.#grpc = new GrpcServer(this.#node, () => ({ host: '127.0.0.1', port: this.port }));
     await this.#front.open(await this.#grpc.listen(this.#tls));
+  }
+
+  /** Stops, puts a backup back that ends with the record at that position, and starts again. */
+  async restore(position: Position): Promise<void> {
+    await this.stop();
+    this.#log.restore(BigInt(position.slice(0, position.indexOf('/'))));
+    await this.restart();
   }
 
   /** Accepts and never answers, not even keep-alive pings. What has waited goes on when it is switched off. */

@@ -1,0 +1,124 @@
+// A user's second factor (rule D4): enrolled in two steps, so that a user whose app did not take the secret is not shut out. The event that
+// names the factor puts it in force, and ends every other session of the user in every process.
+import { streamName } from '../../domain/kernel/event.ts';
+import { encodeRawId, type SecondFactorId, type UserId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser } from '../../domain/user/user.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { USER } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
+import type { Randomness } from '../ports/randomness.ts';
+import type { NewSecondFactor, SecondFactors } from '../ports/secondFactors.ts';
+import type { LoginFailures, Sessions } from '../ports/sessions.ts';
+import type { SessionUser } from './login.ts';
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+  readonly randomness: Randomness;
+  readonly secondFactors: SecondFactors;
+  readonly sessions: Sessions;
+  readonly failures: LoginFailures;
+}
+
+/**
+ * Of one factor within 15 minutes. A code has six digits, so somebody who has the password must not try many. Recovery codes are not
+ * refused: the owner is never locked out.
+ */
+const WRONG_CODES_MAX = 20;
+
+/** Returns whether the code is right; then it never is again. */
+export const useSecondFactor = async (
+  { secondFactors, failures }: Pick<Needs, 'secondFactors' | 'failures'>,
+  secondFactorId: SecondFactorId,
+  code: string,
+): Promise<boolean> => {
+  if (await secondFactors.useRecoveryCode(secondFactorId, code)) return true;
+  const subject = `second factor ${secondFactorId}`;
+  if ((await failures.count(subject)) < WRONG_CODES_MAX && (await secondFactors.useCode(secondFactorId, code)))
+    return true;
+  await failures.record(subject);
+  return false;
+};
+
+const userOf = async ({ commands }: Pick<Needs, 'commands'>, userId: UserId): Promise<KnownUser> => {
+  const { state } = await commands.load(USER, streamName.user(userId));
+  if (state.status === 'absent') throw new Error(`a session of ${userId}, who does not exist`);
+  return state;
+};
+
+const NO_CODE = reject('second_factor_required', 'The user has a second factor: send its `code` to replace it.');
+const WRONG_CODE = reject('invalid_request', 'code is wrong, expired or already used.', { param: 'code' });
+const NOTHING_PENDING = reject(
+  'invalid_request',
+  'No second factor waits to be confirmed: call POST /v1/auth/totp/enroll first.',
+);
+
+/**
+ * Begins an enrolment, in place of one that was not confirmed. A user who has a second factor proves it by a code of it:
+ * `second_factor_required` without one, `invalid_request` (param `code`) with a wrong one.
+ */
+export const enrolTotp =
+  (needs: Needs) =>
+  async (userId: UserId, code: string | undefined): Promise<NewSecondFactor | Rejection> => {
+    const { email, secondFactorId: inForce } = await userOf(needs, userId);
+    if (inForce !== null) {
+      if (code === undefined) return NO_CODE;
+      if (!(await useSecondFactor(needs, inForce, code))) return WRONG_CODE;
+    }
+    const secondFactorId = encodeRawId(needs.randomness.bytes(16)) as SecondFactorId;
+    return needs.secondFactors.begin({ secondFactorId, userId, label: email });
+  };
+
+const RECOVERY_CODES = 10;
+const CODE_GROUP = /.{4}(?=.)/g;
+/** 16 characters of 5 bits, in groups that can be copied. */
+const newRecoveryCode = (randomness: Randomness): string =>
+  encodeRawId(randomness.bytes(16)).slice(-16).replace(CODE_GROUP, '$&-');
+
+/**
+ * Puts the pending factor in force and returns its recovery codes, which are shown once. The session goes on, all others of the user end.
+ * `invalid_request`: no enrolment is pending, or the code is wrong (param `code`); `unauthorized`: the factor changed in the meantime.
+ */
+export const confirmTotp =
+  (needs: Needs) =>
+  async (
+    { sessionId, userId }: { readonly sessionId: SessionUser['sessionId']; readonly userId: UserId },
+    code: string,
+    by: Changer,
+  ): Promise<{ readonly recoveryCodes: readonly string[] } | Rejection> => {
+    const { commands, accounts, randomness, secondFactors, sessions } = needs;
+    const { accountId, secondFactorId: replaces, passwordId } = await userOf(needs, userId);
+    const secondFactorId = await secondFactors.pendingOf(userId);
+    if (secondFactorId === null || passwordId === null) return NOTHING_PENDING;
+    if (!(await secondFactors.useCode(secondFactorId, code))) return WRONG_CODE;
+    const recoveryCodes = Array.from({ length: RECOVERY_CODES }, () => newRecoveryCode(randomness));
+    if (!(await secondFactors.confirm(secondFactorId, recoveryCodes))) return NOTHING_PENDING;
+    const decide = enrolSecondFactor({ secondFactorId, replaces }, accounts.realNow());
+    const metadata = metadataForChange(by, accountId, userId);
+    const done = await commands.execute(USER, streamName.user(userId), decide, metadata);
+    if (isRejection(done)) return done;
+    await sessions.carryOver({ sessionId, passwordId, secondFactorId });
+    if (replaces !== null) await secondFactors.forget(replaces);
+    return { recoveryCodes };
+  };
+
+/** The password alone is enough from now on. Ends the user's sessions. Rejects with `not_found`. No-op without a second factor. */
+export const resetSecondFactor =
+  (
+    needs: Pick<Needs, 'commands' | 'accounts' | 'sessions'> & {
+      readonly secondFactors: Pick<SecondFactors, 'forget'>;
+    },
+  ) =>
+  async (userId: UserId, by: Changer): Promise<KnownUser | Rejection> => {
+    const { commands, accounts, secondFactors, sessions } = needs;
+    const stream = streamName.user(userId);
+    const { state } = await commands.load(USER, stream);
+    const metadata = metadataForChange(by, state.status === 'absent' ? null : state.accountId, userId);
+    const done = await commands.execute(USER, stream, decideReset(accounts.realNow()), metadata);
+    if (isRejection(done)) return done;
+    if (done.reply === 'reset') await sessions.endOfUser(userId);
+    if (state.status !== 'absent' && state.secondFactorId !== null) await secondFactors.forget(state.secondFactorId);
+    return done.state as KnownUser;
+  };

@@ -1,0 +1,72 @@
+// Reports of disputes that a payment could not take when they came are taken when it can (Q10).
+
+import { streamName } from '../../domain/kernel/event.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
+import { assertExists } from '../../domain/payment/payment.ts';
+import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
+import { PAYMENT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+import { followSettling } from './settleCase.ts';
+import { type TakeCasesNeeds, takeProviderCases } from './takeProviderCases.ts';
+
+export const takeOwedReports = jobKind({
+  name: 'takeOwedReports',
+  payload: payloadOf({ paymentId: idOf<PaymentId>() }),
+  subjectOf: ({ paymentId }) => paymentId,
+});
+
+const take = (logged: { readonly subject: string }) => [enqueue(takeOwedReports, { paymentId: paymentOf(logged) })];
+
+/** Follows the money of a dispute to its case, and takes what was owed when the payment is free for it. */
+export const caseSettling = processManager({
+  name: 'caseSettling',
+  movesMoney: true,
+  reactions: {
+    payment: {
+      TransactionDisputeSettled: (logged) => [
+        enqueue(followSettling, { paymentId: paymentOf(logged), revision: logged.revision }),
+      ],
+      TransactionDisputeResolved: take,
+      TransactionHeldReleased: take,
+      ...ignoring(
+        'ChargeCreated',
+        'ChargePixIssued',
+        'ChargeInstrumentIssued',
+        'ChargeInstrumentRefused',
+        'ChargeExpired',
+        'ChargeFailed',
+        'ChargeCancelRequested',
+        'ChargeCancelled',
+        'ChargeWebhookResendRequested',
+        'TransactionProcessing',
+        'TransactionRefused',
+        'TransactionSettled',
+        'TransactionHeld',
+        'TransactionHeldRejected',
+        'TransactionPaymentRejected',
+        'TransactionPaymentReturned',
+        'TransactionReturnRefused',
+        'TransactionReturnRetried',
+        ...HELD_SETTLEMENT,
+        'TransactionFundsReleased',
+        'TransactionRefundReserved',
+        'TransactionRefundCompleted',
+        'TransactionRefundReleased',
+        'TransactionDisputeOpened',
+        'TransactionDisputeUpdated',
+        'TransactionDisputeReturned',
+      ),
+    },
+  },
+});
+
+/** Looks at the provider's reports of the payment again. No provider in this mode: no disputes. Throws UnknownAtProvider. */
+export const takeOwedReportsOf =
+  (needs: TakeCasesNeeds) =>
+  async ({ paymentId }: PayloadOf<typeof takeOwedReports>): Promise<void> => {
+    const { state } = await needs.commands.loadRecent(PAYMENT, streamName.payment(paymentId));
+    if (needs.providers.of(assertExists(state).charge.terms.mode) !== null) await takeProviderCases(needs)(paymentId);
+  };

@@ -1,0 +1,82 @@
+// What operators decide about reports that no rule can: how a mismatch is settled (Q1), and which reports need nothing more (Q11).
+import Type from 'typebox';
+import { dismissReport, NO_CASE, notSettleable, recordSettled } from '../../domain/dispute/decisions.ts';
+import type { MedCase, SettlingVerdict } from '../../domain/dispute/medCase.ts';
+import { streamName } from '../../domain/kernel/event.ts';
+import type { MedCaseId, PaymentId } from '../../domain/kernel/ids.ts';
+import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
+import { settleDispute } from '../../domain/payment/dispute.ts';
+import type { Accounts } from '../core/accounts.ts';
+import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
+import { jobKind } from '../core/capability.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import { type Changer, metadataForChange, metadataForProcess } from '../core/eventMetadata.ts';
+import { idOf, payloadOf } from '../core/payloads.ts';
+import type { PayloadOf } from '../ports/jobs.ts';
+import { announcesOutcomes } from './announcements.ts';
+import { tellPaymentOf } from './tellPayment.ts';
+
+interface Needs {
+  readonly commands: CommandHandler;
+  readonly accounts: Accounts;
+}
+
+/**
+ * Settles a mismatch. The payment decides, because refunds draw on the same rest; then the case follows. Rejects with `not_found`,
+ * `case_not_open` or `invalid_amount`.
+ */
+export const settleCase =
+  (needs: Needs) =>
+  async (id: MedCaseId, verdict: SettlingVerdict, reason: string, by: Changer): Promise<MedCase | Rejection> => {
+    const { commands, accounts } = needs;
+    const { state } = await commands.load(MED_CASE, streamName.medCase(id));
+    const refusal = notSettleable(state, verdict.verdict);
+    if (refusal !== null) return refusal;
+    if (state.status === 'absent') return NO_CASE;
+    const { accountId, mode, paymentId } = state.terms;
+    const announced = announcesOutcomes(await accounts.get(accountId), mode);
+    const settling = { ...verdict, caseId: id, reason, by: by.actor, announced };
+    const at = await accounts.now(accountId, mode);
+    const metadata = { ...metadataForChange(by, accountId, paymentId), mode };
+    const done = await commands.execute(PAYMENT, streamName.payment(paymentId), settleDispute(settling, at), metadata);
+    if (isRejection(done)) return done;
+    await followSettlingOf(needs)({ paymentId, revision: done.revision });
+    return (await commands.load(MED_CASE, streamName.medCase(id))).state as MedCase;
+  };
+
+export const followSettling = jobKind({
+  name: 'followSettling',
+  /** `revision`: of the event. */
+  payload: payloadOf({ paymentId: idOf<PaymentId>(), revision: Type.Integer() }),
+  subjectOf: ({ paymentId, revision }) => `${paymentId} ${revision}`,
+});
+
+/** Records in the case how its payment settled it, and tells the payment what became of the case. Twice: once. */
+export const followSettlingOf =
+  ({ commands }: { readonly commands: CommandHandler }) =>
+  async ({ paymentId, revision }: PayloadOf<typeof followSettling>): Promise<void> => {
+    const around = await commands.loadAround(PAYMENT, streamName.payment(paymentId), revision);
+    if (around?.event.type !== 'TransactionDisputeSettled') return;
+    const { caseId, verdict, amount, reason, by, announced, at } = around.event.data;
+    const { state } = await commands.load(MED_CASE, streamName.medCase(caseId));
+    if (state.status === 'absent') return;
+    const metadata = metadataForProcess('caseSettling', state.terms, paymentId, caseId);
+    const settled = recordSettled({ verdict, amount, reason, by, announced, at });
+    await commands.record(MED_CASE, streamName.medCase(caseId), settled, metadata);
+    await tellPaymentOf({ commands })({ caseId });
+  };
+
+/** Takes a report off the operators’ list. Rejects with `not_found` or `case_not_open`. */
+export const dismissCaseReport =
+  ({ commands, accounts }: Needs) =>
+  async (id: MedCaseId, reason: string, by: Changer): Promise<'dismissed' | Rejection> => {
+    const stream = streamName.medCase(id);
+    const { state } = await commands.load(MED_CASE, stream);
+    const about = state.status === 'absent' ? state.notTaken : state.terms;
+    if (about === undefined) return NO_CASE;
+    const { accountId, mode, paymentId } = about;
+    const metadata = { ...metadataForChange(by, accountId, paymentId), mode };
+    const at = await accounts.now(accountId, mode);
+    const done = await commands.execute(MED_CASE, stream, dismissReport(by.actor, reason, at), metadata);
+    return isRejection(done) ? done : 'dismissed';
+  };

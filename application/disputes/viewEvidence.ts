@@ -1,0 +1,96 @@
+// A link to a confirmed file streams it. A client that reads slowly holds a place and a part of the file in memory, so places are bounded.
+import { createHash } from 'node:crypto';
+import { NO_EVIDENCE, sizeMismatch } from '../../domain/dispute/evidenceFile.ts';
+import type { EvidenceId } from '../../domain/kernel/ids.ts';
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { KeyedCount } from '../core/keyedCount.ts';
+import type { EvidenceLinks, EvidenceStorage } from '../ports/evidenceStorage.ts';
+import { BAD_SIGNATURE } from './evidence.ts';
+
+/** Answers on their way at once, in each process. */
+const OF_LINK_MAX = 4;
+const OF_ACCOUNT_MAX = 16;
+const SEND_MS = 60_000;
+
+export interface ShownEvidence {
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly size: number;
+  readonly chunks: AsyncIterable<Buffer>;
+  /** In which it must be sent. */
+  readonly sendMs: number;
+  /** Frees its place. */
+  close(): void;
+}
+
+const TOO_MANY = reject(
+  'rate_limited',
+  `Too many downloads at once: a link takes ${OF_LINK_MAX}, an account ${OF_ACCOUNT_MAX}. Wait until one ends.`,
+);
+
+/** The stored file is not the confirmed one. */
+export class EvidenceDamaged extends Error {
+  override name = 'EvidenceDamaged';
+}
+
+/**
+ * Returns the file that a link is for. `invalid_signature`: the link is invalid or has expired. `rate_limited`: too many downloads.
+ * `not_found`: the file is gone. `EVIDENCE_SIZE_MISMATCH`: the storage was damaged. If the damage did not change the size, the
+ * chunks end with EvidenceDamaged before the last one, so that no client takes the file for whole.
+ */
+export const showEvidence = ({
+  links,
+  evidence,
+}: {
+  readonly links: EvidenceLinks;
+  readonly evidence: EvidenceStorage;
+}) => {
+  const places = openPlaces();
+  return async (evidenceId: EvidenceId, token: string): Promise<ShownEvidence | Rejection> => {
+    const view = await links.read('GET', evidenceId, token);
+    if (view === null) return BAD_SIGNATURE;
+    const leave = places.enter(token, view.accountId);
+    if (leave === null) return TOO_MANY;
+    const file = await evidence.open(view).catch((error: unknown) => {
+      leave();
+      throw error;
+    });
+    const { fileName, contentType, size, sha256 } = view;
+    if (file !== null && file.size === size) {
+      const close = () => {
+        file.close();
+        leave();
+      };
+      return { fileName, contentType, size, chunks: verified(file.chunks, sha256), sendMs: SEND_MS, close };
+    }
+    file?.close();
+    leave();
+    return file === null ? NO_EVIDENCE : sizeMismatch(size, file.size);
+  };
+};
+
+async function* verified(chunks: AsyncIterable<Buffer>, sha256: string): AsyncGenerator<Buffer> {
+  const sum = createHash('sha256');
+  let held: Buffer | null = null;
+  for await (const chunk of chunks) {
+    if (held !== null) yield held;
+    sum.update(chunk);
+    held = chunk;
+  }
+  if (sum.digest('hex') !== sha256) throw new EvidenceDamaged('a confirmed file has another SHA-256 than before');
+  if (held !== null) yield held;
+}
+
+const openPlaces = () => {
+  const [ofLink, ofAccount] = [new KeyedCount(), new KeyedCount()];
+  return {
+    /** Returns how to leave, which counts once; null if there is no place. */
+    enter: (link: string, account: string): (() => void) | null => {
+      if (ofLink.of(link) >= OF_LINK_MAX || ofAccount.of(account) >= OF_ACCOUNT_MAX) return null;
+      const leave = [ofLink.add(link), ofAccount.add(account)];
+      return () => {
+        for (const one of leave) one();
+      };
+    },
+  };
+};

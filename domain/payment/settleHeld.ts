@@ -1,0 +1,155 @@
+// An operator settles what the provider refuses to send back, by a Pix-out or by writing it off (M10). What the provider confirmed after it
+// had refused waits here too, and can only be written off: that money is gone.
+import type { Decided, Decision } from '../kernel/decider.ts';
+import type { RefundId } from '../kernel/ids.ts';
+import { type Rejection, reject } from '../kernel/rejection.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import type { LateConfirmation } from '../transaction/heldSettlement.ts';
+import type { IncomingPaymentRecord, TransactionState } from '../transaction/transaction.ts';
+import { assertExists, type ExistingPayment, type PaymentEvent, type PaymentState } from './payment.ts';
+import { PIX_OUT_FEE } from './refund.ts';
+
+export interface SettleHeld {
+  /** The Pix key that it is paid out to; null: it is written off. */
+  readonly pixOut: string | null;
+  readonly reason: string;
+  /** The payment, Pix-out or refund that is settled; null: the only one that waits. */
+  readonly id: string | null;
+  /** Names the Pix-out in place of a return that was refused so many times before. */
+  readonly payoutIdOf: (providerPaymentId: string, refusals: number) => RefundId;
+  readonly by: string;
+}
+
+/** Returns the confirmations that came after a refusal and wait for an operator. */
+export const lateConfirmations = (transaction: TransactionState): readonly LateConfirmation[] => {
+  const ofRefunds = transaction.status === 'settled' ? transaction.refunds.flatMap(({ late }) => late ?? []) : [];
+  const ofReturns = transaction.incomingPayments.flatMap(({ late }) => late ?? []);
+  return [...ofReturns, ...ofRefunds].filter(({ isWrittenOff }) => !isWrittenOff);
+};
+
+export const ALREADY_SETTLED = reject('held_already_settled', 'An operator already settled this money.');
+const NOT_REFUSED = reject('invalid_request', 'No refused return of this payment waits for an operator.');
+
+/** Whether an operator settled it, or has it settled at the moment. */
+export const isSettledByOperator = ({ outcome, late = [] }: IncomingPaymentRecord): boolean =>
+  outcome === 'payingOut' || outcome === 'paidOut' || outcome === 'writtenOff' || late.some((one) => one.isWrittenOff);
+
+const wasSettled = ({ transaction }: ExistingPayment, isMeant: (id: string) => boolean): boolean =>
+  transaction.incomingPayments.some(
+    (one) => isSettledByOperator(one) && [one.providerPaymentId, ...(one.late ?? []).map(({ id }) => id)].some(isMeant),
+  ) ||
+  (transaction.status === 'settled' &&
+    transaction.refunds.some(({ late }) => late?.isWrittenOff === true && isMeant(late.id)));
+
+/**
+ * Settled before: `held_already_settled`. No refused return, several without an id, a Pix-out of what is no real or is gone:
+ * `invalid_request`.
+ */
+export const settleHeld =
+  (wish: SettleHeld, at: Timestamp): Decision<PaymentState, PaymentEvent, 'settled'> =>
+  (state): Decided<PaymentEvent, 'settled'> | Rejection => {
+    const payment = assertExists(state);
+    const { transaction } = payment;
+    const isMeant = (id: string): boolean => wish.id === null || wish.id === id;
+    const refused = transaction.incomingPayments.filter(
+      ({ outcome, providerPaymentId }) => outcome === 'unreturned' && isMeant(providerPaymentId),
+    );
+    const late = lateConfirmations(transaction).filter(({ id }) => isMeant(id));
+    const ids = new Set([...refused.map(({ providerPaymentId }) => providerPaymentId), ...late.map(({ id }) => id)]);
+    if (ids.size === 0) return wasSettled(payment, isMeant) ? ALREADY_SETTLED : NOT_REFUSED;
+    if (ids.size > 1)
+      return reject(
+        'invalid_request',
+        `Several amounts of this payment wait. Name one of them: ${[...ids].join(', ')}.`,
+        {
+          param: 'providerPaymentId',
+        },
+      );
+    const events =
+      wish.pixOut === null
+        ? writeOff(payment, wish, refused, late, at)
+        : payOut(payment, wish, wish.pixOut, refused, at);
+    return 'rejected' in events ? events : { events, reply: 'settled' };
+  };
+
+const payOut = (
+  { charge }: ExistingPayment,
+  { reason, by, payoutIdOf }: SettleHeld,
+  destination: string,
+  refused: readonly IncomingPaymentRecord[],
+  at: Timestamp,
+): readonly PaymentEvent[] | Rejection => {
+  const { currency } = charge.terms;
+  const param = 'pixOut';
+  if (currency !== 'BRL') return reject('invalid_request', 'A Pix-out is made in BRL only.', { param });
+  if (refused.length === 0 || refused.some(({ late }) => late !== undefined))
+    return reject('invalid_request', 'The provider already paid this amount. Write it off.', { param });
+  return refused.map(({ providerPaymentId, amount, refusal }): PaymentEvent => {
+    const payoutId = payoutIdOf(providerPaymentId, refusal?.number ?? 0);
+    const data = { providerPaymentId, payoutId, amount, currency, destination, fee: PIX_OUT_FEE, reason, by, at };
+    return { type: 'TransactionHeldPayoutRequested', data };
+  });
+};
+
+const writeOff = (
+  { charge }: ExistingPayment,
+  { reason, by }: SettleHeld,
+  refused: readonly IncomingPaymentRecord[],
+  late: readonly LateConfirmation[],
+  at: Timestamp,
+): readonly PaymentEvent[] => {
+  const { currency } = charge.terms;
+  return [
+    ...refused.map(({ providerPaymentId, amount }): PaymentEvent => {
+      const data = { providerPaymentId, amount, currency, reason, by, at };
+      return { type: 'TransactionHeldWrittenOff', data };
+    }),
+    ...late.map(({ id, amount }): PaymentEvent => {
+      const data = { id, amount, currency, reason, by, at };
+      return { type: 'TransactionLateConfirmationWrittenOff', data };
+    }),
+  ];
+};
+
+const NOTHING = { events: [], reply: 'nothing' } as const;
+type Recorded = 'recorded' | 'nothing';
+
+const findPayout = ({ transaction }: ExistingPayment, id: RefundId) => {
+  for (const record of transaction.incomingPayments)
+    for (const payout of record.payouts ?? []) if (payout.payoutId === id) return { record, payout };
+  return null;
+};
+
+/**
+ * The provider paid the Pix-out. Known before, or never requested: nothing. If it had been called failed and the money went another way
+ * since, a late confirmation is recorded.
+ */
+export const recordHeldPayoutPaid =
+  (id: RefundId, endToEndId: string | null, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const payment = assertExists(state);
+    const found = findPayout(payment, id);
+    if (found === null || found.payout.outcome === 'paid') return NOTHING;
+    const { record, payout } = found;
+    if (record.late?.some((late) => late.id === id)) return NOTHING;
+    const { providerPaymentId, amount } = record;
+    const data = { providerPaymentId, amount, currency: payment.charge.terms.currency, fee: payout.fee, at };
+    const isOwed = record.outcome === 'unreturned' || record.outcome === 'rejected';
+    if (payout.outcome === 'requested' || isOwed)
+      return {
+        events: [{ type: 'TransactionHeldPayoutPaid', data: { ...data, payoutId: id, endToEndId } }],
+        reply: 'recorded',
+      };
+    return { events: [{ type: 'TransactionReturnConfirmedLate', data: { ...data, id } }], reply: 'recorded' };
+  };
+
+/** The provider refuses the Pix-out: an operator settles it again. Known before, or never requested: nothing. */
+export const recordHeldPayoutFailed =
+  (id: RefundId, reason: string, at: Timestamp): Decision<PaymentState, PaymentEvent, Recorded> =>
+  (state) => {
+    const found = findPayout(assertExists(state), id);
+    if (found?.payout.outcome !== 'requested') return NOTHING;
+    const { providerPaymentId } = found.record;
+    const data = { providerPaymentId, payoutId: id, reason, at };
+    return { events: [{ type: 'TransactionHeldPayoutFailed', data }], reply: 'recorded' };
+  };

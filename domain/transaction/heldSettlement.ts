@@ -1,0 +1,197 @@
+// How an operator settles what the provider refuses to send back (M10), and what the provider confirms after it had refused: both are
+// kept with the payment that arrived, or with the refund.
+import type { Fact } from '../kernel/event.ts';
+import { PREFIX, type RefundId } from '../kernel/ids.ts';
+import type { Minor } from '../kernel/money.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import type { RefundRecord } from './refunds.ts';
+import type { IncomingPaymentRecord, TransactionState } from './transaction.ts';
+
+interface Moved {
+  readonly amount: Minor;
+  readonly currency: string;
+  readonly at: Timestamp;
+}
+
+/** An operator has the money paid out to a Pix key instead. The platform bears the fee; nothing has moved yet. */
+export type TransactionHeldPayoutRequested = Fact<
+  'TransactionHeldPayoutRequested',
+  Moved & {
+    readonly providerPaymentId: string;
+    /** Names the Pix-out at the provider, and its stream. */
+    readonly payoutId: RefundId;
+    readonly destination: string;
+    readonly fee: Minor;
+    readonly reason: string;
+    readonly by: string;
+  }
+>;
+/** The Pix-out arrived: nothing is owed to the payer any more. */
+export type TransactionHeldPayoutPaid = Fact<
+  'TransactionHeldPayoutPaid',
+  Moved & {
+    readonly providerPaymentId: string;
+    readonly payoutId: RefundId;
+    readonly fee: Minor;
+    readonly endToEndId: string | null;
+  }
+>;
+/** The provider refuses the Pix-out: the money waits for an operator again. */
+export type TransactionHeldPayoutFailed = Fact<
+  'TransactionHeldPayoutFailed',
+  {
+    readonly providerPaymentId: string;
+    readonly payoutId: RefundId;
+    readonly reason: string;
+    readonly at: Timestamp;
+  }
+>;
+/** An operator gave up sending it back: it is the platform's. */
+export type TransactionHeldWrittenOff = Fact<
+  'TransactionHeldWrittenOff',
+  Moved & { readonly providerPaymentId: string; readonly reason: string; readonly by: string }
+>;
+/**
+ * The provider confirmed a return, or the Pix-out in its place, after it had refused it and the money went elsewhere. The amount left the
+ * provider once more: it is a claim until an operator writes it off. `id`: the return's or the Pix-out's own. `fee`: of a Pix-out.
+ */
+export type TransactionReturnConfirmedLate = Fact<
+  'TransactionReturnConfirmedLate',
+  Moved & { readonly providerPaymentId: string; readonly id: string; readonly fee: Minor }
+>;
+/** The provider confirmed a refund after it had failed. The merchant keeps what it got back; the amount is a claim as above. */
+export type TransactionRefundConfirmedLate = Fact<
+  'TransactionRefundConfirmedLate',
+  Moved & { readonly refundId: RefundId; readonly fee: Minor; readonly endToEndId: string | null }
+>;
+/** An operator writes off such a claim: the platform bears it. `id`: of the return, the Pix-out or the refund. */
+export type TransactionLateConfirmationWrittenOff = Fact<
+  'TransactionLateConfirmationWrittenOff',
+  Moved & { readonly id: string; readonly reason: string; readonly by: string }
+>;
+export type HeldSettlementEvent =
+  | TransactionHeldPayoutRequested
+  | TransactionHeldPayoutPaid
+  | TransactionHeldPayoutFailed
+  | TransactionHeldWrittenOff
+  | TransactionReturnConfirmedLate
+  | TransactionRefundConfirmedLate
+  | TransactionLateConfirmationWrittenOff;
+
+/** For consumers that all of these are nothing to. */
+export const HELD_SETTLEMENT = [
+  'TransactionHeldPayoutRequested',
+  'TransactionHeldPayoutPaid',
+  'TransactionHeldPayoutFailed',
+  'TransactionHeldWrittenOff',
+  'TransactionReturnConfirmedLate',
+  'TransactionRefundConfirmedLate',
+  'TransactionLateConfirmationWrittenOff',
+] as const satisfies readonly HeldSettlementEvent['type'][];
+
+/** A Pix-out in place of a refused return. */
+export interface HeldPayout {
+  readonly payoutId: RefundId;
+  readonly destination: string;
+  readonly fee: Minor;
+  readonly requestedAt: Timestamp;
+  readonly outcome: 'requested' | 'paid' | 'failed';
+}
+
+/** A confirmation that came after the refusal. */
+export interface LateConfirmation {
+  readonly id: string;
+  readonly amount: Minor;
+  readonly at: Timestamp;
+  readonly isWrittenOff: boolean;
+}
+
+type RecordEvent = Exclude<HeldSettlementEvent, TransactionRefundConfirmedLate | TransactionLateConfirmationWrittenOff>;
+
+const withPayout = (
+  { payouts = [] }: IncomingPaymentRecord,
+  id: RefundId,
+  outcome: HeldPayout['outcome'],
+): Pick<IncomingPaymentRecord, 'payouts'> => ({
+  payouts: payouts.map((one) => (one.payoutId === id ? { ...one, outcome } : one)),
+});
+
+/** Returns the payment that arrived, after an event that names it. */
+const evolveHeldRecord = (record: IncomingPaymentRecord, event: RecordEvent): IncomingPaymentRecord => {
+  switch (event.type) {
+    case 'TransactionHeldPayoutRequested': {
+      const { payoutId, destination, fee, at: requestedAt } = event.data;
+      const payout: HeldPayout = { payoutId, destination, fee, requestedAt, outcome: 'requested' };
+      return { ...record, outcome: 'payingOut', payouts: [...(record.payouts ?? []), payout] };
+    }
+    case 'TransactionHeldPayoutPaid':
+      return { ...record, ...withPayout(record, event.data.payoutId, 'paid'), outcome: 'paidOut' };
+    case 'TransactionHeldPayoutFailed': {
+      const { payoutId, reason, at } = event.data;
+      const number = (record.refusal?.number ?? 0) + 1;
+      return {
+        ...record,
+        ...withPayout(record, payoutId, 'failed'),
+        outcome: 'unreturned',
+        refusal: { reason, at, number },
+      };
+    }
+    case 'TransactionHeldWrittenOff':
+      return { ...record, outcome: 'writtenOff' };
+    case 'TransactionReturnConfirmedLate': {
+      const { id, amount, at } = event.data;
+      return { ...record, late: [...(record.late ?? []), { id, amount, at, isWrittenOff: false }] };
+    }
+    default:
+      return event satisfies never;
+  }
+};
+
+/** Returns the refund after its late confirmation. */
+const evolveLateRefund = (refund: RefundRecord, { data }: TransactionRefundConfirmedLate): RefundRecord => {
+  const { refundId, amount, at } = data;
+  const id = PREFIX.refund + refundId;
+  return refund.refundId === refundId ? { ...refund, late: { id, amount, at, isWrittenOff: false } } : refund;
+};
+
+/** Returns what it was confirmed late of, with the confirmation of this id written off. */
+const writtenOffLate = <T extends { readonly late?: LateConfirmation | readonly LateConfirmation[] }>(
+  one: T,
+  id: string,
+): T => {
+  const { late } = one;
+  if (late === undefined) return one;
+  const of = (it: LateConfirmation): LateConfirmation => (it.id === id ? { ...it, isWrittenOff: true } : it);
+  return { ...one, late: 'id' in late ? of(late) : late.map(of) };
+};
+
+/** Nothing of this payment is owed to its payer any more: one that the payer lock kept from being credited ends with it. */
+export const gone = (
+  state: TransactionState,
+  incomingPayments: readonly IncomingPaymentRecord[],
+  { providerPaymentId, at }: { readonly providerPaymentId: string; readonly at: Timestamp },
+): TransactionState =>
+  state.status === 'returning' && state.incoming.providerPaymentId === providerPaymentId
+    ? { declined: state.declined, incomingPayments, status: 'returned', incoming: state.incoming, returnedAt: at }
+    : { ...state, incomingPayments };
+
+/** Returns the transaction after such an event. */
+export const evolveHeldSettlement = (state: TransactionState, event: HeldSettlementEvent): TransactionState => {
+  if (event.type === 'TransactionRefundConfirmedLate')
+    return state.status === 'settled'
+      ? { ...state, refunds: state.refunds.map((refund) => evolveLateRefund(refund, event)) }
+      : state;
+  if (event.type === 'TransactionLateConfirmationWrittenOff') {
+    const { id } = event.data;
+    const incomingPayments = state.incomingPayments.map((one) => writtenOffLate(one, id));
+    return state.status === 'settled'
+      ? { ...state, incomingPayments, refunds: state.refunds.map((one) => writtenOffLate(one, id)) }
+      : { ...state, incomingPayments };
+  }
+  const { providerPaymentId } = event.data;
+  const incomingPayments = state.incomingPayments.map((one) =>
+    one.providerPaymentId === providerPaymentId ? evolveHeldRecord(one, event) : one,
+  );
+  const isGone = event.type === 'TransactionHeldPayoutPaid' || event.type === 'TransactionHeldWrittenOff';
+  return isGone ? gone(state, incomingPayments, event.data) : { ...state, incomingPayments };
+};

@@ -1,0 +1,67 @@
+// What this process remembers of the log, and how it finds out that the log is another one: the server was restored to an older state.
+// Compared with the leader before the first append over a new connection, and before every subscription call.
+import type { Position } from '../../../application/ports/eventStore.ts';
+import { KnownHead } from '../knownHead.ts';
+import { RestoreSignal } from '../restoreSignal.ts';
+import type { Reader } from './reader.ts';
+
+interface Landmark {
+  readonly position: Position;
+  readonly id: string;
+}
+
+export class LogMemory {
+  readonly head: KnownHead<Position | null>;
+  /** How often the log turned out to be an older one. */
+  restores = 0;
+  /** The newest event whose id is known here. */
+  #landmark: Landmark | null = null;
+  readonly #reader: Pick<Reader, 'newest' | 'idAt'>;
+  readonly #prefixes: readonly string[];
+  readonly #restored: RestoreSignal<Position | null>;
+
+  /** `prefixes`: of the streams whose newest position is the head. */
+  constructor(reader: Pick<Reader, 'newest' | 'idAt'>, prefixes: readonly string[], onError: (error: Error) => void) {
+    this.#reader = reader;
+    this.#prefixes = prefixes;
+    this.#restored = new RestoreSignal((error) => onError(error as Error));
+    this.head = new KnownHead<Position | null>(null, (error) => onError(error as Error));
+  }
+
+  /** Asks the server for the head. Throws EventStoreUnavailable. */
+  async readHead(): Promise<Position | null> {
+    const position = await this.#reader.newest(this.#prefixes);
+    this.head.learn(position);
+    return position;
+  }
+
+  /** An event of the streams that the head counts. */
+  saw(position: Position, id: string): void {
+    if (this.#landmark === null || position > this.#landmark.position) this.#landmark = { position, id };
+    this.head.learn(position);
+  }
+
+  /** Called with the head whenever what is remembered of the log is no longer to be trusted. Returns the undo. */
+  onRestored(listener: (head: Position | null) => void): () => void {
+    return this.#restored.listen(listener);
+  }
+
+  /** Throws EventStoreUnavailable. */
+  async check(): Promise<void> {
+    const { known } = this.head;
+    if (known === null) return; // nothing to compare
+    const landmark = this.#landmark;
+    const { restores } = this;
+    const [newest, idThere] = await Promise.all([
+      this.#reader.newest(this.#prefixes),
+      landmark === null ? null : this.#reader.idAt(landmark.position),
+    ]);
+    if (restores !== this.restores) return; // found out meanwhile
+    const isOlder = newest === null || newest < known || (idThere !== null && idThere !== landmark?.id);
+    if (!isOlder) return this.head.learn(newest);
+    this.restores++;
+    this.#landmark = null;
+    this.head.reset(newest);
+    this.#restored.tell(newest);
+  }
+}

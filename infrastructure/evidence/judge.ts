@@ -1,0 +1,94 @@
+// Judges files in a thread of its own, because a hostile file of 10 MB takes long enough to hold the event loop. Few files are in memory
+// at once.
+import { Worker } from 'node:worker_threads';
+import type { EvidenceVerdict, JudgeEvidence } from '../../application/ports/evidenceGrants.ts';
+import { EvidenceStorageUnavailable } from '../../application/ports/evidenceStorage.ts';
+import { sizeMismatch } from '../../domain/dispute/evidenceFile.ts';
+import { reject } from '../../domain/kernel/rejection.ts';
+
+/** One waits for the thread while the next is read. */
+const FILES_MAX = 2;
+/** The worst file takes a second. */
+const JUDGING_MS_MAX = 20_000;
+const TOO_LONG = reject('invalid_evidence', 'The file takes too long to examine. Request a new grant for another one.');
+
+export interface JudgedFile {
+  readonly bytes: Uint8Array;
+  readonly mimeType: string;
+}
+
+export interface EvidenceJudge {
+  readonly judge: JudgeEvidence;
+  close(): Promise<void>;
+}
+
+/** Returns how to have the thread judge a file: one after the other. The thread begins with the first one. */
+const judgeThread = () => {
+  let worker: Worker | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  const begin = (): Worker => {
+    const begun = new Worker(new URL('./judgeWorker.ts', import.meta.url));
+    // Callers get the error by the exit; an idle thread has none.
+    begun.on('error', () => undefined);
+    begun.once('exit', () => {
+      if (worker === begun) worker = null;
+    });
+    return begun;
+  };
+  const ask = (file: JudgedFile): Promise<EvidenceVerdict> =>
+    new Promise((resolve, reject) => {
+      worker ??= begin();
+      const asked = worker;
+      const settle = (): void => {
+        clearTimeout(timer);
+        asked.off('message', onVerdict).off('exit', onExit);
+        // A thread that waits for the next file must not keep the process alive.
+        asked.unref();
+      };
+      const onVerdict = (verdict: EvidenceVerdict): void => {
+        settle();
+        resolve(verdict);
+      };
+      const onExit = (): void => {
+        settle();
+        reject(new EvidenceStorageUnavailable('the thread that judges files ended'));
+      };
+      // A verdict, too: another try would take as long, while others wait.
+      const timer = setTimeout(() => {
+        worker = null;
+        onVerdict(TOO_LONG);
+        void asked.terminate();
+      }, JUDGING_MS_MAX);
+      asked.ref();
+      asked.on('message', onVerdict).on('exit', onExit);
+      asked.postMessage(file);
+    });
+  return {
+    ask: (file: JudgedFile): Promise<EvidenceVerdict> => {
+      const mine = last.then(() => ask(file));
+      last = mine.catch(() => undefined);
+      return mine;
+    },
+    close: async () => void (await worker?.terminate()),
+  };
+};
+
+export const openEvidenceJudge = (): EvidenceJudge => {
+  const thread = judgeThread();
+  const lanes: Promise<unknown>[] = Array.from({ length: FILES_MAX }, () => Promise.resolve());
+  let turn = 0;
+  const judgeNow: JudgeEvidence = async ({ read, mimeType, fileSize }) => {
+    const bytes = await read();
+    if (bytes === null) return null;
+    return bytes.length === fileSize ? thread.ask({ bytes, mimeType }) : sizeMismatch(fileSize, bytes.length);
+  };
+  return {
+    judge: (file) => {
+      const lane = turn++ % FILES_MAX;
+      const mine = (lanes[lane] as Promise<unknown>).then(() => judgeNow(file));
+      lanes[lane] = mine.catch(() => undefined);
+      return mine;
+    },
+    close: thread.close,
+  };
+};

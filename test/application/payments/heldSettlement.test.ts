@@ -1,0 +1,25 @@
+// The words of an operator that settles held money (M10).
+import { expect } from 'chai';
+import { heldSettlementOf } from '../../../application/payments/heldSettlement.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+
+const KEY = 'tesouraria@example.com';
+
+describe('heldSettlementOf', () => {
+  for (const [name, sent, param] of [
+    ['neither way', { reason: 'x' }, 'pixOut'],
+    ['both ways', { pixOut: KEY, writtenOff: true, reason: 'x' }, 'pixOut'],
+    ['writtenOff: false', { writtenOff: false, reason: 'x' }, 'pixOut'],
+    ['no Pix key', { pixOut: '123', reason: 'x' }, 'pixOut'],
+    ['a blank reason', { writtenOff: true, reason: ' ' }, 'reason'],
+    ['a reason of 501 characters', { writtenOff: true, reason: 'x'.repeat(501) }, 'reason'],
+  ] as const)
+    it(`${name}: invalid_request`, () => {
+      const judged = heldSettlementOf(sent);
+      expect(isRejection(judged) && [judged.code, judged.param]).to.deep.equal(['invalid_request', param]);
+    });
+  it('one way with a reason is a settlement', () => {
+    expect(heldSettlementOf({ pixOut: KEY, reason: 'x' })).to.deep.equal({ pixOut: KEY, reason: 'x' });
+    expect(heldSettlementOf({ writtenOff: true, reason: 'x' })).to.deep.equal({ pixOut: null, reason: 'x' });
+  });
+});

@@ -1,0 +1,195 @@
+// The Pix-out in place of a refused return (M10) on its way through the provider, and what a provider confirms after it had refused.
+import { expect } from 'chai';
+import { Accounts } from '../../../application/core/accounts.ts';
+import { ACCOUNT, PAYMENT } from '../../../application/core/aggregates.ts';
+import { reviewHeld } from '../../../application/payments/reviewHeld.ts';
+import { Settler } from '../../../application/payments/settle.ts';
+import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
+import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
+import { RefundExecutor } from '../../../application/refunds/refundExecution.ts';
+import { requestRefund } from '../../../application/refunds/requestRefund.ts';
+import { suspendAccount } from '../../../domain/account/account.ts';
+import { streamName } from '../../../domain/kernel/event.ts';
+import type { PaymentId, RefundId } from '../../../domain/kernel/ids.ts';
+import { isRejection } from '../../../domain/kernel/rejection.ts';
+import { toMillis } from '../../../domain/kernel/time.ts';
+import { recordReturnRefusal } from '../../../domain/payment/lifecycle.ts';
+import { type Core, newId, openCore, why } from '../../support/core.ts';
+import { incoming, LOCKED_TO, SETTLED_AT, SOMEBODY_ELSE } from '../../support/samples.ts';
+
+const KEY = 'tesouraria@example.com';
+const BY = { actor: 'operator:ana', requestId: null };
+const thrown = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe('the Pix-out in place of a refused return, on Postgres', () => {
+  let core: Core;
+  let pixes = 0;
+  const alerted: object[] = [];
+  before(async () => {
+    core = await openCore();
+  });
+  after(() => core.close());
+  beforeEach(() => {
+    core.clock.nowMs = toMillis(SETTLED_AT);
+    core.provider.forget();
+    alerted.length = 0;
+  });
+  afterEach(() => Object.assign(core.spies, { beforeAppend: null, afterAppend: null, onRead: null }));
+
+  const run = async (paymentId: PaymentId, refundId: RefundId): Promise<void> => {
+    const accounts = new Accounts(core.commands, core.clock);
+    const alerts = { confirmedLate: (_: object, confirmed: object) => void alerted.push(confirmed) };
+    const timers = { set: async () => undefined };
+    const needs = { commands: core.commands, accounts, providers: core.provider, timers, alerts };
+    await new RefundExecutor(needs).run({ paymentId, refundId });
+  };
+  const typesOf = async (id: PaymentId) =>
+    (await core.eventsOf(streamName.payment(id))).map(({ type }) => type).slice(2);
+  const settleBy = async (id: PaymentId, pixOut: string | null) => {
+    const done = await reviewHeld(core)(id, { pixOut, reason: 'closed' }, BY);
+    return isRejection(done) ? done.code : done.isNew;
+  };
+  /** A stranger's Pix whose return the provider refused. */
+  const refused = async (): Promise<PaymentId> => {
+    const { commands, accounts, provider: providers } = core;
+    const id = await core.openCharge({ txid: newId<string>(), expectedPayerTaxId: LOCKED_TO });
+    const pix = `E-held-${++pixes}`;
+    const payer = { name: 'X', document: SOMEBODY_ELSE };
+    await new Settler({ commands, accounts, providers }).settle(id, incoming({ providerPaymentId: pix, payer }));
+    const { state } = await commands.load(PAYMENT, streamName.payment(id));
+    const returnId = state.transaction.incomingPayments[0]?.returnId ?? '';
+    await commands.record(
+      PAYMENT,
+      streamName.payment(id),
+      recordReturnRefusal(pix, returnId, 'no', SETTLED_AT),
+      why(core.account.accountId),
+    );
+    return id;
+  };
+  const payoutsOf = async (id: PaymentId): Promise<readonly RefundId[]> => {
+    const { state } = await core.commands.load(PAYMENT, streamName.payment(id));
+    return (state.transaction.incomingPayments[0]?.payouts ?? []).map(({ payoutId }) => payoutId);
+  };
+  /** The Pix-out that an operator just asked for. */
+  const requested = async (id: PaymentId): Promise<RefundId> => {
+    expect(await settleBy(id, KEY)).to.equal(true);
+    return (await payoutsOf(id)).at(-1) as RefundId;
+  };
+  const CONFIRMED = { kind: 'confirmed', endToEndId: 'E-out' } as const;
+  const REFUSED = ['TransactionPaymentRejected', 'TransactionReturnRefused'];
+
+  it('goes to the key in full, once, and ends the payment', async () => {
+    const id = await refused();
+    const payout = await requested(id);
+    core.provider.refundOutcome = CONFIRMED;
+    for (let n = 0; n < 3; n++) await run(id, payout);
+    const { order } = core.provider.refunds.get(payout) as { order: object };
+    expect(order).to.deep.include({ refundId: payout, amount: 12_345, strategy: 'cashout', destination: KEY });
+    expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.have.length(1);
+    expect(await typesOf(id)).to.deep.equal([
+      ...REFUSED,
+      'TransactionHeldPayoutRequested',
+      'TransactionHeldPayoutPaid',
+    ]);
+  });
+  it('killed after the provider paid: asked for, and not paid again', async () => {
+    const id = await refused();
+    const payout = await requested(id);
+    core.provider.refundOutcome = CONFIRMED;
+    core.spies.beforeAppend = async (_stream, events) => {
+      if (events.some(({ type }) => type === 'RefundCompleted')) throw new EventStoreUnavailable('killed');
+    };
+    expect(await thrown(run(id, payout))).to.be.instanceOf(EventStoreUnavailable);
+    core.spies.beforeAppend = null;
+    for (let n = 0; n < 2; n++) await run(id, payout);
+    expect(core.provider.refunds.size).to.equal(1);
+    expect((await typesOf(id)).at(-1)).to.equal('TransactionHeldPayoutPaid');
+  });
+  it('an unknown outcome is asked for until it is known', async () => {
+    const id = await refused();
+    const payout = await requested(id);
+    core.provider.refundOutcome = CONFIRMED;
+    core.provider.next('refund', 'unknown');
+    await run(id, payout);
+    expect((await typesOf(id)).at(-1)).to.equal('TransactionHeldPayoutRequested');
+    core.provider.next('findRefund', 'unknown');
+    await run(id, payout);
+    await run(id, payout); // found
+    await run(id, payout); // concluded
+    expect(core.provider.calls.filter((call) => call.startsWith('refund '))).to.have.length(1);
+    expect((await typesOf(id)).at(-1)).to.equal('TransactionHeldPayoutPaid');
+  });
+  it('refused: waits again, and a second Pix-out has an id of its own', async () => {
+    const id = await refused();
+    const payout = await requested(id);
+    core.provider.refundOutcome = { kind: 'refused', reason: 'no such key' };
+    for (let n = 0; n < 2; n++) await run(id, payout);
+    const again = await requested(id);
+    expect(again).to.not.equal(payout);
+    core.provider.refundOutcome = CONFIRMED;
+    for (let n = 0; n < 2; n++) await run(id, again);
+    expect(await settleBy(id, KEY)).to.equal('held_already_settled');
+    expect((await typesOf(id)).slice(2)).to.deep.equal([
+      'TransactionHeldPayoutRequested',
+      'TransactionHeldPayoutFailed',
+      'TransactionHeldPayoutRequested',
+      'TransactionHeldPayoutPaid',
+    ]);
+  });
+  it('confirmed after it was refused and written off: recorded and alerted once', async () => {
+    const id = await refused();
+    const payout = await requested(id);
+    core.provider.refundOutcome = { kind: 'refused', reason: 'no such key' };
+    for (let n = 0; n < 2; n++) await run(id, payout);
+    expect(await settleBy(id, null)).to.equal(true);
+    const kept = core.provider.refunds.get(payout)!;
+    core.provider.refunds.set(payout, { ...kept, outcome: CONFIRMED });
+    for (let n = 0; n < 4; n++) await run(id, payout);
+    expect((await typesOf(id)).slice(-2)).to.deep.equal([
+      'TransactionHeldWrittenOff',
+      'TransactionReturnConfirmedLate',
+    ]);
+    expect(alerted).to.deep.equal([{ paymentId: id, id: payout }]);
+  });
+  it('a refund confirmed after it had failed: recorded and alerted once; while the provider does not say, asked again', async () => {
+    const { commands, accounts, provider: providers, account } = core;
+    const id = await core.openCharge();
+    await new Settler({ commands, accounts, providers }).settle(id, incoming({ providerPaymentId: `E-${++pixes}` }));
+    const by = { account, mode: 'test', actor: 'key:test', requestId: 'req_1' } as const;
+    const guard = { refundGuard: { reserve: async () => 'reserved' as const } };
+    const asked = { ...by, paymentId: id, body: { idempotencyKey: 'refund-1' } };
+    const done = await requestRefund({ commands, accounts, ...guard })(asked);
+    if (isRejection(done)) throw new Error(done.code);
+    const { refundId } = done.refund;
+    core.provider.refundOutcome = { kind: 'refused', reason: 'account closed' };
+    await run(id, refundId);
+    core.provider.calls.length = 0;
+    await run(id, refundId); // concludes; what just failed is not asked about
+    expect(core.provider.calls).to.deep.equal([]);
+    await run(id, refundId);
+    expect(core.provider.calls).to.deep.equal([`findRefund ${refundId}`]);
+    const kept = core.provider.refunds.get(refundId)!;
+    core.provider.refunds.set(refundId, { ...kept, outcome: CONFIRMED });
+    core.provider.next('findRefund', 'unknown');
+    expect(await thrown(run(id, refundId))).to.be.instanceOf(UnknownAtProvider);
+    for (let n = 0; n < 4; n++) await run(id, refundId);
+    expect((await typesOf(id)).slice(-2)).to.deep.equal([
+      'TransactionRefundReleased',
+      'TransactionRefundConfirmedLate',
+    ]);
+    expect(alerted).to.deep.equal([{ paymentId: id, id: refundId }]);
+  });
+  it('the account suspended: goes out all the same, since it is the platform that pays', async () => {
+    const id = await refused();
+    const payout = await requested(id);
+    const stream = streamName.account(core.account.accountId);
+    await core.commands.execute(ACCOUNT, stream, suspendAccount(SETTLED_AT), why(core.account.accountId));
+    core.provider.refundOutcome = CONFIRMED;
+    for (let n = 0; n < 2; n++) await run(id, payout);
+    expect((await typesOf(id)).at(-1)).to.equal('TransactionHeldPayoutPaid');
+  });
+});

@@ -1,0 +1,56 @@
+// Every guide exists in English and in Portuguese, and the two say the same: same headings, code, tables and links.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { Marked, type Token, type Tokens } from 'marked';
+import { GUIDES } from '../../http/site/docs/guides.ts';
+
+const FOLDER = new URL('../../docs/guides/', import.meta.url);
+const NAMES = GUIDES.map(({ path }) => `${path.slice('/docs/'.length)}.md`);
+
+const filesOf = (folder: string): readonly string[] =>
+  readdirSync(new URL(folder, FOLDER)).filter((name) => name.endsWith('.md'));
+const tokensOf = (file: string): readonly Token[] => {
+  const marked = new Marked();
+  const all: Token[] = [];
+  marked.walkTokens(marked.lexer(readFileSync(new URL(file, FOLDER), 'utf8')), (token) => void all.push(token));
+  return all;
+};
+
+/** What no translation changes, in order. */
+const skeletonOf = (tokens: readonly Token[]): readonly string[] =>
+  tokens.flatMap((token) => {
+    if (token.type === 'heading') return [`heading ${(token as Tokens.Heading).depth}`];
+    if (token.type === 'code') return [`code ${(token as Tokens.Code).lang}\n${(token as Tokens.Code).text}`];
+    if (token.type === 'table') return [`table of ${(token as Tokens.Table).rows.length} rows`];
+    if (token.type === 'list') return [`list of ${(token as Tokens.List).items.length} items`];
+    if (token.type === 'paragraph') return ['paragraph'];
+    return [];
+  });
+/** Links and names of fields: a sentence may have them in another order. */
+const namesOf = (tokens: readonly Token[]): readonly string[] =>
+  tokens
+    .flatMap((token) => {
+      if (token.type === 'link') return [`link ${(token as Tokens.Link).href}`];
+      return token.type === 'codespan' ? [(token as Tokens.Codespan).text] : [];
+    })
+    .toSorted();
+const textsOf = (tokens: readonly Token[]): readonly string[] =>
+  tokens.flatMap((token) => (['heading', 'paragraph'].includes(token.type) ? [(token as Tokens.Paragraph).text] : []));
+
+describe('docs/guides', () => {
+  it('are those that are served, in both languages', () => {
+    expect([filesOf('.').toSorted(), filesOf('pt').toSorted()]).to.deep.equal([NAMES.toSorted(), NAMES.toSorted()]);
+  });
+  for (const name of NAMES) {
+    it(`${name} has the same parts in both languages`, () => {
+      expect(skeletonOf(tokensOf(`pt/${name}`))).to.deep.equal(skeletonOf(tokensOf(name)));
+    });
+    it(`${name} has the same links and names in both languages`, () => {
+      expect(namesOf(tokensOf(`pt/${name}`))).to.deep.equal(namesOf(tokensOf(name)));
+    });
+    it(`${name} has no text that was left in English`, () => {
+      const english = new Set(textsOf(tokensOf(name)).filter((text) => text.includes(' ')));
+      expect(textsOf(tokensOf(`pt/${name}`)).filter((text) => english.has(text))).to.deep.equal([]);
+    });
+  }
+});

@@ -1,0 +1,324 @@
+// What an operator makes of a return that the provider refuses for good (M10), and what the provider confirms after a refusal.
+import { expect } from 'chai';
+import type { RefundId } from '../../../domain/kernel/ids.ts';
+import { toMinor } from '../../../domain/kernel/money.ts';
+import { journalEntry } from '../../../domain/ledger/postings.ts';
+import { releaseHeld, returnHeld } from '../../../domain/payment/held.ts';
+import { recordReturn } from '../../../domain/payment/lifecycle.ts';
+import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
+import { pendingSince } from '../../../domain/payment/pendingWork.ts';
+import { completeRefund } from '../../../domain/payment/refund.ts';
+import {
+  recordHeldPayoutFailed,
+  recordHeldPayoutPaid,
+  type SettleHeld,
+  settleHeld,
+} from '../../../domain/payment/settleHeld.ts';
+import { transactionStatus } from '../../../domain/presentation/status.ts';
+import { DEFAULT_FEES } from '../../../domain/transaction/fees.ts';
+import { heldMoney } from '../../../projections/payments/held.ts';
+import { given } from '../../support/given.ts';
+import {
+  at,
+  created,
+  END_TO_END_ID,
+  held,
+  heldRejected,
+  issued,
+  LOCKED_TO,
+  OTHER_END_TO_END_ID,
+  paymentAfter,
+  REFUND_ID,
+  refundReleased,
+  refundReserved,
+  returnRefused,
+  SETTINGS,
+  sentBack,
+  settled,
+} from '../../support/samples.ts';
+
+const NOW = at('18:00:00');
+const heldFirst = held();
+const KEY = 'tesouraria@example.com';
+const payoutIdOf = (pix: string, refusals: number) => `payout-${pix}-${refusals}` as RefundId;
+const FIRST = payoutIdOf(END_TO_END_ID, 1);
+const wish = (over: Partial<SettleHeld> = {}): SettleHeld => ({
+  pixOut: KEY,
+  reason: 'account closed',
+  id: null,
+  payoutIdOf,
+  by: 'operator:ana',
+  ...over,
+});
+const settle = (over: Partial<SettleHeld> = {}) => settleHeld(wish(over), NOW);
+const writeOff = settle({ pixOut: null });
+
+const LOCKED = [created({ expectedPayerTaxId: LOCKED_TO }), issued()];
+const REFUSED = [...LOCKED, sentBack('payer_mismatch'), returnRefused()];
+const WRONG = [created(), issued(), sentBack('wrong_amount'), returnRefused()];
+
+const money = { providerPaymentId: END_TO_END_ID, amount: toMinor(12_345), currency: 'BRL' };
+const requested = (payoutId = FIRST): PaymentEvent => ({
+  type: 'TransactionHeldPayoutRequested',
+  data: {
+    ...money,
+    payoutId,
+    destination: KEY,
+    fee: toMinor(50),
+    reason: 'account closed',
+    by: 'operator:ana',
+    at: NOW,
+  },
+});
+const paidOut = (payoutId = FIRST, when = at('18:00:02')): PaymentEvent => ({
+  type: 'TransactionHeldPayoutPaid',
+  data: { ...money, payoutId, fee: toMinor(50), endToEndId: 'E-out', at: when },
+});
+const payoutFailed = (payoutId = FIRST): PaymentEvent => ({
+  type: 'TransactionHeldPayoutFailed',
+  data: { providerPaymentId: END_TO_END_ID, payoutId, reason: 'no such key', at: at('18:00:02') },
+});
+const writtenOff: PaymentEvent = {
+  type: 'TransactionHeldWrittenOff',
+  data: { ...money, reason: 'account closed', by: 'operator:ana', at: NOW },
+};
+const confirmedLate = (id: string, fee: number, when = at('19:00:00')): PaymentEvent => ({
+  type: 'TransactionReturnConfirmedLate',
+  data: { ...money, id, fee: toMinor(fee), at: when },
+});
+const statusAfter = (...events: PaymentEvent[]) => transactionStatus(paymentAfter(...events));
+const waitingAfter = (...events: PaymentEvent[]) =>
+  heldMoney(paymentAfter(...events)).map(({ providerPaymentId, amount, reason }) => [
+    providerPaymentId,
+    amount,
+    reason,
+  ]);
+const posted = (event: PaymentEvent) =>
+  journalEntry(event)?.postings.map(({ account, amount }) => [account, amount]) ?? null;
+
+describe('settleHeld (M10)', () => {
+  it('by Pix-out: requested once, and PROCESSING until it is paid; a second settle is a conflict', () => {
+    const when = given(payment, ...REFUSED).when(settle());
+    when.then(requested(), 'settled').and().when(settle()).rejected('held_already_settled');
+    expect(statusAfter(...REFUSED, requested())).to.equal('PROCESSING');
+    expect(pendingSince(paymentAfter(...REFUSED, requested()))).to.equal(NOW);
+    expect(waitingAfter(...REFUSED, requested())).to.deep.equal([]);
+    expect(posted(requested())).to.equal(null);
+  });
+  it('a conflict with any other word of an operator', () => {
+    for (const done of [[requested()], [requested(), paidOut()], [writtenOff]]) {
+      const after = given(payment, ...REFUSED, ...done);
+      after.when(settle({ reason: 'another' })).rejected('held_already_settled');
+      after.when(writeOff).rejected('held_already_settled');
+      const back = { returnIdOf: () => 'return-2', providerPaymentId: null, by: 'operator:bia' };
+      after.when(returnHeld(back, NOW)).rejected('held_already_settled');
+      const terms = { fees: DEFAULT_FEES, holdDays: SETTINGS.holdDays };
+      after.when(releaseHeld(terms, 'operator:bia', NOW)).rejected('held_already_settled');
+    }
+  });
+  it('the Pix-out paid: REFUNDED, once; the platform bears the fee', () => {
+    given(payment, ...REFUSED, requested())
+      .when(recordHeldPayoutPaid(FIRST, 'E-out', at('18:00:02')))
+      .then(paidOut(), 'recorded')
+      .again('nothing');
+    expect(statusAfter(...REFUSED, requested(), paidOut())).to.equal('REFUNDED');
+    expect(pendingSince(paymentAfter(...REFUSED, requested(), paidOut()))).to.equal(null);
+    expect(posted(paidOut())).to.deep.equal([
+      ['payer_returns', -12_345],
+      ['provider_clearing', 12_345],
+      ['provider_fees', 50],
+      ['platform_fees', -50],
+    ]);
+  });
+  it('the Pix-out refused: waits again with the reason, and is settled again under another id', () => {
+    given(payment, ...REFUSED, requested())
+      .when(recordHeldPayoutFailed(FIRST, 'no such key', at('18:00:02')))
+      .then(payoutFailed(), 'recorded')
+      .again('nothing')
+      .and()
+      .when(settle())
+      .then(requested(payoutIdOf(END_TO_END_ID, 2)), 'settled');
+    const waiting = heldMoney(paymentAfter(...REFUSED, requested(), payoutFailed()));
+    expect(waiting.map(({ returnRefused: why }) => why)).to.deep.equal(['no such key']);
+  });
+  it('written off: REFUNDED at once, to the platform’s account', () => {
+    given(payment, ...REFUSED)
+      .when(writeOff)
+      .then(writtenOff, 'settled');
+    expect(statusAfter(...REFUSED, writtenOff)).to.equal('REFUNDED');
+    expect(posted(writtenOff)).to.deep.equal([
+      ['payer_returns', -12_345],
+      ['platform_fees', 12_345],
+    ]);
+  });
+  it('a wrong amount keeps its status, either way', () => {
+    for (const done of [[requested(), paidOut()], [writtenOff]]) {
+      expect(statusAfter(...WRONG, ...done)).to.equal('WAITING_PAYMENT');
+      expect(waitingAfter(...WRONG, ...done)).to.deep.equal([]);
+    }
+  });
+  it('nothing refused: invalid_request', () => {
+    for (const history of [
+      LOCKED,
+      [...LOCKED, held()],
+      [...LOCKED, sentBack('payer_mismatch')],
+      [...LOCKED, settled()],
+    ])
+      given(payment, ...history)
+        .when(writeOff)
+        .rejected('invalid_request');
+  });
+  it('several refused: the one that is named, else invalid_request', () => {
+    const second = { providerPaymentId: OTHER_END_TO_END_ID };
+    const two = [...WRONG, sentBack('wrong_amount', second), returnRefused(second)];
+    given(payment, ...two)
+      .when(writeOff)
+      .rejected('invalid_request', 'providerPaymentId');
+    given(payment, ...two)
+      .when(settle({ pixOut: null, id: END_TO_END_ID }))
+      .then(writtenOff, 'settled')
+      .and()
+      .when(settle({ id: END_TO_END_ID }))
+      .rejected('held_already_settled');
+    given(payment, ...two)
+      .when(settle({ id: 'E-none' }))
+      .rejected('invalid_request');
+  });
+  it('euros are not paid out by Pix', () => {
+    const card = [created({ currency: 'EUR' }), ...WRONG.slice(1)];
+    given(payment, ...card)
+      .when(settle())
+      .rejected('invalid_request', 'pixOut');
+  });
+});
+
+describe('a confirmation after a refusal', () => {
+  it('of a return that still waits: it went back', () => {
+    const data = { ...money, at: NOW };
+    given(payment, ...REFUSED)
+      .when(recordReturn(END_TO_END_ID, NOW))
+      .then({ type: 'TransactionPaymentReturned', data }, 'recorded')
+      .again('nothing');
+  });
+  for (const [name, done] of [
+    ['is being paid out', [requested()]],
+    ['was paid out', [requested(), paidOut()]],
+    ['was written off', [writtenOff]],
+  ] as const)
+    it(`of a return whose money ${name}: recorded once, listed, and written off once`, () => {
+      const late = confirmedLate(END_TO_END_ID, 0);
+      given(payment, ...REFUSED, ...done)
+        .when(recordReturn(END_TO_END_ID, at('19:00:00')))
+        .then(late, 'recorded')
+        .again('nothing')
+        .and()
+        .when(settle({ pixOut: null }))
+        .then(
+          {
+            type: 'TransactionLateConfirmationWrittenOff',
+            data: {
+              id: END_TO_END_ID,
+              amount: toMinor(12_345),
+              currency: 'BRL',
+              reason: 'account closed',
+              by: 'operator:ana',
+              at: NOW,
+            },
+          },
+          'settled',
+        )
+        .and()
+        .when(settle())
+        .rejected('held_already_settled');
+      expect(waitingAfter(...REFUSED, ...done, late)).to.deep.equal([[END_TO_END_ID, 12_345, 'confirmed_late']]);
+      given(payment, ...REFUSED, ...done, late)
+        .when(settle())
+        .rejected('invalid_request', 'pixOut');
+    });
+  it('of a return whose Pix-out is refused afterwards: it can only be written off', () => {
+    const late = confirmedLate(END_TO_END_ID, 0);
+    const held = [...LOCKED, heldFirst, heldRejected('operator'), returnRefused(), requested(), late, payoutFailed()];
+    const after = given(payment, ...held);
+    after.when(settle()).rejected('invalid_request', 'pixOut');
+    const back = { returnIdOf: () => 'return-2', providerPaymentId: null, by: 'operator:bia' };
+    after.when(returnHeld(back, NOW)).rejected('invalid_request');
+    const terms = { fees: DEFAULT_FEES, holdDays: SETTINGS.holdDays };
+    after.when(releaseHeld(terms, 'operator:bia', NOW)).rejected('invalid_request');
+    const { data } = writtenOff as { data: object };
+    const { providerPaymentId: id, ...rest } = data as { providerPaymentId: string };
+    const off = { type: 'TransactionLateConfirmationWrittenOff', data: { id, ...rest } } as PaymentEvent;
+    after.when(writeOff).then(writtenOff, off, 'settled');
+  });
+  it('of a return after the Pix was credited: recorded', () => {
+    const credited = [...LOCKED, held(), heldRejected('operator'), returnRefused(), settled()];
+    given(payment, ...credited)
+      .when(recordReturn(END_TO_END_ID, at('19:00:00')))
+      .then(confirmedLate(END_TO_END_ID, 0), 'recorded')
+      .again('nothing');
+  });
+  it('of a Pix that was never to go back: nothing', () => {
+    given(payment, ...LOCKED, settled())
+      .when(recordReturn(END_TO_END_ID, NOW))
+      .then('nothing');
+    given(payment, ...LOCKED, held())
+      .when(recordReturn(END_TO_END_ID, NOW))
+      .then('nothing');
+  });
+  it('of a Pix-out whose money still waits: paid out, and nothing waits', () => {
+    given(payment, ...REFUSED, requested(), payoutFailed())
+      .when(recordHeldPayoutPaid(FIRST, 'E-out', at('18:00:02')))
+      .then(paidOut(), 'recorded')
+      .again('nothing');
+    expect(waitingAfter(...REFUSED, requested(), payoutFailed(), paidOut())).to.deep.equal([]);
+  });
+  it('of a Pix-out after another one was requested: recorded with its fee, once', () => {
+    const again = requested(payoutIdOf(END_TO_END_ID, 2));
+    given(payment, ...REFUSED, requested(), payoutFailed(), again)
+      .when(recordHeldPayoutPaid(FIRST, 'E-out', at('19:00:00')))
+      .then(confirmedLate(FIRST, 50), 'recorded')
+      .again('nothing');
+    expect(posted(confirmedLate(FIRST, 50))).to.deep.equal([
+      ['payer_returns', -12_345],
+      ['provider_clearing', 12_345],
+      ['provider_fees', 50],
+      ['platform_fees', -50],
+    ]);
+  });
+  it('of a refund that failed: recorded once; the merchant keeps its money; listed and written off', () => {
+    const failed = [...LOCKED, settled(), refundReserved(), refundReleased()];
+    const late: PaymentEvent = {
+      type: 'TransactionRefundConfirmedLate',
+      data: {
+        refundId: REFUND_ID,
+        amount: toMinor(12_345),
+        currency: 'BRL',
+        fee: toMinor(50),
+        endToEndId: 'E-x',
+        at: NOW,
+      },
+    };
+    given(payment, ...failed)
+      .when(completeRefund(REFUND_ID, 'E-x', NOW))
+      .then(late, 'recorded')
+      .again('nothing');
+    expect(statusAfter(...failed, late)).to.equal('PAID');
+    expect(posted(late)?.map(([account]) => account)).to.not.include('merchant_available');
+    expect(waitingAfter(...failed, late)).to.deep.equal([[`rf_${REFUND_ID}`, 12_345, 'confirmed_late']]);
+    const data = { id: `rf_${REFUND_ID}`, amount: toMinor(12_345), currency: 'BRL', reason: 'account closed' };
+    const off: PaymentEvent = {
+      type: 'TransactionLateConfirmationWrittenOff',
+      data: { ...data, by: 'operator:ana', at: NOW },
+    };
+    given(payment, ...failed, late)
+      .when(writeOff)
+      .then(off, 'settled')
+      .and()
+      .when(writeOff)
+      .rejected('held_already_settled');
+    expect(posted(off)).to.deep.equal([
+      ['payer_returns', 12_345],
+      ['platform_fees', -12_345],
+    ]);
+    expect(waitingAfter(...failed, late, off)).to.deep.equal([]);
+  });
+});

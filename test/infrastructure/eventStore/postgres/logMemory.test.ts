@@ -1,0 +1,185 @@
+// What a process remembers of the log, against servers that answer what a restored one, a promoted one or a foreign one would.
+import { expect } from 'chai';
+import pg from 'pg';
+import type { Position, RecordedEvent } from '../../../../application/ports/eventStore.ts';
+import type { StreamName } from '../../../../domain/kernel/event.ts';
+import { Footing } from '../../../../infrastructure/eventStore/postgres/footing.ts';
+import { LogMemory } from '../../../../infrastructure/eventStore/postgres/logMemory.ts';
+import { failureOf } from '../../../conformance/eventStore/harness.ts';
+
+/** Ids by place, from 1. */
+interface Server {
+  ids: readonly string[];
+  identity: string | null;
+}
+
+const asking = (server: Server) => async (query: { readonly values?: unknown[] }) => {
+  const [place] = query.values as [number];
+  const head = server.ids.length;
+  const row = [
+    head === 0 ? null : String(head),
+    server.ids.at(-1) ?? null,
+    server.ids[place - 1] ?? null,
+    server.identity,
+  ];
+  return { rows: [row] as never };
+};
+
+const event = (place: number, id: string): RecordedEvent => ({
+  id,
+  type: 'SomethingHappened',
+  data: '{}',
+  metadata: '{}',
+  stream: 'payment-1' as StreamName,
+  revision: place - 1,
+  position: String(place).padStart(19, '0') as Position,
+  recordedAt: new Date().toISOString(),
+});
+
+describe('the memory of the log', () => {
+  let server: Server;
+  let memory: LogMemory;
+  let told: number[];
+  const check = () => memory.check(asking(server) as never);
+  const wrote = (ids: readonly string[]) =>
+    memory.wrote(
+      1,
+      ids.map((id, n) => event(n + 1, id)),
+    );
+  const remembers = () => memory.recent.after(0, 10)?.map(({ id }) => id) ?? null;
+  beforeEach(async () => {
+    server = { ids: ['a', 'b', 'c'], identity: '7 00000001' };
+    told = [];
+    memory = new LogMemory(() => undefined);
+    memory.onRestored((head) => told.push(head));
+    await check();
+    wrote(server.ids);
+  });
+
+  const cases: readonly [string, Partial<Server>, boolean][] = [
+    ['the same log', {}, false],
+    ['one that another process has appended to', { ids: ['a', 'b', 'c', 'd'] }, false],
+    ['one whose newest known event was deleted', { ids: ['a', 'b', null as never, 'd'] }, false],
+    ['a server that does not tell who it is any more', { identity: null }, false],
+    ['a shorter one', { ids: ['a', 'b'] }, true],
+    ['an empty one', { ids: [] }, true],
+    ['one that has grown again to the same place', { ids: ['a', 'b', 'x'] }, true],
+    ['one that has grown again beyond it', { ids: ['a', 'x', 'y', 'z'] }, true],
+    ['the same log on another timeline', { identity: '7 00000002' }, true],
+    ['the same log on another server', { identity: '8 00000001' }, true],
+  ];
+  for (const [name, change, isDropped] of cases)
+    it(`${isDropped ? 'is dropped' : 'is kept'} before ${name}, once`, async () => {
+      server = { ...server, ...change };
+      await check();
+      await check();
+      expect(remembers()).to.deep.equal(isDropped ? null : ['a', 'b', 'c']);
+      expect(told).to.deep.equal(isDropped ? [server.ids.length] : []);
+      expect(memory.head.known).to.equal(Math.max(server.ids.length, isDropped ? 0 : 3));
+      expect(memory.connections).to.equal(3);
+    });
+
+  it('counts a log as restored only where events are gone', async () => {
+    server.identity = '7 00000002';
+    await check();
+    expect(memory.restores).to.equal(0);
+    server.ids = ['a'];
+    await check();
+    expect(memory.restores).to.equal(1);
+  });
+
+  it('is dropped once by two connections that find it out at the same time', async () => {
+    server.ids = ['a'];
+    await Promise.all([check(), check()]);
+    expect([told, memory.restores]).to.deep.equal([[1], 1]);
+  });
+
+  it('takes in what is written to the restored log', async () => {
+    server.ids = ['a'];
+    await check();
+    memory.wrote(2, [event(2, 'x')]);
+    expect(memory.recent.after(1, 10)?.map(({ id }) => id)).to.deep.equal(['x']);
+    expect(memory.head.known).to.equal(2);
+    server.ids = ['a', 'y', 'z'];
+    await check();
+    expect(told).to.deep.equal([1, 3]);
+  });
+
+  it('does without the server’s identity where the role may not ask for it, and does not ask again', async () => {
+    const asked: string[] = [];
+    const refusal = Object.assign(new pg.DatabaseError('permission denied', 0, 'error'), { code: '42501' });
+    const refusing = async (query: { readonly text: string; readonly values?: unknown[] }) => {
+      asked.push(query.text);
+      if (query.text.includes('pg_control_system')) throw refusal;
+      return asking(server)(query);
+    };
+    for (let twice = 0; twice < 2; twice++) await memory.check(refusing as never);
+    expect(asked.map((text) => text.includes('pg_control_system'))).to.deep.equal([true, false, false]);
+    expect(told).to.deep.equal([]);
+  });
+
+  it('passes on what a connection fails with', async () => {
+    const failing = () => Promise.reject(new Error('gone'));
+    expect(await failureOf(() => memory.check(failing))).to.equal('Error');
+    expect(memory.connections).to.equal(1);
+  });
+
+  describe('where a subscription stands', () => {
+    const looking = {
+      lookAt: async (place: number) => ({ head: server.ids.length, id: server.ids[place - 1] ?? null }),
+    };
+    const outcome = async (footing: Footing) =>
+      footing.prove().then(
+        () => 'proved',
+        ({ name }: Error) => name,
+      );
+
+    it('is proved once for each new connection', async () => {
+      const footing = new Footing({ reader: looking, memory }, 3);
+      expect(footing.isProved).to.equal(false);
+      expect(await outcome(footing)).to.equal('proved');
+      expect(footing.isProved).to.equal(true);
+      await check();
+      expect(footing.isProved).to.equal(false);
+    });
+
+    it('is asked for again when the question itself needed a new connection', async () => {
+      const reader = {
+        lookAt: async (place: number) => {
+          await check();
+          return looking.lookAt(place);
+        },
+      };
+      const footing = new Footing({ reader, memory }, 3);
+      expect(await outcome(footing)).to.equal('proved');
+      expect(footing.isProved).to.equal(false);
+    });
+
+    it('is of another log when its last event is another one, or the log ends before', async () => {
+      for (const ids of [['a', 'b', 'x'], ['a', 'b', 'x', 'y'], ['a'], []]) {
+        server.ids = ['a', 'b', 'c'];
+        const footing = new Footing({ reader: looking, memory }, 2);
+        await footing.prove();
+        footing.move({ events: [event(3, 'c')], upTo: 3, atHead: true });
+        server.ids = ids;
+        expect(await outcome(footing), ids.join()).to.equal('UnknownPosition');
+      }
+    });
+
+    it('behind places that a filter passed unread is doubted in a restored log, and nowhere else', async () => {
+      for (const isRestored of [false, true]) {
+        server.ids = ['a', 'b', 'c'];
+        await check();
+        const footing = new Footing({ reader: looking, memory }, 1);
+        await footing.prove();
+        footing.move({ events: [], upTo: 3, atHead: true });
+        if (isRestored) {
+          wrote(server.ids);
+          server.ids = ['a', 'x', 'y', 'z'];
+        }
+        await check();
+        expect(await outcome(footing)).to.equal(isRestored ? 'UnknownPosition' : 'proved');
+      }
+    });
+  });
+});

@@ -1,0 +1,43 @@
+// Production refuses a SECRETS_KEY that somebody typed (rule S6).
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { loadConfig } from '../../../infrastructure/boot/config.ts';
+import { isPredictable } from '../../../infrastructure/secrets/predictableKey.ts';
+
+const saidOf = (env: Record<string, string>): string => {
+  try {
+    loadConfig(env);
+    return 'taken';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+describe('in production', () => {
+  const bytes = (of: (n: number) => number) => Buffer.from(Array.from({ length: 32 }, (_, n) => of(n)));
+  const PREDICTABLE: { readonly [name: string]: Buffer } = {
+    'AAECAw…': Buffer.from('AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=', 'base64'),
+    'all equal': Buffer.alloc(32, 0xab),
+    zeros: Buffer.alloc(32),
+    'counted down': bytes((n) => 255 - n),
+    'counted by sevens, beyond 255': bytes((n) => n * 7 + 200),
+    'counted by two, with a zero between': bytes((n) => (n % 2) * n),
+    'a pattern of 4': Buffer.from('abcdabcdabcdabcdabcdabcdabcdabcd'),
+    'a pattern of 16': Buffer.from('0f4a9c2e7b1d8356'.repeat(2)),
+    'a pattern of 11': Buffer.from('correcthors'.repeat(3).slice(0, 32)),
+    'the alphabet, then digits': Buffer.from('abcdefghijklmnopqrstuvwxyz012345'),
+  };
+  for (const [name, key] of Object.entries(PREDICTABLE))
+    it(`a SECRETS_KEY of bytes that are ${name} is refused, elsewhere it is taken`, () => {
+      const env = { SECRETS_KEY: key.toString('base64') };
+      expect(key).to.have.length(32);
+      expect(saidOf({ ...env, NODE_ENV: 'production' })).to.equal(
+        'SECRETS_KEY must be random, and its bytes repeat or count: make one with openssl rand -base64 32',
+      );
+      expect(saidOf(env)).to.equal('taken');
+    });
+  it('every random SECRETS_KEY is taken', () => {
+    for (let i = 0; i < 2_000; i++) expect(isPredictable(randomBytes(32))).to.equal(false);
+    expect(isPredictable(Buffer.from('5f2b8a0c94d1e7360b5cfa1822de4791'))).to.equal(false);
+  });
+});

@@ -1,0 +1,68 @@
+// Every regular expression in the product's source, and inputs that are pumped to make it backtrack.
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { tokenizer } from 'acorn';
+import type { JsonSchema } from '../../http/kernel/jsonSchema.ts';
+import type { Route } from '../../http/kernel/route.ts';
+
+export interface Found {
+  /** Where it is, and its text. */
+  readonly name: string;
+  readonly expression: RegExp;
+}
+
+/** Literals of one file; those that are put together at run time are not among them. */
+export const expressionsIn = (path: string, root: URL): readonly Found[] => {
+  const code = stripTypeScriptTypes(readFileSync(new URL(path, root), 'utf8'));
+  return [...tokenizer(code, { ecmaVersion: 'latest', sourceType: 'module' })]
+    .filter(({ type }) => type.label === 'regexp')
+    .map((token) => {
+      const { pattern, flags } = (token as unknown as { value: { pattern: string; flags: string } }).value;
+      return { name: `${path} /${pattern}/${flags}`, expression: new RegExp(pattern, flags) };
+    });
+};
+
+const patternsIn = (schema: JsonSchema): readonly string[] => [
+  ...(schema.pattern === undefined ? [] : [schema.pattern]),
+  ...Object.values(schema.properties ?? {}).flatMap(patternsIn),
+  ...(schema.items === undefined ? [] : patternsIn(schema.items)),
+];
+/** As ajv compiles the patterns of bodies. */
+export const expressionsOf = (routes: readonly Route[]): readonly Found[] =>
+  routes.flatMap(({ operationId, body }) =>
+    body.kind === 'json'
+      ? patternsIn(body.schema).map((pattern) => ({
+          name: `${operationId} ${pattern}`,
+          expression: new RegExp(pattern, 'u'),
+        }))
+      : [],
+  );
+
+/** One of what classes of characters stand for. */
+const ANYBODY = ['a', '0', ' ', '.', '-', '/', '\\', '"', '@', ':', '\n', 'é'];
+const MISFITS = ['', '\u0000'];
+
+const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
+
+/** Runs of characters that stand for themselves, as in `eyJ`. */
+const literalsIn = ({ source }: RegExp): readonly string[] =>
+  unique(
+    source.replaceAll(/\\[pPu]\{[^}]*\}|\\[a-zA-Z]|\(\?<?[:=!]|\[\^?/g, ' ').match(/[\w@%/"'`~#&=<>!,;-]+/g) ?? [],
+  );
+
+interface Pumped {
+  readonly prefix: string;
+  readonly unit: string;
+  readonly suffix: string;
+}
+export const textOf = ({ prefix, unit, suffix }: Pumped, length: number): string =>
+  prefix + unit.repeat(Math.ceil(length / unit.length)) + suffix;
+
+/** Units of one or two pieces, of the expression's own and of all kinds, behind what the expression may begin with. */
+export const pumpedFor = (expression: RegExp): readonly Pumped[] => {
+  const literals = literalsIn(expression).slice(0, 6);
+  const pieces = unique([...literals, ...literals.map((text) => text.charAt(0)), ...ANYBODY]);
+  const units = unique([...pieces, ...pieces.flatMap((one) => pieces.map((other) => one + other))]);
+  const prefixes = unique(['', ...literals.slice(0, 2)]);
+  return prefixes.flatMap((prefix) => units.flatMap((unit) => MISFITS.map((suffix) => ({ prefix, unit, suffix }))));
+};

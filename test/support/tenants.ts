@@ -1,0 +1,34 @@
+// Accounts of tests, each with a key of each mode.
+import { createHash, randomBytes } from 'node:crypto';
+import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
+import { type AccountId, encodeRawId } from '../../domain/kernel/ids.ts';
+import type { Gateway } from '../../infrastructure/boot/composition.ts';
+
+export interface TestTenant {
+  readonly accountId: AccountId;
+  readonly testKey: string;
+  readonly liveKey: string;
+}
+
+/** `seed`: account and keys derived from it; default: random ones. */
+export const newTenant = async ({ commands, accounts }: Gateway, seed?: string): Promise<TestTenant> => {
+  const bytes = (what: string, count: number): Buffer =>
+    seed === undefined
+      ? randomBytes(count)
+      : createHash('sha256').update(`${seed} ${what}`).digest().subarray(0, count);
+  const accountId = encodeRawId(bytes('account', 16)) as AccountId;
+  const keyOf = (mode: 'test' | 'live') => `ak_${mode}_${bytes(mode, 24).toString('base64url')}`;
+  const [testKey, liveKey] = [keyOf('test'), keyOf('live')];
+  await openAccountWithKeys({ commands, accounts })({
+    accountId,
+    name: 'Loja de Teste',
+    email: 'teste@example.com',
+    idSeed: bytes('seed', 32).toString('base64'),
+    keys: [
+      { mode: 'test', cleartext: testKey, label: 'test' },
+      { mode: 'live', cleartext: liveKey, label: 'live' },
+    ],
+    actor: 'operator:test',
+  });
+  return { accountId, testKey, liveKey };
+};

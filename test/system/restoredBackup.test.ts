@@ -1,0 +1,138 @@
+// PostgreSQL is put back to a backup under a program that lives on: nothing of what it remembers gets into the restored state.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import pg from 'pg';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
+import { loseFacts } from '../support/lostFacts.ts';
+import { cli, freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import { Receiver, typeOf } from '../support/receiver.ts';
+
+const run = promisify(execFile);
+
+describe('a program under which a backup is restored', () => {
+  let folder: string;
+  let dataDir: string;
+  let database: EmbeddedPostgres;
+  let program: Program;
+  let receiver: Receiver;
+  let apikey: string;
+  const pgDir = () => join(folder, 'pg');
+  const backup = () => join(folder, 'backup');
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'quita-restored-'));
+    await run('chmod', ['755', folder]);
+    dataDir = await newDataDir();
+    receiver = await Receiver.open();
+    database = await startEmbeddedPostgres({ dataDir: pgDir() });
+    const env = {
+      DATABASE_URL: database.connectionString,
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    };
+    program = await new Program({ dataDir, port: await freePort(), env }).ready();
+    const account = await cli(dataDir, ['account', 'create', '--name', 'Loja', '--email', 'l@example.com'], env);
+    apikey = (account as { testApiKey: string }).testApiKey;
+    const endpoint = await call('POST', '/v1/webhooks/endpoints', { url: receiver.url, events: ['charge.paid'] });
+    expect(endpoint.status).to.equal(201);
+  });
+  afterEach(async () => {
+    await program.kill9();
+    await database.stop();
+    await receiver.close();
+    await removeDataDir(dataDir);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const call = async (method: string, path: string, body?: unknown, key?: string) => {
+    const headers = { apikey, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) };
+    const answer = await fetch(program.baseUrl + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  /** As a merchant repeats what is 503, while the database is away and comes back. */
+  const untilServed: typeof call = async (...request) => {
+    let answer = await call(...request);
+    while (answer.status === 503) answer = await call(...request);
+    return answer;
+  };
+  /** A charge that is paid, and its webhook. */
+  const sell = async (key: string): Promise<string> => {
+    const created = await untilServed('POST', '/v1/charges', { amount: 1000, payment_method: 'pix' }, key);
+    expect(created.status).to.equal(201);
+    const id = String(created.body['id']);
+    const paid = await untilServed('POST', `/v1/sandbox/charges/${id}/pay`, {});
+    expect(paid.body['outcome']).to.equal('settled');
+    await receiver.until((hit) => typeOf(hit) === 'charge.paid' && JSON.stringify(hit.body).includes(id));
+    return id;
+  };
+  const statusOf = async (id: string) => {
+    const { status, body } = await untilServed('GET', `/v1/charges/${id}`);
+    return status === 200 ? body['status'] : status;
+  };
+  /** Returns the head, once the delivery is recorded and every consumer has taken it. */
+  const untilAllIsTaken = async (sql: pg.Client): Promise<number> => {
+    const text = `SELECT max(e.position) AS head, (SELECT min(position) FROM subscriptions.checkpoints)::bigint AS taken
+      FROM event_store.events e HAVING bool_or(e.stream LIKE 'webhookDelivery-%')`;
+    for (;;) {
+      const [row] = (await sql.query<{ head: string; taken: string }>(text)).rows;
+      if (row !== undefined && row.head === row.taken) return Number(row.head);
+    }
+  };
+  const whileStopped = async (work: () => Promise<unknown>): Promise<void> => {
+    await database.stop();
+    await work();
+    database = await startEmbeddedPostgres({ dataDir: pgDir() });
+  };
+
+  it('goes on with the restored state: what was lost is unknown, what comes is sold, delivered and counted once', async () => {
+    const kept = await sell('kept-charge-1');
+    await whileStopped(() => run('cp', ['-a', pgDir(), backup()]));
+    const lost = [await sell('lost-charge-1'), await sell('lost-charge-2')];
+    await whileStopped(async () => {
+      await rm(pgDir(), { recursive: true });
+      await run('cp', ['-a', backup(), pgDir()]);
+    });
+    expect(await statusOf(kept)).to.equal('paid');
+    for (const id of lost) expect(await statusOf(id)).to.equal(404);
+    const sold = [await sell('new-charge-1'), await sell('new-charge-2'), await sell('new-charge-3')];
+    for (const id of [kept, ...sold]) expect(await statusOf(id)).to.equal('paid');
+    expect(await sell('lost-charge-1'), 'the same key makes the same charge').to.equal(lost[0]);
+
+    const verified = await cli(dataDir, ['projections', 'verify'], { DATABASE_URL: database.connectionString });
+    expect(verified).to.deep.include({ differenceCount: 0 });
+    expect(program.output).to.contain('event log restored or taken over');
+  });
+
+  it('ends with exit code 2 and one line when the log alone is restored', async () => {
+    await sell('kept-charge-1');
+    const sql = new pg.Client({ connectionString: database.connectionString, application_name: 'test' });
+    await sql.connect();
+    const head = await untilAllIsTaken(sql);
+    await loseFacts(sql, 'DELETE FROM event_store.events WHERE position > $1', [head - 3]);
+    await sql.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> 'test'",
+    );
+    await sql.end();
+    expect(await program.exited).to.deep.equal({ code: 2, signal: null });
+    const lines = program.output.split('\n').filter((line) => line.startsWith('quita: '));
+    expect(lines).to.have.length(1);
+    const place = (n: number) => String(n).padStart(19, '0');
+    expect(lines[0]).to.match(
+      new RegExp(
+        `has followed the event store up to ${place(head)}, but it ends at ${place(head - 3)}: was a backup restored`,
+      ),
+    );
+  });
+});
