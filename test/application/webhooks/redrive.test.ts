@@ -167,10 +167,8 @@ describe('a re-drive', () => {
     while ((await worker.page(redriveId!, 2)) !== null);
     expect(worker.sent).to.equal(2 * COUNT);
     // Those held behind the probe are not waited for by a flush.
-    await merchant.untilDeliveries(
-      (some) => some.filter(({ status }) => status === 'DELIVERED').length === 2 * COUNT,
-      '?status=DELIVERED&limit=100',
-    );
+    const isDelivered = ({ status }: { status: string }) => status === 'DELIVERED';
+    await merchant.untilDeliveries((some) => some.filter(isDelivered).length === 2 * COUNT);
     await merchant.flush();
     const left = await merchant.deliveries('?status=FAILED&limit=100');
     expect(left.data.map(({ endpointId }) => endpointId)).to.deep.equal(Array(COUNT).fill(endpoint.id));
