@@ -1,0 +1,107 @@
+// How the event types of an aggregate are partitioned into named groups, and how a consumer says which groups it reads and which it
+// ignores. A group may consist of parts, for consumers that read only some of it. The compiler proves that each type is in exactly one
+// group, and that a consumer reads or ignores each of them, so that a new event touches only the readers of its group.
+import type { Fact } from './event.ts';
+import type { Serde } from './serde.ts';
+
+interface Typed {
+  readonly type: string;
+}
+export interface Groups {
+  readonly [group: string]: readonly string[] | { readonly [part: string]: readonly string[] };
+}
+
+type TypesIn<Node> = Node extends readonly (infer Type)[] ? Type : { [K in keyof Node]: TypesIn<Node[K]> }[keyof Node];
+
+/** The names of groups and parts. */
+export type GroupName<G> = { [K in keyof G]: G[K] extends readonly string[] ? K : K | keyof G[K] }[keyof G] & string;
+
+/** Event types by the names of their groups and parts. */
+export type TypesOf<G, Name> = {
+  [K in keyof G]: K extends Name
+    ? TypesIn<G[K]>
+    : G[K] extends readonly string[]
+      ? never
+      : { [Part in keyof G[K]]: Part extends Name ? TypesIn<G[K][Part]> : never }[keyof G[K]];
+}[keyof G];
+
+type RepeatedIn<List> = List extends readonly [infer First, ...infer Rest]
+  ? Extract<First, Rest[number]> | RepeatedIn<Rest>
+  : never;
+type TwiceIn<Node> = Node extends readonly string[]
+  ? RepeatedIn<Node>
+  : { [K in keyof Node]: TwiceIn<Node[K]> | Extract<TypesIn<Node[K]>, TypesIn<Omit<Node, K>>> }[keyof Node];
+
+/** Requires nothing when no type is at fault, else a property that can't be given and names the types in the compiler's message. */
+type None<Fault extends string, Types> = [Types] extends [never] ? unknown : { readonly [F in Fault]: Types };
+
+declare const events: unique symbol;
+/** `E`: the events of the aggregate. */
+export interface Partition<E extends Typed, G extends Groups> {
+  readonly groups: G;
+  readonly [events]?: E;
+}
+
+/** Returns the partition of an aggregate's events, when each type is in exactly one group. */
+export const partition =
+  <E extends Typed>() =>
+  <
+    const G extends {
+      readonly [group: string]: readonly E['type'][] | { readonly [part: string]: readonly E['type'][] };
+    },
+  >(
+    groups: G &
+      None<'these types are in no group', Exclude<E['type'], TypesIn<G>>> &
+      None<'these types are in two', TwiceIn<G>>,
+  ): Partition<E, G> => ({ groups });
+
+/** Returns the partition of an aggregate with few types of event, or whose consumers read nearly all of them. */
+export const oneGroup = <E extends Fact<string, unknown>>({
+  types,
+}: Serde<E>): Partition<E, { readonly all: readonly E['type'][] }> => ({
+  groups: { all: types as readonly E['type'][] },
+});
+
+/** Returns the event types in the groups and parts of these names. */
+export const typesOf = (groups: Groups, names: readonly string[]): readonly string[] =>
+  Object.entries(groups).flatMap(([group, node]) => {
+    if (names.includes(group)) return Object.values(node).flat();
+    return Array.isArray(node) ? [] : typesOf(node as Groups, names);
+  });
+
+/** What a consumer reads of an aggregate's events. `Silent`: the types of groups that it reads which mean nothing to it. */
+export interface Reading<E extends Typed, Read extends E['type'], Silent extends E['type']> {
+  (event: E): event is Extract<E, { readonly type: Read }>;
+  readonly isRead: (type: E['type']) => type is Read;
+  readonly types: readonly Read[];
+  readonly silent: readonly Silent[];
+}
+
+/**
+ * Returns a guard that is true for the events that a consumer reads: those of the groups that it names, but for the types of them that
+ * mean nothing to it. A switch over what it finds ends in `never`.
+ */
+export const reading = <
+  E extends Typed,
+  G extends Groups,
+  Read extends GroupName<G>,
+  Ignored extends GroupName<G>,
+  Silent extends TypesOf<G, Read> & string = never,
+>(
+  { groups }: Partition<E, G>,
+  consumer: {
+    readonly reads: readonly Read[];
+    readonly nothing?: readonly Silent[];
+    readonly ignores: readonly Ignored[];
+  } & None<'these types are neither read nor ignored', Exclude<TypesIn<G>, TypesOf<G, Read | Ignored>>> &
+    None<'these types are both read and ignored', TypesOf<G, Read> & TypesOf<G, Ignored>>,
+): Reading<E, Exclude<TypesOf<G, Read> & string, Silent>, Silent> => {
+  type ReadType = Exclude<TypesOf<G, Read> & string, Silent>;
+  const silent = consumer.nothing ?? [];
+  const ignored: readonly string[] = silent;
+  const types = typesOf(groups, consumer.reads).filter((type): type is ReadType => !ignored.includes(type));
+  const read: ReadonlySet<string> = new Set(types);
+  const isRead = (type: E['type']): type is ReadType => read.has(type);
+  const guard = (event: E): event is Extract<E, { readonly type: ReadType }> => read.has(event.type);
+  return Object.assign(guard, { isRead, types, silent });
+};
