@@ -1,6 +1,7 @@
 // What happens to a case is told to its payment, in order and once: there it moves the held money, shows in the charge, and is published
 // (ADR 0011).
 
+import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
 import { caseChange } from '../../domain/dispute/snapshot.ts';
 import { streamName } from '../../domain/kernel/event.ts';
@@ -12,7 +13,7 @@ import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { enqueue, ignoring, processManager } from '../core/reactions.ts';
+import { enqueue, nothing, processManager, reacting } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const tellPayment = jobKind({
@@ -27,25 +28,21 @@ export const caseTelling = processManager({
   name: 'caseTelling',
   movesMoney: true,
   reactions: {
-    medCase: {
-      MedCaseOpened: tell,
-      MedCaseEvidenceRequested: tell,
-      MedCaseAppealed: tell,
-      MedCaseAccepted: tell,
-      MedCaseRejected: tell,
-      MedCaseClosed: tell,
-      MedCaseSettled: tell,
-      MedCaseLateReported: tell,
-      ...ignoring(
-        'MedCaseDeadlineNeared',
-        'MedCaseEvidenceConfirmed',
-        'MedCaseReviewRequested',
-        'MedCaseReviewApproved',
-        'MedCaseReviewRefused',
-        'MedCaseReportNotTaken',
-        'MedCaseReportDismissed',
-      ),
-    },
+    medCase: reacting(MED_CASE_GROUPS, {
+      reads: {
+        MedCaseOpened: tell,
+        MedCaseEvidenceRequested: tell,
+        MedCaseAppealed: tell,
+        MedCaseAccepted: tell,
+        MedCaseRejected: tell,
+        MedCaseClosed: tell,
+        MedCaseSettled: tell,
+        MedCaseLateReported: tell,
+        MedCaseReportNotTaken: nothing,
+        MedCaseReportDismissed: nothing,
+      },
+      ignores: ['deadline', 'evidence', 'review'],
+    }),
   },
 });
 

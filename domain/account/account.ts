@@ -1,7 +1,9 @@
 // A merchant's account: the seed of its ids, its settings, and the clock of its test mode.
+
 import type { PaymentMethod } from '../charge/methods.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import type { AccountId, Mode } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import { reject } from '../kernel/rejection.ts';
@@ -121,6 +123,12 @@ export type AccountEvent =
   | AccountTestClockAdvanced
   | AccountSettingsChanged
   | AccountSandboxSettingsChanged;
+
+export const ACCOUNT_GROUPS = partition<AccountEvent>()({
+  standing: ['AccountOpened', 'AccountSuspended', 'AccountReopened'],
+  settings: ['AccountSettingsChanged', 'AccountOverrideSecretRotated'],
+  sandbox: ['AccountSandboxSettingsChanged', 'AccountTestClockAdvanced'],
+});
 
 /** A span of account time that never happened in real time. What falls due inside acts at its own instant (X5). */
 export interface SkippedSpan {

@@ -1,5 +1,7 @@
 // Stored format of refund events.
+
 import { PAYMENT_METHODS } from '../charge/methods.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
 import { money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { RefundEvent, RefundOrder } from './refund.ts';
@@ -34,3 +36,5 @@ export const refundSerde: Serde<RefundEvent> = serdeOf<RefundEvent>({
   RefundConfirmedLate: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
   RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: [] },
 });
+
+export const REFUND_GROUPS = oneGroup(refundSerde);

@@ -78,17 +78,6 @@ export type HeldSettlementEvent =
   | TransactionRefundConfirmedLate
   | TransactionLateConfirmationWrittenOff;
 
-/** For consumers that all of these are nothing to. */
-export const HELD_SETTLEMENT = [
-  'TransactionHeldPayoutRequested',
-  'TransactionHeldPayoutPaid',
-  'TransactionHeldPayoutFailed',
-  'TransactionHeldWrittenOff',
-  'TransactionReturnConfirmedLate',
-  'TransactionRefundConfirmedLate',
-  'TransactionLateConfirmationWrittenOff',
-] as const satisfies readonly HeldSettlementEvent['type'][];
-
 /** A Pix-out in place of a refused return. */
 export interface HeldPayout {
   readonly payoutId: RefundId;

@@ -1,7 +1,9 @@
 // Somebody who logs in: a member of a merchant's account, or an operator of the platform (rule D2). What is secret is kept elsewhere: an
 // event names a password by its id, so that the event decides which of the stored hashes is in force.
+
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import type { AccountId, PasswordId, SecondFactorId, UserId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -57,6 +59,12 @@ export type UserEvent =
   | UserRoleChanged
   | UserSecondFactorEnrolled
   | UserSecondFactorReset;
+
+export const USER_GROUPS = partition<UserEvent>()({
+  access: ['UserAdded', 'UserDisabled', 'UserEnabled'],
+  role: ['UserRoleChanged'],
+  credentials: ['UserPasswordChanged', 'UserSecondFactorEnrolled', 'UserSecondFactorReset'],
+});
 
 export type UserState =
   | { readonly status: 'absent' }

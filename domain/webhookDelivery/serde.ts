@@ -1,4 +1,5 @@
 // Stored format of webhook delivery events.
+import { oneGroup } from '../kernel/eventGroups.ts';
 import { flag, integer, nullable, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import type { UnsaidFields } from '../kernel/unsaid.ts';
 import type { Delivery, WebhookDeliveryEvent } from './webhookDelivery.ts';
@@ -59,3 +60,5 @@ export const webhookDeliverySerde: Serde<WebhookDeliveryEvent> = serdeOf<Webhook
     unsaid: ofDelivery,
   },
 });
+
+export const WEBHOOK_DELIVERY_GROUPS = oneGroup(webhookDeliverySerde);

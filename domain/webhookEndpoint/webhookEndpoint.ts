@@ -1,6 +1,8 @@
 // Where a merchant wants events sent. The signing secret is never in an event, only its version.
+
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
 import type { AccountId, EndpointId, Mode } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { integer, listOf, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
@@ -191,3 +193,5 @@ export const webhookEndpointSerde: Serde<WebhookEndpointEvent> = serdeOf<Webhook
   WebhookEndpointSecretRotated: { version: 1, shape: record({ secretVersion: integer, at: time }), personal: [] },
   WebhookEndpointDeleted: { version: 1, shape: record({ at: time }), personal: [] },
 });
+
+export const WEBHOOK_ENDPOINT_GROUPS = oneGroup(webhookEndpointSerde);
