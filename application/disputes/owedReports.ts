@@ -7,7 +7,7 @@ import { assertExists } from '../../domain/payment/payment.ts';
 import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { enqueue, nothing, paymentOf, processManager, reacting } from '../core/reactions.ts';
+import { enqueue, paymentOf, processManager, reacting } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import { followSettling } from './settleCase.ts';
 import { type TakeCasesNeeds, takeProviderCases } from './takeProviderCases.ts';
@@ -32,9 +32,8 @@ export const caseSettling = processManager({
         ],
         TransactionDisputeResolved: take,
         TransactionHeldReleased: take,
-        TransactionHeldRejected: nothing,
       },
-      ignores: ['demand', 'instruments', 'attempts', 'money', 'uncredited', 'returns', 'refund', 'case'],
+      ignores: ['demand', 'instruments', 'attempts', 'money', 'hold', 'rejection', 'returns', 'refund', 'case'],
     }),
   },
 });

@@ -45,6 +45,7 @@ export const expiry = processManager({
         TransactionPaymentRejected: (logged) =>
           logged.event.data.reason === 'payer_mismatch' ? [clearTimer(expire, { paymentId: paymentOf(logged) })] : [],
         ChargeCancelRequested: nothing,
+        TransactionHeldRejected: nothing,
       },
       ignores: [
         'creation',
@@ -53,7 +54,7 @@ export const expiry = processManager({
         'refused',
         'attempts',
         'release',
-        'review',
+        'approval',
         'returns',
         'refund',
         'dispute',

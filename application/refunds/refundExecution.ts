@@ -81,11 +81,21 @@ export const refundExecution = processManager({
         TransactionHeldPayoutRequested: (logged) => [
           enqueue(refund, { paymentId: paymentOf(logged), refundId: logged.event.data.payoutId }),
         ],
-        TransactionRefundCompleted: nothing,
-        TransactionRefundReleased: nothing,
         TransactionHeldPayoutFailed: nothing,
       },
-      ignores: ['demand', 'instruments', 'attempts', 'money', 'held', 'order', 'gone', 'late', 'dispute'],
+      ignores: [
+        'demand',
+        'instruments',
+        'attempts',
+        'money',
+        'held',
+        'order',
+        'back',
+        'gone',
+        'late',
+        'outcome',
+        'dispute',
+      ],
     }),
     refund: reacting(REFUND_GROUPS, {
       reads: {

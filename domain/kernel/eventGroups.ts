@@ -35,14 +35,18 @@ type TwiceIn<Node> = Node extends readonly string[]
 /** Requires nothing when no type is at fault, else a property that can't be given and names the types in the compiler's message. */
 type None<Fault extends string, Types> = [Types] extends [never] ? unknown : { readonly [F in Fault]: Types };
 
-declare const events: unique symbol;
-/** `E`: the events of the aggregate. */
+/** `E`: the events of an aggregate, or of a part of it. */
 export interface Partition<E extends Typed, G extends Groups> {
   readonly groups: G;
-  readonly [events]?: E;
+  readonly has: (event: Typed) => event is E;
 }
 
-/** Returns the partition of an aggregate's events, when each type is in exactly one group. */
+const partitionOf = <E extends Typed, G extends Groups>(groups: G): Partition<E, G> => {
+  const types: ReadonlySet<string> = new Set(typesOf(groups, Object.keys(groups)));
+  return { groups, has: (event): event is E => types.has(event.type) };
+};
+
+/** Returns the partition of events, when each type is in exactly one group. */
 export const partition =
   <E extends Typed>() =>
   <
@@ -52,15 +56,14 @@ export const partition =
   >(
     groups: G &
       None<'these types are in no group', Exclude<E['type'], TypesIn<G>>> &
-      None<'these types are in two', TwiceIn<G>>,
-  ): Partition<E, G> => ({ groups });
+      None<'these types are in two groups', TwiceIn<G>>,
+  ): Partition<E, G> =>
+    partitionOf(groups);
 
 /** Returns the partition of an aggregate with few types of event, or whose consumers read nearly all of them. */
 export const oneGroup = <E extends Fact<string, unknown>>({
   types,
-}: Serde<E>): Partition<E, { readonly all: readonly E['type'][] }> => ({
-  groups: { all: types as readonly E['type'][] },
-});
+}: Serde<E>): Partition<E, { readonly all: readonly E['type'][] }> => partitionOf({ all: types });
 
 /** Returns the event types in the groups and parts of these names. */
 export const typesOf = (groups: Groups, names: readonly string[]): readonly string[] =>

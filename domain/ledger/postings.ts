@@ -41,7 +41,7 @@ export interface JournalEntry {
 
 /** Narrows to the events that move money. The ignored ones say how far a charge, a refund or a dispute is, and move none themselves. */
 export const movesMoney = reading(PAYMENT_GROUPS, {
-  reads: ['money', 'held', 'gone', 'late', 'refund', 'dispute'],
+  reads: ['money', 'held', 'back', 'gone', 'late', 'refund', 'dispute'],
   nothing: ['TransactionHeldRejected', 'TransactionDisputeUpdated'],
   ignores: ['demand', 'instruments', 'attempts', 'order', 'payout'],
 });

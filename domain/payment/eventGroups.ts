@@ -1,6 +1,10 @@
-// The groups of a payment's events, cut so that most consumers read one or two of them.
+// The groups of a payment's events, cut so that most consumers read one or two of them. Those of refunds, disputes and held payments stand
+// with their events.
 import type { ChargeEvent } from '../charge/charge.ts';
 import { partition } from '../kernel/eventGroups.ts';
+import { DISPUTE } from '../transaction/disputes.ts';
+import { HELD_SETTLEMENT } from '../transaction/heldSettlement.ts';
+import { REFUND_MOVEMENTS } from '../transaction/refunds.ts';
 import type { TransactionEvent } from '../transaction/transaction.ts';
 
 export const PAYMENT_GROUPS = partition<ChargeEvent | TransactionEvent>()({
@@ -22,20 +26,16 @@ export const PAYMENT_GROUPS = partition<ChargeEvent | TransactionEvent>()({
   },
   /** Payments that arrived and can't be credited as they are. */
   held: {
-    uncredited: ['TransactionHeld', 'TransactionPaymentRejected'],
-    review: ['TransactionHeldReleased', 'TransactionHeldRejected'],
+    hold: ['TransactionHeld'],
+    approval: ['TransactionHeldReleased'],
+    rejection: ['TransactionPaymentRejected', 'TransactionHeldRejected'],
   },
-  /** The way of such a payment back to its payer, or into the platform's books. */
+  /** The way of such a payment back to its payer, and what the provider confirms after it had refused it. */
   returns: {
     order: ['TransactionReturnRefused', 'TransactionReturnRetried'],
-    payout: ['TransactionHeldPayoutRequested', 'TransactionHeldPayoutFailed'],
-    gone: ['TransactionPaymentReturned', 'TransactionHeldPayoutPaid', 'TransactionHeldWrittenOff'],
-    /** What the provider confirms after it had refused it: of returns and of refunds. */
-    late: ['TransactionReturnConfirmedLate', 'TransactionRefundConfirmedLate', 'TransactionLateConfirmationWrittenOff'],
+    back: ['TransactionPaymentReturned'],
+    ...HELD_SETTLEMENT.groups,
   },
-  refund: ['TransactionRefundReserved', 'TransactionRefundCompleted', 'TransactionRefundReleased'],
-  dispute: {
-    case: ['TransactionDisputeOpened', 'TransactionDisputeUpdated', 'TransactionDisputeReturned'],
-    verdict: ['TransactionDisputeSettled', 'TransactionDisputeResolved'],
-  },
+  refund: REFUND_MOVEMENTS.groups,
+  dispute: DISPUTE.groups,
 });

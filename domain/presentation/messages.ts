@@ -75,13 +75,26 @@ const withStatusChanged = (transition: Transition, messages: readonly Message[])
 
 /** Whether messages may be published of this event; the others are internal. */
 export const isPublished = reading(PAYMENT_GROUPS, {
-  reads: ['cancellation', 'end', 'issued', 'attempts', 'settlement', 'held', 'gone', 'refund', 'dispute'],
-  nothing: ['ChargeCancelRequested', 'TransactionHeldReleased', 'TransactionDisputeReturned'],
+  reads: [
+    'cancellation',
+    'end',
+    'issued',
+    'attempts',
+    'settlement',
+    'hold',
+    'rejection',
+    'back',
+    'gone',
+    'refund',
+    'dispute',
+  ],
+  nothing: ['ChargeCancelRequested', 'TransactionDisputeReturned'],
   ignores: [
     'creation', // published when the instrument exists, never for a failed creation (K7)
     'resend', // it has the messages of another event published again
     'refused',
     'release',
+    'approval',
     'order', // operators are notified: it is theirs to decide
     'payout', // the Pix-out of an operator, which is no payout of the merchant's
     'late',

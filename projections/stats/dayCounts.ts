@@ -57,9 +57,20 @@ type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: 
  * events change none of these sums (rules T1, T2).
  */
 const isCounted = reading(PAYMENT_GROUPS, {
-  reads: ['creation', 'settlement', 'refund', 'verdict'],
-  nothing: ['TransactionRefundReserved', 'TransactionRefundReleased'],
-  ignores: ['cancellation', 'end', 'resend', 'instruments', 'attempts', 'release', 'held', 'returns', 'case'],
+  reads: ['creation', 'settlement', 'outcome', 'verdict'],
+  nothing: ['TransactionRefundReleased'],
+  ignores: [
+    'cancellation',
+    'end',
+    'resend',
+    'instruments',
+    'attempts',
+    'release',
+    'held',
+    'returns',
+    'reservation',
+    'case',
+  ],
 });
 
 const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment, add: Add): void => {
