@@ -68,7 +68,7 @@ const thanking = processManager({
   reactions: {
     payment: reacting(PAYMENT_GROUPS, {
       reads: { TransactionSettled: (logged) => [enqueue(thank, { paymentId: paymentOf(logged) })] },
-      ignores: ['demand', 'instruments', 'attempts', 'release', 'held', 'returns', 'refund', 'dispute'],
+      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
     }),
   },
 });

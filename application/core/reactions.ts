@@ -41,15 +41,16 @@ export const following = <E extends Typed, Read extends E['type'], Silent extend
   Object.fromEntries([...types.map((type) => [type, react]), ...silent.map((type) => [type, nothing])]);
 
 /** Returns the reactions of a process: it ignores whole groups, and says for each type of the others what follows from it. */
-export const reacting = <E extends Typed, G extends Groups, Ignored extends GroupName<G>>(
+export const reacting = <E extends Typed, G extends Groups, Ignored extends GroupName<G> = never>(
   { groups }: Partition<E, G>,
   process: {
     readonly reads: ReactionsTo<E, Exclude<E['type'], TypesOf<G, Ignored>>>;
-    readonly ignores: readonly Ignored[];
+    /** Default: none. */
+    readonly ignores?: readonly Ignored[];
   },
 ): TotalReactions<E> => {
   const byType = new Map<string, unknown>([
-    ...typesOf(groups, process.ignores).map((type) => [type, nothing] as const),
+    ...typesOf(groups, process.ignores ?? []).map((type) => [type, nothing] as const),
     ...Object.entries(process.reads),
   ]);
   const react: ReactTo<E & Typed> = (logged, subscriptions) =>

@@ -33,7 +33,7 @@ export const caseSettling = processManager({
         TransactionDisputeResolved: take,
         TransactionHeldReleased: take,
       },
-      ignores: ['demand', 'instruments', 'attempts', 'money', 'hold', 'rejection', 'returns', 'refund', 'case'],
+      ignores: ['demand', 'methods', 'money', 'hold', 'rejection', 'returns', 'refund', 'case'],
     }),
   },
 });

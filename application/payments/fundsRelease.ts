@@ -32,7 +32,7 @@ export const fundsRelease = processManager({
             : [setTimer(releaseFunds, { paymentId: paymentOf(logged) }, logged, availableAt)];
         },
       },
-      ignores: ['demand', 'instruments', 'attempts', 'release', 'held', 'returns', 'refund', 'dispute'],
+      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
     }),
   },
 });

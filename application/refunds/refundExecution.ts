@@ -83,19 +83,7 @@ export const refundExecution = processManager({
         ],
         TransactionHeldPayoutFailed: nothing,
       },
-      ignores: [
-        'demand',
-        'instruments',
-        'attempts',
-        'money',
-        'held',
-        'order',
-        'back',
-        'gone',
-        'late',
-        'outcome',
-        'dispute',
-      ],
+      ignores: ['demand', 'methods', 'money', 'held', 'order', 'back', 'gone', 'late', 'outcome', 'dispute'],
     }),
     refund: reacting(REFUND_GROUPS, {
       reads: {
@@ -106,7 +94,6 @@ export const refundExecution = processManager({
         RefundConfirmedLate: conclude,
         RefundRequested: nothing,
       },
-      ignores: [],
     }),
     account: reacting(ACCOUNT_GROUPS, {
       reads: {

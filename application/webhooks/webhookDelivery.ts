@@ -85,7 +85,6 @@ export const webhookDelivery = processManager({
         WebhookDeliverySucceeded: nothing,
         WebhookDeliveryDeadLettered: nothing,
       },
-      ignores: [],
     }),
     webhookEndpoint: reacting(WEBHOOK_ENDPOINT_GROUPS, {
       reads: {
@@ -97,7 +96,6 @@ export const webhookDelivery = processManager({
         WebhookEndpointRegistered: nothing,
         WebhookEndpointSecretRotated: nothing,
       },
-      ignores: [],
     }),
   },
 });

@@ -58,7 +58,7 @@ export const webhookFanOut = processManager({
         ChargeWebhookResendRequested: (logged, subscriptions) =>
           logged.event.data.isWanted ? tell(logged, subscriptions) : [],
       },
-      ignores: ['creation', 'refused', 'release', 'approval', 'order', 'payout', 'late'],
+      ignores: ['creation', 'release', 'approval', 'order', 'payout', 'late'],
     }),
     // These events change the subscriptions, to which no job reacts.
     webhookEndpoint: reacting(WEBHOOK_ENDPOINT_GROUPS, { reads: {}, ignores: ['all'] }),

@@ -7,23 +7,21 @@ import type { Serde } from './serde.ts';
 interface Typed {
   readonly type: string;
 }
-export interface Groups {
-  readonly [group: string]: readonly string[] | { readonly [part: string]: readonly string[] };
+/** By name the event types of a group, or its parts. */
+export interface Groups<Type extends string = string> {
+  readonly [name: string]: readonly Type[] | Groups<Type>;
 }
 
 type TypesIn<Node> = Node extends readonly (infer Type)[] ? Type : { [K in keyof Node]: TypesIn<Node[K]> }[keyof Node];
 
-/** The names of groups and parts. */
-export type GroupName<G> = { [K in keyof G]: G[K] extends readonly string[] ? K : K | keyof G[K] }[keyof G] & string;
+type NamesIn<Node> = Node extends readonly string[] ? never : { [K in keyof Node]: K | NamesIn<Node[K]> }[keyof Node];
+/** The names of groups and their parts. */
+export type GroupName<G> = NamesIn<G> & string;
 
-/** Event types by the names of their groups and parts. */
-export type TypesOf<G, Name> = {
-  [K in keyof G]: K extends Name
-    ? TypesIn<G[K]>
-    : G[K] extends readonly string[]
-      ? never
-      : { [Part in keyof G[K]]: Part extends Name ? TypesIn<G[K][Part]> : never }[keyof G[K]];
-}[keyof G];
+/** The event types in the groups and parts of these names. */
+export type TypesOf<Node, Name> = Node extends readonly string[]
+  ? never
+  : { [K in keyof Node]: K extends Name ? TypesIn<Node[K]> : TypesOf<Node[K], Name> }[keyof Node];
 
 type RepeatedIn<List> = List extends readonly [infer First, ...infer Rest]
   ? Extract<First, Rest[number]> | RepeatedIn<Rest>
@@ -42,18 +40,14 @@ export interface Partition<E extends Typed, G extends Groups> {
 }
 
 const partitionOf = <E extends Typed, G extends Groups>(groups: G): Partition<E, G> => {
-  const types: ReadonlySet<string> = new Set(typesOf(groups, Object.keys(groups)));
+  const types: ReadonlySet<string> = new Set(typesIn(groups));
   return { groups, has: (event): event is E => types.has(event.type) };
 };
 
 /** Returns the partition of events, when each type is in exactly one group. */
 export const partition =
   <E extends Typed>() =>
-  <
-    const G extends {
-      readonly [group: string]: readonly E['type'][] | { readonly [part: string]: readonly E['type'][] };
-    },
-  >(
+  <const G extends Groups<E['type']>>(
     groups: G &
       None<'these types are in no group', Exclude<E['type'], TypesIn<G>>> &
       None<'these types are in two groups', TwiceIn<G>>,
@@ -65,11 +59,15 @@ export const oneGroup = <E extends Fact<string, unknown>>({
   types,
 }: Serde<E>): Partition<E, { readonly all: readonly E['type'][] }> => partitionOf({ all: types });
 
+const isList = (node: readonly string[] | Groups): node is readonly string[] => Array.isArray(node);
+const typesIn = (node: readonly string[] | Groups): readonly string[] =>
+  isList(node) ? node : Object.values(node).flatMap(typesIn);
+
 /** Returns the event types in the groups and parts of these names. */
 export const typesOf = (groups: Groups, names: readonly string[]): readonly string[] =>
-  Object.entries(groups).flatMap(([group, node]) => {
-    if (names.includes(group)) return Object.values(node).flat();
-    return Array.isArray(node) ? [] : typesOf(node as Groups, names);
+  Object.entries(groups).flatMap(([name, node]) => {
+    if (names.includes(name)) return typesIn(node);
+    return isList(node) ? [] : typesOf(node, names);
   });
 
 /** What a consumer reads of an aggregate's events. `Silent`: the types of groups that it reads which mean nothing to it. */
@@ -100,9 +98,9 @@ export const reading = <
     None<'these types are both read and ignored', TypesOf<G, Read> & TypesOf<G, Ignored>>,
 ): Reading<E, Exclude<TypesOf<G, Read> & string, Silent>, Silent> => {
   type ReadType = Exclude<TypesOf<G, Read> & string, Silent>;
-  const silent = consumer.nothing ?? [];
+  const { reads, nothing: silent = [] } = consumer;
   const ignored: readonly string[] = silent;
-  const types = typesOf(groups, consumer.reads).filter((type): type is ReadType => !ignored.includes(type));
+  const types = typesOf(groups, reads).filter((type): type is ReadType => !ignored.includes(type));
   const read: ReadonlySet<string> = new Set(types);
   const isRead = (type: E['type']): type is ReadType => read.has(type);
   const guard = (event: E): event is Extract<E, { readonly type: ReadType }> => read.has(event.type);

@@ -43,7 +43,7 @@ export interface JournalEntry {
 export const movesMoney = reading(PAYMENT_GROUPS, {
   reads: ['money', 'held', 'back', 'gone', 'late', 'refund', 'dispute'],
   nothing: ['TransactionHeldRejected', 'TransactionDisputeUpdated'],
-  ignores: ['demand', 'instruments', 'attempts', 'order', 'payout'],
+  ignores: ['demand', 'methods', 'order', 'payout'],
 });
 
 /** The postings of an event, summing to zero per currency; null when it moves no money. */
@@ -184,7 +184,7 @@ export type TrancheChange =
 
 const isOfTranche = reading(PAYMENT_GROUPS, {
   reads: ['money'],
-  ignores: ['demand', 'instruments', 'attempts', 'held', 'returns', 'refund', 'dispute'],
+  ignores: ['demand', 'methods', 'held', 'returns', 'refund', 'dispute'],
 });
 
 /** Returns null when the event holds and releases nothing. */

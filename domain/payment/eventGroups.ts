@@ -14,12 +14,11 @@ export const PAYMENT_GROUPS = partition<ChargeEvent | TransactionEvent>()({
     end: ['ChargeExpired', 'ChargeFailed'],
     resend: ['ChargeWebhookResendRequested'],
   },
-  instruments: {
+  methods: {
     issued: ['ChargePixIssued', 'ChargeInstrumentIssued'],
-    refused: ['ChargeInstrumentRefused'],
+    /** How the acquirer gets on with a method that doesn't pay at once. */
+    attempts: ['ChargeInstrumentRefused', 'TransactionProcessing', 'TransactionRefused'],
   },
-  /** How the acquirer gets on with a method that doesn't pay at once. */
-  attempts: ['TransactionProcessing', 'TransactionRefused'],
   money: {
     settlement: ['TransactionSettled'],
     release: ['TransactionFundsReleased'],
@@ -34,7 +33,7 @@ export const PAYMENT_GROUPS = partition<ChargeEvent | TransactionEvent>()({
   returns: {
     order: ['TransactionReturnRefused', 'TransactionReturnRetried'],
     back: ['TransactionPaymentReturned'],
-    ...HELD_SETTLEMENT.groups,
+    settling: HELD_SETTLEMENT.groups,
   },
   refund: REFUND_MOVEMENTS.groups,
   dispute: DISPUTE.groups,

@@ -88,11 +88,10 @@ export const isPublished = reading(PAYMENT_GROUPS, {
     'refund',
     'dispute',
   ],
-  nothing: ['ChargeCancelRequested', 'TransactionDisputeReturned'],
+  nothing: ['ChargeCancelRequested', 'ChargeInstrumentRefused', 'TransactionDisputeReturned'],
   ignores: [
     'creation', // published when the instrument exists, never for a failed creation (K7)
     'resend', // it has the messages of another event published again
-    'refused',
     'release',
     'approval',
     'order', // operators are notified: it is theirs to decide

@@ -208,11 +208,6 @@ const replaced = (
 const seenOf = ({ incomingPayments, declined }: Seen): Seen => ({ incomingPayments, declined });
 
 const evolve = (state: TransactionState, event: TransactionEvent): TransactionState => {
-  if (REFUND_MOVEMENTS.has(event))
-    return state.status === 'settled' ? { ...state, refunds: evolveRefunds(state.refunds, event) } : state;
-  if (DISPUTE.has(event))
-    return state.status === 'settled' ? { ...state, dispute: evolveDispute(state.dispute, event) } : state;
-  if (HELD_SETTLEMENT.has(event)) return evolveHeldSettlement(state, event);
   const seen = seenOf(state);
   switch (event.type) {
     case 'TransactionProcessing':
@@ -259,6 +254,11 @@ const evolve = (state: TransactionState, event: TransactionEvent): TransactionSt
     case 'TransactionFundsReleased':
       return state.status === 'settled' ? { ...state, releasedAt: event.data.at } : state;
     default:
+      if (REFUND_MOVEMENTS.has(event))
+        return state.status === 'settled' ? { ...state, refunds: evolveRefunds(state.refunds, event) } : state;
+      if (DISPUTE.has(event))
+        return state.status === 'settled' ? { ...state, dispute: evolveDispute(state.dispute, event) } : state;
+      if (HELD_SETTLEMENT.has(event)) return evolveHeldSettlement(state, event);
       return ignore(state, event);
   }
 };

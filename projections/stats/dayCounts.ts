@@ -59,18 +59,7 @@ type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: 
 const isCounted = reading(PAYMENT_GROUPS, {
   reads: ['creation', 'settlement', 'outcome', 'verdict'],
   nothing: ['TransactionRefundReleased'],
-  ignores: [
-    'cancellation',
-    'end',
-    'resend',
-    'instruments',
-    'attempts',
-    'release',
-    'held',
-    'returns',
-    'reservation',
-    'case',
-  ],
+  ignores: ['cancellation', 'end', 'resend', 'methods', 'release', 'held', 'returns', 'reservation', 'case'],
 });
 
 const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment, add: Add): void => {

@@ -22,7 +22,7 @@ type Change = AggregateChange<'payment', PaymentState>;
 
 const pays = reading(PAYMENT_GROUPS, {
   reads: ['settlement'],
-  ignores: ['demand', 'instruments', 'attempts', 'release', 'held', 'returns', 'refund', 'dispute'],
+  ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
 });
 
 /** Seconds to add, by row. */
