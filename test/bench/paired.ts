@@ -95,7 +95,7 @@ const CPU = {
 };
 
 const charges: PairedRow = async (other, { quick, say }) => {
-  const [durationMs, warmUpMs, pairs] = quick ? [1_000, 1_000, 2] : [3_000, 15_000, 12];
+  const [durationMs, warmUpMs, pairs] = quick ? [1_000, 1_000, 3] : [3_000, 15_000, 13];
   const generator = new LoadGenerator();
   const sides = await both(other, (checkout) => Side.open(checkout));
   const accepted = new Map<Side, number>();
@@ -132,7 +132,7 @@ const charges: PairedRow = async (other, { quick, say }) => {
 };
 
 const append: PairedRow = async (other, { quick, say }) => {
-  const [durationMs, pairs] = quick ? [500, 2] : [2_000, 12];
+  const [durationMs, pairs] = quick ? [500, 3] : [2_000, 13];
   const sides = await both(other, async (checkout) => {
     const side = await Side.open(checkout);
     await side.stopProgram(); // it has brought the database to its schema
@@ -154,11 +154,11 @@ const append: PairedRow = async (other, { quick, say }) => {
   return rowOf({ name: 'append', what: 'append, 32 writers', unit: 'events/s', other }, results);
 };
 
-/** Of a Pix that is created and paid, about; the log is as long as it then is. */
-const EVENTS_PER_PAYMENT = 4;
+/** Of a Pix that is created and paid. */
+const EVENTS_PER_PAYMENT = 3;
 
 const rebuild: PairedRow = async (other, { quick, events, say }) => {
-  const pairs = quick ? 2 : 6;
+  const pairs = quick ? 3 : 7;
   const payments = Math.ceil(events / EVENTS_PER_PAYMENT / (quick ? 10 : 1));
   const sides = await both(other, async (checkout) => {
     const side = await Side.open(checkout);
@@ -186,7 +186,7 @@ const rebuild: PairedRow = async (other, { quick, events, say }) => {
 };
 
 const delivery: PairedRow = async (other, { quick, say }) => {
-  const [payments, pairs] = quick ? [200, 2] : [3_000, 6];
+  const [payments, pairs] = quick ? [200, 3] : [3_000, 7];
   const sides = await both(other, async (checkout) => {
     const side = await Side.open(checkout);
     const receiver = start('receiverProcess.ts');

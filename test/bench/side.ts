@@ -1,5 +1,6 @@
 // The gateway of any checkout, seen from outside: its programs, their environment, HTTP and the command line. Nothing else is asked of it,
 // so that every commit from 07ad746 on can be measured. Its database is an embedded server of its own, which this tree starts.
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -39,7 +40,7 @@ export class Side {
     this.#server = parts.server;
     this.#env = {
       DATABASE_URL: parts.server.connectionString,
-      SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+      SECRETS_KEY: randomBytes(32).toString('base64'),
       WEBHOOK_ALLOW_PRIVATE: 'true',
       PUBLIC_URL: `http://127.0.0.1:${parts.port}`,
     };
