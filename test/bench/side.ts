@@ -1,17 +1,20 @@
 // The gateway of any checkout, seen from outside: its programs, their environment, HTTP and the command line. Nothing else is asked of it,
 // so that every commit from 07ad746 on can be measured. Its database is an embedded server of its own, which this tree starts.
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
-import { cli, freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
+import { freePort, newDataDir, Program, removeDataDir } from '../support/program.ts';
 import type { Checkout } from './checkout.ts';
 import { cpuMsOf, cpuMsWithChildren, parentOf } from './cpu.ts';
 
+const run = promisify(execFile);
 const CONNECTIONS = 32;
 const IDLE_LOOK_MS = 250;
 /** Of that time, what processes without work use at most: two ticks of /proc. */
@@ -55,8 +58,8 @@ export class Side {
     const side = new Side(checkout, { dataDir, port, server });
     await side.sql.connect();
     await side.#program.ready();
-    type Account = { testApiKey: string };
-    const account = await side.cli<Account>('account', 'create', '--name', 'Loja', '--email', 'loja@example.com');
+    const owner = ['--name', 'Loja', '--email', 'loja@example.com'];
+    const account = JSON.parse(await side.cli('account', 'create', ...owner, '--json')) as { testApiKey: string };
     side.apiKey = account.testApiKey;
     return side;
   }
@@ -65,9 +68,12 @@ export class Side {
     return this.#server.connectionString;
   }
 
-  /** What the checkout's command line prints as JSON. */
-  async cli<T>(...words: readonly string[]): Promise<T> {
-    return (await cli(this.#program.dataDir, words, this.#env, this.checkout.root)) as T;
+  /** Returns what the checkout's command line prints; rejects unless it exits with 0. */
+  async cli(...words: readonly string[]): Promise<string> {
+    const { root } = this.checkout;
+    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: this.#program.dataDir, ...this.#env };
+    const args = [join(root, 'infrastructure/boot/cli.ts'), ...words];
+    return (await run(process.execPath, args, { cwd: root, env })).stdout;
   }
 
   /** `body` undefined: GET, otherwise POST. */
@@ -168,9 +174,9 @@ export class Side {
 const eachOf = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> => {
   const results: R[] = [];
   let next = 0;
-  const run = async (): Promise<void> => {
+  const workOn = async (): Promise<void> => {
     for (let n = next++; n < items.length; n = next++) results[n] = await work(items[n] as T);
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, run));
+  await Promise.all(Array.from({ length: CONNECTIONS }, workOn));
   return results;
 };

@@ -133,16 +133,15 @@ export const cli = (
   dataDir: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  root = ROOT,
 ): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const options = {
-      cwd: root,
+      cwd: ROOT,
       env: { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, ...env },
     };
     execFile(
       process.execPath,
-      [join(root, 'infrastructure/boot/cli.ts'), ...args, '--json'],
+      [join(ROOT, 'infrastructure/boot/cli.ts'), ...args, '--json'],
       options,
       (error, stdout, stderr) => {
         if (error) reject(new Error(`${args.join(' ')}: ${stderr}${stdout}`));
