@@ -1,13 +1,11 @@
 // The messages of payments, rendered from their events wherever they are needed: for an attempt, a retry, a read. They are not stored, for
 // they follow from the events up to the one that they tell of, and from the version of their form.
 import { LRUCache } from 'lru-cache';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { EventId, PaymentId } from '../../domain/kernel/ids.ts';
-import { assertExists, type ExistingPayment, type PaymentEvent } from '../../domain/payment/payment.ts';
+import { assertExists, type ExistingPayment, PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
 import type { Message } from '../../domain/presentation/envelope.ts';
 import { MESSAGE_FORM, messagesInForm } from '../../domain/presentation/messages.ts';
 import type { Delivery } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { eventIdOf } from '../core/derivedIds.ts';
 
@@ -126,7 +124,7 @@ export class PaymentMessages {
   }
 
   async #tell(paymentId: PaymentId, revisions: readonly number[], form: number): Promise<ReadonlyMap<number, Told>> {
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const last = Math.max(...revisions);
     const messagesOf = messagesInForm(form);
     const told = new Map<number, Told>();

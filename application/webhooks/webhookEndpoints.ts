@@ -1,6 +1,5 @@
 // Registering, changing and deleting webhook endpoints, and rotating their secrets (contract.md Webhook management, rules W5, W6).
 
-import { streamName } from '../../domain/kernel/event.ts';
 import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../domain/presentation/catalogue.ts';
@@ -13,9 +12,9 @@ import {
   ownedBy,
   registerEndpoint,
   rotateEndpointSecret,
+  WEBHOOK_ENDPOINT,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -79,7 +78,7 @@ export const registerWebhookEndpoint =
       const at = await accounts.now(tenant.accountId, tenant.mode);
       const done = await commands.execute(
         WEBHOOK_ENDPOINT,
-        streamName.webhookEndpoint(endpointId),
+        WEBHOOK_ENDPOINT.stream(endpointId),
         registerEndpoint(endpoint, at),
         metadataForRequest(caller, tenant, endpointId),
         { creates: true },
@@ -107,7 +106,7 @@ export const changeWebhookEndpoint =
     const change: EndpointChange = { ...wish, events: events === null ? null : withoutRepeats(events) };
     const done = await commands.execute(
       WEBHOOK_ENDPOINT,
-      streamName.webhookEndpoint(endpointId),
+      WEBHOOK_ENDPOINT.stream(endpointId),
       changeEndpoint(tenant, change, await accounts.now(tenant.accountId, tenant.mode)),
       metadataForRequest(caller, tenant, endpointId),
     );
@@ -119,7 +118,7 @@ export const rotateWebhookSecret =
   (needs: Pick<Needs, 'commands' | 'accounts' | 'secrets' | 'randomness'>) =>
   async (tenant: Tenant, endpointId: EndpointId, caller: Actor): Promise<string | Rejection> => {
     const { commands, accounts } = needs;
-    const stream = streamName.webhookEndpoint(endpointId);
+    const stream = WEBHOOK_ENDPOINT.stream(endpointId);
     const metadata = metadataForRequest(caller, tenant, endpointId);
     return rotateSecret(needs, {
       id: endpointId,
@@ -142,7 +141,7 @@ export const deleteWebhookEndpoint =
     const at = await accounts.now(tenant.accountId, tenant.mode);
     const done = await commands.execute(
       WEBHOOK_ENDPOINT,
-      streamName.webhookEndpoint(endpointId),
+      WEBHOOK_ENDPOINT.stream(endpointId),
       deleteEndpoint(tenant, at),
       metadataForRequest(caller, tenant, endpointId),
     );
