@@ -1,9 +1,9 @@
 // A user is added: the address is claimed and the hash of the password stored before the event that makes the user (architecture §1). What
 // a crash cut off is completed by a repeat: an address whose user does not exist yet is taken over.
 import { ACCOUNT } from '../../domain/account/account.ts';
-import { type AccountId, encodeRawId, type PasswordId, type UserId } from '../../domain/kernel/ids.ts';
+import { type AccountId, idIn, type PasswordId, PLATFORM_ACCOUNT, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
-import { addUser as decideAddition, type Role, roleProblem, USER } from '../../domain/user/user.ts';
+import { addUser as decideAddition, type KnownUser, type Role, roleProblem, USER } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Changer, metadataForChange } from '../core/eventMetadata.ts';
@@ -30,16 +30,17 @@ export interface AddUserNeeds {
   readonly hasher: PasswordHasher;
 }
 
-const newId = (randomness: Randomness): string => encodeRawId(randomness.bytes(16));
+const newId = <I extends UserId | PasswordId>(randomness: Randomness, accountId: AccountId | null): I =>
+  idIn(accountId ?? PLATFORM_ACCOUNT, randomness.bytes(16));
 
 /** Stores the hash of a password under a new id, which an event is then to name. */
 export const keepPassword = async (
   { randomness, passwords, hasher }: Pick<AddUserNeeds, 'randomness' | 'passwords' | 'hasher'>,
-  userId: UserId,
+  { userId, accountId }: Pick<KnownUser, 'userId' | 'accountId'>,
   password: string,
   asker: PasswordAsker,
 ): Promise<PasswordId> => {
-  const passwordId = newId(randomness) as PasswordId;
+  const passwordId = newId<PasswordId>(randomness, accountId);
   await passwords.keep(passwordId, userId, await hasher.hash(password, asker));
   return passwordId;
 };
@@ -71,9 +72,11 @@ export const addUser =
     if (accountId !== null && (await commands.load(ACCOUNT, ACCOUNT.stream(accountId))).state.status === 'absent')
       return NO_ACCOUNT;
     if (await isUser(needs)(added.email)) return TAKEN;
-    const userId = await emails.claim(added.email, newId(randomness) as UserId);
+    const userId = await emails.claim(added.email, newId(randomness, accountId));
     const passwordId =
-      password === null ? null : await keepPassword(needs, userId, password, { email: added.email, address: null });
+      password === null
+        ? null
+        : await keepPassword(needs, { userId, accountId }, password, { email: added.email, address: null });
     const decide = decideAddition({ userId, ...added, passwordId, at: accounts.realNow() });
     const metadata = metadataForChange(by, added.accountId, userId);
     const done = await commands.execute(USER, USER.stream(userId), decide, metadata);

@@ -44,7 +44,7 @@ export const changePassword =
       await failures.record(email);
       return reject('invalid_request', 'current_password is wrong.', { param: 'current_password' });
     }
-    const passwordId = await waits.apart(keepPassword(needs, userId, wanted, asker));
+    const passwordId = await waits.apart(keepPassword(needs, state, wanted, asker));
     const decide = decideChange({ passwordId, replaces }, accounts.realNow());
     const done = await commands.execute(USER, stream, decide, metadataForChange(by, state.accountId, userId));
     if (isRejection(done)) return done;

@@ -1,7 +1,14 @@
 // Logging in and out (rule D1). An address that is not known and a wrong password are answered alike: by the same words after the same
 // work, one hash and the same reads.
 import type { OpenAccount } from '../../domain/account/account.ts';
-import { encodeRawId, type PasswordId, type SessionId, type UserId } from '../../domain/kernel/ids.ts';
+import {
+  encodeRawId,
+  idIn,
+  type PasswordId,
+  PLATFORM_ACCOUNT,
+  type SessionId,
+  type UserId,
+} from '../../domain/kernel/ids.ts';
 import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { type KnownUser, USER, type UserState } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -115,7 +122,7 @@ export const logIn =
           return WRONG_CODE;
         }
       }
-      const sessionId = encodeRawId(randomness.bytes(16)) as SessionId;
+      const sessionId = idIn<SessionId>(accountId ?? PLATFORM_ACCOUNT, randomness.bytes(16));
       const session = { sessionId, userId, accountId, passwordId, secondFactorId };
       await sessions.begin(session, SESSION_SECONDS);
       const token = await tokens.issue({ ...session, role: user.role }, SESSION_SECONDS);

@@ -100,7 +100,7 @@ export const setPassword =
     // A dead link costs no hash.
     if (state.status !== 'active' || state.passwordId !== replaces) return DEAD;
     const passwordId = await waits.apart(
-      keepPassword(needs, userId, password, { email: state.email, address: waits.address }),
+      keepPassword(needs, state, password, { email: state.email, address: waits.address }),
     );
     const by: Changer = { actor: `user:usr_${userId}`, requestId };
     const decide = changePassword({ passwordId, replaces }, accounts.realNow());

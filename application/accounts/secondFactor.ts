@@ -1,6 +1,6 @@
 // A user's second factor (rule D4): enrolled in two steps, so that a user whose app did not take the secret is not shut out. The event that
 // names the factor puts it in force, and ends every other session of the user in every process.
-import { encodeRawId, type SecondFactorId, type UserId } from '../../domain/kernel/ids.ts';
+import { encodeRawId, idIn, PLATFORM_ACCOUNT, type SecondFactorId, type UserId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { resetSecondFactor as decideReset, enrolSecondFactor, type KnownUser, USER } from '../../domain/user/user.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -60,12 +60,12 @@ const NOTHING_PENDING = reject(
 export const enrolTotp =
   (needs: Needs) =>
   async (userId: UserId, code: string | undefined): Promise<NewSecondFactor | Rejection> => {
-    const { email, secondFactorId: inForce } = await userOf(needs, userId);
+    const { accountId, email, secondFactorId: inForce } = await userOf(needs, userId);
     if (inForce !== null) {
       if (code === undefined) return NO_CODE;
       if (!(await useSecondFactor(needs, inForce, code))) return WRONG_CODE;
     }
-    const secondFactorId = encodeRawId(needs.randomness.bytes(16)) as SecondFactorId;
+    const secondFactorId = idIn<SecondFactorId>(accountId ?? PLATFORM_ACCOUNT, needs.randomness.bytes(16));
     return needs.secondFactors.begin({ secondFactorId, userId, label: email });
   };
 

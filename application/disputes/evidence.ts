@@ -4,7 +4,7 @@ import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { confirmEvidence, type Evidence, evidenceRefusal, findEvidence } from '../../domain/dispute/evidence.ts';
 import { type DeclaredFile, EVIDENCE_BYTES_MAX, NO_EVIDENCE, NOT_UPLOADED } from '../../domain/dispute/evidenceFile.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
-import { type EvidenceId, encodeRawId, type MedCaseId } from '../../domain/kernel/ids.ts';
+import { type EvidenceId, idIn, type MedCaseId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, fromMillis } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -75,7 +75,7 @@ export const grantUpload =
     const { accountId, mode } = tenant;
     const now = fromMillis(clock.now());
     const at = await accounts.now(accountId, mode);
-    const evidenceId = encodeRawId(randomness.bytes(16)) as EvidenceId;
+    const evidenceId = idIn<EvidenceId>(accountId, randomness.bytes(16));
     const expiresAt = addSeconds(at, grantSeconds);
     const ref = { accountId, mode, evidenceId, caseId };
     const grant = { ...ref, ...file, at, expiresAt, endsAt: addSeconds(now, grantSeconds) };

@@ -36,7 +36,7 @@ export const commonTerms = (
   { amount, currency, metadata }: Asked,
   nowMs: number,
 ) => ({
-  ...paymentIds(account.idSeed, mode, operation, idempotencyKey),
+  ...paymentIds(account, mode, operation, idempotencyKey),
   accountId: account.accountId,
   mode,
   amount,

@@ -38,14 +38,14 @@ interface Needs {
 export const requestRefund =
   ({ commands, accounts, refundGuard }: Needs) =>
   async ({ account, mode, paymentId, body, actor, requestId }: RequestRefundCommand): Promise<Reserved | Rejection> => {
-    const { accountId, idSeed } = account;
+    const { accountId } = account;
     const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     if (!isOwn(state, { accountId, mode })) return NO_PAYMENT;
     const { settings } = await accounts.get(accountId);
     const wish = {
       ...refundRequest(body),
-      refundId: refundIdOf(idSeed, mode, paymentId, body.idempotencyKey),
+      refundId: refundIdOf(account, mode, paymentId, body.idempotencyKey),
       fingerprintUnder: (version: number) => fingerprintOf(version, refundFingerprintFields(body)),
       fingerprintVersion: REFUND_FINGERPRINT_VERSION,
       allowedDestinations: allowedDestinations(settings, mode),

@@ -47,8 +47,8 @@ export const nextCaseName = (payment: ExistingPayment): string =>
   sandboxCaseIdOf(payment.charge.terms.paymentId, casesSoFar(payment));
 
 const caseIdsOf =
-  ({ idSeed }: Pick<OpenAccount, 'idSeed'>, { mode }: Tenant) =>
-  (paymentId: PaymentId, name: string) => ({ caseId: medCaseIdOf(idSeed, mode, paymentId, name), paymentId });
+  (account: OpenAccount, { mode }: Tenant) =>
+  (paymentId: PaymentId, name: string) => ({ caseId: medCaseIdOf(account, mode, paymentId, name), paymentId });
 
 /** A dispute in the books of the bank. */
 export interface BookedDispute {

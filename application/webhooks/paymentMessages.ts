@@ -132,10 +132,10 @@ export class PaymentMessages {
     for await (const { before, event, after, revision } of this.#commands.loadSteps(PAYMENT, stream)) {
       const messages = messagesOf(before, event, after);
       if (revisions.includes(revision)) {
-        const numbered = messages.map(
-          (message, n) => new PaymentMessage(message, (type) => eventIdOf(stream, revision, type), sequence + n + 1),
-        );
-        told.set(revision, { payment: assertExists(after), event, messages: numbered });
+        const payment = assertExists(after);
+        const idOf = (type: string) => eventIdOf(payment.charge.terms.accountId, stream, revision, type);
+        const numbered = messages.map((message, n) => new PaymentMessage(message, idOf, sequence + n + 1));
+        told.set(revision, { payment, event, messages: numbered });
       }
       sequence += messages.length;
       if (revision >= last) break;

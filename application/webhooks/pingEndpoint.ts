@@ -1,6 +1,6 @@
 // POST /v1/webhooks/endpoints/{id}/ping: one signed request that is no event, so that a merchant sees whether the receiver is reached and
 // takes the signature. It is no delivery: no list shows it, and the endpoint's health does not count it.
-import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { type EndpointId, type EventId, idIn } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import { PING, pingBody } from '../../domain/presentation/ping.ts';
 import { ownedBy, WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
@@ -34,7 +34,7 @@ export const pingEndpoint =
     const endpoint = ownedBy(state, tenant);
     if (isRejection(endpoint)) return endpoint;
     const { accountId: account, mode } = tenant;
-    const id = `ping_${encodeRawId(randomness.bytes(16))}`;
+    const id = `ping_${idIn<EventId>(account, randomness.bytes(16))}`;
     const body = pingBody(id, endpointId, await accounts.now(account, mode));
     const secret = await endpointSecret(secrets, endpoint);
     const headers = {

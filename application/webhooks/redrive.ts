@@ -1,6 +1,6 @@
 // POST /v1/webhooks/deliveries/redrive (rule W8): many dead-lettered deliveries are sent again. A job works them off in pages and keeps how
 // far it has got; whatever is done twice changes nothing, because each delivery's own stream tells whether it was sent again already.
-import { type EndpointId, encodeRawId, type RedriveId } from '../../domain/kernel/ids.ts';
+import { type EndpointId, idIn, type RedriveId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { redriveDelivery, WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import type { Accounts } from '../core/accounts.ts';
@@ -62,7 +62,7 @@ export const askRedrive =
       if (await takesDeliveries(commands, endpointId)) queued += free;
     }
     if (isDryRun || queued === 0) return { matched, queued: 0, redriveId: null };
-    const id = encodeRawId(randomness.bytes(16)) as RedriveId;
+    const id = idIn<RedriveId>(tenant.accountId, randomness.bytes(16));
     const wanted: Redrive = { id, tenant, filter, askedAt, actor, requestId, queued };
     const job: JobRequest = { queue: redrive.name, ...jobOfRedrive(wanted) };
     await redrives.begin(wanted, hasWorker ? job : null);

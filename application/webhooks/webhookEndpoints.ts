@@ -1,6 +1,6 @@
 // Registering, changing and deleting webhook endpoints, and rotating their secrets (contract.md Webhook management, rules W5, W6).
 
-import { type EndpointId, encodeRawId } from '../../domain/kernel/ids.ts';
+import { type EndpointId, idIn } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { isCatalogued } from '../../domain/presentation/catalogue.ts';
 import {
@@ -71,7 +71,7 @@ export const registerWebhookEndpoint =
           'endpoint_limit_reached',
           `An account has at most ${ENDPOINTS_MAX} webhook endpoints in each mode.`,
         );
-      const endpointId = encodeRawId(randomness.bytes(16)) as EndpointId;
+      const endpointId = idIn<EndpointId>(tenant.accountId, randomness.bytes(16));
       // Stored before the event that names its version: messages to an endpoint without a secret could never be signed.
       const secret = await keepSecret({ secrets, randomness }, endpointId, 1);
       const endpoint: Endpoint = { endpointId, ...tenant, url, events: withoutRepeats(events), secretVersion: 1 };

@@ -108,7 +108,7 @@ const deliveriesOf = async (
     subscriptions
       .filter(({ events }) => wants(events, eventType))
       .map(({ endpointId }) => ({
-        deliveryId: deliveryIdOf(eventId, endpointId ?? 'webhookUrl', resend),
+        deliveryId: deliveryIdOf(accountId, eventId, endpointId ?? 'webhookUrl', resend),
         tenant: { accountId, mode },
         target: targetOf({ endpointId, url, accountId, mode }),
         delivery: { paymentId, revision, eventType, endpointId, resend, scheduledAt: at ?? ownTime },

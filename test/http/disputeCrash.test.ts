@@ -87,12 +87,12 @@ describe('disputes that the program does not survive', () => {
     const desk = await CaseDesk.open(first);
     const found = await first.gateway.services.findKey(desk.merchant.key);
     if (found === null) throw new Error('the key is not known');
-    const { idSeed } = await first.gateway.accounts.get(found.accountId);
+    const account = await first.gateway.accounts.get(found.accountId);
     const cutOff: Promise<unknown>[] = [];
     for (const end of ENDS) {
       const chargeId = await desk.paid(AMOUNT);
       const paymentId = rawIdOf(chargeId) as PaymentId;
-      const id = medCaseIdOf(idSeed, 'test', paymentId, chargeId);
+      const id = medCaseIdOf(account, 'test', paymentId, chargeId);
       const caseId = `med_${id}`;
       disputes.push({ ...end, chargeId, caseId });
       const open = { provider_case_id: chargeId };

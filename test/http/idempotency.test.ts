@@ -238,8 +238,8 @@ describe('idempotency of charges', () => {
       metadata: { sandbox_provider: kind },
     });
     const idFor = async (key: string): Promise<PaymentId> => {
-      const { idSeed } = await gateway.gateway.accounts.get(gateway.tenant.accountId);
-      return paymentIds(idSeed, 'test', 'charges.create', key).paymentId;
+      const account = await gateway.gateway.accounts.get(gateway.tenant.accountId);
+      return paymentIds(account, 'test', 'charges.create', key).paymentId;
     };
     const isUnavailable = async (reply: Promise<Reply<Body>>) => {
       const { headers } = await reply;
@@ -351,8 +351,8 @@ describe('idempotency of charges', () => {
       );
       if (state.charge.status !== 'open') throw new Error('not open');
       const { terms, fingerprint } = state.charge;
-      const { idSeed } = await gateway.gateway.accounts.get(gateway.tenant.accountId);
-      const ids = paymentIds(idSeed, 'test', 'charges.create', key);
+      const account = await gateway.gateway.accounts.get(gateway.tenant.accountId);
+      const ids = paymentIds(account, 'test', 'charges.create', key);
       const intent = { type: 'ChargeCreated', data: { ...terms, ...ids, fingerprint } } as const;
       const why = metadataForProcess('test', terms, ids.paymentId, 'crash');
       await gateway.gateway.commands.execute(

@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newApiKey } from '../../application/accounts/newKey.ts';
 import { openAccountWithKeys } from '../../application/accounts/openAccount.ts';
+import { newAccountId } from '../../application/core/derivedIds.ts';
 import { ACCOUNT, type AccountSettings, defaultSettings } from '../../domain/account/account.ts';
-import { type AccountId, encodeRawId, type PaymentId } from '../../domain/kernel/ids.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT } from '../../domain/payment/payment.ts';
 import { systemRandomness } from '../../infrastructure/system/randomness.ts';
 import type { Reply, TestGateway, TestTenant } from '../support/gateway.ts';
@@ -151,7 +152,7 @@ export const eventOf = async ({ storage }: TestGateway, chargeId: string, type: 
 
 /** An account whose settled Pix is held for some days: a setting that no route changes. */
 export const openHolding = async (gateway: TestGateway, days: number): Promise<Merchant> => {
-  const accountId = encodeRawId(randomBytes(16)) as AccountId;
+  const accountId = newAccountId(randomBytes(16));
   const idSeed = randomBytes(32).toString('base64');
   const opening = { accountId, name: 'Loja', email: 'loja@example.com', idSeed };
   const defaults = defaultSettings('Loja');

@@ -68,8 +68,8 @@ describe('disputes that a provider reports, on Postgres', () => {
     const alerts = { disputeReport: (_: unknown, { because }: DisputeAlert) => void alerted.push(because) };
     const needs = { commands: core.commands, accounts: core.accounts, providers: core.provider, alerts };
     const settle = () => new Settler(needs).settle(paymentId, incoming({ providerPaymentId: `E${txid}` }));
-    const { accountId, idSeed } = core.account;
-    const caseId = medCaseIdOf(idSeed, 'test', paymentId, REPORTED.providerCaseId);
+    const { accountId } = core.account;
+    const caseId = medCaseIdOf(core.account, 'test', paymentId, REPORTED.providerCaseId);
     const stream = MED_CASE.stream(caseId);
     const report = async (over: Partial<ProviderCase> = {}): Promise<MedCase> => {
       core.provider.cases.set(txid, [{ ...REPORTED, ...over }]);
@@ -137,8 +137,7 @@ describe('disputes that a provider reports, on Postgres', () => {
   });
   describe('that the payment can’t take (Q10)', () => {
     const second = { ...REPORTED, providerCaseId: 'bank-2' };
-    const secondOf = (paymentId: PaymentId) =>
-      MED_CASE.stream(medCaseIdOf(core.account.idSeed, 'test', paymentId, 'bank-2'));
+    const secondOf = (paymentId: PaymentId) => MED_CASE.stream(medCaseIdOf(core.account, 'test', paymentId, 'bank-2'));
     const stateOf = async (paymentId: PaymentId) =>
       (await core.commands.load(MED_CASE, secondOf(paymentId))).state as MedCaseState;
     const twoReports = async (rulings: readonly BankRuling[]) => {
@@ -191,7 +190,7 @@ describe('disputes that a provider reports, on Postgres', () => {
       const lost = { ...AGREED, review: false };
       await take(lost);
       await take(lost);
-      const caseId = medCaseIdOf(core.account.idSeed, 'test', paymentId, 'bank-2');
+      const caseId = medCaseIdOf(core.account, 'test', paymentId, 'bank-2');
       const by = { actor: 'operator:test', requestId: null };
       expect(await dismissCaseReport(needs)(caseId, 'x', by)).to.equal('dismissed');
       expect(await take(lost)).to.deep.include({ status: 'absent', isDismissed: true });

@@ -121,8 +121,8 @@ describe('the worker of deliveries', () => {
   const schedule = async (resend = 0, endpointId: EndpointId | null = null): Promise<DeliveryId> => {
     const paymentId = await core.openCharge({ webhookUrl: endpointId === null ? 'http://127.0.0.1:1/hook' : null });
     const eventType = 'charge.created';
-    const eventId = eventIdOf(PAYMENT.stream(paymentId), 1, eventType);
-    const deliveryId = deliveryIdOf(eventId, endpointId ?? 'webhookUrl', resend);
+    const eventId = eventIdOf(core.account.accountId, PAYMENT.stream(paymentId), 1, eventType);
+    const deliveryId = deliveryIdOf(core.account.accountId, eventId, endpointId ?? 'webhookUrl', resend);
     const tenant = { accountId: core.account.accountId, mode: 'test' as const };
     const delivery = { paymentId, revision: 1, eventType, endpointId, resend, scheduledAt: CREATED_AT };
     scheduled.set(deliveryId, { deliveryId, tenant, target: endpointId ?? target(), delivery });
