@@ -83,11 +83,11 @@ rule(
     file('infrastructure/x/a.ts', "import { x } from '../../application/core/commandHandler.ts';"),
     file('infrastructure/x/a.ts', "import { x } from '../../http/kernel/app.ts';"),
     file('infrastructure/boot/a.ts', "import { x } from '../../test/support/postgres.ts';"),
-    file('migrations/0001_a.ts', "import { x } from '../domain/events.ts';"),
+    file('migrations/0001_a.ts', "import { x } from '../domain/aggregates.ts';"),
   ],
   [
     file('domain/a/b.ts', "import { x } from '../kernel/ids.ts';"),
-    file('application/a.ts', "import { hash } from 'node:crypto';\nimport { x } from '../domain/events.ts';"),
+    file('application/a.ts', "import { hash } from 'node:crypto';\nimport { x } from '../domain/aggregates.ts';"),
     file('projections/a/b.ts', "import type { Sql } from '../../application/ports/sql.ts';"),
     file('http/a.ts', "import express from 'express';\nimport { x } from '../application/ports/readModels/views.ts';"),
     file('infrastructure/x/a.ts', "import pg from 'pg';\nimport type { Sql } from '../../application/ports/sql.ts';"),
@@ -130,7 +130,7 @@ rule(
     file('domain/charge/a.ts', "import { type Fee, DEFAULT_FEES } from '../transaction/fees.ts';"),
     file('domain/charge/a.ts', "import { taxIdOf } from '../pix/taxId.ts';"),
     file('domain/payment/a.ts', "import { charge } from '../charge/charge.ts';"),
-    file('domain/events.ts', "import { accountSerde } from './account/serde.ts';"),
+    file('domain/aggregates.ts', "import { ACCOUNT } from './account/account.ts';"),
   ],
 );
 rule(

@@ -1,8 +1,7 @@
 // How a process manager is defined: by its reaction to each type of event of the streams that it consumes. A new type of event does not
 // compile until every process that consumes its streams has handled or ignored it.
 
-import type { EventOf } from '../../domain/events.ts';
-import type { Category } from '../../domain/kernel/event.ts';
+import type { Category, EventOf } from '../../domain/aggregates.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { JobKind, JobPayload } from '../ports/jobs.ts';
 import type { LoggedEvent } from '../ports/loggedEvent.ts';

@@ -1,10 +1,8 @@
 // Reports of disputes that a payment could not take when they came are taken when it can (Q10).
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { assertExists } from '../../domain/payment/payment.ts';
+import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
 import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { enqueue, ignoring, paymentOf, processManager } from '../core/reactions.ts';
@@ -67,6 +65,6 @@ export const caseSettling = processManager({
 export const takeOwedReportsOf =
   (needs: TakeCasesNeeds) =>
   async ({ paymentId }: PayloadOf<typeof takeOwedReports>): Promise<void> => {
-    const { state } = await needs.commands.loadRecent(PAYMENT, streamName.payment(paymentId));
+    const { state } = await needs.commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId));
     if (needs.providers.of(assertExists(state).charge.terms.mode) !== null) await takeProviderCases(needs)(paymentId);
   };

@@ -48,7 +48,7 @@ const TABLE: CounterTable<Count> = {
   ],
 };
 
-type Change = AggregateChange<'payment', PaymentState>;
+type Change = AggregateChange<PaymentState, PaymentEvent>;
 type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: number }) => void;
 
 const countEvent = (event: PaymentEvent, { charge: { terms } }: ExistingPayment, add: Add): void => {

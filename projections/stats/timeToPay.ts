@@ -17,7 +17,7 @@ interface Row {
   readonly key: readonly string[];
   readonly histogram: Histogram;
 }
-type Change = AggregateChange<'payment', PaymentState>;
+type Change = AggregateChange<PaymentState, PaymentEvent>;
 
 /** Returns null when the event pays nothing. */
 const paidAtOf = (event: PaymentEvent): Timestamp | null => {
@@ -109,7 +109,7 @@ class TimeToPayWriter {
   }
 }
 
-export const timeToPay: DerivedTable<'payment', PaymentState> = {
+export const timeToPay: DerivedTable<PaymentState, PaymentEvent> = {
   tables: [{ name: 'time_to_pay', key: KEY }],
   ddl: (schema) =>
     `CREATE TABLE ${schema}.time_to_pay (${KEY.map((column) => `${column} text COLLATE "C" NOT NULL`)},
