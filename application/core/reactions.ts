@@ -1,8 +1,7 @@
 // How a process manager is defined: by its reactions to the events of the streams that it consumes. A new type of event does not compile
 // until every process that reads its group has said what it means to it.
 
-import type { EventOf } from '../../domain/events.ts';
-import type { Category } from '../../domain/kernel/event.ts';
+import type { Category, EventOf } from '../../domain/aggregates.ts';
 import {
   type GroupName,
   type Groups,

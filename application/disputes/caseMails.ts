@@ -2,13 +2,12 @@
 // mail for each event (Q7).
 
 import Type from 'typebox';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
-import { assertExists } from '../../domain/payment/payment.ts';
+import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE, PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { caseMailIdOf } from '../core/derivedIds.ts';
@@ -55,11 +54,11 @@ export const sendCaseMail =
     readonly publicUrl: string;
   }) =>
   async ({ caseId, revision }: PayloadOf<typeof mailCase>): Promise<void> => {
-    const around = await commands.loadAround(MED_CASE, streamName.medCase(caseId), revision);
+    const around = await commands.loadAround(MED_CASE, MED_CASE.stream(caseId), revision);
     if (around === null || around.after.status === 'absent') return;
     const medCase: MedCase = around.after;
     const { paymentId, accountId } = medCase.terms;
-    const { charge, transaction } = assertExists((await commands.load(PAYMENT, streamName.payment(paymentId))).state);
+    const { charge, transaction } = assertExists((await commands.load(PAYMENT, PAYMENT.stream(paymentId))).state);
     const dispute = transaction.status === 'settled' ? transaction.dispute : null;
     const method = dispute?.caseId === caseId ? dispute.method : null;
     const words = caseMail(around.event.type, medCase, { metadata: charge.terms.metadata, method }, publicUrl);

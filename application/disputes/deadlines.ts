@@ -1,12 +1,10 @@
 // A day before the deadline of a case the merchant is reminded of it (Q2). A deadline that passes changes nothing.
-
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { nearDeadline } from '../../domain/dispute/decisions.ts';
 import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import { medCase, reminderAt } from '../../domain/dispute/medCase.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { MED_CASE } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -49,7 +47,7 @@ export const caseDeadlines = processManager({
 export const recordNearDeadline =
   ({ commands, accounts }: { readonly commands: CommandHandler; readonly accounts: Accounts }) =>
   async ({ caseId }: PayloadOf<typeof remindOfDeadline>): Promise<void> => {
-    const stream = streamName.medCase(caseId);
+    const stream = MED_CASE.stream(caseId);
     const { state } = await commands.load(MED_CASE, stream);
     const dueAt = reminderAt(state);
     if (state.status === 'absent' || dueAt === null) return;

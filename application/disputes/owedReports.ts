@@ -1,10 +1,8 @@
 // Reports of disputes that a payment could not take when they came are taken when it can (Q10).
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
-import { assertExists } from '../../domain/payment/payment.ts';
-import { PAYMENT } from '../core/aggregates.ts';
+import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
 import { jobKind } from '../core/capability.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
 import { enqueue, paymentOf, processManager, reacting } from '../core/reactions.ts';
@@ -42,6 +40,6 @@ export const caseSettling = processManager({
 export const takeOwedReportsOf =
   (needs: TakeCasesNeeds) =>
   async ({ paymentId }: PayloadOf<typeof takeOwedReports>): Promise<void> => {
-    const { state } = await needs.commands.loadRecent(PAYMENT, streamName.payment(paymentId));
+    const { state } = await needs.commands.loadRecent(PAYMENT, PAYMENT.stream(paymentId));
     if (needs.providers.of(assertExists(state).charge.terms.mode) !== null) await takeProviderCases(needs)(paymentId);
   };

@@ -3,13 +3,12 @@
 import Type from 'typebox';
 import { instrumentExpiry, lastExpiry } from '../../domain/charge/instruments.ts';
 import type { PaymentMethod } from '../../domain/charge/methods.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { expire as decideExpiry } from '../../domain/payment/lifecycle.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -65,7 +64,7 @@ interface Needs {
 export const expireCharge =
   ({ commands, accounts, settler }: Needs) =>
   async ({ paymentId, method = 'PIX' }: PayloadOf<typeof expire>, dueAt?: Timestamp): Promise<void> => {
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     const isUnpaid = state.transaction.status === 'none' || state.transaction.status === 'processing';
     if (state.charge.status !== 'open' || !isUnpaid) return;

@@ -1,11 +1,10 @@
 // Settled money that is held becomes available when its hold ends (M2).
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { releaseFunds as decideRelease } from '../../domain/payment/lifecycle.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -41,7 +40,7 @@ export const fundsRelease = processManager({
 export const release =
   ({ commands, accounts }: { commands: CommandHandler; accounts: Accounts }) =>
   async ({ paymentId }: PayloadOf<typeof releaseFunds>): Promise<void> => {
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     if (state.charge.status === 'absent' || state.transaction.status !== 'settled') return;
     const { terms } = state.charge;

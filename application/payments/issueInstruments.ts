@@ -1,20 +1,17 @@
 // Instruments: issued in the request of a charge, by a job for a payment (P4), and brought to an end by itself when that was cut
 // off (K7).
-
 import Type from 'typebox';
 import type { OpenAccount } from '../../domain/account/account.ts';
 import type { ChargeTerms } from '../../domain/charge/charge.ts';
 import { pendingMethods } from '../../domain/charge/charge.ts';
 import { expiryOf, hasDueDay, type PaymentMethod } from '../../domain/charge/methods.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { addMillis, earlier, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { type Issuance, recordIssuances } from '../../domain/payment/create.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
-import { type ExistingPayment, exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, exists, PAYMENT, type PaymentState } from '../../domain/payment/payment.ts';
 import { GIVEN_UP_AFTER_MS, RESUMED_AFTER_MS } from '../../domain/payment/pendingWork.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { documentTokenOf } from '../core/derivedIds.ts';
@@ -194,7 +191,7 @@ export class InstrumentIssuer {
    */
   async resumeFor(id: PaymentId, method: PaymentMethod | null): Promise<void> {
     const { commands } = this.#needs;
-    const stream = streamName.payment(id);
+    const stream = PAYMENT.stream(id);
     if (isKnown((await commands.loadRecent(PAYMENT, stream)).state, method)) return;
     const payment = await this.#load(id);
     if (payment === null || !isAlive(payment)) return;
@@ -227,7 +224,7 @@ export class InstrumentIssuer {
   }
 
   async #load(paymentId: PaymentId): Promise<ExistingPayment | null> {
-    const { state } = await this.#needs.commands.load(PAYMENT, streamName.payment(paymentId));
+    const { state } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
     return exists(state) ? state : null;
   }
 
@@ -260,12 +257,7 @@ export class InstrumentIssuer {
     const { paymentId, txid } = terms;
     const metadata = metadataForProcess('instrumentIssuing', terms, paymentId, txid);
     if (known.length > 0)
-      await this.#needs.commands.record(
-        PAYMENT,
-        streamName.payment(paymentId),
-        recordIssuances(known, knownAt),
-        metadata,
-      );
+      await this.#needs.commands.record(PAYMENT, PAYMENT.stream(paymentId), recordIssuances(known, knownAt), metadata);
     return known.length === asked.length;
   }
 

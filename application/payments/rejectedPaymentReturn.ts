@@ -1,11 +1,10 @@
 // A Pix that must not be credited goes back to the payer in full, by its original end-to-end id (M4, M5).
 
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { recordReturn, recordReturnRefusal } from '../../domain/payment/lifecycle.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -56,7 +55,7 @@ interface Needs {
 export const sendBack =
   ({ commands, accounts, providers, alerts }: Needs) =>
   async ({ paymentId, providerPaymentId }: PayloadOf<typeof returnPayment>): Promise<void> => {
-    const stream = streamName.payment(paymentId);
+    const stream = PAYMENT.stream(paymentId);
     const { state } = await commands.load(PAYMENT, stream);
     const incoming = state.transaction.incomingPayments.find((seen) => seen.providerPaymentId === providerPaymentId);
     if (state.charge.status === 'absent' || incoming?.outcome !== 'rejected' || incoming.returnId === null) return;

@@ -2,7 +2,6 @@
 // recorded in the payment (architecture §4; rules M5–M7).
 
 import { ACCOUNT_GROUPS } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId, RefundId } from '../../domain/kernel/ids.ts';
 import {
   addMillis,
@@ -14,19 +13,20 @@ import {
   toMillis,
 } from '../../domain/kernel/time.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
-import { type ExistingPayment, exists } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, exists, PAYMENT } from '../../domain/payment/payment.ts';
 import { completeRefund, releaseRefund } from '../../domain/payment/refund.ts';
 import { recordHeldPayoutFailed, recordHeldPayoutPaid } from '../../domain/payment/settleHeld.ts';
 import {
+  REFUND,
+  REFUND_GROUPS,
+  type RefundEvent,
   type RefundOrder,
   type RefundOutcome,
   type RefundState,
   recordRefundOutcome,
   requestRefund,
 } from '../../domain/refund/refund.ts';
-import { REFUND_GROUPS } from '../../domain/refund/serde.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT, REFUND } from '../core/aggregates.ts';
 import { timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -130,7 +130,7 @@ export class RefundExecutor {
 
   /** Takes the next step of a refund, whatever it is. `dueAt`: the instant of its timer, where a test clock jumped over it. */
   async run({ paymentId, refundId }: Which, dueAt?: Timestamp): Promise<void> {
-    const { state: payment } = await this.#needs.commands.load(PAYMENT, streamName.payment(paymentId));
+    const { state: payment } = await this.#needs.commands.load(PAYMENT, PAYMENT.stream(paymentId));
     const work = exists(payment) ? workOf(payment, refundId) : null;
     if (work === null) return;
     const { order } = work;
@@ -161,7 +161,7 @@ export class RefundExecutor {
 
   async #open(order: RefundOrder, at: Timestamp): Promise<RefundState> {
     const { commands } = this.#needs;
-    const { state } = await commands.load(REFUND, streamName.refund(order.refundId));
+    const { state } = await commands.load(REFUND, REFUND.stream(order.refundId));
     return state.status === 'absent' ? this.#execute(order, requestRefund(order, at), true) : state;
   }
 
@@ -209,8 +209,8 @@ export class RefundExecutor {
     creates = false,
   ): Promise<RefundState> {
     const metadata = metadataForProcess('refundExecution', order, order.paymentId, order.refundId);
-    const stream = streamName.refund(order.refundId);
-    const done = await this.#needs.commands.record<'refund', RefundState, string>(REFUND, stream, decide, metadata, {
+    const stream = REFUND.stream(order.refundId);
+    const done = await this.#needs.commands.record<RefundState, RefundEvent, string>(REFUND, stream, decide, metadata, {
       creates,
     });
     return done.state;
@@ -220,7 +220,7 @@ export class RefundExecutor {
   async #record(order: RefundOrder, decide: ReturnType<Work['release']>): Promise<boolean> {
     const { refundId, paymentId } = order;
     const metadata = metadataForProcess('refundExecution', order, paymentId, refundId);
-    const { appended } = await this.#needs.commands.record(PAYMENT, streamName.payment(paymentId), decide, metadata);
+    const { appended } = await this.#needs.commands.record(PAYMENT, PAYMENT.stream(paymentId), decide, metadata);
     return appended > 0;
   }
 }

@@ -1,11 +1,9 @@
 // The test clock jumped: what it jumped over happens in order of due time, each at its own instant, with what arises on the way (X5).
-import { ACCOUNT_GROUPS, advanceTestClock } from '../../domain/account/account.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT, ACCOUNT_GROUPS, advanceTestClock } from '../../domain/account/account.ts';
 import type { AccountId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { ACCOUNT } from '../core/aggregates.ts';
 import { jobKind, type TimerWork } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { type Actor, metadataForRequest } from '../core/eventMetadata.ts';
@@ -140,7 +138,7 @@ export const advanceClock =
     const metadata = metadataForRequest(requester, { accountId, mode: 'test' }, accountId);
     const done = await commands.execute(
       ACCOUNT,
-      streamName.account(accountId),
+      ACCOUNT.stream(accountId),
       advanceTestClock(seconds, accounts.realNow()),
       metadata,
     );

@@ -1,11 +1,8 @@
 // A scheduled delivery is attempted until the endpoint takes it, its attempts are used up, or the endpoint is gone (W3, W4, W6).
-
 import Type from 'typebox';
-import { streamName } from '../../domain/kernel/event.ts';
 import { type DeliveryId, type EndpointId, isRawId, PREFIX } from '../../domain/kernel/ids.ts';
 import { addMillis, fromMillis, SECOND_MS, type Timestamp } from '../../domain/kernel/time.ts';
 import { MESSAGE_FORM } from '../../domain/presentation/messages.ts';
-import { WEBHOOK_DELIVERY_GROUPS } from '../../domain/webhookDelivery/serde.ts';
 import {
   cancelDelivery,
   isHoldable,
@@ -13,15 +10,17 @@ import {
   type PendingDelivery,
   recordAttempt,
   scheduled as scheduledState,
+  WEBHOOK_DELIVERY,
+  WEBHOOK_DELIVERY_GROUPS,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import {
   type ExistingEndpoint,
+  WEBHOOK_ENDPOINT,
   WEBHOOK_ENDPOINT_GROUPS,
   type WebhookEndpointState,
   waitsUntil,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
 import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
@@ -169,7 +168,7 @@ export class DeliveryWorker {
   }
 
   async #endpoint(id: EndpointId): Promise<WebhookEndpointState> {
-    return (await this.#needs.commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(id))).state;
+    return (await this.#needs.commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(id))).state;
   }
 
   /** null: nothing is to be done. A first attempt right after it was scheduled needs no read of the stream: there is none. */
@@ -179,7 +178,7 @@ export class DeliveryWorker {
     mayHaveBegun: boolean,
   ): Promise<PendingDelivery | null> {
     if (mayHaveBegun || scheduled === undefined) {
-      const { state } = await this.#needs.commands.load(WEBHOOK_DELIVERY, streamName.webhookDelivery(id));
+      const { state } = await this.#needs.commands.load(WEBHOOK_DELIVERY, WEBHOOK_DELIVERY.stream(id));
       if (state.status !== 'absent') {
         if (scheduled !== undefined) this.#needs.scheduled.begun(id);
         return state.status === 'pending' ? state : null;
@@ -262,7 +261,7 @@ export class DeliveryWorker {
     const { delivery, attempts } = attempt.state;
     const at = await accounts.actingAt(tenant.accountId, tenant.mode, dueAt);
     const decide = recordAttempt({ delivery, target }, attempts + 1, outcome, at, randomness.fraction());
-    const stream = streamName.webhookDelivery(deliveryId);
+    const stream = WEBHOOK_DELIVERY.stream(deliveryId);
     const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, delivery.paymentId);
     const creates = { creates: attempts === 0 };
     const done = await commands.record(WEBHOOK_DELIVERY, stream, decide, metadata, creates);
@@ -305,7 +304,7 @@ export class DeliveryWorker {
     at: Timestamp,
   ): Promise<void> {
     const { commands, scheduled } = this.#needs;
-    const stream = streamName.webhookDelivery(deliveryId);
+    const stream = WEBHOOK_DELIVERY.stream(deliveryId);
     const metadata = metadataForProcess('webhookDelivery', tenant, delivery.paymentId, target);
     await commands.record(WEBHOOK_DELIVERY, stream, cancelDelivery({ delivery, target }, reason, at), metadata);
     scheduled.begun(deliveryId);

@@ -2,15 +2,13 @@
 // a webhookUrl, one for each message to that URL (W7). A resend turns the event that led to the present status into new deliveries (W8).
 // Nothing is appended: what is scheduled is written down with its jobs, and a delivery's stream begins with its first outcome.
 import Type from 'typebox';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { EndpointId, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
 import { isPublished, isResent } from '../../domain/presentation/messages.ts';
 import { targetOf } from '../../domain/webhookDelivery/webhookDelivery.ts';
-import { WEBHOOK_ENDPOINT_GROUPS, wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
-import { WEBHOOK_ENDPOINT } from '../core/aggregates.ts';
+import { WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT_GROUPS, wants } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { jobKind, runAll } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { deliveryIdOf } from '../core/derivedIds.ts';
@@ -113,7 +111,7 @@ const deliveriesOf = async (
     subscriptions
       .filter(({ events }) => wants(events, eventType))
       .map(({ endpointId }) => ({
-        deliveryId: deliveryIdOf(eventId, endpointId ?? 'webhookUrl', resend),
+        deliveryId: deliveryIdOf(accountId, eventId, endpointId ?? 'webhookUrl', resend),
         tenant: { accountId, mode },
         target: targetOf({ endpointId, url, accountId, mode }),
         delivery: { paymentId, revision, eventType, endpointId, resend, scheduledAt: at ?? ownTime },
@@ -153,7 +151,7 @@ interface Subscription {
  */
 const subscriptionsIn = (commands: CommandHandler): ((id: EndpointId) => Promise<Subscription>) => {
   const read = async (endpointId: EndpointId): Promise<Subscription> => {
-    const { state } = await commands.load(WEBHOOK_ENDPOINT, streamName.webhookEndpoint(endpointId));
+    const { state } = await commands.load(WEBHOOK_ENDPOINT, WEBHOOK_ENDPOINT.stream(endpointId));
     return { endpointId, events: state.status === 'absent' ? [] : state.events };
   };
   const known = new Map<EndpointId, Promise<Subscription>>();

@@ -1,7 +1,7 @@
 // What operators are shown of the platform's work and have begun again, for requests and for the command line alike (rule O1).
+
 import { PROCESSES } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
-import { MED_CASE } from '../../application/core/aggregates.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { answerCase } from '../../application/disputes/answerCase.ts';
 import { dismissCaseReport, settleCase } from '../../application/disputes/settleCase.ts';
@@ -13,8 +13,8 @@ import type { HeldItem, LedgerFindings, PlatformWork } from '../../application/p
 import { consumerName } from '../../application/ports/processManager.ts';
 import { ANY_DEAD_LETTER } from '../../application/ports/redrives.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import { type MedCaseId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../domain/kernel/rejection.ts';
 import type { ExistingPayment } from '../../domain/payment/payment.ts';
@@ -117,7 +117,7 @@ export const platformWork = (
       return { waiting: (await cases.waiting(limit)).flatMap(caseReviewItems), total: await cases.countWaiting() };
     },
     reviewCase: async (id, approve, by) => {
-      const { state } = await commands.load(MED_CASE, streamName.medCase(id));
+      const { state } = await commands.load(MED_CASE, MED_CASE.stream(id));
       if (state.status === 'absent') return NO_CASE;
       const reviewed = await answerCase(needs)(state.terms, id, { kind: 'review', approve }, by);
       if (isRejection(reviewed)) return reviewed;

@@ -49,7 +49,7 @@ const TABLE: CounterTable<Count> = {
   ],
 };
 
-type Change = AggregateChange<'payment', PaymentState>;
+type Change = AggregateChange<PaymentState, PaymentEvent>;
 type Add = (at: Timestamp, method: string, additions: { readonly [C in Count]?: number }) => void;
 
 /**

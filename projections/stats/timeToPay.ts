@@ -6,7 +6,7 @@ import { saoPauloDay } from '../../domain/kernel/civilDay.ts';
 import { reading } from '../../domain/kernel/eventGroups.ts';
 import { secondsBetween } from '../../domain/kernel/time.ts';
 import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
-import { exists, type PaymentState } from '../../domain/payment/payment.ts';
+import { exists, type PaymentEvent, type PaymentState } from '../../domain/payment/payment.ts';
 import type { AggregateChange, DerivedTable } from '../engine/aggregateTable.ts';
 import { decodeHistogram, encodeHistogram, type Histogram } from './histogram.ts';
 
@@ -18,7 +18,7 @@ interface Row {
   readonly key: readonly string[];
   readonly histogram: Histogram;
 }
-type Change = AggregateChange<'payment', PaymentState>;
+type Change = AggregateChange<PaymentState, PaymentEvent>;
 
 const pays = reading(PAYMENT_GROUPS, {
   reads: ['settlement'],
@@ -99,7 +99,7 @@ class TimeToPayWriter {
   }
 }
 
-export const timeToPay: DerivedTable<'payment', PaymentState> = {
+export const timeToPay: DerivedTable<PaymentState, PaymentEvent> = {
   tables: [{ name: 'time_to_pay', key: KEY }],
   ddl: (schema) =>
     `CREATE TABLE ${schema}.time_to_pay (${KEY.map((column) => `${column} text COLLATE "C" NOT NULL`)},
