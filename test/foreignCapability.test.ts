@@ -7,7 +7,7 @@ import { type Capability, each, job, jobKind, jobsOf, owedBy } from '../applicat
 import { JsonEventCodec } from '../application/core/eventCodec.ts';
 import { metadataForProcess } from '../application/core/eventMetadata.ts';
 import { idOf, payloadOf } from '../application/core/payloads.ts';
-import { enqueue, paymentOf, processManager } from '../application/core/reactions.ts';
+import { enqueue, paymentOf, processManager, reacting } from '../application/core/reactions.ts';
 import { haveOwedWorkDone } from '../application/core/watchdog.ts';
 import type { LoggedEvent } from '../application/ports/loggedEvent.ts';
 import type { Tenant } from '../application/ports/paymentProvider.ts';
@@ -20,6 +20,7 @@ import type { Fact } from '../domain/kernel/event.ts';
 import type { AccountId, Mode, PaymentId } from '../domain/kernel/ids.ts';
 import { record, type Serde, serdeOf, text, time } from '../domain/kernel/serde.ts';
 import type { Timestamp } from '../domain/kernel/time.ts';
+import { PAYMENT_GROUPS } from '../domain/payment/eventGroups.ts';
 import { described, exactly, listOf, string } from '../http/kernel/jsonSchema.ts';
 import { route } from '../http/kernel/route.ts';
 import { liveSchema, type Projection } from '../projections/engine/projection.ts';
@@ -64,8 +65,10 @@ const thanking = processManager({
   name: 'thanking',
   movesMoney: false,
   reactions: {
-    payment: (logged) =>
-      logged.event.type === 'TransactionSettled' ? [enqueue(thank, { paymentId: paymentOf(logged) })] : [],
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: { TransactionSettled: (logged) => [enqueue(thank, { paymentId: paymentOf(logged) })] },
+      ignores: ['demand', 'methods', 'release', 'held', 'returns', 'refund', 'dispute'],
+    }),
   },
 });
 

@@ -16,7 +16,7 @@ import {
 import { roomProblems, sealProblems, siblingProblems } from './support/tidy/rooms.ts';
 import { importsOf, type Problem, readSources, type Source } from './support/tidy/source.ts';
 import { staleTimers, textProblems, widthProblems } from './support/tidy/text.ts';
-import { staleOpenDefaults, totalityProblems } from './support/tidy/totality.ts';
+import { ignoredTypesProblems, staleOpenDefaults, totalityProblems } from './support/tidy/totality.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string): string => (existsSync(ROOT + path) ? readFileSync(ROOT + path, 'utf8') : '');
@@ -33,6 +33,7 @@ describe('the house is tidy', () => {
   it('no clock, dice, reminders, switched-off tests or sleeps', () => none(textProblems(sources)));
   it('the list of timers in tests is not older than the tests', () => none(staleTimers(sources)));
   it('switches on an event type name every type', () => none(totalityProblems(sources)));
+  it('consumers ignore groups of events, not lists of types', () => none(ignoredTypesProblems(sources)));
   it('the list of open switches is not older than the code', () => none(staleOpenDefaults(sources)));
   it('lines are short', () => none(widthProblems(sources)));
   it('functions are short', () => none(functionProblems(sources)));
@@ -181,6 +182,31 @@ rule(
     file('domain/allowed.ts', eventSwitch('      return null;')),
     file('domain/a.ts', 'switch (event.kind) {\n  default:\n    return 1;\n}'),
     file('domain/a.ts', "switch (event.type) {\n  case 'A':\n    return 1;\n}"),
+  ],
+);
+const TYPES = ['Made', 'Paid', 'Sent', 'Gone'];
+const ignoringCases = (types: readonly string[], end: string) =>
+  `switch (event.type) {\n${types.map((type) => `  case '${type}':\n`).join('  // Why.\n')}    ${end}\n}`;
+const table = (types: readonly string[]) =>
+  `reacting(GROUPS, {\n  reads: {\n${types.map((type) => `    ${type}: nothing,\n`).join('')}  },\n})`;
+const silent = (types: readonly string[]) => `reading(GROUPS, { reads: ['a'], nothing: ['${types.join("', '")}'] })`;
+rule(
+  'ignored types',
+  (source) => ignoredTypesProblems([source]),
+  [
+    file('application/a.ts', table(TYPES)),
+    file('application/a.ts', table(['Made']) + table(TYPES)),
+    file('projections/a.ts', silent(TYPES)),
+    file('domain/a.ts', ignoringCases(TYPES, 'return null;')),
+    file('projections/a.ts', ignoringCases(TYPES, 'return;')),
+    file('application/a.ts', ignoringCases(TYPES, 'return [];')),
+  ],
+  [
+    file('application/a.ts', table(TYPES.slice(1)) + table(TYPES.slice(1))),
+    file('projections/a.ts', silent(TYPES.slice(1))),
+    file('domain/a.ts', ignoringCases(TYPES.slice(1), 'return null;')),
+    file('domain/a.ts', ignoringCases(TYPES, 'return state;')),
+    file('test/a.ts', table(TYPES)),
   ],
 );
 rule(

@@ -3,6 +3,7 @@
 
 import Type from 'typebox';
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
 import { assertExists, PAYMENT } from '../../domain/payment/payment.ts';
@@ -11,10 +12,10 @@ import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { caseMailIdOf } from '../core/derivedIds.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { enqueue, ignoring, processManager } from '../core/reactions.ts';
+import { enqueue, following, processManager, reacting } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 import type { MailSender } from '../ports/mail.ts';
-import { caseMail } from './caseMail.ts';
+import { caseMail, isMailed } from './caseMail.ts';
 
 export const mailCase = jobKind({
   name: 'mailCase',
@@ -31,25 +32,10 @@ export const caseMailing = processManager({
   name: 'caseMailing',
   movesMoney: false,
   reactions: {
-    medCase: {
-      MedCaseOpened: mail,
-      MedCaseEvidenceRequested: mail,
-      MedCaseDeadlineNeared: mail,
-      MedCaseAccepted: mail,
-      MedCaseRejected: mail,
-      MedCaseClosed: mail,
-      MedCaseSettled: mail,
-      ...ignoring(
-        'MedCaseAppealed',
-        'MedCaseEvidenceConfirmed',
-        'MedCaseReviewRequested',
-        'MedCaseReviewApproved',
-        'MedCaseReviewRefused',
-        'MedCaseLateReported',
-        'MedCaseReportNotTaken',
-        'MedCaseReportDismissed',
-      ),
-    },
+    medCase: reacting(MED_CASE_GROUPS, {
+      reads: following(isMailed, mail),
+      ignores: ['evidence', 'review', 'reports'],
+    }),
   },
 });
 

@@ -2,6 +2,7 @@
 // (ADR 0011).
 
 import { MED_CASE } from '../../domain/dispute/aggregate.ts';
+import { MED_CASE_GROUPS } from '../../domain/dispute/eventGroups.ts';
 import type { MedCase } from '../../domain/dispute/medCase.ts';
 import { caseChange } from '../../domain/dispute/snapshot.ts';
 import type { MedCaseId } from '../../domain/kernel/ids.ts';
@@ -11,7 +12,7 @@ import { jobKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { enqueue, ignoring, processManager } from '../core/reactions.ts';
+import { enqueue, nothing, processManager, reacting } from '../core/reactions.ts';
 import type { PayloadOf } from '../ports/jobs.ts';
 
 export const tellPayment = jobKind({
@@ -26,25 +27,21 @@ export const caseTelling = processManager({
   name: 'caseTelling',
   movesMoney: true,
   reactions: {
-    medCase: {
-      MedCaseOpened: tell,
-      MedCaseEvidenceRequested: tell,
-      MedCaseAppealed: tell,
-      MedCaseAccepted: tell,
-      MedCaseRejected: tell,
-      MedCaseClosed: tell,
-      MedCaseSettled: tell,
-      MedCaseLateReported: tell,
-      ...ignoring(
-        'MedCaseDeadlineNeared',
-        'MedCaseEvidenceConfirmed',
-        'MedCaseReviewRequested',
-        'MedCaseReviewApproved',
-        'MedCaseReviewRefused',
-        'MedCaseReportNotTaken',
-        'MedCaseReportDismissed',
-      ),
-    },
+    medCase: reacting(MED_CASE_GROUPS, {
+      reads: {
+        MedCaseOpened: tell,
+        MedCaseEvidenceRequested: tell,
+        MedCaseAppealed: tell,
+        MedCaseAccepted: tell,
+        MedCaseRejected: tell,
+        MedCaseClosed: tell,
+        MedCaseSettled: tell,
+        MedCaseLateReported: tell,
+        MedCaseReportNotTaken: nothing,
+        MedCaseReportDismissed: nothing,
+      },
+      ignores: ['deadline', 'evidence', 'review'],
+    }),
   },
 });
 

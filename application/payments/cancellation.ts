@@ -5,8 +5,8 @@ import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, type Timestamp } from '../../domain/kernel/time.ts';
 import { notCancellable, recordCancelled, requestCancel } from '../../domain/payment/cancel.ts';
+import { PAYMENT_GROUPS } from '../../domain/payment/eventGroups.ts';
 import { assertExists, type ExistingPayment, exists, PAYMENT } from '../../domain/payment/payment.ts';
-import { HELD_SETTLEMENT } from '../../domain/transaction/heldSettlement.ts';
 import type { IncomingPaymentRecord } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
 import { timedKind } from '../core/capability.ts';
@@ -14,7 +14,7 @@ import type { CommandHandler } from '../core/commandHandler.ts';
 import { returnIdOf } from '../core/derivedIds.ts';
 import { type Actor, metadataForProcess, metadataForRequest } from '../core/eventMetadata.ts';
 import { idOf, payloadOf } from '../core/payloads.ts';
-import { clearTimer, ignoring, paymentOf, processManager, setTimer } from '../core/reactions.ts';
+import { clearTimer, paymentOf, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { PaymentProviders, Tenant } from '../ports/paymentProvider.ts';
 import { ProviderUnavailable, UnknownAtProvider } from '../ports/paymentProvider.ts';
 import { isOwn, NO_PAYMENT } from './ownPayment.ts';
@@ -33,42 +33,16 @@ export const cancellation = processManager({
   name: 'cancellation',
   movesMoney: true,
   reactions: {
-    payment: {
-      ChargeCancelRequested: (logged) => {
-        const dueAt = addSeconds(logged.event.data.at, PATIENCE_SECONDS);
-        return [setTimer(cancel, { paymentId: paymentOf(logged) }, logged, dueAt, logged.account)];
+    payment: reacting(PAYMENT_GROUPS, {
+      reads: {
+        ChargeCancelRequested: (logged) => {
+          const dueAt = addSeconds(logged.event.data.at, PATIENCE_SECONDS);
+          return [setTimer(cancel, { paymentId: paymentOf(logged) }, logged, dueAt, logged.account)];
+        },
+        ChargeCancelled: (logged) => [clearTimer(cancel, { paymentId: paymentOf(logged) })],
       },
-      ChargeCancelled: (logged) => [clearTimer(cancel, { paymentId: paymentOf(logged) })],
-      ...ignoring(
-        'ChargeCreated',
-        'ChargePixIssued',
-        'ChargeInstrumentIssued',
-        'ChargeInstrumentRefused',
-        'ChargeExpired',
-        'ChargeFailed',
-        'ChargeWebhookResendRequested',
-        'TransactionProcessing',
-        'TransactionRefused',
-        'TransactionSettled',
-        'TransactionHeld',
-        'TransactionHeldReleased',
-        'TransactionHeldRejected',
-        'TransactionPaymentRejected',
-        'TransactionPaymentReturned',
-        'TransactionReturnRefused',
-        'TransactionReturnRetried',
-        ...HELD_SETTLEMENT,
-        'TransactionFundsReleased',
-        'TransactionRefundReserved',
-        'TransactionRefundCompleted',
-        'TransactionRefundReleased',
-        'TransactionDisputeOpened',
-        'TransactionDisputeUpdated',
-        'TransactionDisputeSettled',
-        'TransactionDisputeReturned',
-        'TransactionDisputeResolved',
-      ),
-    },
+      ignores: ['creation', 'end', 'resend', 'methods', 'money', 'held', 'returns', 'refund', 'dispute'],
+    }),
   },
 });
 

@@ -11,10 +11,12 @@ import {
   recordAttempt,
   scheduled as scheduledState,
   WEBHOOK_DELIVERY,
+  WEBHOOK_DELIVERY_GROUPS,
 } from '../../domain/webhookDelivery/webhookDelivery.ts';
 import {
   type ExistingEndpoint,
   WEBHOOK_ENDPOINT,
+  WEBHOOK_ENDPOINT_GROUPS,
   type WebhookEndpointState,
   waitsUntil,
 } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
@@ -23,7 +25,7 @@ import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, instant, payloadOf } from '../core/payloads.ts';
-import { clearTimer, fireNow, forgetFailures, ignoring, processManager, setTimer } from '../core/reactions.ts';
+import { clearTimer, fireNow, forgetFailures, nothing, processManager, reacting, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import { DELIVERY_QUEUE, type FailingTargets, type FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
@@ -66,28 +68,34 @@ export const webhookDelivery = processManager({
   name: 'webhookDelivery',
   movesMoney: false,
   reactions: {
-    webhookDelivery: {
-      WebhookDeliveryAttemptFailed: (logged) => {
-        const { nextAttemptAt, target } = logged.event.data;
-        return nextAttemptAt === null ? [] : [setTimer(deliver, deliveryOf(logged), logged, nextAttemptAt, target)];
+    webhookDelivery: reacting(WEBHOOK_DELIVERY_GROUPS, {
+      reads: {
+        WebhookDeliveryAttemptFailed: (logged) => {
+          const { nextAttemptAt, target } = logged.event.data;
+          return nextAttemptAt === null ? [] : [setTimer(deliver, deliveryOf(logged), logged, nextAttemptAt, target)];
+        },
+        // A first attempt that is held back for a deleted endpoint has a timer still.
+        WebhookDeliveryCancelled: (logged) => [clearTimer(deliver, deliveryOf(logged))],
+        // The timer of the retry that it waits for is moved: there is one for each delivery.
+        WebhookDeliveryRetryRequested: (logged) => {
+          const { at, target } = logged.event.data;
+          return [setTimer(deliver, deliveryOf(logged), logged, at, target)];
+        },
+        WebhookDeliverySucceeded: nothing,
+        WebhookDeliveryDeadLettered: nothing,
       },
-      // A first attempt that is held back for a deleted endpoint has a timer still.
-      WebhookDeliveryCancelled: (logged) => [clearTimer(deliver, deliveryOf(logged))],
-      // The timer of the retry that it waits for is moved: there is one for each delivery.
-      WebhookDeliveryRetryRequested: (logged) => {
-        const { at, target } = logged.event.data;
-        return [setTimer(deliver, deliveryOf(logged), logged, at, target)];
+    }),
+    webhookEndpoint: reacting(WEBHOOK_ENDPOINT_GROUPS, {
+      reads: {
+        // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
+        WebhookEndpointChanged: ({ subject, event: { data } }) =>
+          data.url === null && data.status === null ? [] : [forgetFailures(subject), fireNow(deliver, subject)],
+        // Pending deliveries are abandoned at once, not when their next attempt would have come.
+        WebhookEndpointDeleted: ({ subject }) => [forgetFailures(subject), fireNow(deliver, subject)],
+        WebhookEndpointRegistered: nothing,
+        WebhookEndpointSecretRotated: nothing,
       },
-      ...ignoring('WebhookDeliverySucceeded', 'WebhookDeliveryDeadLettered'),
-    },
-    webhookEndpoint: {
-      // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
-      WebhookEndpointChanged: ({ subject, event: { data } }) =>
-        data.url === null && data.status === null ? [] : [forgetFailures(subject), fireNow(deliver, subject)],
-      // Pending deliveries are abandoned at once, not when their next attempt would have come.
-      WebhookEndpointDeleted: ({ subject }) => [forgetFailures(subject), fireNow(deliver, subject)],
-      ...ignoring('WebhookEndpointRegistered', 'WebhookEndpointSecretRotated'),
-    },
+    }),
   },
 });
 

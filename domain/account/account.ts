@@ -4,6 +4,7 @@ import type { PaymentMethod } from '../charge/methods.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import { type AccountId, type Mode, PREFIX } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import { reject } from '../kernel/rejection.ts';
@@ -136,6 +137,12 @@ export type AccountEvent =
   | AccountTestClockAdvanced
   | AccountSettingsChanged
   | AccountSandboxSettingsChanged;
+
+export const ACCOUNT_GROUPS = partition<AccountEvent>()({
+  standing: ['AccountOpened', 'AccountSuspended', 'AccountReopened'],
+  settings: ['AccountSettingsChanged', 'AccountOverrideSecretRotated'],
+  sandbox: ['AccountSandboxSettingsChanged', 'AccountTestClockAdvanced'],
+});
 
 /** A span of account time that never happened in real time. What falls due inside acts at its own instant (X5). */
 export interface SkippedSpan {

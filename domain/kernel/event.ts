@@ -17,14 +17,3 @@ export const readStreamName = (stream: string): { category: string; id: string }
   const dash = stream.indexOf('-');
   return dash < 0 ? { category: stream, id: '' } : { category: stream.slice(0, dash), id: stream.slice(dash + 1) };
 };
-
-/**
- * Returns a guard that is false for the event types named, which a consumer ignores, and leaves it the others: a switch over those that
- * ends in `never` does not compile when there is a new type, until the consumer handles or names it.
- */
-export const ignoringTypes =
-  <E extends { readonly type: string }>() =>
-  <const T extends readonly E['type'][]>(...ignored: T) => {
-    const types: ReadonlySet<string> = new Set(ignored);
-    return (event: E): event is Extract<E, { readonly type: Exclude<E['type'], T[number]> }> => !types.has(event.type);
-  };

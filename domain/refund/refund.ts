@@ -5,6 +5,7 @@ import { PAYMENT_METHODS } from '../charge/methods.ts';
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
 import { type AccountId, type Mode, type PaymentId, PREFIX, type RefundId } from '../kernel/ids.ts';
 import type { Minor } from '../kernel/money.ts';
 import { money, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
@@ -158,6 +159,8 @@ const refundSerde: Serde<RefundEvent> = serdeOf<RefundEvent>({
   RefundConfirmedLate: { version: 1, shape: record({ endToEndId: nullable(text()), at: time }), personal: [] },
   RefundFailed: { version: 1, shape: record({ reason: text(), at: time }), personal: [] },
 });
+
+export const REFUND_GROUPS = oneGroup(refundSerde);
 
 export const REFUND = aggregate<RefundId>()({
   category: 'refund',

@@ -3,6 +3,7 @@
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { partition } from '../kernel/eventGroups.ts';
 import { type AccountId, type PasswordId, PREFIX, type SecondFactorId, type UserId } from '../kernel/ids.ts';
 import { type Rejection, reject } from '../kernel/rejection.ts';
 import { nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
@@ -59,6 +60,12 @@ export type UserEvent =
   | UserRoleChanged
   | UserSecondFactorEnrolled
   | UserSecondFactorReset;
+
+export const USER_GROUPS = partition<UserEvent>()({
+  access: ['UserAdded', 'UserDisabled', 'UserEnabled'],
+  role: ['UserRoleChanged'],
+  credentials: ['UserPasswordChanged', 'UserSecondFactorEnrolled', 'UserSecondFactorReset'],
+});
 
 export type UserState =
   | { readonly status: 'absent' }

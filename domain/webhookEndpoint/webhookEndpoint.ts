@@ -2,6 +2,7 @@
 import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
+import { oneGroup } from '../kernel/eventGroups.ts';
 import { type AccountId, type EndpointId, type Mode, PREFIX } from '../kernel/ids.ts';
 import { isRejection, type Rejection, reject } from '../kernel/rejection.ts';
 import { integer, listOf, nullable, oneOf, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
@@ -192,6 +193,8 @@ const webhookEndpointSerde: Serde<WebhookEndpointEvent> = serdeOf<WebhookEndpoin
   WebhookEndpointSecretRotated: { version: 1, shape: record({ secretVersion: integer, at: time }), personal: [] },
   WebhookEndpointDeleted: { version: 1, shape: record({ at: time }), personal: [] },
 });
+
+export const WEBHOOK_ENDPOINT_GROUPS = oneGroup(webhookEndpointSerde);
 
 export const WEBHOOK_ENDPOINT = aggregate<EndpointId>()({
   category: 'webhookEndpoint',

@@ -9,9 +9,7 @@ import { journalEntry, type LedgerAccount, movesMoney } from '../../domain/ledge
 import { PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
 import { walletViews } from '../../projections/wallet/queries.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a guard is matched by what it finds, whatever it takes
-type Found<Guard> = Guard extends (event: any) => event is infer Event ? Event : never;
-type MoneyEvent = Found<typeof movesMoney>;
+type MoneyEvent = Extract<PaymentEvent, { readonly type: (typeof movesMoney.types)[number] }>;
 
 /** Why money moved. */
 const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, { type: Type }>) => string } = {
