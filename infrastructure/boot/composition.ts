@@ -388,9 +388,9 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     jobOfTimer,
     close: async () => {
       await keys.close();
-      stopProjected();
-      stopReacted();
-      parked.stop();
+      await stopProjected();
+      await stopReacted();
+      await parked.stop();
       options.mail.close();
       await evidence.close();
       await sender.close();
