@@ -1,6 +1,7 @@
 // Reads of webhook endpoints and deliveries, always of one account and mode, but for the watchdog.
 
 import { DELIVERY_QUEUE } from '../../application/ports/failingTargets.ts';
+import { pagesOf } from '../../application/ports/pagesOf.ts';
 import type { Tenant } from '../../application/ports/paymentProvider.ts';
 import type { OverdueDelivery } from '../../application/ports/readModels/overdueWork.ts';
 import { assertCountable, type CaughtUp } from '../../application/ports/readModels/progress.ts';
@@ -111,27 +112,26 @@ const OVERDUE_PAGE = {
 };
 
 /** Deliveries that should have been attempted before `before`, by the clock of their account, and wait for no timer; all, in pages. */
-export async function* overdueDeliveries(
+export const overdueDeliveries = (
   db: Sql,
   before: Timestamp,
   page: number,
-): AsyncGenerator<readonly OverdueDelivery[]> {
-  for (let after = { next_attempt_at: '-infinity', id: '' }; ; ) {
-    const { rows } = await db.query<OverdueRow>({
-      ...OVERDUE_PAGE,
-      values: [before, after.next_attempt_at, after.id, page],
-    });
-    yield rows.map(({ id: deliveryId, target, account_id: accountId, mode, due_at: dueAt }) => ({
-      tenant: { accountId, mode },
-      deliveryId,
-      target,
-      dueAt,
-    }));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < page) return;
-    after = last;
-  }
-}
+): AsyncGenerator<readonly OverdueDelivery[]> =>
+  pagesOf(
+    page,
+    (last: OverdueRow | null) =>
+      db.query<OverdueRow>({
+        ...OVERDUE_PAGE,
+        values: [before, last?.next_attempt_at ?? '-infinity', last?.id ?? '', page],
+      }),
+    (rows) =>
+      rows.map(({ id: deliveryId, target, account_id: accountId, mode, due_at: dueAt }) => ({
+        tenant: { accountId, mode },
+        deliveryId,
+        target,
+        dueAt,
+      })),
+  );
 
 export const deliveryReads = (db: Sql): DeliveryReads => ({
   countDue: (tenant, now, running) => countDueDeliveries(db, tenant, now, running),
