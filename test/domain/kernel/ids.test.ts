@@ -5,7 +5,6 @@ import {
   BEHIND_TIME,
   encodeRawId,
   encodeTimedId,
-  isMode,
   isRawId,
   PREFIX,
   parseId,
@@ -138,12 +137,5 @@ describe('PREFIX', () => {
     const all = Object.values(PREFIX);
     expect(all.filter((one) => all.some((other) => other !== one && other.startsWith(one)))).to.deep.equal([]);
     expect(new Set(all).size).to.equal(all.length);
-  });
-});
-
-describe('isMode', () => {
-  it('knows test and live only', () => {
-    const values = ['test', 'live', 'TEST', '', null, undefined, 'sandbox', ['test']];
-    expect(values.map(isMode)).to.deep.equal([true, true, false, false, false, false, false, false]);
   });
 });
