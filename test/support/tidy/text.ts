@@ -49,6 +49,16 @@ const BANS: readonly Ban[] = [
     where: (path) => /^(projections|http|infrastructure)\//.test(path),
     instead: `use repeating() of ${TIMER_LOOP}`,
   },
+  {
+    pattern: /\boperations\.(?:timers|scheduled_deliveries|scheduled_counts|failing_targets|redrives|redrive_probes)\b/,
+    where: (path) => path.startsWith('projections/'),
+    instead: 'read the views of migration 0015_delivery_state',
+  },
+  {
+    pattern: /\brm_webhook_deliveries\b/,
+    where: (path) => path.startsWith('infrastructure/'),
+    instead: 'take the condition as an argument, from projections/webhooks',
+  },
   { pattern: /\bnew Date\(\)/, where: isCore, instead: 'take the time as an argument, or from the port Clock' },
   { pattern: /\b(?:TODO|FIXME|XXX|HACK)\b/, where: everywhere, instead: 'do it, or open an issue' },
   { pattern: /\bfor now\b/i, where: everywhere, instead: 'do it right, or say why it is right' },
