@@ -46,7 +46,6 @@ export const PLATFORM_ACCOUNT = '0'.repeat(26) as AccountId;
 
 /** `test` is the sandbox, `live` reaches real providers. Nothing crosses from one to the other. */
 export type Mode = 'test' | 'live';
-export const isMode = (value: unknown): value is Mode => value === 'test' || value === 'live';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));

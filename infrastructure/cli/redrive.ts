@@ -10,7 +10,7 @@ import type { Timestamp } from '../../domain/kernel/time.ts';
 import { EVENT_CATALOGUE } from '../../domain/presentation/catalogue.ts';
 import { EXPECTED, lowerBound, upperBound } from '../../http/kernel/isoDates.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
-import { redrives } from '../operations/redrives.ts';
+import { redrives } from '../deliveries/redrives.ts';
 import { caughtUp, LogProgress, watchCheckpoints } from '../subscriptions/progress.ts';
 import { systemRandomness } from '../system/randomness.ts';
 import { type CliCommand, type CliInput, type CliOutput, type CliWorld, UsageError } from './command.ts';

@@ -8,7 +8,6 @@ import {
   encodeTimedId,
   idIn,
   idInPartition,
-  isMode,
   isRawId,
   PLATFORM_ACCOUNT,
   PREFIX,
@@ -175,12 +174,5 @@ describe('PREFIX', () => {
     const all = Object.values(PREFIX);
     expect(all.filter((one) => all.some((other) => other !== one && other.startsWith(one)))).to.deep.equal([]);
     expect(new Set(all).size).to.equal(all.length);
-  });
-});
-
-describe('isMode', () => {
-  it('knows test and live only', () => {
-    const values = ['test', 'live', 'TEST', '', null, undefined, 'sandbox', ['test']];
-    expect(values.map(isMode)).to.deep.equal([true, true, false, false, false, false, false, false]);
   });
 });
