@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/kernel/aggregate.ts';
-import type { Decision } from '../../domain/kernel/decider.ts';
+import { type Decision, fold } from '../../domain/kernel/decider.ts';
 import type { Fact, StreamName } from '../../domain/kernel/event.ts';
 import { isRejection, type Rejection } from '../../domain/kernel/rejection.ts';
 import type { Stopwatch } from '../ports/clock.ts';
@@ -218,7 +218,7 @@ export class CommandHandler {
       }
       const result = await store.append(stream, loaded.revision, events);
       if (result.ok) {
-        const state = decided.events.reduce(decider.evolve, loaded.state);
+        const state = fold(decider, decided.events, loaded.state);
         if (era === this.#era) this.#cache.set(stream, { state, revision: result.revision });
         return {
           state,

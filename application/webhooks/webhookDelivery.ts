@@ -246,7 +246,7 @@ export class DeliveryWorker {
     const { body, type, family, eventId, sequence } = message;
     const headers = {
       'content-type': 'application/json; charset=utf-8',
-      'x-acme-delivery-id': PREFIX.delivery + deliveryId,
+      'x-acme-delivery-id': WEBHOOK_DELIVERY.idPrefix + deliveryId,
       'x-acme-event-type': type,
       'x-acme-sequence': String(sequence),
       ...signatureHeaders({ secret, body, family, id: PREFIX.event + eventId, atMs: clock.now() }),

@@ -6,8 +6,8 @@ interface Leaf<Value> {
   readonly value: Value;
 }
 /**
- * A trie: by the character at its depth from the end, '' before the first one. The ends of ids are as good as random, so that it stays flat;
- * the beginnings are not, because all ids of an account begin alike.
+ * A trie: by the character at its depth from the end, '' before the first one. Ids end as good as random, so that it stays flat; all ids of
+ * an account begin alike.
  */
 type Node<Value> = ReadonlyMap<string, Node<Value> | Leaf<Value>>;
 export type IdMap<Value> = Node<Value>;

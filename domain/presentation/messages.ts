@@ -1,11 +1,11 @@
 // Which webhook messages a payment event sends (rule W9), and their envelopes (contract.md Events).
+
 import { reading } from '../kernel/eventGroups.ts';
-import { PREFIX } from '../kernel/ids.ts';
 import { type Minor, ZERO } from '../kernel/money.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { PAYMENT_GROUPS } from '../payment/eventGroups.ts';
-import type { ExistingPayment, PaymentEvent, PaymentState } from '../payment/payment.ts';
-import { exists } from '../payment/payment.ts';
+import { type ExistingPayment, exists, PAYMENT, type PaymentEvent, type PaymentState } from '../payment/payment.ts';
+import { REFUND } from '../refund/refund.ts';
 import { refundedAmount } from '../transaction/refunds.ts';
 import { chargeView } from './charge.ts';
 import { canonicalMessage, legacyMessage, type Message } from './envelope.ts';
@@ -48,7 +48,7 @@ const legacyData = (transition: Transition, back: Refunded | null = null) => {
   const isPaid = status === 'PAID' || status === 'APPROVED';
   const settlement = isPaid && after.transaction.status === 'settled' ? after.transaction.settlement : null;
   return {
-    transactionId: PREFIX.transaction + terms.paymentId,
+    transactionId: PAYMENT.idPrefix + terms.paymentId,
     amount: terms.amount,
     status,
     previousStatus,
@@ -151,7 +151,7 @@ export const messagesOf = (before: PaymentState, event: PaymentEvent, after: Pay
       const transition = changed(event.data.at);
       const { refundId, amount } = event.data;
       const refundedTotal = after.transaction.status === 'settled' ? refundedAmount(after.transaction.refunds) : ZERO;
-      const back = { refundId: PREFIX.refund + refundId, refundedAmount: amount, refundedTotal };
+      const back = { refundId: REFUND.idPrefix + refundId, refundedAmount: amount, refundedTotal };
       return [
         ...withStatusChanged(transition, [refundedMessage(transition, back)]),
         ...payoutMessages(transition, refundId, 'paid'),

@@ -5,7 +5,7 @@ import { aggregate } from '../kernel/aggregate.ts';
 import { type Decider, type Decision, ignore } from '../kernel/decider.ts';
 import type { Fact } from '../kernel/event.ts';
 import { oneGroup } from '../kernel/eventGroups.ts';
-import { type AccountId, type DeliveryId, type EndpointId, type Mode, type PaymentId, PREFIX } from '../kernel/ids.ts';
+import type { AccountId, DeliveryId, EndpointId, Mode, PaymentId } from '../kernel/ids.ts';
 import { flag, integer, nullable, record, type Serde, serdeOf, text, time } from '../kernel/serde.ts';
 import { addMillis, type Timestamp } from '../kernel/time.ts';
 import type { UnsaidFields } from '../kernel/unsaid.ts';
@@ -376,7 +376,7 @@ export const WEBHOOK_DELIVERY_GROUPS = oneGroup(webhookDeliverySerde);
 
 export const WEBHOOK_DELIVERY = aggregate<DeliveryId>()({
   category: 'webhookDelivery',
-  idPrefix: PREFIX.delivery,
+  idPrefix: 'wd_',
   decider: webhookDelivery,
   serde: webhookDeliverySerde,
   isDeletable: true,

@@ -4,7 +4,7 @@ import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { LedgerLine, PaymentLedger } from '../../application/ports/platformWork.ts';
 import type { KeptPosting } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { journalEntry, type LedgerAccount, movesMoney } from '../../domain/ledger/postings.ts';
 import { PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
 import { walletViews } from '../../projections/wallet/queries.ts';
@@ -101,5 +101,5 @@ export const paymentLedger =
     const postings = await linesOf(commands, id);
     if (postings === null) return null;
     const differences = await differencesOf(reads, id, postings);
-    return { paymentId: PREFIX.transaction + id, postings, totals: totalsOf(postings), differences };
+    return { paymentId: PAYMENT.idPrefix + id, postings, totals: totalsOf(postings), differences };
   };

@@ -77,12 +77,12 @@ export class Side {
   }
 
   /** `body` undefined: GET, otherwise POST. */
-  async call<T>(path: string, body?: object, idempotencyKey?: string): Promise<T> {
+  async call<T>(path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<T> {
     const response = await fetch(`http://127.0.0.1:${this.port}${path}`, {
       headers: {
-        apikey: this.apiKey,
         'content-type': 'application/json',
-        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...('authorization' in headers ? {} : { apikey: this.apiKey }),
+        ...headers,
       },
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
     });
@@ -96,7 +96,9 @@ export class Side {
       Array.from({ length: count }, (_, n) => n),
       async (n) => {
         const body = { amount: 1_000 + (n % 9_000), payment_method: 'pix', metadata: { order_id: `order-${n}` } };
-        return (await this.call<{ id: string }>('/v1/charges', body, `${name}-key-of-charge-${n}`)).id;
+        return (
+          await this.call<{ id: string }>('/v1/charges', body, { 'idempotency-key': `${name}-key-of-charge-${n}` })
+        ).id;
       },
     );
   }
