@@ -241,6 +241,8 @@ export const verify = async (
       }
       const folded = foldDifferences(live, log, projection, left, reporting('fold', projection, index), signal);
       for await (const found of folded) note(found);
+      for (const { table, text } of projection.checks ?? [])
+        for (const row of (await live.query<Omit<Difference, 'table'>>(text)).rows) note({ table, ...row });
     }
     const positions = [...checkpoints.values()].map(({ position }) => position);
     const position = positions.includes(null) ? null : (positions.toSorted()[0] ?? null);

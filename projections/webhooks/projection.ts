@@ -21,7 +21,7 @@ import {
 } from '../engine/aggregateTable.ts';
 import { Additions, type CounterTable, counterTable } from '../engine/counterTable.ts';
 import { liveSchema } from '../engine/projection.ts';
-import { REMOVE_BEGUN } from './untried.ts';
+import { REMOVE_BEGUN, WAITING_COUNTS_CHECK } from './untried.ts';
 
 export const webhookEndpointsProjection = aggregateTable({
   name: 'webhookEndpoints',
@@ -64,6 +64,7 @@ const NAME = 'webhookDeliveries';
 /** Removes a delivery from those that wait in the batch that shows its beginning: every list has it once. Other copies are not shown. */
 const fromThoseThatWait: DerivedTable<WebhookDeliveryState, WebhookDeliveryEvent> = {
   tables: [],
+  checks: [WAITING_COUNTS_CHECK],
   ddl: () => '',
   writer: (schema) => ({
     reset: () => undefined,

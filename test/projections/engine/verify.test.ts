@@ -277,6 +277,16 @@ describe('verify', function suite() {
     });
   });
 
+  it('finds deliveries that wait and are counted wrongly', async () => {
+    const counted = "('a', 'test', '', 'charge.paid', 'insert', 1)";
+    await backends.sql.query(`INSERT INTO operations.scheduled_counts VALUES ${counted}`);
+    const { differences } = await check();
+    await backends.sql.query("DELETE FROM operations.scheduled_counts WHERE account_id = 'a'");
+    expect(differences).to.deep.equal([
+      { table: 'operations.waiting_counts', live: 'a test  charge.paid 1', replayed: 'a test  charge.paid 0' },
+    ]);
+  });
+
   it('counts all differences, and tells of the first hundred', async () => {
     const values = `SELECT '2026-11-21T13:00:00Z', 0, 'x' || n, 'a', 'test', 'BRL', '{platform_fees}', '{1}' FROM generate_series(1, 130) n`;
     await backends.sql.query(`INSERT INTO rm_wallet.entries ${values}`);
