@@ -25,9 +25,7 @@ const replay = async (checkout: Checkout, name: string): Promise<string> => {
   const merchant = await Merchant.open(side);
   await playDay(merchant);
   await merchant.quiet();
-  const recording = await recordingOf(side, merchant);
-  await writeFile(`/dev/shm/a8/raw-${name}.json`, JSON.stringify(recording));
-  const lines = linesOf(recording);
+  const lines = linesOf(await recordingOf(side, merchant));
   await side.close();
   await merchant.close();
   const file = join(RESULTS, `replay-${name}.txt`);
