@@ -1,7 +1,9 @@
 // Reports every setting that a merchant's key changes to the security log: which, whose, and by which key.
+
 import { PREFIX } from '../domain/kernel/ids.ts';
 import { isRejection } from '../domain/kernel/rejection.ts';
 import type { ApiKey } from '../domain/keyring/keyring.ts';
+import { WEBHOOK_ENDPOINT } from '../domain/webhookEndpoint/webhookEndpoint.ts';
 import type { issueApiKey, revokeApiKey, rotateApiKey } from './accounts/manageKeys.ts';
 import type { Actor, Changer } from './core/eventMetadata.ts';
 import type { Tenant } from './ports/paymentProvider.ts';
@@ -48,7 +50,7 @@ export const reportingChanges = (useCases: Changes, report: (change: SettingChan
       const done = await useCases.registerWebhookEndpoint(tenant, wish, requester);
       if (!isRejection(done))
         reportChange('webhook endpoint registered', tenant, requester, {
-          endpointId: PREFIX.endpoint + done.endpointId,
+          endpointId: WEBHOOK_ENDPOINT.idPrefix + done.endpointId,
         });
       return done;
     },
@@ -58,20 +60,24 @@ export const reportingChanges = (useCases: Changes, report: (change: SettingChan
       if (!isRejection(done) && changed.length > 0)
         reportChange('webhook endpoint changed', tenant, requester, {
           changed,
-          endpointId: PREFIX.endpoint + endpointId,
+          endpointId: WEBHOOK_ENDPOINT.idPrefix + endpointId,
         });
       return done;
     },
     rotateWebhookSecret: async (tenant, endpointId, requester) => {
       const done = await useCases.rotateWebhookSecret(tenant, endpointId, requester);
       if (!isRejection(done))
-        reportChange('webhook endpoint secret', tenant, requester, { endpointId: PREFIX.endpoint + endpointId });
+        reportChange('webhook endpoint secret', tenant, requester, {
+          endpointId: WEBHOOK_ENDPOINT.idPrefix + endpointId,
+        });
       return done;
     },
     deleteWebhookEndpoint: async (tenant, endpointId, requester) => {
       const refused = await useCases.deleteWebhookEndpoint(tenant, endpointId, requester);
       if (refused === null)
-        reportChange('webhook endpoint deleted', tenant, requester, { endpointId: PREFIX.endpoint + endpointId });
+        reportChange('webhook endpoint deleted', tenant, requester, {
+          endpointId: WEBHOOK_ENDPOINT.idPrefix + endpointId,
+        });
       return refused;
     },
   };

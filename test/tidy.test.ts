@@ -16,7 +16,7 @@ import {
 import { roomProblems, sealProblems, siblingProblems } from './support/tidy/rooms.ts';
 import { importsOf, type Problem, readSources, type Source } from './support/tidy/source.ts';
 import { staleTimers, textProblems, widthProblems } from './support/tidy/text.ts';
-import { staleOpenDefaults, totalityProblems } from './support/tidy/totality.ts';
+import { ignoredTypesProblems, staleOpenDefaults, totalityProblems } from './support/tidy/totality.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string): string => (existsSync(ROOT + path) ? readFileSync(ROOT + path, 'utf8') : '');
@@ -33,6 +33,7 @@ describe('the house is tidy', () => {
   it('no clock, dice, reminders, switched-off tests or sleeps', () => none(textProblems(sources)));
   it('the list of timers in tests is not older than the tests', () => none(staleTimers(sources)));
   it('switches on an event type name every type', () => none(totalityProblems(sources)));
+  it('consumers ignore groups of events, not lists of types', () => none(ignoredTypesProblems(sources)));
   it('the list of open switches is not older than the code', () => none(staleOpenDefaults(sources)));
   it('lines are short', () => none(widthProblems(sources)));
   it('functions are short', () => none(functionProblems(sources)));
@@ -83,11 +84,11 @@ rule(
     file('infrastructure/x/a.ts', "import { x } from '../../application/core/commandHandler.ts';"),
     file('infrastructure/x/a.ts', "import { x } from '../../http/kernel/app.ts';"),
     file('infrastructure/boot/a.ts', "import { x } from '../../test/support/postgres.ts';"),
-    file('migrations/0001_a.ts', "import { x } from '../domain/events.ts';"),
+    file('migrations/0001_a.ts', "import { x } from '../domain/aggregates.ts';"),
   ],
   [
     file('domain/a/b.ts', "import { x } from '../kernel/ids.ts';"),
-    file('application/a.ts', "import { hash } from 'node:crypto';\nimport { x } from '../domain/events.ts';"),
+    file('application/a.ts', "import { hash } from 'node:crypto';\nimport { x } from '../domain/aggregates.ts';"),
     file('projections/a/b.ts', "import type { Sql } from '../../application/ports/sql.ts';"),
     file('http/a.ts', "import express from 'express';\nimport { x } from '../application/ports/readModels/views.ts';"),
     file('infrastructure/x/a.ts', "import pg from 'pg';\nimport type { Sql } from '../../application/ports/sql.ts';"),
@@ -130,7 +131,7 @@ rule(
     file('domain/charge/a.ts', "import { type Fee, DEFAULT_FEES } from '../transaction/fees.ts';"),
     file('domain/charge/a.ts', "import { taxIdOf } from '../pix/taxId.ts';"),
     file('domain/payment/a.ts', "import { charge } from '../charge/charge.ts';"),
-    file('domain/events.ts', "import { accountSerde } from './account/serde.ts';"),
+    file('domain/aggregates.ts', "import { ACCOUNT } from './account/account.ts';"),
   ],
 );
 rule(
@@ -143,6 +144,9 @@ rule(
     file('application/a.ts', "import { randomUUID } from 'node:crypto';"),
     file('application/a.ts', 'const since = performance.now();'),
     file('application/a.ts', 'setTimeout(close, 1_000);'),
+    file('http/a.ts', 'setInterval(look, 1_000);'),
+    file('projections/a.ts', 'SELECT FROM operations.scheduled_deliveries s'),
+    file('infrastructure/a.ts', 'SELECT FROM rm_webhook_deliveries.deliveries d'),
     file('projections/a.ts', 'const now = new Date();'),
     file('http/a.ts', '// TODO: the rest'),
     file('http/a.ts', '// FIXME'),
@@ -158,6 +162,8 @@ rule(
     file('domain/a.ts', 'const at = new Date(millis);'),
     file('infrastructure/boot/a.ts', 'const clock = { now: Date.now };'),
     file('http/a.ts', 'setTimeout(close, 1_000);'),
+    file('application/ports/repeating.ts', 'setInterval(look, 1_000);'),
+    file('projections/a.ts', 'SELECT FROM operations.waiting_deliveries s'),
     file('test/a.test.ts', "import { setImmediate as turn } from 'node:timers/promises';"),
     file('test/support/receiver.ts', 'const timer = setTimeout(fail, 8_000);'),
     file('test/a.test.ts', "it('waits for nowhere', () => only(skip));"),
@@ -181,6 +187,31 @@ rule(
     file('domain/allowed.ts', eventSwitch('      return null;')),
     file('domain/a.ts', 'switch (event.kind) {\n  default:\n    return 1;\n}'),
     file('domain/a.ts', "switch (event.type) {\n  case 'A':\n    return 1;\n}"),
+  ],
+);
+const TYPES = ['Made', 'Paid', 'Sent', 'Gone'];
+const ignoringCases = (types: readonly string[], end: string) =>
+  `switch (event.type) {\n${types.map((type) => `  case '${type}':\n`).join('  // Why.\n')}    ${end}\n}`;
+const table = (types: readonly string[]) =>
+  `reacting(GROUPS, {\n  reads: {\n${types.map((type) => `    ${type}: nothing,\n`).join('')}  },\n})`;
+const silent = (types: readonly string[]) => `reading(GROUPS, { reads: ['a'], nothing: ['${types.join("', '")}'] })`;
+rule(
+  'ignored types',
+  (source) => ignoredTypesProblems([source]),
+  [
+    file('application/a.ts', table(TYPES)),
+    file('application/a.ts', table(['Made']) + table(TYPES)),
+    file('projections/a.ts', silent(TYPES)),
+    file('domain/a.ts', ignoringCases(TYPES, 'return null;')),
+    file('projections/a.ts', ignoringCases(TYPES, 'return;')),
+    file('application/a.ts', ignoringCases(TYPES, 'return [];')),
+  ],
+  [
+    file('application/a.ts', table(TYPES.slice(1)) + table(TYPES.slice(1))),
+    file('projections/a.ts', silent(TYPES.slice(1))),
+    file('domain/a.ts', ignoringCases(TYPES.slice(1), 'return null;')),
+    file('domain/a.ts', ignoringCases(TYPES, 'return state;')),
+    file('test/a.ts', table(TYPES)),
   ],
 );
 rule(

@@ -1,18 +1,16 @@
 // POST /v1/sandbox/charges/{id}/pay (rule X1): a payer's bank pays, through the same notifications and processes as live.
 import { pendingMethods } from '../../domain/charge/charge.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type Minor, toMinor } from '../../domain/kernel/money.ts';
-import { isRejection, type Rejection, reject } from '../../domain/kernel/rejection.ts';
+import { type Rejection, reject } from '../../domain/kernel/rejection.ts';
 import { addSeconds, later, type Timestamp } from '../../domain/kernel/time.ts';
-import type { ExistingPayment } from '../../domain/payment/payment.ts';
-import { type SettleOutcome, settleIncomingPayment } from '../../domain/payment/settle.ts';
+import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
+import { type SettleOutcome, settleOutcome } from '../../domain/payment/settle.ts';
 import { makeEndToEndId } from '../../domain/pix/endToEndId.ts';
 import { SANDBOX_ISPB, SANDBOX_PEOPLE } from '../../domain/pix/sandboxPeople.ts';
 import { taxIdOf } from '../../domain/pix/taxId.ts';
 import type { IncomingPayment, Payer } from '../../domain/transaction/transaction.ts';
 import type { Accounts } from '../core/accounts.ts';
-import { PAYMENT } from '../core/aggregates.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { isOwn } from '../payments/ownPayment.ts';
 import type { Tenant } from '../ports/paymentProvider.ts';
@@ -40,14 +38,14 @@ export type SandboxPayResult =
 interface Needs {
   readonly commands: CommandHandler;
   readonly accounts: Accounts;
-  readonly bank: SandboxBankPort;
+  readonly bank: Pick<SandboxBankPort, 'pay'>;
   readonly randomness: Randomness;
 }
 
 export const payInSandbox =
   ({ commands, accounts, bank, randomness }: Needs) =>
   async (tenant: Tenant, id: PaymentId, wish: SandboxPayment): Promise<SandboxPayResult | Rejection> => {
-    const { state } = await commands.load(PAYMENT, streamName.payment(id));
+    const { state } = await commands.load(PAYMENT, PAYMENT.stream(id));
     if (!isOwn(state, tenant)) return reject('not_found', 'There is no such charge.');
     const { charge } = state;
     const now = await accounts.now(tenant.accountId, tenant.mode);
@@ -66,10 +64,7 @@ export const payInSandbox =
     const result = await bank.pay(tenant, id, pix.txid, incoming, wish.late === true);
     if (result === 'cancelled') return { kind: 'refused' };
     if (result === 'duplicate') return { kind: 'duplicate', endToEndId };
-    const { fees, holdDays } = (await accounts.get(tenant.accountId)).settings;
-    const decide = settleIncomingPayment({ incoming, payerCheck: 'unknown', fees, holdDays, returnId: '', at: now });
-    const expected = decide(state);
-    return { kind: 'sent', endToEndId, expected: isRejection(expected) ? 'duplicate' : expected.reply };
+    return { kind: 'sent', endToEndId, expected: settleOutcome(state, incoming, 'unknown') };
   };
 
 /** 11 letters and digits. */

@@ -1,7 +1,7 @@
 // Raw ids: 26 characters of lower-case Crockford base32 holding 128 bits (rule I1). The bytes come from outside.
 
 declare const brand: unique symbol;
-type Id<Name extends string> = string & { readonly [brand]: Name };
+export type Id<Name extends string> = string & { readonly [brand]: Name };
 
 /** Raw id shared by a charge (`ch_…`) and its transaction (`tx_…`). */
 export type PaymentId = Id<'payment'>;
@@ -24,41 +24,26 @@ export type SecondFactorId = Id<'secondFactor'>;
 export type SessionId = Id<'session'>;
 /** Of a row of the request log. It begins with the time, so that later rows have later ids. */
 export type RequestLogId = Id<'requestLog'>;
-export type RawId =
-  | PaymentId
-  | RefundId
-  | MedCaseId
-  | EvidenceId
-  | EndpointId
-  | DeliveryId
-  | RedriveId
-  | EventId
-  | KeyId
-  | AccountId
-  | UserId
-  | PasswordId
-  | SecondFactorId
-  | SessionId
-  | RequestLogId;
+/** Any of them, and those that other folders name. */
+export type RawId = Id<string>;
 
 /** The account that events of the platform itself are recorded under, such as those of its operators. It is never opened. */
 export const PLATFORM_ACCOUNT = '0'.repeat(26) as AccountId;
 
 /** `test` is the sandbox, `live` reaches real providers. Nothing crosses from one to the other. */
 export type Mode = 'test' | 'live';
-export const isMode = (value: unknown): value is Mode => value === 'test' || value === 'live';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const CODES = Uint8Array.from(ALPHABET, (character) => character.charCodeAt(0));
 const RAW = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** 16 bytes as 26 characters, most significant first: text order is byte order. */
-export const encodeRawId = (bytes: Uint8Array): string => {
-  if (bytes.length !== 16) throw new RangeError(`a raw id has 16 bytes, not ${bytes.length}`);
+/** `first`: what stands in place of the first 16 bits. */
+const encoded = (bytes: Uint8Array, first: number): string => {
   const codes: number[] = [];
   let pending = 0;
   let bits = 2; // 128 bits fill 26 × 5 = 130: two zero bits lead
-  for (const byte of bytes) {
+  for (let n = 0; n < 16; n++) {
+    const byte = n === 0 ? first >>> 8 : n === 1 ? first & 255 : (bytes[n] as number);
     pending = (pending << 8) | byte;
     bits += 8;
     while (bits >= 5) {
@@ -69,6 +54,35 @@ export const encodeRawId = (bytes: Uint8Array): string => {
   }
   return String.fromCharCode(...codes); // at once: a text that is put together from 26 is kept as 26
 };
+
+const first16 = (bytes: Uint8Array): number => {
+  if (bytes.length !== 16) throw new RangeError(`a raw id has 16 bytes, not ${bytes.length}`);
+  return ((bytes[0] as number) << 8) | (bytes[1] as number);
+};
+
+/** 16 bytes as 26 characters, most significant first: text order is byte order. */
+export const encodeRawId = (bytes: Uint8Array): string => encoded(bytes, first16(bytes));
+
+/** The bits behind those of the partition, of the first 16. */
+const REST_BITS = 6;
+const REST = (1 << REST_BITS) - 1;
+
+/** The id that begins with the partition and goes on with the last 118 bits of the bytes. */
+export const idInPartition = <I extends RawId>(partition: number, bytes: Uint8Array): I =>
+  encoded(bytes, (partition << REST_BITS) | (first16(bytes) & REST)) as I;
+
+/** The id of something that belongs to this account: it has the account's partition (rule I1a). */
+export const idIn = <I extends RawId>(account: AccountId, bytes: Uint8Array): I =>
+  idInPartition(partitionOf(account), bytes);
+
+/**
+ * Returns the first 10 of an id's 128 bits, 0 to 1023: the partition of its account. All ids that belong to an account have it, and so has
+ * the account's own id (rule I1a, ADR 0012). Ids that begin with the time belong to no partition.
+ */
+export const partitionOf = (id: RawId): number =>
+  (ALPHABET.indexOf(id.charAt(0)) << 7) |
+  (ALPHABET.indexOf(id.charAt(1)) << 2) |
+  (ALPHABET.indexOf(id.charAt(2)) >>> 3);
 
 const TIME_BYTES = 6;
 /** Of the 48 bits and the two that lead. */
@@ -109,19 +123,13 @@ export const parseId = <I extends RawId>(text: string, ...prefixes: string[]): I
 export const parsePrefixedId = <I extends RawId>(text: string, prefix: string): I | null =>
   text.startsWith(prefix) && isRawId(text.slice(prefix.length)) ? (text.slice(prefix.length) as I) : null;
 
+/** What ids begin with that no aggregate has for its own: its descriptor tells the others (aggregate.ts). */
 export const PREFIX = {
   charge: 'ch_',
-  transaction: 'tx_',
-  refund: 'rf_',
   payout: 'po_',
-  endpoint: 'we_',
-  delivery: 'wd_',
   event: 'evt_',
-  medCase: 'med_',
   evidence: 'mev_',
   key: 'key_',
-  account: 'acct_',
-  user: 'usr_',
   request: 'req_',
   requestLog: 'log_',
 } as const;

@@ -1,6 +1,9 @@
 // What operators are shown of a dispute case that waits for them: one item for each reason.
+
 import type { CaseReviewItem } from '../../application/ports/platformWork.ts';
 import type { WaitingCase } from '../../application/ports/readModels/cases.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import type { NeverBecause } from '../../domain/dispute/medCase.ts';
 import { PREFIX } from '../../domain/kernel/ids.ts';
 
@@ -23,10 +26,10 @@ export const caseReviewItems = (waiting: WaitingCase): readonly CaseReviewItem[]
   if (about === undefined) return [];
   const { paymentId, accountId, mode, amount, currency, providerCaseId } = about;
   return waits.map(([because, since]) => ({
-    caseId: PREFIX.medCase + id,
+    caseId: MED_CASE.idPrefix + id,
     providerCaseId,
     chargeId: PREFIX.charge + paymentId,
-    accountId: PREFIX.account + accountId,
+    accountId: ACCOUNT.idPrefix + accountId,
     mode,
     status: state.status === 'absent' ? null : state.status,
     amount,

@@ -1,4 +1,5 @@
 // The one composition: which adapters, capabilities and read models make a gateway, and what its routes can call.
+
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
 import {
@@ -60,18 +61,19 @@ import { ledgerReads } from '../../projections/wallet/queries.ts';
 import { deadLetterReads } from '../../projections/webhooks/deadLetters.ts';
 import { expiredDeliveries } from '../../projections/webhooks/expiry.ts';
 import { deliveryReads, endpointReads } from '../../projections/webhooks/queries.ts';
+import { isShown } from '../../projections/webhooks/untried.ts';
+import { failingTargets } from '../deliveries/failingTargets.ts';
+import { redrives } from '../deliveries/redrives.ts';
+import { scheduledDeliveries } from '../deliveries/scheduledDeliveries.ts';
 import { PgBossJobs } from '../jobs/pgBossJobs.ts';
 import type { Log } from '../log/log.ts';
 import { operatorAlerts } from '../log/operatorAlerts.ts';
 import { changesLog, reportingBlocked, securityLog } from '../monitoring/securityLog.ts';
 import type { AccessLeaseTimings } from '../operations/accessLeases.ts';
-import { failingTargets } from '../operations/failingTargets.ts';
 import { providerNotifications } from '../operations/providerNotifications.ts';
 import { reconciliations } from '../operations/reconciliations.ts';
-import { redrives } from '../operations/redrives.ts';
 import { refundGuard } from '../operations/refundGuard.ts';
 import { requestUpkeep } from '../operations/requestLog.ts';
-import { scheduledDeliveries } from '../operations/scheduledDeliveries.ts';
 import { velocityGuard } from '../operations/velocityGuard.ts';
 import { tenantLock } from '../postgres/tenantLock.ts';
 import { sandboxPayer } from '../providers/sandbox/payer.ts';
@@ -357,7 +359,7 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     ledger: ledgerReads(reads),
     deliveries: deliveryReads(reads),
     overdue: overdueWork(reads),
-    scheduled: scheduledDeliveries(derived, jobs),
+    scheduled: scheduledDeliveries(derived, jobs, isShown),
     deadLetters: deadLetterReads(reads),
     redrives: redrives(operations, jobs),
     retention: new DeliveryRetention({
@@ -388,9 +390,9 @@ export const openCore = async (options: GatewayOptions): Promise<Core> => {
     jobOfTimer,
     close: async () => {
       await keys.close();
-      stopProjected();
-      stopReacted();
-      parked.stop();
+      await stopProjected();
+      await stopReacted();
+      await parked.stop();
       options.mail.close();
       await evidence.close();
       await sender.close();

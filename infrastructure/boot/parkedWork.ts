@@ -1,24 +1,24 @@
 // Streams that read models and processes do not take any more, as operators see to them: by requests and at a terminal alike (architecture
 // §7, rule O1).
+
 import { PROCESSES } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
-import { LOG_CONSUMER } from '../../application/core/aggregates.ts';
 import { maySkip } from '../../application/core/capability.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { RecordedEvent } from '../../application/ports/eventStore.ts';
 import type { ParkedItem, ParkedWork, TakenUp, WhichParked } from '../../application/ports/platformWork.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { streamName } from '../../domain/kernel/event.ts';
-import { type AccountId, type Mode, PREFIX } from '../../domain/kernel/ids.ts';
-import { skipEvent } from '../../domain/logConsumer/logConsumer.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { AccountId, Mode } from '../../domain/kernel/ids.ts';
+import { LOG_CONSUMER, skipEvent } from '../../domain/logConsumer/logConsumer.ts';
 import { askRetry, type ParkedRow, readParked } from '../../projections/engine/parkedStreams.ts';
 import { pause } from '../../projections/engine/pause.ts';
 import type { Storage } from './storage.ts';
 
 const shown = ({ account, isRetryAsked: _, ...row }: ParkedRow): ParkedItem => ({
   ...row,
-  accountId: account === null ? null : PREFIX.account + account,
+  accountId: account === null ? null : ACCOUNT.idPrefix + account,
 });
 
 const chosen = async (db: Sql, { stream, consumer }: WhichParked): Promise<readonly ParkedRow[]> =>
@@ -80,7 +80,7 @@ const record = async (
   const why = { ...tenant, actor, requestId, correlationId: stream, causationId: eventId };
   await commands.record(
     LOG_CONSUMER,
-    streamName.logConsumer(consumer),
+    LOG_CONSUMER.stream(consumer),
     skipEvent({ ...decided, at: accounts.realNow() }),
     why,
   );

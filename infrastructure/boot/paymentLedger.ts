@@ -1,19 +1,15 @@
 // The ledger of one payment: every posting that follows from its events, with its words, beside what is kept. The ledger explains every
 // number.
-import { PAYMENT } from '../../application/core/aggregates.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { LedgerLine, PaymentLedger } from '../../application/ports/platformWork.ts';
 import type { KeptPosting } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
-import { streamName } from '../../domain/kernel/event.ts';
-import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
+import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { journalEntry, type LedgerAccount, movesMoney } from '../../domain/ledger/postings.ts';
-import type { PaymentEvent } from '../../domain/payment/payment.ts';
+import { PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
 import { walletViews } from '../../projections/wallet/queries.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a guard is matched by what it finds, whatever it takes
-type Found<Guard> = Guard extends (event: any) => event is infer Event ? Event : never;
-type MoneyEvent = Found<typeof movesMoney>;
+type MoneyEvent = Extract<PaymentEvent, { readonly type: (typeof movesMoney.types)[number] }>;
 
 /** Why money moved. */
 const WHY: { readonly [Type in MoneyEvent['type']]: (event: Extract<MoneyEvent, { type: Type }>) => string } = {
@@ -64,7 +60,7 @@ const linesOf = async (
   const lines: LedgerLine[] = [];
   const sums = new Map<string, number>();
   let isKnown = false;
-  for await (const { event, revision } of commands.loadSteps(PAYMENT, streamName.payment(id))) {
+  for await (const { event, revision } of commands.loadSteps(PAYMENT, PAYMENT.stream(id))) {
     isKnown = true;
     const entry = journalEntry(event);
     if (entry === null) continue;
@@ -105,5 +101,5 @@ export const paymentLedger =
     const postings = await linesOf(commands, id);
     if (postings === null) return null;
     const differences = await differencesOf(reads, id, postings);
-    return { paymentId: PREFIX.transaction + id, postings, totals: totalsOf(postings), differences };
+    return { paymentId: PAYMENT.idPrefix + id, postings, totals: totalsOf(postings), differences };
   };

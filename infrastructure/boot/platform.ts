@@ -1,4 +1,5 @@
 // What operators of the platform do (rule O1), made once for both who ask by a request and who sit at a terminal.
+
 import { addUserWithPassword } from '../../application/accounts/addUser.ts';
 import { changeRole } from '../../application/accounts/changeRole.ts';
 import { createAccount } from '../../application/accounts/createAccount.ts';
@@ -6,12 +7,12 @@ import { inviteUser } from '../../application/accounts/inviteUser.ts';
 import { resetSecondFactor } from '../../application/accounts/secondFactor.ts';
 import { reopen, suspend } from '../../application/accounts/suspension.ts';
 import { disableUser, enableUser } from '../../application/accounts/userStatus.ts';
-import { ACCOUNT, USER } from '../../application/core/aggregates.ts';
 import type { OperatorAlerts } from '../../application/ports/operatorAlerts.ts';
 import type { PasswordLinks } from '../../application/ports/passwordLinks.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import type { WithTenantLock } from '../../application/ports/tenantLock.ts';
-import { streamName } from '../../domain/kernel/event.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { USER } from '../../domain/user/user.ts';
 import type { PlatformServices } from '../../http/kernel/services.ts';
 import { accountViews } from '../../projections/accounts/queries.ts';
 import { userViews } from '../../projections/users/queries.ts';
@@ -39,7 +40,7 @@ export const platformServices = (given: Needs, storage: Storage): PlatformServic
     createAccount: createAccount(needs),
     listAccounts: accounts.list,
     findAccount: async (id) => {
-      const { state } = await commands.load(ACCOUNT, streamName.account(id));
+      const { state } = await commands.load(ACCOUNT, ACCOUNT.stream(id));
       return state.status === 'open' ? state : null;
     },
     suspendAccount: suspend(needs),
@@ -48,7 +49,7 @@ export const platformServices = (given: Needs, storage: Storage): PlatformServic
     inviteUser: inviteUser(needs),
     listUsers: users.list,
     findUser: async (id) => {
-      const { state } = await commands.load(USER, streamName.user(id));
+      const { state } = await commands.load(USER, USER.stream(id));
       return state.status === 'absent' ? null : state;
     },
     findUserId: needs.emails.find,

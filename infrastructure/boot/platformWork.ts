@@ -1,7 +1,7 @@
 // What operators are shown of the platform's work and have begun again, for requests and for the command line alike (rule O1).
+
 import { PROCESSES } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
-import { MED_CASE } from '../../application/core/aggregates.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import { answerCase } from '../../application/disputes/answerCase.ts';
 import { dismissCaseReport, settleCase } from '../../application/disputes/settleCase.ts';
@@ -13,12 +13,15 @@ import type { HeldItem, LedgerFindings, PlatformWork } from '../../application/p
 import { consumerName } from '../../application/ports/processManager.ts';
 import { ANY_DEAD_LETTER } from '../../application/ports/redrives.ts';
 import type { Sql } from '../../application/ports/sql.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import { MED_CASE } from '../../domain/dispute/aggregate.ts';
 import { NO_CASE } from '../../domain/dispute/decisions.ts';
-import { streamName } from '../../domain/kernel/event.ts';
-import { type MedCaseId, PREFIX, parsePrefixedId } from '../../domain/kernel/ids.ts';
+import { type MedCaseId, parsePrefixedId } from '../../domain/kernel/ids.ts';
 import { isRejection, reject } from '../../domain/kernel/rejection.ts';
-import type { ExistingPayment } from '../../domain/payment/payment.ts';
+import { type ExistingPayment, PAYMENT } from '../../domain/payment/payment.ts';
 import { transactionStatus } from '../../domain/presentation/status.ts';
+import { WEBHOOK_DELIVERY } from '../../domain/webhookDelivery/webhookDelivery.ts';
+import { WEBHOOK_ENDPOINT } from '../../domain/webhookEndpoint/webhookEndpoint.ts';
 import { caseReads } from '../../projections/disputes/queries.ts';
 import { readCheckpoints } from '../../projections/engine/checkpoints.ts';
 import { type RebuildReport, rebuild } from '../../projections/engine/rebuild.ts';
@@ -44,8 +47,8 @@ const heldItems = (payment: ExistingPayment): readonly HeldItem[] =>
   heldMoney(payment).map(({ providerPaymentId, amount, payerName, reason, returnRefused, since }) => {
     const { paymentId, accountId, mode, currency, expectedPayerTaxId } = payment.charge.terms;
     return {
-      paymentId: PREFIX.transaction + paymentId,
-      accountId: PREFIX.account + accountId,
+      paymentId: PAYMENT.idPrefix + paymentId,
+      accountId: ACCOUNT.idPrefix + accountId,
       mode,
       amount,
       currency,
@@ -110,33 +113,33 @@ export const platformWork = (
       const reviewed = await reviewHeld({ commands, accounts })(id, verdict, by, providerPaymentId);
       if (isRejection(reviewed)) return reviewed;
       const { payment, isNew } = reviewed;
-      return { paymentId: PREFIX.transaction + id, status: transactionStatus(payment), isNew };
+      return { paymentId: PAYMENT.idPrefix + id, status: transactionStatus(payment), isNew };
     },
     listCaseReviews: async (limit) => {
       const cases = caseReads(reads);
       return { waiting: (await cases.waiting(limit)).flatMap(caseReviewItems), total: await cases.countWaiting() };
     },
     reviewCase: async (id, approve, by) => {
-      const { state } = await commands.load(MED_CASE, streamName.medCase(id));
+      const { state } = await commands.load(MED_CASE, MED_CASE.stream(id));
       if (state.status === 'absent') return NO_CASE;
       const reviewed = await answerCase(needs)(state.terms, id, { kind: 'review', approve }, by);
       if (isRejection(reviewed)) return reviewed;
       const { status, moneyOutcome } = reviewed;
-      return { caseId: PREFIX.medCase + id, status, moneyOutcome };
+      return { caseId: MED_CASE.idPrefix + id, status, moneyOutcome };
     },
     settleCase: async (id, verdict, reason, by) => {
       const settled = await settleCase(needs)(id, verdict, reason, by);
       if (isRejection(settled)) return settled;
       const { status, moneyOutcome } = settled;
-      return { caseId: PREFIX.medCase + id, status, moneyOutcome };
+      return { caseId: MED_CASE.idPrefix + id, status, moneyOutcome };
     },
     dismissReport: async (name, reason, by) => {
-      const named = parsePrefixedId<MedCaseId>(name, PREFIX.medCase);
+      const named = parsePrefixedId<MedCaseId>(name, MED_CASE.idPrefix);
       const [id, ...others] = named === null ? await caseReads(reads).waitingReports(name) : [named];
       if (id === undefined) return NO_CASE;
       if (others.length > 0) return SEVERAL_CASES;
       const done = await dismissCaseReport(needs)(id, reason, by);
-      return isRejection(done) ? done : { caseId: PREFIX.medCase + id };
+      return isRejection(done) ? done : { caseId: MED_CASE.idPrefix + id };
     },
     tenantsWithDeadLetters,
     listDeadLetters: async (accountId, limit) => {
@@ -149,12 +152,12 @@ export const platformWork = (
         const found = room > 0 ? await deadLetters.oldest(tenant, until, room) : [];
         for (const { id, delivery } of found)
           deliveries.push({
-            id: PREFIX.delivery + id,
-            accountId: PREFIX.account + tenant.accountId,
+            id: WEBHOOK_DELIVERY.idPrefix + id,
+            accountId: ACCOUNT.idPrefix + tenant.accountId,
             mode: tenant.mode,
-            paymentId: PREFIX.transaction + delivery.paymentId,
+            paymentId: PAYMENT.idPrefix + delivery.paymentId,
             eventType: delivery.eventType,
-            endpointId: delivery.endpointId === null ? null : PREFIX.endpoint + delivery.endpointId,
+            endpointId: delivery.endpointId === null ? null : WEBHOOK_ENDPOINT.idPrefix + delivery.endpointId,
             createdAt: delivery.scheduledAt,
           });
       }
@@ -220,7 +223,7 @@ export const platformWork = (
           id,
           queue: of,
           state,
-          accountId: PREFIX.account + accountId,
+          accountId: ACCOUNT.idPrefix + accountId,
           mode,
           attempts,
           error,

@@ -12,7 +12,7 @@ import {
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Timer, TimerKey } from '../../application/ports/timers.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import { forgetFailuresOf } from '../operations/failingTargets.ts';
+import { forgetFailuresOf } from '../deliveries/failingTargets.ts';
 import { clearTimers, fireTimersNow, setTimers } from '../timers/timerTable.ts';
 import { SubscriptionIndex } from './subscriptionIndex.ts';
 

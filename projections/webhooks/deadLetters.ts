@@ -15,11 +15,10 @@ const MEANT = `FROM rm_webhook_deliveries.deliveries d
     AND d.scheduled_at >= coalesce($6::timestamptz, '-infinity') AND d.scheduled_at <= coalesce($7::timestamptz, 'infinity')`;
 
 /** A re-drive under way that meets `condition` has yet to come to it. */
-const isAwaited = (condition: string): string => `EXISTS (SELECT FROM operations.redrives r
+const isAwaited = (condition: string): string => `EXISTS (SELECT FROM operations.open_redrives r
   WHERE r.account_id = d.account_id AND r.mode = d.mode AND r.asked_at >= d.updated_at AND ${condition}
     AND (r.endpoint_id IS NULL OR r.endpoint_id = d.endpoint_id) AND (r.event_type IS NULL OR r.event_type = d.event_type)
-    AND d.scheduled_at >= coalesce(r.created_from, '-infinity') AND d.scheduled_at <= coalesce(r.created_to, 'infinity')
-    AND (r.after_at IS NULL OR (d.scheduled_at, d.id) > (r.after_at, r.after_id)))`;
+    AND d.scheduled_at BETWEEN r.created_from AND r.created_to AND (d.scheduled_at, d.id) > (r.after_at, r.after_id))`;
 
 const valuesOf = (
   { accountId, mode }: Tenant,

@@ -1,11 +1,14 @@
 // Webhook deliveries to endpoints of `*`, against a bare undici loop that posts the same signed bodies to the same receiver. The clock
 // begins when the payments' events are in the log and in the read models, and nothing has reacted to them; it ends when every delivery is
 // recorded, in events and in the read model.
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventsToEncode } from '../../application/ports/eventCodec.ts';
-import { type AccountId, PREFIX } from '../../domain/kernel/ids.ts';
+import { ACCOUNT } from '../../domain/account/account.ts';
+import type { AccountId } from '../../domain/kernel/ids.ts';
+import type { PaymentEvent } from '../../domain/payment/payment.ts';
 import { freePort } from '../support/program.ts';
 import type { BareOrder } from './bareLoop.ts';
 import { cpuMsOf } from './cpu.ts';
@@ -38,7 +41,7 @@ interface Shop {
   readonly apiKey: string;
   readonly living: number;
   readonly dead: number;
-  readonly settlements: EventsToEncode<'payment'>[];
+  readonly settlements: EventsToEncode<PaymentEvent>[];
 }
 
 const start = (file: string): ChildProcess => fork(join(import.meta.dirname, file));
@@ -58,8 +61,8 @@ const openPayments = async (
   { store }: GatewayUnderTest,
   accountId: AccountId,
   count: number,
-): Promise<EventsToEncode<'payment'>[]> => {
-  const settlements: EventsToEncode<'payment'>[] = [];
+): Promise<EventsToEncode<PaymentEvent>[]> => {
+  const settlements: EventsToEncode<PaymentEvent>[] = [];
   await appendAll(store, () => {
     if (settlements.length === count) return null;
     const paid = paidPayment(settlements.length, accountId);
@@ -91,7 +94,7 @@ const openShops = async (
     const owner = ['--name', 'Loja', '--email', `loja-${first}@example.com`];
     type Opened = { accountId: string; testApiKey: string };
     const { accountId, testApiKey: apiKey } = await gateway.cli<Opened>('account', 'create', ...owner);
-    const id = accountId.slice(PREFIX.account.length) as AccountId;
+    const id = accountId.slice(ACCOUNT.idPrefix.length) as AccountId;
     const own = all.slice(first, first + ENDPOINTS_PER_ACCOUNT);
     const dead = own.filter(isDead).length;
     const settlements = await openPayments(gateway, id, payments);

@@ -1,17 +1,20 @@
 // POST /v1/payments (contract.md Payments, rules I8, I8a, P3–P5, W9, W10): the intent at once, the methods' fields once acquirers
 // have taken it.
+
 import { expect } from 'chai';
 import { type CivilZone, endOfCivilDay, saoPauloDay } from '../../domain/kernel/civilDay.ts';
-import { streamName } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import type { Minor } from '../../domain/kernel/money.ts';
-import { addMillis, HOUR_MS, MINUTE_MS, parseTimestamp, type Timestamp } from '../../domain/kernel/time.ts';
-import { barcodeOfLine, dueFactor, isBoletoBarcode, isBoletoLine } from '../../domain/methods/boleto.ts';
-import { isMultibancoReference } from '../../domain/methods/multibanco.ts';
-import { parseBrCode } from '../../domain/pix/brCodeParse.ts';
+import { addMillis, HOUR_MS, MINUTE_MS, type Timestamp } from '../../domain/kernel/time.ts';
+import { dueFactor, isBoletoBarcode } from '../../domain/methods/boleto.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
+import { barcodeOfLine, isBoletoLine } from '../support/boletoLine.ts';
 import { newKey, type TestGateway } from '../support/gateway.ts';
+import { isMultibancoReference } from '../support/multibancoReference.ts';
+import { parseBrCode } from '../support/pix/brCodeParse.ts';
 import { pollUntil } from '../support/pollUntil.ts';
 import { Receiver, typeOf } from '../support/receiver.ts';
+import { parseTimestamp } from '../support/timestamp.ts';
 import type { Body } from './merchant.ts';
 import { ORDERS, type Payment, PaymentDesk, PHONE } from './paymentDesk.ts';
 import { eventTypes, expectError, openReady } from './support.ts';
@@ -60,7 +63,7 @@ describe('payments', () => {
   });
   afterEach(() => expect(gateway.faults).to.deep.equal([]));
 
-  const typesOf = (id: string) => eventTypes(gateway, streamName.payment(id as PaymentId));
+  const typesOf = (id: string) => eventTypes(gateway, PAYMENT.stream(id as PaymentId));
   const plus = (createdAt: unknown, ms: number): string => addMillis(parseTimestamp(createdAt as string)!, ms);
   /** The end of the third civil day after creation. */
   const dueDayEnd = (createdAt: unknown, zone: CivilZone): string => endOfCivilDay(createdAt as Timestamp, 3, zone);

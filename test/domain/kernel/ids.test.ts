@@ -1,21 +1,34 @@
 import { Buffer } from 'node:buffer';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { AGGREGATES } from '../../../domain/aggregates.ts';
 import {
+  type AccountId,
   BEHIND_TIME,
   encodeRawId,
   encodeTimedId,
-  isMode,
+  idIn,
+  idInPartition,
   isRawId,
+  PLATFORM_ACCOUNT,
   PREFIX,
   parseId,
   parsePrefixedId,
+  partitionOf,
   type RequestLogId,
   timeOfId,
 } from '../../../domain/kernel/ids.ts';
+import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { WEBHOOK_ENDPOINT } from '../../../domain/webhookEndpoint/webhookEndpoint.ts';
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
+/** The other way round. */
+const encodedBytes = (raw: string): Uint8Array => {
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+  const number = [...raw].reduce((sum, digit) => sum * 32n + BigInt(alphabet.indexOf(digit)), 0n);
+  return bytesOf(number.toString(16).padStart(32, '0'));
+};
 const RAW = '01arz3ndektsv4rrffq69g5fav';
 
 describe('encodeRawId', () => {
@@ -58,6 +71,32 @@ describe('encodeRawId', () => {
         expect(rawA < rawB ? -1 : rawA > rawB ? 1 : 0).to.equal(Buffer.compare(a, b));
       }),
     );
+  });
+});
+
+describe('partitionOf', () => {
+  for (const [id, partition] of [
+    [PLATFORM_ACCOUNT, 0],
+    ['007zzzzzzzzzzzzzzzzzzzzzzz', 0],
+    ['00800000000000000000000000', 1],
+    ['5a041061050r3gg28a1c60t3gf', 680],
+    ['7zzzzzzzzzzzzzzzzzzzzzzzzz', 1023],
+  ] as const)
+    it(`of ${id} is ${partition}`, () => void expect(partitionOf(id as AccountId)).to.equal(partition));
+
+  it('is the first 10 of the 128 bits, and the rest is as the bytes are', () => {
+    fc.assert(
+      fc.property(bytes, fc.nat({ max: 1023 }), (given, partition) => {
+        const id = idInPartition<AccountId>(partition, given);
+        const own = encodeRawId(given) as AccountId;
+        expect(partitionOf(own)).to.equal(((given[0] as number) << 2) | ((given[1] as number) >>> 6));
+        expect(partitionOf(id)).to.equal(partition);
+        expect(idInPartition(partitionOf(own), encodedBytes(id))).to.equal(own);
+      }),
+    );
+  });
+  it('is refused for a number of bytes that no id has', () => {
+    expect(() => idIn(PLATFORM_ACCOUNT, new Uint8Array(32))).to.throw(RangeError, 'not 32');
   });
 });
 
@@ -110,7 +149,7 @@ describe('isRawId', () => {
 
 describe('parseId', () => {
   it('takes the raw form and each prefixed one', () => {
-    const read = (text: string): string | null => parseId(text, PREFIX.charge, PREFIX.transaction);
+    const read = (text: string): string | null => parseId(text, PREFIX.charge, PAYMENT.idPrefix);
     expect([RAW, `ch_${RAW}`, `tx_${RAW}`].map(read)).to.deep.equal([RAW, RAW, RAW]);
     expect([`we_${RAW}`, `ch_ch_${RAW}`, `CH_${RAW}`, 'ch_', 'ch'].map(read)).to.deep.equal(Array(5).fill(null));
   });
@@ -128,22 +167,15 @@ describe('parseId', () => {
 
 describe('parsePrefixedId', () => {
   it('takes the prefixed form alone', () => {
-    const read = (text: string): string | null => parsePrefixedId(text, PREFIX.endpoint);
+    const read = (text: string): string | null => parsePrefixedId(text, WEBHOOK_ENDPOINT.idPrefix);
     expect([`we_${RAW}`, RAW, `wd_${RAW}`, `we_we_${RAW}`].map(read)).to.deep.equal([RAW, null, null, null]);
   });
 });
 
 describe('PREFIX', () => {
   it('has no prefix that begins another', () => {
-    const all = Object.values(PREFIX);
+    const all = [...Object.values(PREFIX), ...AGGREGATES.flatMap(({ idPrefix }) => idPrefix ?? [])];
     expect(all.filter((one) => all.some((other) => other !== one && other.startsWith(one)))).to.deep.equal([]);
     expect(new Set(all).size).to.equal(all.length);
-  });
-});
-
-describe('isMode', () => {
-  it('knows test and live only', () => {
-    const values = ['test', 'live', 'TEST', '', null, undefined, 'sandbox', ['test']];
-    expect(values.map(isMode)).to.deep.equal([true, true, false, false, false, false, false, false]);
   });
 });

@@ -1,5 +1,6 @@
 // Hot queries use an index at 100,000 rows (architecture §6). The texts are those that the product sends: they are caught on their way.
 // Subscriptions to rare categories are held to the same in test/infrastructure/eventStore/postgres/store.test.ts.
+
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
@@ -14,7 +15,6 @@ import type {
   RefundId,
   UserId,
 } from '../../../domain/kernel/ids.ts';
-import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { fireTimersNow, nextDueMs, takeDueTimers, testTimers } from '../../../infrastructure/timers/timerTable.ts';
 import { prepareLiveCopies } from '../../../projections/engine/rebuild.ts';
 import { listHeld } from '../../../projections/payments/held.ts';
@@ -27,6 +27,7 @@ import { deadLetterReads } from '../../../projections/webhooks/deadLetters.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
 import { deliveryReads, overdueDeliveries } from '../../../projections/webhooks/queries.ts';
 import { jobOf, RecordingJobs } from '../../infrastructure/operations/support.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 import { nodesOf, type Plan } from './plans.ts';
 import { Scene } from './scene.ts';
 

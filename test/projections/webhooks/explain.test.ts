@@ -1,17 +1,18 @@
 // Lists of deliveries read what they show and little else, of an account with 100,000 that ended and 100,000 that wait for an endpoint
 // that is away (architecture §6).
+
 import { expect } from 'chai';
 import type { Tenant } from '../../../application/ports/paymentProvider.ts';
 import type { DeliveryFilter } from '../../../application/ports/readModels/views.ts';
 import type { Sql } from '../../../application/ports/sql.ts';
 import type { AccountId, DeliveryId, EndpointId } from '../../../domain/kernel/ids.ts';
-import { parseTimestamp } from '../../../domain/kernel/time.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { countDeliveries, findDelivery, listDeliveries } from '../../../projections/webhooks/lists.ts';
 import { webhookDeliveriesProjection, webhookEndpointsProjection } from '../../../projections/webhooks/projection.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { parseTimestamp } from '../../support/timestamp.ts';
 import { plansOf, rowsRead } from '../engine/plans.ts';
 
 const NOW = parseTimestamp('2026-11-21T13:00:00.000Z');

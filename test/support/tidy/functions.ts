@@ -15,7 +15,7 @@ export const LONG_FUNCTIONS_ALLOWED: readonly string[] = [
   'projections/engine/verify.ts',
   'infrastructure/operations/evidenceGrants.ts',
   'infrastructure/secrets/secondFactors.ts',
-  'infrastructure/operations/failingTargets.ts',
+  'infrastructure/deliveries/failingTargets.ts',
 ];
 
 interface FunctionLength {

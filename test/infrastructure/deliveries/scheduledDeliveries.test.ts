@@ -1,17 +1,19 @@
 // Deliveries of which nothing has happened yet: written down with their jobs, once, and removed when the read model shows what happened.
+
 import { expect } from 'chai';
 import type { LoggedEvent } from '../../../application/ports/loggedEvent.ts';
 import type { ScheduledDeliveries, ScheduledDelivery } from '../../../application/ports/scheduledDeliveries.ts';
-import { streamName } from '../../../domain/kernel/event.ts';
 import type { DeliveryId, EndpointId, PaymentId } from '../../../domain/kernel/ids.ts';
-import { scheduledDeliveries } from '../../../infrastructure/operations/scheduledDeliveries.ts';
+import { WEBHOOK_DELIVERY } from '../../../domain/webhookDelivery/webhookDelivery.ts';
+import { scheduledDeliveries } from '../../../infrastructure/deliveries/scheduledDeliveries.ts';
 import { connectionConfig, PgPool } from '../../../infrastructure/postgres/session.ts';
 import { liveSchema, nextSchema } from '../../../projections/engine/projection.ts';
 import { createSchema } from '../../../projections/engine/schemaVersions.ts';
 import { webhookDeliveriesProjection } from '../../../projections/webhooks/projection.ts';
+import { isShown } from '../../../projections/webhooks/untried.ts';
 import { migratedDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { ACCOUNT_ID, at } from '../../support/samples.ts';
-import { RecordingJobs } from './support.ts';
+import { RecordingJobs } from '../operations/support.ts';
 
 const scheduled = (id: string, over: Partial<ScheduledDelivery['delivery']> = {}): ScheduledDelivery => ({
   deliveryId: id as DeliveryId,
@@ -37,7 +39,7 @@ describe('scheduled deliveries', () => {
     database = await migratedDatabase();
     pool = new PgPool(connectionConfig(database.connectionString, 'test'), 4, () => undefined);
     jobs = new RecordingJobs();
-    deliveries = scheduledDeliveries(pool, jobs);
+    deliveries = scheduledDeliveries(pool, jobs, isShown);
     const { name } = webhookDeliveriesProjection;
     await pool.transaction((tx) => createSchema(tx, webhookDeliveriesProjection, liveSchema(name)));
   });
@@ -73,7 +75,7 @@ describe('scheduled deliveries', () => {
   });
   it('are found by a process that did not write them, beside those that it wrote', async () => {
     await schedule(scheduled('a'));
-    const other = scheduledDeliveries(pool, jobs);
+    const other = scheduledDeliveries(pool, jobs, isShown);
     await other.schedule([withJob(scheduled('b'))]);
     expect([...(await other.find(['a', 'b', 'c'] as DeliveryId[]))]).to.have.deep.members([
       ['a', scheduled('a')],
@@ -177,7 +179,7 @@ describe('scheduled deliveries', () => {
   describe('are taken over by the read model', () => {
     const beginning: LoggedEvent = {
       category: 'webhookDelivery',
-      stream: streamName.webhookDelivery('a' as DeliveryId),
+      stream: WEBHOOK_DELIVERY.stream('a' as DeliveryId),
       subject: 'a',
       id: 'event',
       revision: 0,

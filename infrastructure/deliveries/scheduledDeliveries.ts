@@ -62,13 +62,15 @@ const FIND = {
     FROM operations.scheduled_deliveries WHERE id = ANY ($1::text[])`,
 };
 
-const IS_SHOWN = 'EXISTS (SELECT FROM rm_webhook_deliveries.deliveries d WHERE d.id = s.id)';
-
 /** A few hundred bytes each, between the fan-out and the first attempt. */
 const REMEMBERED_MAX = 10_000;
 
-/** `jobs`: in the same database. */
-export const scheduledDeliveries = (db: SqlPool, jobs: JobQueue): ScheduledDeliveries => {
+/** `jobs`: in the same database. `isShown`: the condition that the read model shows the delivery of an id, an expression. */
+export const scheduledDeliveries = (
+  db: SqlPool,
+  jobs: JobQueue,
+  isShown: (id: string) => string,
+): ScheduledDeliveries => {
   /** Those that began in this process: it need not look for them. */
   const begun = new Set<string>();
   /** Those that this process wrote down and has not begun: it need not read them. */
@@ -111,7 +113,7 @@ export const scheduledDeliveries = (db: SqlPool, jobs: JobQueue): ScheduledDeliv
       const { rows } = await db.query<{ id: string }>({
         name: 'sweep_scheduled_deliveries',
         text: `WITH waiting AS (
-              SELECT s.id, ${IS_SHOWN} AS is_shown FROM operations.scheduled_deliveries s WHERE s.id = ANY ($1::text[])),
+              SELECT s.id, ${isShown('s.id')} AS is_shown FROM operations.scheduled_deliveries s WHERE s.id = ANY ($1::text[])),
             gone AS (DELETE FROM operations.scheduled_deliveries s USING waiting w WHERE s.id = w.id AND w.is_shown)
           SELECT id FROM waiting WHERE NOT is_shown`,
         values: [new TextArray(ids)],
@@ -121,7 +123,7 @@ export const scheduledDeliveries = (db: SqlPool, jobs: JobQueue): ScheduledDeliv
     },
 
     sweepAll: async () => {
-      await db.query(`DELETE FROM operations.scheduled_deliveries s WHERE ${IS_SHOWN}`);
+      await db.query(`DELETE FROM operations.scheduled_deliveries s WHERE ${isShown('s.id')}`);
     },
   };
 };
