@@ -1,8 +1,7 @@
 // The ledger and what follows from it: every posting, the balances they sum to, and the tranches still held. The postings of one event
 // are one row, of which the view `postings` makes a row each: their keys would be most of what they cost.
-import type { LoggedEvent } from '../../application/ports/loggedEvent.ts';
+import type { StreamEvent } from '../../application/ports/loggedEvent.ts';
 import { type Sql, TextArray } from '../../application/ports/sql.ts';
-import type { Fact } from '../../domain/kernel/event.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { type JournalEntry, LEDGER_ACCOUNTS, type Ledger } from '../../domain/ledger/journal.ts';
 import { LEDGER } from '../../domain/postings.ts';
@@ -38,14 +37,8 @@ export const walletOf = <L extends Ledger>(ledger: L) => ({
 
 export const walletProjection: Projection = walletOf(LEDGER);
 
-/** What the ledger takes of an event, of whatever category. */
-type LedgerEvent = Pick<LoggedEvent, 'stream' | 'subject' | 'revision' | 'account' | 'mode'> & {
-  readonly category: string;
-  readonly event: Fact<string, unknown>;
-};
-
 interface EntryRow {
-  readonly logged: LedgerEvent;
+  readonly logged: StreamEvent;
   readonly entry: JournalEntry;
   readonly paymentId: PaymentId | null;
   /** Of all its postings: an event moves money of one currency. */
@@ -63,7 +56,7 @@ class WalletWriter {
 
   reset(): void {} // nothing is remembered
 
-  async apply(events: readonly LedgerEvent[], tx: Sql): Promise<void> {
+  async apply(events: readonly StreamEvent[], tx: Sql): Promise<void> {
     const entries = events.flatMap((logged) => this.#entriesOf(logged));
     if (entries.length > 0) {
       await this.#insertEntries(entries, tx);
@@ -121,7 +114,7 @@ class WalletWriter {
     });
   }
 
-  async #holdAndRelease(events: readonly LedgerEvent[], tx: Sql): Promise<void> {
+  async #holdAndRelease(events: readonly StreamEvent[], tx: Sql): Promise<void> {
     const held: (readonly [string, string, string, string, number, string])[] = [];
     const released: string[] = [];
     for (const { category, event, stream, account, mode } of events) {
@@ -139,7 +132,7 @@ class WalletWriter {
       await tx.query(`DELETE FROM ${this.#schema}.held_tranches WHERE stream = ANY($1::text[])`, [released]);
   }
 
-  #entriesOf(logged: LedgerEvent): readonly EntryRow[] {
+  #entriesOf(logged: StreamEvent): readonly EntryRow[] {
     const postings = this.#ledger[logged.category];
     const entry = postings?.entryOf(logged.event) ?? null;
     const [first] = entry?.postings ?? [];
