@@ -6,7 +6,7 @@ import type { StreamName } from '../../domain/kernel/event.ts';
 import type { AccountId, MedCaseId, Mode, PaymentId } from '../../domain/kernel/ids.ts';
 import type { Rejection } from '../../domain/kernel/rejection.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';
-import type { LedgerAccount } from '../../domain/ledger/postings.ts';
+import type { LedgerAccount } from '../../domain/ledger/journal.ts';
 import type { Changer } from '../core/eventMetadata.ts';
 import type { HeldVerdict } from '../payments/reviewHeld.ts';
 import type { RecordedEvent } from './eventStore.ts';
@@ -75,7 +75,13 @@ export interface ConsumerStanding {
 /** What does not add up; empty lists are the only good answer, beside sums of zero. */
 export interface LedgerFindings {
   readonly sums: readonly { readonly currency: string; readonly sum: number; readonly postings: number }[];
-  readonly entries: readonly { readonly payment_id: string; readonly revision: number; readonly sum: number }[];
+  readonly entries: readonly {
+    readonly stream: string;
+    /** null: it is not about a payment. */
+    readonly payment_id: string | null;
+    readonly revision: number;
+    readonly sum: number;
+  }[];
   readonly balances: readonly {
     readonly account_id: string;
     readonly mode: string;

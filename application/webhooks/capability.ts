@@ -1,4 +1,4 @@
-// Webhooks: messages about payments, delivered to the endpoints that subscribe to them.
+// Webhooks: messages of published events, delivered to the endpoints that subscribe to them.
 import type { Accounts } from '../core/accounts.ts';
 import { BY_ROW, type Capability, each, job, type OwedSource, owedBy } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
@@ -13,9 +13,9 @@ import type { ScheduledDeliveries } from '../ports/scheduledDeliveries.ts';
 import type { WebhookSecrets } from '../ports/secrets.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { WebhookSender } from '../ports/webhookSender.ts';
-import type { PaymentMessages } from './paymentMessages.ts';
 import { jobOfRedrive, redrive, workOffRedrive } from './redrive.ts';
 import type { DeliveryRetention } from './retention.ts';
+import type { StreamMessages } from './streamMessages.ts';
 import { DeliveryWorker, deliver, webhookDelivery } from './webhookDelivery.ts';
 import { fanOut, scheduleMessages, webhookFanOut } from './webhookFanOut.ts';
 
@@ -30,7 +30,7 @@ export interface WebhooksNeeds {
   readonly targets: FailingTargets;
   readonly timers: Timers;
   readonly overdue: OverdueWork;
-  readonly messages: PaymentMessages;
+  readonly messages: StreamMessages;
   readonly scheduled: ScheduledDeliveries;
   readonly jobs: JobQueue;
   readonly deadLetters: DeadLetterReads;

@@ -5,8 +5,9 @@ import type { LedgerLine, PaymentLedger } from '../../application/ports/platform
 import type { KeptPosting } from '../../application/ports/readModels/views.ts';
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
-import { journalEntry, type LedgerAccount, movesMoney } from '../../domain/ledger/postings.ts';
+import type { LedgerAccount } from '../../domain/ledger/journal.ts';
 import { PAYMENT, type PaymentEvent } from '../../domain/payment/payment.ts';
+import { journalEntry, movesMoney } from '../../domain/payment/postings.ts';
 import { walletViews } from '../../projections/wallet/queries.ts';
 
 type MoneyEvent = Extract<PaymentEvent, { readonly type: (typeof movesMoney.types)[number] }>;

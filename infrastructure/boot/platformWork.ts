@@ -66,7 +66,7 @@ const checkLedger = async (reads: Sql): Promise<LedgerFindings> => {
     'SELECT currency, sum(amount)::bigint AS sum, count(*) AS postings FROM rm_wallet.postings GROUP BY currency ORDER BY currency',
   );
   const { rows: entries } = await reads.query<LedgerFindings['entries'][number]>(
-    'SELECT payment_id, revision, sum(amount)::bigint AS sum FROM rm_wallet.postings GROUP BY payment_id, revision, currency HAVING sum(amount) <> 0 LIMIT 100',
+    'SELECT stream, payment_id, revision, sum(amount)::bigint AS sum FROM rm_wallet.postings GROUP BY stream, payment_id, revision, currency HAVING sum(amount) <> 0 LIMIT 100',
   );
   const { rows: balances } = await reads.query<LedgerFindings['balances'][number]>(
     `SELECT account_id, mode, currency, ledger_account, coalesce(b.amount, 0)::bigint AS balance, coalesce(p.amount, 0)::bigint AS postings

@@ -5,6 +5,7 @@ import type { CurrencyBalance, KeptPosting, WalletViews } from '../../applicatio
 import type { Sql } from '../../application/ports/sql.ts';
 import type { PaymentId } from '../../domain/kernel/ids.ts';
 import { fromMillis } from '../../domain/kernel/time.ts';
+import { PAYMENT } from '../../domain/payment/payment.ts';
 
 interface Row {
   currency: string;
@@ -41,12 +42,12 @@ export const findBalances = async (db: Sql, { accountId, mode }: Tenant): Promis
   }));
 };
 
-/** In the order of their events. */
+/** Those of the payment's own stream, in the order of their events. */
 const findPostings = async (db: Sql, id: PaymentId): Promise<readonly KeptPosting[]> => {
   const { rows } = await db.query<KeptPosting>(
     `SELECT revision, line, ledger_account AS account, currency, amount FROM rm_wallet.postings
-     WHERE payment_id = $1 ORDER BY revision, line`,
-    [id],
+     WHERE stream = $1 ORDER BY revision, line`,
+    [PAYMENT.stream(id)],
   );
   return rows;
 };

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import type { RefundId } from '../../../domain/kernel/ids.ts';
 import { toMinor } from '../../../domain/kernel/money.ts';
-import { journalEntry } from '../../../domain/ledger/postings.ts';
 import { releaseHeld, returnHeld } from '../../../domain/payment/held.ts';
 import { recordReturn } from '../../../domain/payment/lifecycle.ts';
 import { type PaymentEvent, payment } from '../../../domain/payment/payment.ts';
 import { pendingSince } from '../../../domain/payment/pendingWork.ts';
+import { journalEntry } from '../../../domain/payment/postings.ts';
 import { completeRefund } from '../../../domain/payment/refund.ts';
 import {
   recordHeldPayoutFailed,

@@ -2,8 +2,9 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { journalEntry, LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
+import { LEDGER_ACCOUNTS } from '../../../domain/ledger/journal.ts';
 import { PAYMENT } from '../../../domain/payment/payment.ts';
+import { journalEntry } from '../../../domain/payment/postings.ts';
 import { whatMoved, whyMoved } from '../../../infrastructure/boot/paymentLedger.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 
