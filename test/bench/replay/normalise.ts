@@ -28,9 +28,6 @@ const DAY_MS = 24 * HOUR_MS;
 /** Brasília has had no summer time since 2019. */
 const BRASILIA_MS = -3 * HOUR_MS;
 const civilDay = (ms: number): number => Math.floor((ms + BRASILIA_MS) / DAY_MS);
-/** Of two times that belong together one may be this much earlier, or the rest of a minute later, in another run. */
-const EARLIER_MS = 10_000;
-
 /** Values that depend on how fast the machine is or on dice: retries are spread. */
 const VAGUE: readonly (readonly [RegExp, string])[] = [
   [/"(nextAttemptAt|nextRetryAt)":"[^"]+"/g, '"$1":"<later>"'],
@@ -38,24 +35,34 @@ const VAGUE: readonly (readonly [RegExp, string])[] = [
   [/6304[0-9A-F]{4}(?=")/g, '6304<crc>'],
 ];
 
-/** When what a text tells of happened, if it says so; else the first time in it. NaN: there is none. */
-export const timeOf = (text: string): number =>
-  Date.parse((/(?<="(?:at|createdAt|created_at)":")[^"]+/.exec(text) ?? text.match(TIME))?.[0] ?? '');
+const HAPPENED = /(?<="at":")[^"]+/;
+const CREATED = /(?<="(?:createdAt|created_at)":")[^"]+/;
+/** Returns when an event happened or an object was created; else the first time in the line. NaN: there is none. */
+export const timeOf = (line: string): number => {
+  const [best, second] = isEvent(line) ? [HAPPENED, CREATED] : [CREATED, HAPPENED];
+  return Date.parse((best.exec(line) ?? second.exec(line) ?? line.match(TIME))?.[0] ?? '');
+};
+/** Lines of events are indented. */
+const isEvent = (line: string): boolean => line.startsWith('  ');
 
-/** Writes the times of a line as distances from its own, and days as distances from its day in Brasília. */
-const withoutTimes = (text: string): string => {
-  const baseMs = timeOf(text);
-  if (Number.isNaN(baseMs)) return text;
+/**
+ * Writes the times of a line as distances from its own, and days as distances from its day in Brasília. What an event says follows from its
+ * time, to the minute; between other times lies the real time that the day took, so that hours are told.
+ */
+const withoutTimes = (line: string): string => {
+  const baseMs = timeOf(line);
+  if (Number.isNaN(baseMs)) return line;
   const today = civilDay(baseMs);
+  const [grainMs, unit, earlierMs] = isEvent(line) ? [60_000, 'min', 30_000] : [HOUR_MS, 'h', 20 * 60_000];
   const distance = (time: string): string => {
     const ms = Date.parse(time);
     // A full hour, or the last instant before it, is where a civil day ends somewhere.
     const isCivil = [0, 1, 1_000].some((before) => (ms + before) % HOUR_MS === 0);
     return isCivil
       ? `<day ${civilDay(ms) - today} ${time.slice('2026-11-23'.length)}>`
-      : `<${Math.floor((ms - baseMs + EARLIER_MS) / 60_000)} min>`;
+      : `<${Math.floor((ms - baseMs + earlierMs) / grainMs)} ${unit}>`;
   };
-  return text
+  return line
     .replaceAll(TIME, distance)
     .replaceAll(DAY, (day) => `<day ${Math.round((Date.parse(day) - today * DAY_MS) / DAY_MS)}>`);
 };

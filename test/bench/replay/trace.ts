@@ -28,9 +28,9 @@ const streamsOf = async ({ sql }: Side): Promise<readonly string[]> => {
     'SELECT stream, id, type, data, metadata FROM event_store.events ORDER BY stream, revision',
   );
   return [...Map.groupBy(rows, ({ stream }) => stream)].map(([stream, events]) => {
-    const firstMs = timeOf(events[0]?.data ?? '');
-    const lines = events.map(({ id, type, data, metadata }) => {
-      const hours = Math.floor((timeOf(data) - firstMs + LATE_MS) / HOUR_MS);
+    const happenedMs = events.map(({ data }) => timeOf(`  ${data}`));
+    const lines = events.map(({ id, type, data, metadata }, n) => {
+      const hours = Math.floor(((happenedMs[n] as number) - (happenedMs[0] as number) + LATE_MS) / HOUR_MS);
       const when = Number.isNaN(hours) || isDelivery(stream) ? '' : `+${hours} h `; // retries are spread
       return `  ${when}${type} ${id} ${data} ${metadata}`;
     });
@@ -38,7 +38,7 @@ const streamsOf = async ({ sql }: Side): Promise<readonly string[]> => {
   });
 };
 
-/** The items of a page, each by itself, because times are told from the first time of a text. */
+/** The items of a page, each by itself, because times are told from the creation of what a line is about. */
 const itemsOf = (path: string, page: Page): readonly string[] => {
   const name = Object.keys(page).find((key) => Array.isArray(page[key]));
   if (name === undefined) return [`GET ${path} ${JSON.stringify(page)}`];
