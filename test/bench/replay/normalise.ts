@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 /** Raw ids, UUIDs, end-to-end ids, references and codes of instruments, fingerprints and secrets. */
 const TOKEN = new RegExp(
   [
+    /(?<="idSeed":")[^"]+/,
     /(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])/,
     /\b[ED]\d{20}[A-Za-z0-9]{11}\b/,
     /(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{32,40})(?![0-9a-zA-Z])/,
@@ -14,7 +15,6 @@ const TOKEN = new RegExp(
     /\bT[1-9A-HJ-NP-Za-km-z]{33}\b/,
     /(?<![0-9a-z])[0-7][0-9a-hjkmnp-tv-z]{25}(?![0-9a-z])/,
     /(?<![\w-])[\w-]{43}(?![\w-])/,
-    /(?<="idSeed":")[^"]+/,
     /(?<=ak_(?:test|live)_)[\w-]{4}/,
   ]
     .map(({ source }) => source)
@@ -32,6 +32,7 @@ const civilDay = (ms: number): number => Math.floor((ms + BRASILIA_MS) / DAY_MS)
 const VAGUE: readonly (readonly [RegExp, string])[] = [
   [/"(nextAttemptAt|nextRetryAt)":"[^"]+"/g, '"$1":"<later>"'],
   [/"(durationMs|duration_ms|response_time_ms|latencyMs)":\d+/g, '"$1":0'],
+  [/data:image\/png;base64,[^"]+/g, '<png>'], // of a code that is compared as a text
   [/6304[0-9A-F]{4}(?=")/g, '6304<crc>'],
 ];
 
