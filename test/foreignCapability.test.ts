@@ -1,8 +1,8 @@
 // A capability that the product does not have, built as docs/how-to says, through public seams alone: an event, a decision, a command, a
 // job with what it owes, a read model and a route. Merchants thank for payments; one thank-you note a payment.
 import { expect } from 'chai';
-import { CAPABILITIES, type Needs } from '../application/capabilities.ts';
-import { type Capability, each, job, jobKind, jobsOf, owedBy } from '../application/core/capability.ts';
+import type { Needs } from '../application/capabilities.ts';
+import { capability, each, job, jobKind, jobsOf, owedBy } from '../application/core/capability.ts';
 import { JsonEventCodec } from '../application/core/eventCodec.ts';
 import { metadataForProcess } from '../application/core/eventMetadata.ts';
 import { idOf, payloadOf } from '../application/core/payloads.ts';
@@ -128,8 +128,9 @@ describe('a foreign capability', () => {
       ])
     ).rows;
 
-  const capability: Capability<Needs> = {
+  const thanksgiving = capability({
     name: 'thanks',
+    parts: (needs: Needs) => needs,
     processes: [thanking],
     jobs: [
       job(thank, {
@@ -159,8 +160,7 @@ describe('a foreign capability', () => {
         ),
       }),
     ],
-  };
-  const capabilities = [...CAPABILITIES, capability];
+  });
   const projections = [...PROJECTIONS, thanksProjection];
 
   const listThanks = route({
@@ -191,7 +191,7 @@ describe('a foreign capability', () => {
   before(async () => {
     gateway = await openReady({
       startSchedule: NO_SCHEDULES,
-      capabilities,
+      moreCapabilities: [thanksgiving],
       projections,
       codec,
       moreRoutes: [listThanks],
@@ -227,13 +227,13 @@ describe('a foreign capability', () => {
     expect(await pollUntil(moves, 10_000, async () => (failed.includes(id) ? true : null))).to.equal(true);
     await gateway.storage.operations.query("DELETE FROM jobs.job WHERE name = 'thank'");
     isAway = false;
-    const found = await haveOwedWorkDone(jobsOf([capability]), gateway.gateway.needs);
+    const found = await haveOwedWorkDone(jobsOf([thanksgiving]), gateway.gateway.needs);
     expect(found.map(({ queue, payload }) => ({ queue, payload }))).to.deep.equal([
       { queue: 'thank', payload: { paymentId: id } },
     ]);
     gateway.gateway.jobs.wake(found);
     expect(await untilThanked(id)).to.equal(true);
-    expect(await haveOwedWorkDone(jobsOf([capability]), gateway.gateway.needs)).to.deep.equal([]);
+    expect(await haveOwedWorkDone(jobsOf([thanksgiving]), gateway.gateway.needs)).to.deep.equal([]);
   });
 
   it('is watched and verified like any other', async () => {

@@ -17,7 +17,7 @@ import { importsOf, type Problem, readSources, type Source } from './support/tid
 import { sizeProblems, staleTimers, textProblems } from './support/tidy/text.ts';
 import { staleOpenDefaults, totalityProblems } from './support/tidy/totality.ts';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string): string => (existsSync(ROOT + path) ? readFileSync(ROOT + path, 'utf8') : '');
 const sources = readSources(ROOT);
 const manifest = JSON.parse(read('package.json')) as Manifest;
@@ -38,7 +38,7 @@ describe('the house is tidy', () => {
   it('scripts exist and begin with exec', () => none(scriptProblems(manifest, (path) => existsSync(ROOT + path))));
   it('the README names the two commands', () => none(readmeProblems(read('README.md'))));
   it('every variable is read, listed and explained', () => {
-    none(variableProblems(read('infrastructure/boot/config.ts'), read('.env.example'), read('README.md')));
+    none(variableProblems(read('infrastructure/config/config.ts'), read('.env.example'), read('README.md')));
   });
 });
 

@@ -23,7 +23,7 @@ import { runAll, timedKind } from '../core/capability.ts';
 import type { CommandHandler } from '../core/commandHandler.ts';
 import { metadataForProcess } from '../core/eventMetadata.ts';
 import { idOf, instant, payloadOf } from '../core/payloads.ts';
-import { clearTimer, fireNow, forgetFailures, ignoring, processManager, setTimer } from '../core/reactions.ts';
+import { clearTimer, effect, fireNow, ignoring, processManager, setTimer } from '../core/reactions.ts';
 import type { Clock, Stopwatch } from '../ports/clock.ts';
 import { DELIVERY_QUEUE, type FailingTargets, type FirstAttempt } from '../ports/failingTargets.ts';
 import type { JobQueue, PayloadOf } from '../ports/jobs.ts';
@@ -62,6 +62,9 @@ type Wanted = PayloadOf<typeof deliver>;
 
 const deliveryOf = ({ subject }: { readonly subject: string }): Wanted => ({ deliveryId: subject as DeliveryId });
 
+/** Forgets the failures of a target of deliveries (`targetOf`): it counts as well until it fails again. */
+export const forgetFailures = effect<string>('forgetFailures');
+
 export const webhookDelivery = processManager({
   name: 'webhookDelivery',
   movesMoney: false,
@@ -83,9 +86,9 @@ export const webhookDelivery = processManager({
     webhookEndpoint: {
       // What is known of another address, or of the time before a pause, says nothing any more: all that waits goes at once (W3).
       WebhookEndpointChanged: ({ subject, event: { data } }) =>
-        data.url === null && data.status === null ? [] : [forgetFailures(subject), fireNow(deliver, subject)],
+        data.url === null && data.status === null ? [] : [forgetFailures.ask(subject), fireNow(deliver, subject)],
       // Pending deliveries are abandoned at once, not when their next attempt would have come.
-      WebhookEndpointDeleted: ({ subject }) => [forgetFailures(subject), fireNow(deliver, subject)],
+      WebhookEndpointDeleted: ({ subject }) => [forgetFailures.ask(subject), fireNow(deliver, subject)],
       ...ignoring('WebhookEndpointRegistered', 'WebhookEndpointSecretRotated'),
     },
   },

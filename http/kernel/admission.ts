@@ -11,7 +11,7 @@ import { isOfSession } from './impliedErrors.ts';
 import type { AddressLimit, Limited, RateLimit, WithoutKey } from './limits.ts';
 import type { Overload, Place } from './overload.ts';
 import type { Caller, Callers, LimitClass, Principal, Refusal, Route } from './route.ts';
-import type { AppServices } from './services.ts';
+import type { AppServices } from './serverContext.ts';
 
 export interface Admission {
   readonly services: AppServices;

@@ -11,7 +11,7 @@ import type { EventSink } from './eventSink.ts';
 import { impliedErrors, isKeyed, isOfSession } from './impliedErrors.ts';
 import type { JsonSchema } from './jsonSchema.ts';
 import type { SentChunks } from './sentChunks.ts';
-import type { AppServices, Services } from './services.ts';
+import type { AppServices, GatewayServices } from './serverContext.ts';
 import { closed } from './unknownFields.ts';
 
 export type Tag =
@@ -135,7 +135,7 @@ export type Frozen<Value> = Value extends readonly (infer Item)[]
 /** What rules beyond the schema may ask. */
 export interface ValidationContext {
   readonly mode: Mode;
-  readonly services: Services;
+  readonly services: GatewayServices;
 }
 
 /** A JSON body of at most 64 kB. `jsonBody` makes one. */

@@ -19,7 +19,7 @@ import { operatorLog } from '../monitoring/securityLog.ts';
 import { requestLogReads, requestLogStore } from '../operations/requestLog.ts';
 import { requestShares } from '../operations/requestShares.ts';
 import { systemRandomness } from '../system/randomness.ts';
-import type { Gateway } from './composition.ts';
+import type { Gateway } from './gateway.ts';
 import type { Storage } from './storage.ts';
 
 type MadeHere =

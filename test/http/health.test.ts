@@ -9,7 +9,7 @@ import { OPERATIONS_ROUTES, type Operations } from '../../http/kernel/health.ts'
 import { addressLimit, rateLimit } from '../../http/kernel/limits.ts';
 import { MinuteWindows } from '../../http/kernel/minuteWindows.ts';
 import { Overload } from '../../http/kernel/overload.ts';
-import type { AppServices } from '../../http/kernel/services.ts';
+import type { AppServices } from '../../http/kernel/serverContext.ts';
 
 const windows = new MinuteWindows({ remembered: 100, takeShares: null });
 const appOf = (operations: Operations) =>

@@ -1,6 +1,8 @@
 // WEBHOOK_RETENTION_DAYS after its last event a delivery is gone, on both stores: from lists, totals, retries and the log. Payments stay,
 // read models agree with what is left, and a resend of an old payment is delivered anew (ADR 0008).
+
 import { expect } from 'chai';
+import { DeliveryRetention } from '../../application/webhooks/retention.ts';
 import { deliver } from '../../application/webhooks/webhookDelivery.ts';
 import { streamName } from '../../domain/kernel/event.ts';
 import type { DeliveryId, PaymentId } from '../../domain/kernel/ids.ts';
@@ -57,7 +59,8 @@ for (const { name, open } of STORES)
 
     /** As if so many days had passed, for the retention alone: more than before, because it looks but once a minute. */
     const deleteAfter = async (days: number, expected = 1) => {
-      const { retention, scheduled } = gateway.gateway.needs;
+      const { needs } = gateway.gateway;
+      const [retention, { scheduled }] = [new DeliveryRetention(needs), needs];
       await gateway.newTenant(); // something of another kind at the end of the log
       expect(await gateway.gateway.projected.caughtUp(30_000)).to.equal(true);
       const before = await retention.deleted();

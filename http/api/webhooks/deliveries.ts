@@ -7,11 +7,11 @@ import { isCatalogued } from '../../../domain/presentation/catalogue.ts';
 import { DELIVERY_STATUSES, deliveryView } from '../../../domain/presentation/delivery.ts';
 import { matching, oneOf, wholeNumber } from '../../kernel/queryRules.ts';
 import { route } from '../../kernel/route.ts';
-import type { Services } from '../../kernel/services.ts';
+import type { GatewayServices } from '../../kernel/serverContext.ts';
 import { deliveriesSchema, deliveryStatsSchema, deliveryWithAttemptsSchema } from './deliverySchema.ts';
 
 export const shown = async (
-  { accounts, bodiesOf }: Pick<Services, 'accounts' | 'bodiesOf'>,
+  { accounts, bodiesOf }: Pick<GatewayServices, 'accounts' | 'bodiesOf'>,
   { accountId, mode }: Tenant,
   deliveries: readonly ListedDelivery[],
 ) => {

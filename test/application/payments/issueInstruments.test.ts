@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { PAYMENT } from '../../../application/core/aggregates.ts';
 import { takeAcquirerFacts } from '../../../application/payments/acquirerOutcomes.ts';
 import { InstrumentIssuer } from '../../../application/payments/issueInstruments.ts';
-import { Settler, settleNotification } from '../../../application/payments/settle.ts';
+import { Settler } from '../../../application/payments/settle.ts';
 import { EventStoreUnavailable } from '../../../application/ports/eventStore.ts';
 import { UnknownAtProvider } from '../../../application/ports/paymentProvider.ts';
 import type { ProviderNotifications } from '../../../application/ports/providerNotifications.ts';
@@ -18,6 +18,7 @@ import { type Core, newId, openCore, why } from '../../support/core.ts';
 import { sampleInstrument } from '../../support/instruments.ts';
 import { memoryTimers } from '../../support/memoryTimers.ts';
 import { CREATED_AT, incoming, terms } from '../../support/samples.ts';
+import { settleNotification } from '../../support/settleNotification.ts';
 
 const NOW = CREATED_AT;
 const REFUSAL = { kind: 'refused', reason: 'no such merchant', providerErrorCode: 'declined' } as const;

@@ -35,6 +35,7 @@ describe('endpoint health (W3)', () => {
         failures = 0;
       },
       failing: async () => new Map(),
+      forget: async () => undefined,
       forgetOld: async () => undefined,
     };
     health = new EndpointHealth(targets, () => nowMs);

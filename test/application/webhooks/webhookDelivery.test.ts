@@ -84,6 +84,7 @@ describe('the worker of deliveries', () => {
       },
       recovered: async (_target, at) => void told.push(`recovered at ${at}`),
       failing: async () => new Map(),
+      forget: async () => undefined,
       forgetOld: async () => undefined,
     };
     const { commands, accounts, clock } = core;

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { type Config, ConfigError, loadConfig, loadToolConfig } from '../../../infrastructure/boot/config.ts';
+import { type Config, ConfigError, loadConfig, loadToolConfig } from '../../../infrastructure/config/config.ts';
 
 const OTHER = randomBytes(32);
 const KEY = randomBytes(32);

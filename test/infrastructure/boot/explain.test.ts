@@ -1,9 +1,9 @@
 // Faults that one line explains, and their exit codes (rules S1, S4).
 import { expect } from 'chai';
 import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../../application/ports/eventStore.ts';
-import { ConfigError } from '../../../infrastructure/boot/config.ts';
-import { outcomeOf } from '../../../infrastructure/boot/explain.ts';
 import { UsageError } from '../../../infrastructure/cli/command.ts';
+import { outcomeOf } from '../../../infrastructure/cli/explain.ts';
+import { ConfigError } from '../../../infrastructure/config/config.ts';
 import { EmbeddedPostgresError } from '../../../infrastructure/embeddedPostgres/embeddedPostgres.ts';
 import { ForeignLog } from '../../../infrastructure/eventStore/readableLog.ts';
 import { OtherJobsSchema } from '../../../infrastructure/jobs/schema.ts';

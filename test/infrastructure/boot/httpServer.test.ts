@@ -1,9 +1,14 @@
-// What the listening socket bears (infrastructure/boot/httpServer.ts). Bounds are a hundredth of the program's.
+// What the listening socket bears (infrastructure/server/httpServer.ts). Bounds are a hundredth of the program's.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
-import { type HttpServer, listen, SOCKET_BOUNDS, type SocketBounds } from '../../../infrastructure/boot/httpServer.ts';
+import {
+  type HttpServer,
+  listen,
+  SOCKET_BOUNDS,
+  type SocketBounds,
+} from '../../../infrastructure/server/httpServer.ts';
 import { freePort } from '../../support/program.ts';
 
 const SMALL: SocketBounds = {

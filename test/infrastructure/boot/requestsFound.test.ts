@@ -1,8 +1,9 @@
 // What operators are told of a request id whose log was moved or put back since (rule D3).
 import { expect } from 'chai';
 import { EventStoreUnavailable, UnknownPosition } from '../../../application/ports/eventStore.ts';
-import { platformWork } from '../../../infrastructure/boot/platformWork.ts';
-import type { Storage } from '../../../infrastructure/boot/storage.ts';
+import type { Sql } from '../../../application/ports/sql.ts';
+import { requests } from '../../../application/requests/capability.ts';
+import { requestLogReads } from '../../../infrastructure/operations/requestLog.ts';
 
 describe('a request that is looked for', () => {
   const row = {
@@ -14,16 +15,14 @@ describe('a request that is looked for', () => {
     log_position: '7',
   };
   const find = (error: Error) => {
-    const storage = {
-      reads: { query: async () => ({ rows: [row], rowCount: 1 }) },
-      store: {
-        subscribe: () => {
-          throw error;
-        },
+    const reads = { query: async () => ({ rows: [row], rowCount: 1 }) } as unknown as Sql;
+    const store = {
+      subscribe: () => {
+        throw error;
       },
-    } as unknown as Storage;
-    const needs = {} as Parameters<typeof platformWork>[0];
-    return platformWork(needs, storage).findRequest('req_1', new AbortController().signal);
+    };
+    const { findRequest } = requests.operators({ requestLog: requestLogReads(reads), store });
+    return findRequest('req_1', new AbortController().signal);
   };
 
   it('is shown without its events where the log does not know its position', async () => {

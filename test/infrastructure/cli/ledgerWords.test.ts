@@ -1,9 +1,9 @@
 // Whatever moves money has words (`ledger show`).
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { whatMoved, whyMoved } from '../../../application/operations/ledger.ts';
 import { journalEntry, LEDGER_ACCOUNTS } from '../../../domain/ledger/postings.ts';
 import { paymentSerde } from '../../../domain/payment/payment.ts';
-import { whatMoved, whyMoved } from '../../../infrastructure/boot/paymentLedger.ts';
 import { anyEventOf } from '../../support/arbitraries.ts';
 
 describe('words of the ledger', () => {

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import type { Position, RecordedEvent, SubscribeOptions } from '../../../application/ports/eventStore.ts';
 import type { LoggedRequest } from '../../../application/ports/requestLog.ts';
+import { eventsOfRequests } from '../../../application/requests/eventsOfRequests.ts';
 import { streamName } from '../../../domain/kernel/event.ts';
 import type { AccountId, PaymentId, RequestLogId, UserId } from '../../../domain/kernel/ids.ts';
 import { fromMillis, parseTimestamp, toMillis } from '../../../domain/kernel/time.ts';
-import { eventsOfRequests } from '../../../infrastructure/operations/requestEvents.ts';
 
 const [OWN, OTHER] = ['a'.repeat(26), 'b'.repeat(26)] as [AccountId, AccountId];
 const BEGAN = toMillis(parseTimestamp('2026-11-21T13:00:00.000Z'));

@@ -1,8 +1,9 @@
 // Which events the requests of one id caused. Both stores keep that id in the events' metadata and no index of it: the log is read from
 // the position that the request found it at, as far as the request and what followed at once can reach.
-import type { EventStore, RecordedEvent } from '../../application/ports/eventStore.ts';
-import type { LoggedRequest } from '../../application/ports/requestLog.ts';
+
 import { toMillis } from '../../domain/kernel/time.ts';
+import type { EventStore, RecordedEvent } from '../ports/eventStore.ts';
+import type { LoggedRequest } from '../ports/requestLog.ts';
 
 /** What is recorded later than so long after the answer is not looked for. */
 const FOLLOWING_MS = 10_000;

@@ -1,8 +1,9 @@
 // The database: the embedded one in DATA_DIR, or the one of DATABASE_URL.
+
+import { type Config, ConfigError } from '../config/config.ts';
 import { acquireInstanceLock, startEmbeddedPostgres } from '../embeddedPostgres/embeddedPostgres.ts';
 import type { Log } from '../log/log.ts';
-import { reachDatabase } from '../postgres/reachDatabase.ts';
-import { type Config, ConfigError } from './config.ts';
+import { reachDatabase } from './reachDatabase.ts';
 
 export interface Database {
   readonly connectionString: string;

@@ -1,7 +1,7 @@
 // The clock that everything in a process goes by: the database's.
 import type { Sql } from '../../application/ports/sql.ts';
 import type { Log } from '../log/log.ts';
-import { DatabaseClock } from '../postgres/databaseClock.ts';
+import { DatabaseClock } from './databaseClock.ts';
 
 /**
  * A process whose own clock is off goes on by the database's where it must answer (the API says that it is not ready), and takes no

@@ -10,8 +10,8 @@ import { hasBody } from '../../http/kernel/body.ts';
 import { errorBody, helpLink } from '../../http/kernel/errors.ts';
 import { newRequestId } from '../../http/kernel/requestId.ts';
 import { transportSecurity } from '../../http/kernel/transportSecurity.ts';
+import { ConfigError } from '../config/config.ts';
 import { systemRandomness } from '../system/randomness.ts';
-import { ConfigError } from './config.ts';
 
 const CLOCK = { now: Date.now };
 

@@ -1,15 +1,56 @@
-// The ledger of one payment: every posting that follows from its events, with its words, beside what is kept. The ledger explains every
-// number.
-import { PAYMENT } from '../../application/core/aggregates.ts';
-import type { CommandHandler } from '../../application/core/commandHandler.ts';
-import type { LedgerLine, PaymentLedger } from '../../application/ports/platformWork.ts';
-import type { KeptPosting } from '../../application/ports/readModels/views.ts';
-import type { Sql } from '../../application/ports/sql.ts';
+// The ledger as operators check it, and of one payment: every posting that follows from its events, with its words, beside what is kept. The
+// ledger explains every number.
 import { streamName } from '../../domain/kernel/event.ts';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
+import type { Timestamp } from '../../domain/kernel/time.ts';
 import { journalEntry, type LedgerAccount, movesMoney } from '../../domain/ledger/postings.ts';
 import type { PaymentEvent } from '../../domain/payment/payment.ts';
-import { walletViews } from '../../projections/wallet/queries.ts';
+import { PAYMENT } from '../core/aggregates.ts';
+import type { CommandHandler } from '../core/commandHandler.ts';
+import type { DisputesRest, LedgerReads, LedgerSums } from '../ports/readModels/ledger.ts';
+import type { KeptPosting, WalletViews } from '../ports/readModels/views.ts';
+
+/** What does not add up; empty lists are the only good answer, beside sums of zero. */
+export interface LedgerFindings extends LedgerSums {
+  /** The rest on the account `disputes`: the platform's gain (positive) or loss (Q11). The ledger balances all the same. */
+  readonly disputes: readonly DisputesRest[];
+  readonly isBalanced: boolean;
+}
+
+export const checkLedger =
+  ({ ledger }: { readonly ledger: LedgerReads }) =>
+  async (): Promise<LedgerFindings> => {
+    const { sums, entries, balances } = await ledger.sums();
+    const disputes = await ledger.disputesRests(null);
+    const isBalanced = entries.length === 0 && balances.length === 0 && sums.every(({ sum }) => sum === 0);
+    return { sums, entries, balances, disputes, isBalanced };
+  };
+
+/** A posting that follows from an event of a payment. */
+export interface LedgerLine {
+  readonly revision: number;
+  /** Of the postings of its event, from 0. */
+  readonly line: number;
+  readonly event: string;
+  readonly at: Timestamp;
+  readonly account: LedgerAccount;
+  readonly currency: string;
+  /** Signed minor units; credit is positive. */
+  readonly amount: number;
+  /** Of the account in this payment, after this posting. */
+  readonly sum: number;
+  /** What it does to the account, and why, in words. */
+  readonly what: string;
+}
+
+export interface PaymentLedger {
+  readonly paymentId: string;
+  readonly postings: readonly LedgerLine[];
+  /** Of all of them, by currency: zero. */
+  readonly totals: readonly { readonly currency: string; readonly sum: number }[];
+  /** Postings that are in only one of both: the ledger as it is kept, and as it follows from the events. None is the only good answer. */
+  readonly differences: readonly string[];
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: a guard is matched by what it finds, whatever it takes
 type Found<Guard> = Guard extends (event: any) => event is infer Event ? Event : never;
@@ -83,8 +124,8 @@ const posting = ({ revision, line, account, currency, amount }: KeptPosting): st
   `@${revision}.${line} ${account} ${currency} ${amount}`;
 
 /** What is in only one of both: the ledger as it is kept, and as it follows from the events. */
-const differencesOf = async (reads: Sql, id: PaymentId, lines: readonly LedgerLine[]): Promise<readonly string[]> => {
-  const kept = new Set((await walletViews(reads).postings(id)).map(posting));
+const differencesOf = (keptPostings: readonly KeptPosting[], lines: readonly LedgerLine[]): readonly string[] => {
+  const kept = new Set(keptPostings.map(posting));
   const right = new Set(lines.map(posting));
   return [
     ...[...right].filter((one) => !kept.has(one)).map((one) => `not in the ledger: ${one}`),
@@ -98,12 +139,17 @@ const totalsOf = (lines: readonly LedgerLine[]): readonly { currency: string; su
     sum: all.reduce((sum, { amount }) => sum + amount, 0),
   }));
 
-/** `reads`: where the read models are. */
-export const paymentLedger =
-  (commands: Pick<CommandHandler, 'loadSteps'>, reads: Sql) =>
+interface Needs {
+  readonly commands: Pick<CommandHandler, 'loadSteps'>;
+  readonly views: { readonly wallet: Pick<WalletViews, 'postings'> };
+}
+
+/** null: there is no such payment. Throws StreamUnreadable. */
+export const showLedger =
+  ({ commands, views }: Needs) =>
   async (id: PaymentId): Promise<PaymentLedger | null> => {
     const postings = await linesOf(commands, id);
     if (postings === null) return null;
-    const differences = await differencesOf(reads, id, postings);
+    const differences = differencesOf(await views.wallet.postings(id), postings);
     return { paymentId: PREFIX.transaction + id, postings, totals: totalsOf(postings), differences };
   };

@@ -2,14 +2,14 @@
 // nobody expected, whose stack is for whoever debugs.
 import { EventStoreUnavailable, LogNotInUse, UnknownPosition } from '../../application/ports/eventStore.ts';
 import { CheckpointMismatch } from '../../projections/engine/checkpoints.ts';
-import { UsageError } from '../cli/command.ts';
+import { ConfigError, type LogLevel } from '../config/config.ts';
 import { EmbeddedPostgresError } from '../embeddedPostgres/embeddedPostgres.ts';
 import { ForeignLog } from '../eventStore/readableLog.ts';
 import { OtherJobsSchema } from '../jobs/schema.ts';
 import { placeOf } from '../log/log.ts';
 import { ForeignSchema, OlderSchema } from '../postgres/migrate.ts';
 import { DatabaseUnreachable } from '../postgres/reachDatabase.ts';
-import { ConfigError, type LogLevel } from './config.ts';
+import { UsageError } from './command.ts';
 
 const KINDS = [
   CheckpointMismatch,

@@ -1,8 +1,9 @@
 // How far the consumers of the log are, and what they have parked, as this process knows it: they may run in others.
+
+import type { Storage } from '../boot/storage.ts';
 import { type Log, warnings } from '../log/log.ts';
-import { ParkedSet } from '../subscriptions/parkedSet.ts';
-import { LogProgress, watchCheckpoints } from '../subscriptions/progress.ts';
-import type { Storage } from './storage.ts';
+import { ParkedSet } from './parkedSet.ts';
+import { LogProgress, watchCheckpoints } from './progress.ts';
 
 interface Watched {
   readonly storage: Storage;

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { MailSender } from '../../application/ports/mail.ts';
 import { isLoopbackHost } from '../../http/kernel/address.ts';
-import { outboxMail } from '../mail/outbox.ts';
-import { smtpMail } from '../mail/smtp.ts';
-import type { Config } from './config.ts';
+import type { Config } from '../config/config.ts';
+import { outboxMail } from './outbox.ts';
+import { smtpMail } from './smtp.ts';
 
 type MailConfig = Pick<Config, 'smtpUrl' | 'mailFrom' | 'dataDir' | 'allowPlainConnections'>;
 
