@@ -10,7 +10,7 @@ import {
   type OperatorsOf,
   processesOf,
   type UseCasesOf,
-} from './core/capability.ts';
+} from './core/capabilityList.ts';
 import type { WatchdogNeeds } from './core/watchdog.ts';
 import { disputes } from './disputes/capability.ts';
 import { operations } from './operations/capability.ts';

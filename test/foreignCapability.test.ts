@@ -2,7 +2,8 @@
 // job with what it owes, a read model and a route. Merchants thank for payments; one thank-you note a payment.
 import { expect } from 'chai';
 import type { Needs } from '../application/capabilities.ts';
-import { capability, each, job, jobKind, jobsOf, owedBy } from '../application/core/capability.ts';
+import { capability, each, job, jobKind, owedBy } from '../application/core/capability.ts';
+import { jobsOf } from '../application/core/capabilityList.ts';
 import { JsonEventCodec } from '../application/core/eventCodec.ts';
 import { metadataForProcess } from '../application/core/eventMetadata.ts';
 import { idOf, payloadOf } from '../application/core/payloads.ts';

@@ -17,7 +17,7 @@ import { importsOf, type Problem, readSources, type Source } from './support/tid
 import { sizeProblems, staleTimers, textProblems } from './support/tidy/text.ts';
 import { staleOpenDefaults, totalityProblems } from './support/tidy/totality.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string): string => (existsSync(ROOT + path) ? readFileSync(ROOT + path, 'utf8') : '');
 const sources = readSources(ROOT);
 const manifest = JSON.parse(read('package.json')) as Manifest;

@@ -1,5 +1,5 @@
-// The ledger as operators check it, and of one payment: every posting that follows from its events, with its words, beside what is kept. The
-// ledger explains every number.
+// The ledger as operators check it, and of one payment: every posting that follows from its events, with its words, beside what is kept.
+// The ledger explains every number.
 import { streamName } from '../../domain/kernel/event.ts';
 import { type PaymentId, PREFIX } from '../../domain/kernel/ids.ts';
 import type { Timestamp } from '../../domain/kernel/time.ts';

@@ -25,12 +25,15 @@ export interface NotifiedWork {
 
 export interface ProviderNotifications {
   /**
-   * Stores a notification and enqueues the job that handles it, durably when it resolves. With `tx`, both are done in it, and its owner calls `wake`
-   * after the commit. Returns false, and changes nothing, when it was stored before; but one that the provider did not confirm then is
-   * taken up again, because a notification may arrive before the provider's own reads show the payment.
+   * Stores a notification and enqueues the job that handles it, durably when it resolves. With `tx`, both are done in it, and its owner
+   * calls `wake` after the commit. Returns false, and changes nothing, when it was stored before; but one that the provider did not confirm
+   * then is taken up again, because a notification may arrive before the provider's own reads show the payment.
    */
   store(notification: ProviderNotification, raw: string, tx?: Sql): Promise<boolean>;
-  /** Enqueues the job that asks the provider about what moved, of a kind that is not stored, in `tx`, whose owner calls `wake` then. */
+  /**
+   * Enqueues the job that asks the provider about what moved, of a kind that is not stored, in `tx`, whose owner calls `wake` after
+   * the commit.
+   */
   moved(tenant: Tenant, kind: string, what: JobPayload, tx: Sql): Promise<void>;
   /** Wakes the workers of this process, because there is such work. */
   wake(tenant: Tenant, kind: string): void;

@@ -172,7 +172,7 @@ export const webhooks = capability({
     attemptsOf: attemptsOf(parts),
     /** Returns what the attempts of deliveries send, in order: JSON texts. */
     bodiesOf: (deliveries: readonly Delivery[]): Promise<readonly string[]> => parts.messages.bodiesOf(deliveries),
-    /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`; how many still are, and how many are held back. */
+    /** Resolves when no message of the tenant is due or on its way, or after `timeoutMs`: how many still are, and are held back. */
     whenDelivered: whenDelivered(parts),
   }),
   records: {

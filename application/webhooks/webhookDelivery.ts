@@ -102,7 +102,7 @@ interface Needs {
   readonly stopwatch: Stopwatch;
   readonly sender: WebhookSender;
   readonly secrets: WebhookSecrets;
-  readonly targets: FailingTargets;
+  readonly targets: Omit<FailingTargets, 'forget'>;
   readonly timers: Pick<Timers, 'set'>;
   readonly messages: PaymentMessages;
   readonly jobs: Pick<JobQueue, 'running'>;

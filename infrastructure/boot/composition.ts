@@ -3,15 +3,15 @@ import type { ApiKeysNeeds } from '../../application/accounts/apiKeys.ts';
 import { openApiKeys } from '../../application/accounts/followChanges.ts';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../application/capabilities.ts';
 import { Accounts } from '../../application/core/accounts.ts';
+import type { Job } from '../../application/core/capability.ts';
 import {
-  type Job,
   jobsOf,
   maySkip,
   operatorsOf,
   processesOf,
   useCasesOf,
   workOf,
-} from '../../application/core/capability.ts';
+} from '../../application/core/capabilityList.ts';
 import { CommandHandler } from '../../application/core/commandHandler.ts';
 import { pollUntil, Quiescence } from '../../application/core/quiescence.ts';
 import { consumerName } from '../../application/ports/processManager.ts';

@@ -1,7 +1,8 @@
 // A gateway from outside: what it is made of, and what it is.
 import type { Needs } from '../../application/capabilities.ts';
 import type { Accounts } from '../../application/core/accounts.ts';
-import type { Capability, Gauge, Work } from '../../application/core/capability.ts';
+import type { Capability, Gauge } from '../../application/core/capability.ts';
+import type { Work } from '../../application/core/capabilityList.ts';
 import type { CommandHandler } from '../../application/core/commandHandler.ts';
 import type { AccessLeases } from '../../application/ports/accessLeases.ts';
 import type { Clock } from '../../application/ports/clock.ts';

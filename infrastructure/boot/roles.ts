@@ -2,7 +2,8 @@
 // the work: the workers of all queues, the timer scan, the watchdog, and what comes round by the clock.
 
 import type { Needs } from '../../application/capabilities.ts';
-import { type Job, jobsOf, processesOf } from '../../application/core/capability.ts';
+import type { Job } from '../../application/core/capability.ts';
+import { jobsOf, processesOf } from '../../application/core/capabilityList.ts';
 import { lookIfLeading } from '../../application/core/watchdog.ts';
 import { liveSchema, type Projection } from '../../projections/engine/projection.ts';
 import { prepareLiveCopies } from '../../projections/engine/rebuild.ts';

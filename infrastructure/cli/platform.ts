@@ -1,6 +1,6 @@
 // What commands of operators have in common: the options of those that make users, and what all of them call.
 import { CAPABILITIES, type OperatorsNeeds, type Platform, PROCESSES } from '../../application/capabilities.ts';
-import { maySkip, operatorsOf } from '../../application/core/capability.ts';
+import { maySkip, operatorsOf } from '../../application/core/capabilityList.ts';
 import type { Changer } from '../../application/core/eventMetadata.ts';
 import type { PaymentProviders } from '../../application/ports/paymentProvider.ts';
 import { consumerName } from '../../application/ports/processManager.ts';

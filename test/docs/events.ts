@@ -23,7 +23,7 @@ import {
 } from '../support/samples.ts';
 import { cell, code, listed } from './markdown.ts';
 
-const GOLDEN = new URL('../domain/golden', import.meta.url);
+const GOLDEN = new URL('../domain/golden/', import.meta.url);
 /** So many that every event but those of STORIES, which need several steps in a row, is in some of them with all that it may do. */
 const HISTORIES = 20_000;
 const PAID = [created(), issued(), settled()];

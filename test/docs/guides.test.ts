@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Marked, type Token, type Tokens } from 'marked';
 import { GUIDES } from '../../http/site/docs/guides.ts';
 
-const FOLDER = new URL('../../docs/guides', import.meta.url);
+const FOLDER = new URL('../../docs/guides/', import.meta.url);
 const NAMES = GUIDES.map(({ path }) => `${path.slice('/docs/'.length)}.md`);
 
 const filesOf = (folder: string): readonly string[] =>

@@ -5,7 +5,7 @@ import { errorReference } from './errorReference.ts';
 import { eventsPage } from './events.ts';
 import { routesPage } from './routes.ts';
 
-export const FOLDER = new URL('../../docs', import.meta.url);
+export const FOLDER = new URL('../../docs/', import.meta.url);
 export const PAGES: { readonly [file: string]: () => string } = {
   'cli.md': cliPage,
   'errors.md': errorReference,

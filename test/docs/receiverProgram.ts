@@ -11,7 +11,7 @@ import type { TestGateway } from '../support/gateway.ts';
 import { freePort } from '../support/program.ts';
 import { type Hit, typeOf } from '../support/receiver.ts';
 
-const FOLDER = fileURLToPath(new URL('../../docs/receivers', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../../docs/receivers/', import.meta.url));
 
 interface Message {
   readonly headers: Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ interface Golden {
   readonly event: { readonly type: string; readonly data: Json };
 }
 
-const FOLDER = new URL('./golden', import.meta.url);
+const FOLDER = new URL('./golden/', import.meta.url);
 const HOW_TO_ADD =
   'Add test/domain/golden/<EventType>.v<version>.json with {"stored": {"type", "version", "data"}, "event": {"type", "data"}}: ' +
   'every field set, nullable ones not null. Never change or delete one that was released: stored events look like it for ever.';

@@ -4,7 +4,7 @@ import { ROUTES } from '../../http/api/routes.ts';
 import { expressionsIn, expressionsOf, type Found, pumpedFor, textOf } from '../support/regularExpressions.ts';
 import { readSources } from '../support/tidy/source.ts';
 
-const ROOT = new URL('../..', import.meta.url);
+const ROOT = new URL('../../', import.meta.url);
 /** As long as all headers of a request together, which no field of a body that meets an expression exceeds by much. */
 const LENGTH_MAX = 16_000;
 /** What is linear takes less than 1 ms, what is quadratic a hundred; CPU is accounted in steps of 4 ms. */

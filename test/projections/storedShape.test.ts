@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { PROJECTIONS } from '../../projections/registry.ts';
 import { type StoredShape, storedShape } from './storedShape.ts';
 
-const FOLDER = new URL('./stored', import.meta.url);
+const FOLDER = new URL('./stored/', import.meta.url);
 const fileOf = (name: string, version: number): URL => new URL(`${name}.v${version}.json`, FOLDER);
 const HOW_TO_CHANGE =
   'What this read model stores has changed: raise its version in projection.ts, delete the file of the version before, and run ' +

@@ -13,7 +13,7 @@ export interface StoredShape {
   readonly states: { readonly [table: string]: Shape };
 }
 
-const EVENTS = new URL('../domain/golden', import.meta.url);
+const EVENTS = new URL('../domain/golden/', import.meta.url);
 /** All of the same ids, so that each can follow each. */
 const sameIds = (key: string, value: unknown): unknown => (/Id$/.test(key) && typeof value === 'string' ? 'id' : value);
 const goldenEvents = (types: readonly string[]): readonly unknown[] =>

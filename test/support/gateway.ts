@@ -115,9 +115,7 @@ interface TestGatewayOptions {
   webhookRetentionDays?: number;
   /** The bank of live mode; none by default. */
   liveProvider?: PaymentProvider;
-  /** Beside the product's. */
   moreCapabilities?: GatewayOptions['moreCapabilities'];
-  /** Instead of the product's. */
   projections?: GatewayOptions['projections'];
   codec?: EventCodec;
   /** Beside the product's. */

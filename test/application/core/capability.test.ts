@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import Type from 'typebox';
 import { CAPABILITIES, PROCESSES, QUEUES } from '../../../application/capabilities.ts';
-import { each, job, jobKind, jobsOf, maySkip, owedBy } from '../../../application/core/capability.ts';
+import { each, job, jobKind, owedBy } from '../../../application/core/capability.ts';
+import { jobsOf, maySkip } from '../../../application/core/capabilityList.ts';
 import { haveOwedWorkDone, type WatchdogNeeds } from '../../../application/core/watchdog.ts';
 import type { PendingWork } from '../../../domain/payment/pendingWork.ts';
 import { knownQueues } from '../../../infrastructure/jobs/payloads.ts';

@@ -17,7 +17,7 @@ describe('endpoint health (W3)', () => {
     asked = [];
     failures = 0;
     nowMs = 0;
-    const targets: FailingTargets = {
+    const targets: Omit<FailingTargets, 'forget'> = {
       failuresOf: async (target) => {
         asked.push(`failures of ${target}`);
         return failures;
@@ -35,7 +35,6 @@ describe('endpoint health (W3)', () => {
         failures = 0;
       },
       failing: async () => new Map(),
-      forget: async () => undefined,
       forgetOld: async () => undefined,
     };
     health = new EndpointHealth(targets, () => nowMs);

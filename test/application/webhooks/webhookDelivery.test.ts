@@ -72,7 +72,7 @@ describe('the worker of deliveries', () => {
         return outcome;
       },
     } as unknown as WebhookSender;
-    const targets: FailingTargets = {
+    const targets: Omit<FailingTargets, 'forget'> = {
       failuresOf: async () => failures,
       failed: async ({ key, dueAt }) => {
         told.push(`${key} failed at ${dueAt}`);
@@ -84,7 +84,6 @@ describe('the worker of deliveries', () => {
       },
       recovered: async (_target, at) => void told.push(`recovered at ${at}`),
       failing: async () => new Map(),
-      forget: async () => undefined,
       forgetOld: async () => undefined,
     };
     const { commands, accounts, clock } = core;

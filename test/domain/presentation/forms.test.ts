@@ -53,7 +53,7 @@ const disputed = (ruling: Ruling | 'withdrawn', announced: boolean): readonly Pa
   return [disputeOpened('DISPUTE'), ...told];
 };
 
-const FOLDER = new URL('./forms', import.meta.url);
+const FOLDER = new URL('./forms/', import.meta.url);
 const HOW_TO_CHANGE =
   'Bytes of a form have changed, which deliveries have whose attempts go on: give the new bytes a form of their own (MESSAGE_FORM, ' +
   'messagesInForm), leave the old ones to the old form, and run MESSAGE_FORMS=write npx mocha test/domain/presentation/forms.test.ts';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 
 const run = promisify(execFile);
-const BOOT = new URL('../../../infrastructure/boot', import.meta.url);
+const BOOT = new URL('../../../infrastructure/boot/', import.meta.url);
 
 describe('compiled code', () => {
   it('is kept beside the packages', async () => {

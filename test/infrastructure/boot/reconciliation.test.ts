@@ -1,7 +1,8 @@
 // Payments whose notification was lost, from the provider's books to the end, in a whole gateway.
 import { expect } from 'chai';
 import { CAPABILITIES, type Needs, NOTIFIED_WORK } from '../../../application/capabilities.ts';
-import { type Job, jobsOf } from '../../../application/core/capability.ts';
+import type { Job } from '../../../application/core/capability.ts';
+import { jobsOf } from '../../../application/core/capabilityList.ts';
 import { haveOwedWorkDone } from '../../../application/core/watchdog.ts';
 import { ReadModelsBehind } from '../../../application/ports/readModels/progress.ts';
 import { streamName } from '../../../domain/kernel/event.ts';

@@ -55,7 +55,7 @@ describe('a fault that stops a program', () => {
       [withoutSeverity, 'Error: no more'],
     ] as const) {
       const place = /at .*?(test\/infrastructure\/boot\/explain\.test\.ts):(\d+)/.exec(error.stack as string);
-      expect(place?.[1]).to.equal('test/infrastructure/boot/explain.test.ts');
+      expect(place?.[1]).to.equal('test/infrastructure/cli/explain.test.ts');
       for (const env of [{}, { LOG_LEVEL: 'info' }, { LOG_LEVEL: 'nonsense' }]) {
         const { says, code } = outcomeOf(error, env);
         expect(code).to.equal(1);
